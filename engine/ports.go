@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Store is the session's life in Git. All paths are relative to the top of the work tree, with slashes.
+type Store interface {
+	// Worktree is the id of the work tree that the command runs in ("main", or a linked work tree's name).
+	Worktree() string
+	// Head returns where HEAD is.
+	Head(ctx context.Context) (session.Head, error)
+	// Ref returns a ref's commit, "" when it does not exist. A name that cannot be read is an error, never absence.
+	Ref(ctx context.Context, name string) (session.Commit, error)
+	TreeOf(ctx context.Context, c session.Commit) (session.Tree, error)
+	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
+	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
+	InProgress(ctx context.Context) (string, error)
+
+	// Sessions returns the ledger tip of every session in the repository.
+	Sessions(ctx context.Context) (map[session.ID]session.Commit, error)
+	// File returns one document of a ledger commit, nil when it has none of that name.
+	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
+
+	// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
+	// exclude is the session's extra exclude file, "" for none.
+	Snapshot(ctx context.Context, exclude string) (session.Snapshot, error)
+	// Ignored lists what the work tree ignores now, directories collapsed and ending in a slash.
+	Ignored(ctx context.Context) ([]string, error)
+	// Changes lists the differences between two trees, without renames.
+	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
+
+	// Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal
+	// is called with what was made and returns the ledger's documents.
+	Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error)
+	// Publish moves the ledger's ref (the commit point; ErrMoved when somebody else did) and settles the turn.
+	Publish(ctx context.Context, p session.Prepared) (session.Settled, error)
+	// Settle makes the moves of a turn whose ledger commit is published; what is done already is left as it is.
+	Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error)
+	// Exists reports whether a commit and everything below it are there.
+	Exists(ctx context.Context, c session.Commit) (bool, error)
+
+	// Rescue keeps a snapshot under refs/wfs/<id>/rescue/<n> and returns the ref's name.
+	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
+	// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way.
+	PlanMove(ctx context.Context, from session.Snapshot, to session.Tree, exclude string) (session.Move, error)
+	// MoveTree carries a plan out. Interrupted, it can be carried out again from a new snapshot.
+	MoveTree(ctx context.Context, m session.Move, exclude string) error
+
+	// Ops lists this work tree's operations, newest first.
+	Ops(ctx context.Context) ([]session.Op, error)
+	// LogOp appends an operation and returns its number; one with the same Ledger that is already logged is not
+	// logged twice.
+	LogOp(ctx context.Context, op session.Op) (int64, error)
+
+	// HandoverTree is the tree that finish hands over: the gated tree without .workflow/ and, on request, without the
+	// difference between two trees (base and carried).
+	HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error)
+	// CommitOnto makes one commit with the user's hooks, signing and identity on a new branch that starts at base,
+	// in a git directory of its own: HEAD and the index of the work tree stay. On error nothing is left behind.
+	CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error)
+}
+
+// Journal is the live edge of one session, held by whoever holds the session's driver lock.
+type Journal interface {
+	// Events are those that the journal holds beyond the ledger's tip.
+	Events() []session.Event
+	// Append makes events durable before it returns.
+	Append(events ...session.Event) error
+	// Rotate starts the journal that extends a new ledger tip.
+	Rotate(tip session.Commit) error
+	// RunDir returns the directory of one run, made if need be.
+	RunDir(runID string) (string, error)
+	// ExcludeFile is the path of the session's exclude file, "" when it has none.
+	ExcludeFile() string
+	// SetExclude replaces the session's exclude file durably.
+	SetExclude(content []byte) error
+}
+
+// RunRequest is one run of whoever works in a phase.
+type RunRequest struct {
+	Session session.Session
+	Phase   workflows.Phase
+	Started session.AttemptStarted
+	RunDir  string
+	Plan    workflows.Plan
+	Notes   []string
+}
+
+// JudgeRequest is one judgement of one tree.
+type JudgeRequest struct {
+	Tree     session.Tree
+	Phase    workflows.Phase
+	Plan     workflows.Plan
+	RunDir   string
+	Changed  []session.Change // since the lap began
+	Attempt  []session.Change // since the attempt began, for guards
+	Baseline session.Evidence
+	Known    []session.TestID // red or flaky in the baseline: never held against anybody
+	LapStart session.Evidence
+	Targets  []session.TestID
+	Expected []string
+}
+
+// Works carries out and judges one attempt.
+type Works interface {
+	// Run does what the phase says. An error means that the engine could not find out how it went.
+	Run(ctx context.Context, r RunRequest) (session.RunResult, error)
+	// Judge runs guards and gates. An error means that it could not find out; bad code is a verdict.
+	Judge(ctx context.Context, r JudgeRequest) (session.Judgement, error)
+	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.
+	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error)
+}
+
+// Clock is where time comes from.
+type Clock interface {
+	Now() time.Time
+	// Sleep returns at the time, or with the context's error.
+	Sleep(ctx context.Context, until time.Time) error
+}

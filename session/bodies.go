@@ -1,0 +1,277 @@
+package session
+
+// The kinds of events, in the order in which a session meets them. Those marked "turn" end the events.jsonl of a ledger
+// commit: while they stand in a journal only, they are an intention, not a fact.
+const (
+	KindCreated        Kind = "created"
+	KindBaseline       Kind = "baseline"
+	KindDriving        Kind = "driving" // a `wfs run` took the session
+	KindAttemptStarted Kind = "attempt_started"
+	KindRunEnded       Kind = "run_ended"
+	KindJudged         Kind = "judged"
+	KindReopened       Kind = "reopened" // a judgement is to be made again: the tree may have changed since
+	KindDecided        Kind = "decided"
+	KindCheckpointed   Kind = "checkpointed" // turn
+	KindInterrupted    Kind = "interrupted"
+	KindPaused         Kind = "paused"
+	KindWaiting        Kind = "waiting"
+	KindBlocked        Kind = "blocked"
+	KindNoted          Kind = "noted"
+	KindAgreed         Kind = "agreed"
+	KindBreakerReset   Kind = "breaker_reset"
+	KindMoveStarted    Kind = "move_started"
+	KindMoved          Kind = "moved" // turn
+	KindFinishStarted  Kind = "finish_started"
+	KindFinishDropped  Kind = "finish_dropped" // a finish that did not happen
+	KindFinished       Kind = "finished"       // turn
+)
+
+var bodies = map[Kind]func([]byte) (Body, error){
+	KindCreated: decode[Created], KindBaseline: decode[Baseline], KindDriving: decode[Driving],
+	KindAttemptStarted: decode[AttemptStarted], KindRunEnded: decode[RunEnded], KindJudged: decode[Judged],
+	KindReopened: decode[Reopened], KindDecided: decode[Decided], KindCheckpointed: decode[Checkpointed],
+	KindInterrupted: decode[Interrupted], KindPaused: decode[Paused], KindWaiting: decode[Waiting],
+	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
+	KindBreakerReset: decode[BreakerReset], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
+	KindFinishStarted: decode[FinishStarted], KindFinishDropped: decode[FinishDropped], KindFinished: decode[Finished],
+}
+
+// IsTurn reports whether events of this kind become true by a ledger commit.
+func (k Kind) IsTurn() bool {
+	return k == KindCheckpointed || k == KindMoved || k == KindFinished
+}
+
+// Created is a session's birth. What it pins never changes afterwards.
+type Created struct {
+	ID         ID        `json:"id"`
+	Goal       string    `json:"goal"`
+	Items      []string  `json:"items,omitempty"`     // open items of the spec's checklist, in order
+	SpecPath   string    `json:"spec_path,omitempty"` // where the spec was read from, relative to the work tree
+	SpecDigest string    `json:"spec_digest,omitempty"`
+	Workflow   string    `json:"workflow"`
+	Start      PhaseName `json:"start"`
+	Laps       bool      `json:"laps,omitempty"`
+	PlanDigest string    `json:"plan_digest"`        // sha256 of plan.json
+	Agent      string    `json:"agent"`              // for people
+	BaseRef    string    `json:"base_ref,omitempty"` // branch that HEAD was on, "" when it was named otherwise
+	Base       Commit    `json:"base"`
+	Parent     string    `json:"parent,omitempty"`  // "auth@4" when forked from a checkpoint
+	Carried    []string  `json:"carried,omitempty"` // paths of uncommitted changes that checkpoint 0 holds
+	Left       []string  `json:"left,omitempty"`    // paths of uncommitted changes that stayed behind with the user's branch
+	HeldOut    []string  `json:"held_out,omitempty"`
+}
+
+// Baseline is what the gates said about the base, before anybody worked.
+type Baseline struct {
+	Tree  Tree         `json:"tree"`
+	Gates []GateResult `json:"gates"`
+	// Red and Flaky tests are never held against the session.
+	Red   []TestID `json:"red,omitempty"`
+	Flaky []TestID `json:"flaky,omitempty"`
+}
+
+// Driving marks that a run began.
+type Driving struct {
+	MaxAttempts int    `json:"max_attempts,omitempty"`
+	Version     string `json:"version"` // of wfs
+}
+
+// AttemptStarted is said before the runner is started.
+type AttemptStarted struct {
+	Number   int       `json:"number"` // of the attempt in the session, from 1
+	Phase    PhaseName `json:"phase"`
+	Lap      int       `json:"lap"`
+	Attempt  int       `json:"attempt"` // at this visit of the phase, from 1
+	RunID    string    `json:"run_id"`
+	Tree     Tree      `json:"tree"` // what it starts from
+	Runner   string    `json:"runner"`
+	HalfOpen bool      `json:"half_open,omitempty"`
+}
+
+// RunEnded is the runner's observation.
+type RunEnded struct {
+	RunResult
+}
+
+// Judged is what the engine found on the tree that the run left.
+type Judged struct {
+	Judgement
+}
+
+// Reopened drops the judgement of the open attempt.
+type Reopened struct {
+	Why string `json:"why"`
+}
+
+// Decided is the conclusion that the next checkpoint makes durable.
+type Decided struct {
+	Verdict     Verdict   `json:"verdict"`
+	Class       Class     `json:"class"`
+	Reason      string    `json:"reason"`
+	Next        PhaseName `json:"next"` // a phase, or workflows.Done
+	NextLap     int       `json:"next_lap"`
+	LapEnded    bool      `json:"lap_ended,omitempty"`
+	Progress    bool      `json:"progress"`
+	Refuted     bool      `json:"refuted,omitempty"`      // the agent claimed to be done and the facts say otherwise
+	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
+}
+
+// Trigger says why a checkpoint was made.
+type Trigger string
+
+const (
+	TriggerBirth       Trigger = "birth"
+	TriggerBaseline    Trigger = "baseline" // the gates ran on the base after files had been moved there
+	TriggerAttempt     Trigger = "attempt"
+	TriggerManual      Trigger = "manual"
+	TriggerInterrupted Trigger = "interrupted"
+	TriggerSwitch      Trigger = "switch" // the session's edits, before HEAD goes elsewhere
+)
+
+// Checkpointed is a checkpoint: a code commit, and what was concluded about it. (turn)
+type Checkpointed struct {
+	Number  int       `json:"number"`
+	Trigger Trigger   `json:"trigger"`
+	Code    Commit    `json:"code"`
+	Tree    Tree      `json:"tree"`
+	Phase   PhaseName `json:"phase"`
+	Lap     int       `json:"lap"`
+	Attempt int       `json:"attempt,omitempty"` // 0 outside attempts
+	Verdict Verdict   `json:"verdict,omitempty"` // "" when nothing was judged
+	Class   Class     `json:"class,omitempty"`
+	Summary string    `json:"summary"`           // the commit's subject without its prefix
+	Adopted []Commit  `json:"adopted,omitempty"` // tips that others made since the last checkpoint
+	Skipped []Skip    `json:"skipped,omitempty"` // what it does not hold
+	Turn    Turn      `json:"turn"`
+}
+
+// Interrupted ends an open attempt that nobody finished.
+type Interrupted struct {
+	Why string `json:"why"` // "ctrl-c", "killed", "terminated"
+}
+
+// Paused is a run's ordinary end before the work is done.
+type Paused struct {
+	Why string `json:"why"`
+}
+
+// WaitReason says what a session waits for.
+type WaitReason string
+
+const (
+	WaitLimit WaitReason = "limit" // until a time
+	WaitHuman WaitReason = "human" // an answer to Ask
+)
+
+// Waiting says that nothing is wrong and the engine cannot go on by itself now. An open attempt ends without counting.
+type Waiting struct {
+	Reason WaitReason `json:"reason"`
+	Until  int64      `json:"until,omitempty"` // Unix seconds
+	Ask    string     `json:"ask,omitempty"`
+	// Agree: the question is whether nothing is left; `wfs run --agree` or `wfs finish` answers yes.
+	Agree bool `json:"agree,omitempty"`
+}
+
+// BlockReason says what stopped a session.
+type BlockReason string
+
+const (
+	BlockBreaker   BlockReason = "breaker"
+	BlockGate      BlockReason = "gate"
+	BlockRunner    BlockReason = "runner"
+	BlockConflict  BlockReason = "conflict"
+	BlockSurvivors BlockReason = "survivors"
+	BlockLimit     BlockReason = "laps"
+)
+
+// BlockedBy stops the session until somebody does something explicit.
+type BlockedBy struct {
+	Reason   BlockReason `json:"reason"`
+	Evidence []string    `json:"evidence"` // short lines of the engine's own
+	Hint     string      `json:"hint"`     // one command to type
+}
+
+// Noted is a person's word for the next attempts.
+type Noted struct {
+	Text string `json:"text"`
+}
+
+// Agreed is a person's yes to the pending question.
+type Agreed struct {
+	By string `json:"by"` // "person" or "auto"
+}
+
+// BreakerReset lets the phase try again from zero.
+type BreakerReset struct{}
+
+// MoveKind is the operation that moves a work tree.
+type MoveKind string
+
+const (
+	MoveNew    MoveKind = "new"
+	MoveResume MoveKind = "resume"
+	MoveSwitch MoveKind = "switch"
+	MoveLeave  MoveKind = "leave" // to a branch of the user's
+	MoveUndo   MoveKind = "undo"
+)
+
+// MoveStarted is said before the first file of a work tree is touched.
+type MoveStarted struct {
+	How     MoveKind `json:"kind"`
+	Summary string   `json:"summary"`
+	To      int      `json:"to,omitempty"` // checkpoint that becomes current
+	Fresh   bool     `json:"fresh,omitempty"`
+	Undoes  int64    `json:"undoes,omitempty"` // operation number
+	Status  Status   `json:"status,omitempty"` // status that an undo of new or finish leads to
+	Turn    Turn     `json:"turn"`
+}
+
+// Moved is a move that is done. (turn)
+type Moved struct {
+	MoveStarted
+}
+
+// FinishStarted is said before the user's branch is made.
+type FinishStarted struct {
+	Branch string `json:"branch"` // full ref name
+	Base   Commit `json:"base"`
+	Tree   Tree   `json:"tree"`
+	Turn   Turn   `json:"turn"`
+}
+
+// FinishDropped says that the branch was not made.
+type FinishDropped struct {
+	Why string `json:"why"`
+}
+
+// Finished hands the work over. (turn)
+type Finished struct {
+	Branch         string `json:"branch"`
+	Commit         Commit `json:"commit"`
+	Checkpoint     int    `json:"checkpoint"`
+	WithoutCarried bool   `json:"without_carried,omitempty"`
+	Kept           bool   `json:"kept,omitempty"` // the history was kept instead of squashed
+	Turn           Turn   `json:"turn"`
+}
+
+func (Created) Kind() Kind        { return KindCreated }
+func (Baseline) Kind() Kind       { return KindBaseline }
+func (Driving) Kind() Kind        { return KindDriving }
+func (AttemptStarted) Kind() Kind { return KindAttemptStarted }
+func (RunEnded) Kind() Kind       { return KindRunEnded }
+func (Judged) Kind() Kind         { return KindJudged }
+func (Reopened) Kind() Kind       { return KindReopened }
+func (Decided) Kind() Kind        { return KindDecided }
+func (Checkpointed) Kind() Kind   { return KindCheckpointed }
+func (Interrupted) Kind() Kind    { return KindInterrupted }
+func (Paused) Kind() Kind         { return KindPaused }
+func (Waiting) Kind() Kind        { return KindWaiting }
+func (BlockedBy) Kind() Kind      { return KindBlocked }
+func (Noted) Kind() Kind          { return KindNoted }
+func (Agreed) Kind() Kind         { return KindAgreed }
+func (BreakerReset) Kind() Kind   { return KindBreakerReset }
+func (MoveStarted) Kind() Kind    { return KindMoveStarted }
+func (Moved) Kind() Kind          { return KindMoved }
+func (FinishStarted) Kind() Kind  { return KindFinishStarted }
+func (FinishDropped) Kind() Kind  { return KindFinishDropped }
+func (Finished) Kind() Kind       { return KindFinished }

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+)
+
+// FormatVersion is written into every event and every session.json. A larger one found in a file means that a newer
+// wfs wrote it: it is never half-read, and never written to.
+const FormatVersion = 1
+
+// Kind names what happened.
+type Kind string
+
+// Body is the payload of an event: plain data, one type per Kind.
+type Body interface{ Kind() Kind }
+
+// Event is one fact about a session. Order comes from Seq, never from At.
+type Event struct {
+	Seq  int64
+	At   time.Time // UTC
+	Body Body
+}
+
+// Kind returns the body's kind.
+func (e Event) Kind() Kind { return e.Body.Kind() }
+
+type envelope struct {
+	V    int             `json:"v"`
+	Seq  int64           `json:"seq"`
+	At   time.Time       `json:"at"`
+	Kind Kind            `json:"kind"`
+	Data json.RawMessage `json:"data"`
+	Sum  string          `json:"sum,omitempty"`
+}
+
+// ErrNewer is returned for lines and files that a newer version of wfs wrote.
+var ErrNewer = errors.New("written by a newer version of wfs")
+
+// ErrBadLine is returned for a line that is no event: torn, altered, or not ours.
+var ErrBadLine = errors.New("not a valid event line")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const sumTail = `,"sum":"00000000"}` // its length is what matters
+
+// EncodeLine returns the event as one line without the line feed. The last member is "sum", the CRC-32C of everything
+// before it in eight hexadecimal digits.
+func EncodeLine(e Event) ([]byte, error) {
+	data, err := json.Marshal(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(envelope{V: FormatVersion, Seq: e.Seq, At: e.At.UTC(), Kind: e.Kind(), Data: data})
+	if err != nil {
+		return nil, err
+	}
+	line = line[:len(line)-1]
+	return fmt.Appendf(line, `,"sum":"%08x"}`, crc32.Checksum(line, castagnoli)), nil
+}
+
+// DecodeLine is the inverse of EncodeLine, for a line with or without its line feed.
+func DecodeLine(line []byte) (Event, error) {
+	line = bytes.TrimRight(line, "\n")
+	if len(line) <= len(sumTail) {
+		return Event{}, ErrBadLine
+	}
+	head := line[:len(line)-len(sumTail)]
+	if want := fmt.Sprintf(`,"sum":"%08x"}`, crc32.Checksum(head, castagnoli)); want != string(line[len(head):]) {
+		return Event{}, ErrBadLine
+	}
+	var env envelope
+	if err := json.Unmarshal(line, &env); err != nil {
+		return Event{}, fmt.Errorf("%w: %v", ErrBadLine, err)
+	}
+	if env.V > FormatVersion {
+		return Event{}, ErrNewer
+	}
+	make, ok := bodies[env.Kind]
+	if !ok {
+		return Event{}, fmt.Errorf("%w: event kind %q", ErrNewer, env.Kind)
+	}
+	body, err := make(env.Data)
+	if err != nil {
+		return Event{}, fmt.Errorf("%w: %s: %v", ErrBadLine, env.Kind, err)
+	}
+	return Event{Seq: env.Seq, At: env.At, Body: body}, nil
+}
+
+// EncodeLines returns events as a file: one line each, each with its line feed.
+func EncodeLines(events []Event) ([]byte, error) {
+	var out []byte
+	for _, e := range events {
+		line, err := EncodeLine(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
+}
+
+// DecodeLines reads a whole file of events that must be perfect, such as a ledger's events.jsonl.
+func DecodeLines(data []byte) ([]Event, error) {
+	var events []Event
+	for n, line := range bytes.SplitAfter(data, []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		e, err := DecodeLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n+1, err)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func decode[B Body](data []byte) (Body, error) {
+	var b B
+	if err := json.Unmarshal(data, &b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}

@@ -1,0 +1,146 @@
+package session
+
+// TestID names one test as its runner reports it: "pkg.TestName/sub" for Go, "classname::name" for JUnit.
+type TestID string
+
+// TestStatus is what one test did in one run.
+type TestStatus string
+
+const (
+	TestPass TestStatus = "pass"
+	TestFail TestStatus = "fail"
+	TestSkip TestStatus = "skip"
+	// TestError: it could not be run (a build or load failure). Never red by itself, never green.
+	TestError TestStatus = "error"
+)
+
+// Tests are the results of one gate run, by test.
+type Tests map[TestID]TestStatus
+
+// Counts sums a run up.
+type Counts struct {
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+	Errors  int `json:"errors,omitempty"`
+}
+
+// Total is the number of tests that were reported.
+func (c Counts) Total() int { return c.Passed + c.Failed + c.Skipped + c.Errors }
+
+// Count sums tests up.
+func (t Tests) Count() Counts {
+	var c Counts
+	for _, s := range t {
+		switch s {
+		case TestPass:
+			c.Passed++
+		case TestFail:
+			c.Failed++
+		case TestSkip:
+			c.Skipped++
+		default:
+			c.Errors++
+		}
+	}
+	return c
+}
+
+// Class is the reason behind a verdict, from a fixed list, so that people, the breaker and scripts can tell them apart.
+type Class string
+
+const (
+	ClassGreen           Class = "green"            // everything expected passed
+	ClassTargetFailed    Class = "target_failed"    // RED: a new or changed test fails by assertion
+	ClassMissingSymbol   Class = "missing_symbol"   // RED: a new test cannot be built solely for a symbol that does not exist yet
+	ClassUnexpectedGreen Class = "unexpected_green" // RED: new tests pass already
+	ClassNothingAdded    Class = "nothing_added"    // RED: no new or changed test
+	ClassNoTests         Class = "no_tests"         // the runner ran no test
+	ClassBuildBroken     Class = "build_broken"     // something cannot be built for another reason
+	ClassBrokeGreen      Class = "broke_green"      // a test that was green before fails, is skipped or is gone
+	ClassTargetMissing   Class = "target_missing"   // GREEN: a test of this lap is gone or skipped
+	ClassTargetFailing   Class = "target_failing"   // GREEN: a test of this lap fails
+	ClassCommandFailed   Class = "command_failed"   // an exit-code gate said no
+	ClassGuard           Class = "guard"            // the attempt changed paths that its phase may not change
+	ClassGateChangedTree Class = "gate_changed_tree"
+	ClassInfraError      Class = "infra_error" // the gate could not run: could not judge
+	ClassTimeout         Class = "timeout"     // the gate did not end: could not judge
+)
+
+// GateResult is what the engine saw when it ran one gate. It holds names, counts and digests, never output: output
+// stays in the run's directory outside Git.
+type GateResult struct {
+	Gate        string   `json:"gate"`
+	Where       string   `json:"where"`
+	Expect      string   `json:"expect,omitempty"`
+	Verdict     Verdict  `json:"verdict"`
+	Class       Class    `json:"class"`
+	Reason      string   `json:"reason"` // one sentence of the engine's own
+	Exit        int      `json:"exit"`
+	Millis      int64    `json:"millis"`
+	Counts      Counts   `json:"counts"`
+	Failing     []TestID `json:"failing,omitempty"`     // tests that are held against the attempt, sorted, at most MaxNamed
+	KnownRed    []TestID `json:"known_red,omitempty"`   // failing in the baseline too; never held against anybody
+	Flaky       []TestID `json:"flaky,omitempty"`       // failed, then passed on the same tree; named, not held against anybody
+	Targets     []TestID `json:"targets,omitempty"`     // RED: the tests that this lap is about from now on
+	Expected    []string `json:"expected,omitempty"`    // RED by missing_symbol: names declared in the new tests that must exist once they build
+	Passing     int      `json:"passing,omitempty"`     // GREEN: how many targets pass
+	Fingerprint string   `json:"fingerprint,omitempty"` // digest of the failure with paths, numbers, times and addresses taken out
+}
+
+// MaxNamed is how many test names one result carries; counts are always complete.
+const MaxNamed = 50
+
+// Evidence is the document behind a judgement: every test of every gate. It is kept in the ledger beside the events.
+type Evidence struct {
+	Tree  Tree             `json:"tree"`
+	Gates map[string]Tests `json:"gates"`
+}
+
+// Judgement is what guards and gates said about one tree.
+type Judgement struct {
+	Tree     Tree         `json:"tree"`
+	Verdict  Verdict      `json:"verdict"`
+	Class    Class        `json:"class"`
+	Reason   string       `json:"reason"`
+	Gates    []GateResult `json:"gates,omitempty"`
+	Guarded  []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
+	Evidence Evidence     `json:"-"`                 // goes to the ledger as a document of its own
+}
+
+// Tests returns the first per-test gate's result, or nil.
+func (j *Judgement) Tests() *GateResult {
+	for i := range j.Gates {
+		if j.Gates[i].Counts.Total() > 0 || j.Gates[i].Expect == "red" {
+			return &j.Gates[i]
+		}
+	}
+	return nil
+}
+
+// Outcome is how a run ended. It says nothing about the work.
+type Outcome string
+
+const (
+	OutcomeOK          Outcome = "ok"          // ended by itself with exit 0
+	OutcomeFailed      Outcome = "failed"      // ended by itself with another exit code
+	OutcomeNotStarted  Outcome = "not_started" // could not be started at all (no such command)
+	OutcomeIdle        Outcome = "idle"        // stopped: no output for too long
+	OutcomeTimeout     Outcome = "timeout"     // stopped: ran too long
+	OutcomeWait        Outcome = "wait"        // asks to be called again later (exit 75)
+	OutcomeAsk         Outcome = "ask"         // needs an answer from a person
+	OutcomeInterrupted Outcome = "interrupted" // stopped by the user, or the engine died
+)
+
+// RunResult is the observation of one run of an agent or command.
+type RunResult struct {
+	Outcome   Outcome `json:"outcome"`
+	Exit      int     `json:"exit"`
+	Millis    int64   `json:"millis"`
+	Done      bool    `json:"done,omitempty"`       // the agent's claim that the phase's work is done, or that nothing is left
+	Note      string  `json:"note,omitempty"`       // what it wants the next attempt to know
+	Ask       string  `json:"ask,omitempty"`        // its question
+	WaitUntil int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
+	CostUSD   float64 `json:"cost_usd,omitempty"`
+	Survivors []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
+}

@@ -1,0 +1,102 @@
+// Package session holds the nouns that every room talks about, and the fold that turns a session's events into what
+// is true of it. It reads no file, runs no process and never asks for the time.
+package session
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// The words of workflows that sessions are made of.
+type (
+	PhaseName = workflows.PhaseName
+	Verdict   = workflows.Verdict
+)
+
+const (
+	Pass    = workflows.Pass
+	Fail    = workflows.Fail
+	Blocked = workflows.Blocked
+)
+
+// ID is a session's slug: `[a-z0-9][a-z0-9-]{0,48}`. WFS-<slug> is the displayed form.
+type ID string
+
+// Display returns the id as people see it.
+func (id ID) Display() string { return "WFS-" + string(id) }
+
+// Commit and Tree are full hexadecimal object ids; "" means absent.
+type (
+	Commit string
+	Tree   string
+)
+
+// Short returns the first ten digits, for people.
+func (c Commit) Short() string { return short(string(c)) }
+
+// Short returns the first ten digits, for people.
+func (t Tree) Short() string { return short(string(t)) }
+
+func short(s string) string { return s[:min(10, len(s))] }
+
+// MaxID is the longest slug, in bytes. It leaves room for "refs/heads/wfs/" and ".lock" on every file system.
+const MaxID = 49
+
+var idForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,48}$`)
+
+// Names that are refused as ids: device names that Windows reserves, and names that git or wfs give a meaning of
+// their own.
+var reserved = map[string]bool{
+	"con": true, "prn": true, "aux": true, "nul": true, "head": true, "auto": true, "ledger": true, "rescue": true,
+	"com1": true, "com2": true, "com3": true, "com4": true, "lpt1": true, "lpt2": true, "lpt3": true,
+}
+
+// ParseID accepts a slug or its displayed form and returns the slug. It is applied to what people type and to what is
+// read from disk alike.
+func ParseID(s string) (ID, error) {
+	slug := s
+	if len(s) > 4 && strings.EqualFold(s[:4], "wfs-") {
+		slug = strings.ToLower(s[4:])
+	}
+	if !idForm.MatchString(slug) || strings.HasSuffix(slug, "-") || reserved[slug] {
+		return "", fmt.Errorf("%q is no session id: small letters, digits and dashes, at most %d", s, MaxID)
+	}
+	return ID(slug), nil
+}
+
+// Slug makes an id out of a topic. The result is always valid; a topic without usable letters becomes "session".
+// taken reports ids that may not be used again; a numeric suffix avoids them.
+func Slug(topic string, taken func(ID) bool) ID {
+	var b strings.Builder
+	for _, r := range strings.ToLower(topic) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	slug := strings.Trim(b.String(), "-")
+	if len(slug) > 40 { // leaves room for a suffix, and cuts at a word where there is one
+		slug = slug[:40]
+		if i := strings.LastIndexByte(slug, '-'); i > 20 {
+			slug = slug[:i]
+		}
+		slug = strings.Trim(slug, "-")
+	}
+	if slug == "" || reserved[slug] || strings.HasPrefix(slug, "wfs-") {
+		slug = strings.Trim("session-"+slug, "-")
+	}
+	for n := 1; ; n++ {
+		id := slug
+		if n > 1 {
+			id = fmt.Sprintf("%s-%d", slug, n)
+		}
+		if !taken(ID(id)) {
+			return ID(id)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package session
+
+// Session is what is true of a session: the fold of its events. Its JSON is session.json, a cache with a version.
+type Session struct {
+	Version int   `json:"version"` // FormatVersion
+	Seq     int64 `json:"seq"`     // of the newest event that is folded in
+
+	Created
+	CreatedAt int64 `json:"created_at"` // Unix seconds
+	UpdatedAt int64 `json:"updated_at"`
+
+	Status  Status     `json:"status"`
+	Waiting *Waiting   `json:"waiting,omitempty"` // with StatusWaiting
+	Blocked *BlockedBy `json:"blocked,omitempty"` // with StatusBlocked
+	Why     string     `json:"why,omitempty"`     // with StatusPaused and StatusInterrupted
+
+	Phase PhaseName `json:"phase"` // present phase, workflows.Done when there is none
+	Lap   int       `json:"lap"`   // from 1
+	Open  *Open     `json:"open,omitempty"`
+
+	Visit    Visit    `json:"visit"`              // what happened at this visit of the phase
+	Tries    int      `json:"tries"`              // attempts of the whole session that were judged
+	Runs     int      `json:"runs"`               // attempts that were started, also those that failed to run
+	Targets  []TestID `json:"targets,omitempty"`  // this lap's tests
+	Expected []string `json:"expected,omitempty"` // names that must exist once they build
+
+	Base0       *Baseline    `json:"baseline,omitempty"`
+	LapTree     Tree         `json:"lap_tree"` // the tree that the present lap began with
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	Current     int          `json:"current"`        // number of the checkpoint that the branch stands on
+	Last        *Decided     `json:"last,omitempty"` // newest decision
+	LastGates   []GateResult `json:"last_gates,omitempty"`
+	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt
+
+	Claims  int       `json:"claims"`            // times that an agent said it was done
+	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
+	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
+	CostUSD float64   `json:"cost_usd,omitempty"`
+	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
+
+	Finished  *Finished      `json:"finished,omitempty"`
+	Moving    *MoveStarted   `json:"moving,omitempty"` // a move that began and is not done
+	Finishing *FinishStarted `json:"finishing,omitempty"`
+}
+
+// Open is an attempt that has begun and has no checkpoint yet.
+type Open struct {
+	AttemptStarted
+	Run       *RunResult `json:"run,omitempty"`
+	Judgement *Judgement `json:"judgement,omitempty"`
+	Decided   *Decided   `json:"decided,omitempty"`
+}
+
+// Visit counts what the breaker needs, since the phase was entered or the breaker was reset.
+type Visit struct {
+	Attempts    int      `json:"attempts"`
+	NoProgress  int      `json:"no_progress"`  // in a row
+	SameFailure int      `json:"same_failure"` // in a row, the newest fingerprint
+	Fingerprint string   `json:"fingerprint,omitempty"`
+	Seen        []string `json:"seen,omitempty"`  // fingerprints of this visit
+	Trees       []Tree   `json:"trees,omitempty"` // trees of this visit, to notice going in circles
+	Best        int      `json:"best"`            // most targets that passed at once
+}
+
+// Checkpoint is one entry of a session's history.
+type Checkpoint struct {
+	Number  int       `json:"number"`
+	At      int64     `json:"at"`
+	Trigger Trigger   `json:"trigger"`
+	Code    Commit    `json:"code"`
+	Tree    Tree      `json:"tree"`
+	Phase   PhaseName `json:"phase"`
+	Lap     int       `json:"lap"`
+	Attempt int       `json:"attempt,omitempty"`
+	Verdict Verdict   `json:"verdict,omitempty"`
+	Class   Class     `json:"class,omitempty"`
+	Green   bool      `json:"green,omitempty"` // its gates passed with nothing red: it can be handed over
+	Summary string    `json:"summary"`
+	// What the session returns to when it is resumed here.
+	Next       PhaseName `json:"next"`
+	NextLap    int       `json:"next_lap"`
+	Targets    []TestID  `json:"targets,omitempty"`
+	Expected   []string  `json:"expected,omitempty"`
+	LapTree    Tree      `json:"lap_tree,omitempty"`
+	Incomplete bool      `json:"incomplete,omitempty"` // something was skipped
+}
+
+// Refuted is a claim that the facts contradicted.
+type Refuted struct {
+	Checkpoint int       `json:"checkpoint"`
+	Phase      PhaseName `json:"phase"`
+	Lap        int       `json:"lap"`
+	Reason     string    `json:"reason"`
+}

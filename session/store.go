@@ -1,0 +1,140 @@
+package session
+
+// Head says where a work tree's HEAD is.
+type Head struct {
+	Ref    string `json:"ref,omitempty"` // full name, "" when detached
+	Commit Commit `json:"commit"`        // "" on an unborn branch
+}
+
+// RefMove is one compare-and-swap of a ref. "" is "does not exist".
+type RefMove struct {
+	Ref string `json:"ref"`
+	Old Commit `json:"old,omitempty"`
+	New Commit `json:"new,omitempty"`
+}
+
+// Turn is everything that becomes true in the repository because of one ledger commit, as old and new values, so that
+// any later command can finish it or tell that somebody else moved on. An operation is undone by its own Turn, reversed.
+type Turn struct {
+	Worktree      string    `json:"worktree,omitempty"`        // id of the work tree whose HEAD, index and files are meant
+	Refs          []RefMove `json:"refs,omitempty"`            // after the ledger's own ref
+	HeadOld       string    `json:"head_old,omitempty"`        // full ref name, or a commit id when detached
+	HeadOldCommit Commit    `json:"head_old_commit,omitempty"` // where HeadOld was
+	HeadNew       string    `json:"head_new,omitempty"`        // "" with HeadOld "": HEAD stays
+	// Tree and Index are the trees of the work tree's files and of its index afterwards. "" means: as they are (a
+	// checkpoint has staged its own tree already).
+	Tree  Tree `json:"tree,omitempty"`
+	Index Tree `json:"index,omitempty"`
+	// What was there before, for undo: the state commit (see Rescued) if anything was not reachable, else "".
+	Rescue   string `json:"rescue,omitempty"` // ref name
+	TreeOld  Tree   `json:"tree_old,omitempty"`
+	IndexOld Tree   `json:"index_old,omitempty"`
+}
+
+// Skip is one path that a snapshot could not hold.
+type Skip struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// Snapshot is a work tree as it was found.
+type Snapshot struct {
+	Tree     Tree   `json:"tree"`
+	Index    Tree   `json:"index,omitempty"` // tree of the user's index as it was; equal to HEAD's tree when nothing was staged
+	Head     Head   `json:"head"`
+	HeadTree Tree   `json:"head_tree,omitempty"`
+	Skipped  []Skip `json:"skipped,omitempty"` // not protected: unreadable, nested repositories, …
+}
+
+// Clean reports whether the work tree and index equal HEAD's commit.
+func (s Snapshot) Clean() bool {
+	return s.Tree == s.HeadTree && (s.Index == "" || s.Index == s.HeadTree)
+}
+
+// Draft describes a code commit that is to be made out of a work tree.
+type Draft struct {
+	Session       ID
+	Branch        string   // full name of the branch that HEAD must be on; it moves from BranchOld to the new commit
+	Parents       []Commit // of the code commit, first the branch's present tip
+	Message       string   // whole message with trailers
+	At            int64    // Unix seconds; author and committer date, written as UTC
+	Stage         bool     // stage the work tree into the user's index first; otherwise Tree is used as it is
+	Tree          Tree     // with Stage false
+	Ledger        Commit   // present tip of the ledger, "" for the first
+	LedgerMessage string
+	Exclude       string   // path of the session's extra exclude file, "" for none
+	Anchors       []Commit // further parents of the ledger commit (adopted commits, state commits)
+	NoCode        bool     // no code commit: a turn that only records (restored, finished, …)
+	Turn          Turn     // Refs are completed with the branch's move when a code commit is made
+}
+
+// Made is what a draft became before anything was published.
+type Made struct {
+	Code        Commit // "" with NoCode
+	Tree        Tree
+	Skipped     []Skip
+	IndexAnchor Commit // commit that keeps content which was only in the user's index, "" if there was none
+	Turn        Turn   // with all moves filled in
+}
+
+// Files are the documents of one ledger commit by name ("session.json"). A nil value keeps the previous commit's.
+type Files map[string][]byte
+
+// Names of the ledger's documents.
+const (
+	FileSession  = "session.json"  // cache of the fold
+	FileEvents   = "events.jsonl"  // events since the previous ledger commit
+	FilePlan     = "plan.json"     // what the session runs, pinned
+	FileWorkflow = "workflow.yaml" // the text that the plan's workflow came from, for people
+	FileSpec     = "spec.md"       // the spec as it was at birth, if any
+	FileBaseline = "baseline.json" // Evidence on the base
+	FileLap      = "lap.json"      // Evidence at the present lap's start
+	FileEvidence = "evidence.json" // Evidence of the newest judged attempt
+	FileExclude  = "exclude"       // the session's extra exclude rules: what was ever ignored stays ignored
+)
+
+// Change is one difference between two trees.
+type Change struct {
+	Path   string `json:"path"`
+	Status string `json:"status"` // A, M, D, T (type change)
+}
+
+// Move is a plan to bring a work tree from one tree to another.
+type Move struct {
+	From, To Tree
+	Changes  []Change
+	InTheWay []Skip // paths that must not be overwritten or deleted, and why; non-empty means: refuse
+}
+
+// Prepared is a turn whose objects are durable and of which nothing is published yet.
+type Prepared struct {
+	Made
+	Session   ID
+	Ledger    Commit // the new ledger commit; moving the ledger's ref to it is the commit point
+	LedgerOld Commit
+}
+
+// Settled is what became of a published turn's moves. Each is done, or somebody else moved on and it was left alone.
+type Settled struct {
+	Foreign     []RefMove // refs that are neither at their old nor at their new value; New holds what was found
+	HeadForeign string    // where HEAD is, if it is neither HeadOld nor HeadNew
+}
+
+// Op is one operation of the repository's operation log: what `wfs undo` can take back.
+type Op struct {
+	Number  int64  `json:"number"` // from 1, by work tree
+	At      int64  `json:"at"`     // Unix seconds
+	Kind    string `json:"kind"`   // a MoveKind, or "finish"
+	Session ID     `json:"session"`
+	Summary string `json:"summary"`
+	Ledger  Commit `json:"ledger"` // the ledger commit that made it true
+	Undoes  int64  `json:"undoes,omitempty"`
+	Turn    Turn   `json:"turn"`
+}
+
+// LedgerCommit is one entry of a session's ledger, newest first in listings.
+type LedgerCommit struct {
+	Commit  Commit
+	At      int64
+	Subject string
+}

@@ -1,0 +1,173 @@
+// Package workflows is the law as data: what a workflow, a gate and a project's configuration are, how their YAML is
+// read and checked, and the workflows that are built in. It knows nothing of Git, processes or sessions.
+package workflows
+
+import "time"
+
+// PhaseName names a phase inside one workflow, as its author wrote it ("RED").
+type PhaseName string
+
+// Done and NextLap are the two targets of `on:` that are no phases: the end of the work, and the end of a lap.
+const (
+	Done    PhaseName = "done"
+	NextLap PhaseName = "next-lap"
+)
+
+// Verdict is what the engine concluded about one attempt.
+type Verdict string
+
+const (
+	Pass    Verdict = "pass"
+	Fail    Verdict = "fail"
+	Blocked Verdict = "blocked" // the engine could not judge, or must not go on by itself
+)
+
+// Workflow is one workflow file, checked.
+type Workflow struct {
+	Version     int       `json:"version"`
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Start       PhaseName `json:"start"`
+	Laps        *Laps     `json:"laps,omitempty"` // nil: the phases are walked once
+	Phases      []Phase   `json:"phases"`         // in the order of the file
+}
+
+// Phase returns the named phase, or nil.
+func (w *Workflow) Phase(name PhaseName) *Phase {
+	for i := range w.Phases {
+		if w.Phases[i].Name == name {
+			return &w.Phases[i]
+		}
+	}
+	return nil
+}
+
+// Laps says that the phases are walked many times. With a checklist in the spec a lap is one item; without one, laps
+// follow until an attempt at the start phase adds nothing and says that nothing is left, and somebody agrees.
+type Laps struct {
+	Agree Agree `json:"agree"` // who agrees that nothing is left
+	Max   int   `json:"max"`   // never more laps than this; 0 means DefaultMaxLaps
+}
+
+// Agree names who may agree that nothing is left to do.
+type Agree string
+
+const (
+	AgreePerson Agree = "person"
+	AgreeAuto   Agree = "auto"
+)
+
+// DefaultMaxLaps bounds a run whose agent always finds one more thing to do.
+const DefaultMaxLaps = 50
+
+// Phase is one station of a workflow: what runs there, what is judged, and where each verdict leads.
+type Phase struct {
+	Name   PhaseName             `json:"name"`
+	Brief  string                `json:"brief,omitempty"` // instructions for whoever works here
+	Run    Run                   `json:"run"`
+	Gates  []Gate                `json:"gates"`
+	Guards Guards                `json:"guards"`
+	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both always present after Check
+	Limits Limits                `json:"limits"`
+}
+
+// Run says who works in a phase. Exactly one kind: the session's agent, a command of the workflow's own.
+type Run struct {
+	Agent   bool    `json:"agent,omitempty"`
+	Command Command `json:"command,omitzero"`
+}
+
+// Command is something to execute: one string for `sh -c`, or an argument list that no shell sees.
+type Command struct {
+	Shell string   `json:"shell,omitempty"`
+	Argv  []string `json:"argv,omitempty"`
+}
+
+// IsZero reports whether there is nothing to run.
+func (c Command) IsZero() bool { return c.Shell == "" && len(c.Argv) == 0 }
+
+// Format is how a gate's output is read.
+type Format string
+
+const (
+	FormatGoTest Format = "go-test-json" // per-test results from `go test -json` on stdout
+	FormatJUnit  Format = "junit"        // per-test results from JUnit XML: $WFS_REPORT, Report, or stdout
+	FormatExit   Format = "exit-code"    // 0 passes; no per-test results, so it cannot carry Expect red
+)
+
+// PerTest reports whether the format tells tests apart.
+func (f Format) PerTest() bool { return f == FormatGoTest || f == FormatJUnit }
+
+// Where a gate runs.
+type Where string
+
+const (
+	InPlace Where = "in-place" // in the session's work tree; ignored files are seen
+	Clean   Where = "clean"    // on a materialised checkpoint; in the schema from the start, refused by Check until it is built
+)
+
+// Expect is what a gate's results must show for the phase to pass.
+type Expect string
+
+const (
+	ExpectPass Expect = "pass" // the lap's target tests pass, and nothing that was green before fails
+	ExpectRed  Expect = "red"  // at least one new or changed test fails for the right reason, and nothing green broke
+)
+
+// Gate is one check that the engine runs itself.
+type Gate struct {
+	Name          string        `json:"name"`
+	Run           Command       `json:"run"`
+	Format        Format        `json:"format"`
+	Report        string        `json:"report,omitempty"` // glob below the work tree, for reports written to files
+	Where         Where         `json:"where"`
+	Expect        Expect        `json:"expect,omitempty"` // set where the gate is used, not where it is defined
+	Timeout       time.Duration `json:"timeout"`
+	MayChangeTree bool          `json:"may_change_tree,omitempty"`
+}
+
+// Guards restrict the paths that an attempt at a phase may change. Patterns are gitignore-like globs relative to the
+// top of the work tree; `**` crosses directories.
+type Guards struct {
+	Only   []string `json:"only,omitempty"`   // nothing else may change
+	Except []string `json:"except,omitempty"` // these may not change
+}
+
+// Limits are the breaker's numbers for one phase. 0 means the default of DefaultLimits.
+type Limits struct {
+	Attempts    int `json:"attempts,omitempty"`     // attempts at one visit of the phase
+	NoProgress  int `json:"no_progress,omitempty"`  // attempts in a row without progress
+	SameFailure int `json:"same_failure,omitempty"` // attempts in a row that fail in the same way
+	FailedRuns  int `json:"failed_runs,omitempty"`  // runs in a row that failed without changing anything
+}
+
+// DefaultLimits are used where a phase sets none.
+var DefaultLimits = Limits{Attempts: 12, NoProgress: 3, SameFailure: 4, FailedRuns: 3}
+
+// Agent is who works in phases with `run: agent`.
+type Agent struct {
+	Command Command       `json:"command,omitzero"`
+	Script  string        `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
+	Idle    time.Duration `json:"idle"`             // without output for this long: stopped
+	Timeout time.Duration `json:"timeout"`          // in all
+}
+
+// Config is `.wfs/config.yaml`.
+type Config struct {
+	Version  int             `json:"version"`
+	Workflow string          `json:"workflow,omitempty"` // default for `wfs new`
+	Agent    Agent           `json:"agent"`
+	Agree    Agree           `json:"agree,omitempty"` // overrides Laps.Agree
+	Env      []string        `json:"env,omitempty"`   // names of variables that agents and gates may see, besides the allow-list
+	Gates    map[string]Gate `json:"gates"`
+}
+
+// Plan is what a session runs, resolved and pinned at its birth: the workflow with every gate filled in, the agent,
+// and the environment. Its canonical JSON is stored in the ledger; its digest is what trust is bound to.
+type Plan struct {
+	Workflow Workflow `json:"workflow"`
+	Agent    Agent    `json:"agent"`
+	Env      []string `json:"env,omitempty"`
+	// Baseline are the gates, each once and without Expect, that are run on the base before the first attempt.
+	Baseline []Gate `json:"baseline"`
+}
