@@ -18,6 +18,8 @@ type Store interface {
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	TreeOf(ctx context.Context, c session.Commit) (session.Tree, error)
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
+	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
+	ElsewhereOn(ctx context.Context, branch string) (string, error)
 	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
 	InProgress(ctx context.Context) (string, error)
 
@@ -25,6 +27,9 @@ type Store interface {
 	Sessions(ctx context.Context) (map[session.ID]session.Commit, error)
 	// File returns one document of a ledger commit, nil when it has none of that name.
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
+
+	// Ledgers lists a session's ledger commits, newest first.
+	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
 
 	// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
 	// exclude is the session's extra exclude file, "" for none.
@@ -69,6 +74,8 @@ type Store interface {
 type Journal interface {
 	// Events are those that the journal holds beyond the ledger's tip.
 	Events() []session.Event
+	// Existed reports whether there was a journal for this tip when it was opened.
+	Existed() bool
 	// Append makes events durable before it returns.
 	Append(events ...session.Event) error
 	// Rotate starts the journal that extends a new ledger tip.
@@ -77,41 +84,22 @@ type Journal interface {
 	RunDir(runID string) (string, error)
 	// ExcludeFile is the path of the session's exclude file, "" when it has none.
 	ExcludeFile() string
+	// Exclude returns the text of the exclude file.
+	Exclude() ([]byte, error)
+	// Discard removes the journal of a session that was never born.
+	Discard() error
 	// SetExclude replaces the session's exclude file durably.
 	SetExclude(content []byte) error
-}
-
-// RunRequest is one run of whoever works in a phase.
-type RunRequest struct {
-	Session session.Session
-	Phase   workflows.Phase
-	Started session.AttemptStarted
-	RunDir  string
-	Plan    workflows.Plan
-	Notes   []string
-}
-
-// JudgeRequest is one judgement of one tree.
-type JudgeRequest struct {
-	Tree     session.Tree
-	Phase    workflows.Phase
-	Plan     workflows.Plan
-	RunDir   string
-	Changed  []session.Change // since the lap began
-	Attempt  []session.Change // since the attempt began, for guards
-	Baseline session.Evidence
-	Known    []session.TestID // red or flaky in the baseline: never held against anybody
-	LapStart session.Evidence
-	Targets  []session.TestID
-	Expected []string
 }
 
 // Works carries out and judges one attempt.
 type Works interface {
 	// Run does what the phase says. An error means that the engine could not find out how it went.
-	Run(ctx context.Context, r RunRequest) (session.RunResult, error)
+	Run(ctx context.Context, r session.RunRequest) (session.RunResult, error)
 	// Judge runs guards and gates. An error means that it could not find out; bad code is a verdict.
-	Judge(ctx context.Context, r JudgeRequest) (session.Judgement, error)
+	Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error)
+	// Alive lists processes of a run that still live, as far as the system can tell.
+	Alive(runID string) []int
 	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.
 	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error)
 }

@@ -1,5 +1,10 @@
 package session
 
+import (
+	"maps"
+	"slices"
+)
+
 // The kinds of events, in the order in which a session meets them. Those marked "turn" end the events.jsonl of a ledger
 // commit: while they stand in a journal only, they are an intention, not a fact.
 const (
@@ -12,6 +17,7 @@ const (
 	KindReopened       Kind = "reopened" // a judgement is to be made again: the tree may have changed since
 	KindDecided        Kind = "decided"
 	KindCheckpointed   Kind = "checkpointed" // turn
+	KindVoided         Kind = "voided"       // an attempt that could not run, and changed nothing
 	KindInterrupted    Kind = "interrupted"
 	KindPaused         Kind = "paused"
 	KindWaiting        Kind = "waiting"
@@ -22,8 +28,8 @@ const (
 	KindMoveStarted    Kind = "move_started"
 	KindMoved          Kind = "moved" // turn
 	KindFinishStarted  Kind = "finish_started"
-	KindFinishDropped  Kind = "finish_dropped" // a finish that did not happen
-	KindFinished       Kind = "finished"       // turn
+	KindFinished       Kind = "finished" // turn
+	KindDropped        Kind = "dropped"  // what stands before it did not happen
 )
 
 var bodies = map[Kind]func([]byte) (Body, error){
@@ -33,8 +39,11 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindInterrupted: decode[Interrupted], KindPaused: decode[Paused], KindWaiting: decode[Waiting],
 	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
 	KindBreakerReset: decode[BreakerReset], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
-	KindFinishStarted: decode[FinishStarted], KindFinishDropped: decode[FinishDropped], KindFinished: decode[Finished],
+	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
 }
+
+// Kinds lists every kind of event, sorted.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
 // IsTurn reports whether events of this kind become true by a ledger commit.
 func (k Kind) IsTurn() bool {
@@ -91,6 +100,7 @@ type AttemptStarted struct {
 // RunEnded is the runner's observation.
 type RunEnded struct {
 	RunResult
+	Tree Tree `json:"tree"` // what it left in the work tree
 }
 
 // Judged is what the engine found on the tree that the run left.
@@ -143,6 +153,11 @@ type Checkpointed struct {
 	Adopted []Commit  `json:"adopted,omitempty"` // tips that others made since the last checkpoint
 	Skipped []Skip    `json:"skipped,omitempty"` // what it does not hold
 	Turn    Turn      `json:"turn"`
+}
+
+// Voided ends an attempt whose run failed without changing anything: it says nothing about the work and does not count.
+type Voided struct {
+	Why string `json:"why"`
 }
 
 // Interrupted ends an open attempt that nobody finished.
@@ -219,7 +234,7 @@ const (
 type MoveStarted struct {
 	How     MoveKind `json:"kind"`
 	Summary string   `json:"summary"`
-	To      int      `json:"to,omitempty"` // checkpoint that becomes current
+	To      int      `json:"to"` // checkpoint that becomes current, -1: the session stays where it is
 	Fresh   bool     `json:"fresh,omitempty"`
 	Undoes  int64    `json:"undoes,omitempty"` // operation number
 	Status  Status   `json:"status,omitempty"` // status that an undo of new or finish leads to
@@ -239,8 +254,9 @@ type FinishStarted struct {
 	Turn   Turn   `json:"turn"`
 }
 
-// FinishDropped says that the branch was not made.
-type FinishDropped struct {
+// Dropped says that the turn right before it, or the finish that was started, did not happen: its ledger commit was
+// never published, and what it had made in the repository has been taken back.
+type Dropped struct {
 	Why string `json:"why"`
 }
 
@@ -273,5 +289,6 @@ func (BreakerReset) Kind() Kind   { return KindBreakerReset }
 func (MoveStarted) Kind() Kind    { return KindMoveStarted }
 func (Moved) Kind() Kind          { return KindMoved }
 func (FinishStarted) Kind() Kind  { return KindFinishStarted }
-func (FinishDropped) Kind() Kind  { return KindFinishDropped }
+func (Dropped) Kind() Kind        { return KindDropped }
+func (Voided) Kind() Kind         { return KindVoided }
 func (Finished) Kind() Kind       { return KindFinished }

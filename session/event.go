@@ -59,8 +59,13 @@ func EncodeLine(e Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line = line[:len(line)-1]
-	return fmt.Appendf(line, `,"sum":"%08x"}`, crc32.Checksum(line, castagnoli)), nil
+	return Seal(line), nil
+}
+
+// Seal appends the checksum to a line that is a JSON object without one.
+func Seal(object []byte) []byte {
+	head := bytes.TrimSuffix(bytes.TrimRight(object, "\n"), []byte("}"))
+	return fmt.Appendf(head[:len(head):len(head)], `,"sum":"%08x"}`, crc32.Checksum(head, castagnoli))
 }
 
 // DecodeLine is the inverse of EncodeLine, for a line with or without its line feed.

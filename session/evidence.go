@@ -144,3 +144,24 @@ type RunResult struct {
 	CostUSD   float64 `json:"cost_usd,omitempty"`
 	Survivors []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
 }
+
+// Passing is how many of the lap's target tests pass.
+func (j *Judgement) Passing() int {
+	if g := j.Tests(); g != nil {
+		return g.Passing
+	}
+	return 0
+}
+
+// Fingerprint tells one failure from another across attempts; "" for a pass.
+func (j *Judgement) Fingerprint() string {
+	for _, g := range j.Gates {
+		if g.Verdict != Pass && g.Fingerprint != "" {
+			return g.Gate + ":" + g.Fingerprint
+		}
+	}
+	if j.Verdict == Pass {
+		return ""
+	}
+	return string(j.Class)
+}

@@ -31,6 +31,7 @@ type Session struct {
 	Last        *Decided     `json:"last,omitempty"` // newest decision
 	LastGates   []GateResult `json:"last_gates,omitempty"`
 	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt
+	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
@@ -38,7 +39,10 @@ type Session struct {
 	CostUSD float64   `json:"cost_usd,omitempty"`
 	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
 
-	Finished  *Finished      `json:"finished,omitempty"`
+	Finished *Finished `json:"finished,omitempty"`
+	// Conclude is true right after an attempt's checkpoint, until the engine has drawn its conclusions.
+	Conclude bool `json:"conclude,omitempty"`
+
 	Moving    *MoveStarted   `json:"moving,omitempty"` // a move that began and is not done
 	Finishing *FinishStarted `json:"finishing,omitempty"`
 }
@@ -47,6 +51,8 @@ type Session struct {
 type Open struct {
 	AttemptStarted
 	Run       *RunResult `json:"run,omitempty"`
+	After     Tree       `json:"after,omitempty"` // the tree that the run left
+	Told      int        `json:"told,omitempty"`  // how many notes its brief held
 	Judgement *Judgement `json:"judgement,omitempty"`
 	Decided   *Decided   `json:"decided,omitempty"`
 }

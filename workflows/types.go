@@ -117,6 +117,7 @@ const (
 // Gate is one check that the engine runs itself.
 type Gate struct {
 	Name          string        `json:"name"`
+	Use           string        `json:"use,omitempty"` // in a parsed workflow: the gate of the configuration that Resolve puts here; else ""
 	Run           Command       `json:"run"`
 	Format        Format        `json:"format"`
 	Report        string        `json:"report,omitempty"` // glob below the work tree, for reports written to files
@@ -146,10 +147,13 @@ var DefaultLimits = Limits{Attempts: 12, NoProgress: 3, SameFailure: 4, FailedRu
 
 // Agent is who works in phases with `run: agent`.
 type Agent struct {
-	Command Command       `json:"command,omitzero"`
-	Script  string        `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
-	Idle    time.Duration `json:"idle"`             // without output for this long: stopped
-	Timeout time.Duration `json:"timeout"`          // in all
+	Command Command `json:"command,omitzero"`
+	Script  string  `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
+	// ScriptPath is where Script is read from, relative to the top of the work tree. ParseConfig reads no file: its
+	// caller fills Script in before Resolve.
+	ScriptPath string        `json:"script_path,omitempty"`
+	Idle       time.Duration `json:"idle"`    // without output for this long: stopped
+	Timeout    time.Duration `json:"timeout"` // in all
 }
 
 // Config is `.wfs/config.yaml`.

@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+type checkpointJSON struct {
+	Version    int                 `json:"version"`
+	Session    session.ID          `json:"session"`
+	Checkpoint *session.Checkpoint `json:"checkpoint"` // null: nothing had changed
+	Skipped    []session.Skip      `json:"skipped,omitempty"`
+}
+
+func (a *app) checkpointCmd() *cobra.Command {
+	var text string
+	c := &cobra.Command{
+		Use: "checkpoint", Short: "keep the work tree as it is, as a checkpoint of the current session",
+		Long: `Checkpoint commits the work tree as it is onto the current session's branch, without judging it. Hooks and signing
+do not run: they run when the work is handed over. Nothing happens when nothing changed.`,
+		Example: `  wfs checkpoint -m "before I try something"`,
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
+			if err := a.ready(ctx, false); err != nil {
+				return err
+			}
+			id, err := a.resolve(ctx, "")
+			if err != nil {
+				return err
+			}
+			if err := a.hold("wfs checkpoint", id); err != nil {
+				return err
+			}
+			h, err := a.take(ctx, id)
+			if err != nil {
+				return err
+			}
+			cp, err := h.Checkpoint(ctx, text)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.answer(checkpointJSON{jsonVersion, id, cp, h.Skipped})
+			}
+			if cp == nil {
+				a.out("nothing changed since checkpoint %d", h.S.Current)
+				return nil
+			}
+			a.out("checkpoint %d: %s (%s)", cp.Number, cp.Summary, cp.Code.Short())
+			a.saySkipped(h.Skipped)
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&text, "message", "m", "", "what this is")
+	return c
+}
+
+// saySkipped names what a checkpoint does not hold.
+func (a *app) saySkipped(skipped []session.Skip) {
+	for _, s := range skipped[:min(len(skipped), 10)] {
+		a.note("not in the checkpoint: %s (%s)", s.Path, s.Why)
+	}
+	if n := len(skipped) - 10; n > 0 {
+		a.note("not in the checkpoint: and %d more", n)
+	}
+}

@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// jsonVersion is the version of every JSON shape that commands print. Fields may be added; a change of meaning raises it.
+const jsonVersion = 1
+
+// sessionJSON is a session in `status --json` and `list --json`.
+type sessionJSON struct {
+	Version    int                `json:"version"`
+	ID         session.ID         `json:"id"`
+	Name       string             `json:"name"` // WFS-<id>
+	Current    bool               `json:"current"`
+	Goal       string             `json:"goal"`
+	Status     session.Status     `json:"status"`
+	Why        string             `json:"why,omitempty"`
+	Waiting    *session.Waiting   `json:"waiting,omitempty"`
+	Blocked    *session.BlockedBy `json:"blocked,omitempty"`
+	Workflow   string             `json:"workflow"`
+	Agent      string             `json:"agent"`
+	Phase      session.PhaseName  `json:"phase"`
+	Lap        int                `json:"lap,omitempty"`
+	LapsDone   int                `json:"laps_done"`
+	Items      int                `json:"items,omitempty"`
+	Item       string             `json:"item,omitempty"`
+	Attempts   int                `json:"attempts"` // judged
+	Claims     int                `json:"claims"`
+	Refuted    int                `json:"refuted"`
+	CostUSD    float64            `json:"cost_usd,omitempty"`
+	Checkpoint int                `json:"checkpoint"`
+	Branch     string             `json:"branch"`
+	Base       session.Commit     `json:"base"`
+	BaseRef    string             `json:"base_ref,omitempty"`
+	HandedOver string             `json:"handed_over,omitempty"` // branch that finish made
+	UpdatedAt  time.Time          `json:"updated_at"`
+	Driver     *driverJSON        `json:"driver,omitempty"`
+	Next       []string           `json:"next"` // commands to type
+}
+
+type driverJSON struct {
+	PID     int    `json:"pid"`
+	Command string `json:"command"`
+}
+
+func (a *app) describe(s *session.Session, current bool) sessionJSON {
+	j := sessionJSON{
+		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Status: s.Status, Why: s.Why,
+		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
+		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), CostUSD: s.CostUSD, Checkpoint: s.Current,
+		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
+		Next: nextCommands(s, current),
+	}
+	if s.Status == session.StatusWaiting {
+		j.Waiting = s.Waiting
+	}
+	if s.Status == session.StatusBlocked {
+		j.Blocked = s.Blocked
+	}
+	if s.Finished != nil && s.Status == session.StatusFinished {
+		j.HandedOver = strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
+	}
+	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
+		j.Driver = &driverJSON{who.PID, who.Command}
+		if s.Status == session.StatusRunning {
+			j.Next = []string{"wfs show " + string(s.ID)}
+		}
+	}
+	return j
+}
+
+// nextCommands are what makes sense to type next, the first one first.
+func nextCommands(s *session.Session, current bool) []string {
+	id := string(s.ID)
+	if s.Status == session.StatusAbandoned {
+		return []string{"wfs show " + id}
+	}
+	if s.Status == session.StatusFinished {
+		return []string{"wfs show " + id}
+	}
+	if !current {
+		return []string{"wfs resume " + id}
+	}
+	switch s.Status {
+	case session.StatusBlocked:
+		return []string{s.Blocked.Hint, "wfs show"}
+	case session.StatusWaiting:
+		if s.Waiting.Agree {
+			return []string{"wfs run --agree", "wfs finish", `wfs run --note "what is still missing"`}
+		}
+		if s.Waiting.Reason == session.WaitHuman {
+			return []string{`wfs run --note "your answer"`}
+		}
+	case session.StatusCompleted:
+		return []string{"wfs diff", "wfs finish"}
+	case session.StatusRunning:
+		return []string{"wfs show"}
+	case session.StatusInterrupted:
+		return []string{"wfs run", "wfs resume --at " + fmt.Sprint(max(s.Current-1, 0))}
+	}
+	return []string{"wfs run"}
+}
+
+// stands says where a session stands, in one line.
+func stands(s *session.Session) string {
+	switch s.Status {
+	case session.StatusCompleted:
+		return "completed: everything asked for is done, and judged green"
+	case session.StatusFinished:
+		return "finished: handed over on " + strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
+	case session.StatusAbandoned:
+		return "abandoned: " + s.Why
+	}
+	at := string(s.Phase)
+	if lap := s.LapName(s.Lap); lap != "" {
+		at += ", " + lap
+	}
+	if n := s.Visit.Attempts; n > 0 {
+		at += fmt.Sprintf(", %d %s made", n, plural(n, "attempt", "attempts"))
+	}
+	line := string(s.Status) + " in " + at
+	if s.Status == session.StatusCreated {
+		line = "created, to begin with " + at
+	}
+	if s.Why != "" {
+		line += " (" + s.Why + ")"
+	}
+	return line
+}
+
+// whyStopped lists what a person must know about a session that does not go on by itself.
+func whyStopped(s *session.Session, now time.Time) []string {
+	switch {
+	case s.Status == session.StatusBlocked:
+		return append([]string{"blocked by " + string(s.Blocked.Reason) + ":"}, s.Blocked.Evidence...)
+	case s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitLimit:
+		until := time.Unix(s.Waiting.Until, 0)
+		return []string{fmt.Sprintf("waiting for a limit until %s (%s)", until.UTC().Format("15:04 UTC"), inWords(until.Sub(now)))}
+	case s.Status == session.StatusWaiting:
+		return []string{"waiting for you: " + s.Waiting.Ask}
+	}
+	return nil
+}
+
+// inWords says how long something takes or took, roughly.
+func inWords(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// ago says when something was, roughly.
+func ago(t, now time.Time) string {
+	d := now.Sub(t)
+	if d < time.Second {
+		return "just now"
+	}
+	return inWords(d) + " ago"
+}
+
+// gateLine is one gate's result in words.
+func gateLine(g session.GateResult) string {
+	line := fmt.Sprintf("%s: %s (%s)", g.Gate, g.Verdict, g.Class)
+	if g.Counts.Total() > 0 {
+		line += fmt.Sprintf(", %d passed, %d failed", g.Counts.Passed, g.Counts.Failed+g.Counts.Errors)
+		if g.Counts.Skipped > 0 {
+			line += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
+		}
+	}
+	return line + ", " + millis(g.Millis)
+}
+
+func millis(ms int64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(10 * time.Millisecond).String()
+}
+
+func agentName(p *workflows.Agent) string {
+	switch {
+	case p.Script != "":
+		return "script"
+	case p.Command.Shell != "":
+		return p.Command.Shell
+	default:
+		return strings.Join(p.Command.Argv, " ")
+	}
+}

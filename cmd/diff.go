@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+type diffJSON struct {
+	Version int              `json:"version"`
+	From    session.Commit   `json:"from"`
+	To      session.Commit   `json:"to"`
+	Changes []session.Change `json:"changes"`
+}
+
+func (a *app) diffCmd() *cobra.Command {
+	var o gitstate.DiffOptions
+	c := &cobra.Command{
+		Use: "diff [CHECKPOINT [CHECKPOINT]]", Short: "what the session changed, or one checkpoint against another",
+		Long: `Diff shows what the current session changed since its base. With one checkpoint it shows that checkpoint against the
+session's present one; with two, the second against the first. It writes nothing and takes no lock.`,
+		Example: "  wfs diff\n  wfs diff --stat\n  wfs diff 3\n  wfs diff csv-export@3 csv-export@7",
+		Args:    upTo(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if err := a.open(ctx); err != nil {
+				return err
+			}
+			from, to, err := a.diffEnds(ctx, args)
+			if err != nil {
+				return err
+			}
+			if !a.json {
+				o.Color = a.env.StdoutTTY && a.env.get("NO_COLOR") == ""
+				return a.repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
+			}
+			x, err := a.repo.TreeOf(ctx, from)
+			if err != nil {
+				return err
+			}
+			y, err := a.repo.TreeOf(ctx, to)
+			if err != nil {
+				return err
+			}
+			changes, err := a.repo.Changes(ctx, x, y)
+			if err != nil {
+				return err
+			}
+			return a.answer(diffJSON{jsonVersion, from, to, changes})
+		},
+	}
+	c.Flags().BoolVar(&o.Stat, "stat", false, "names and counts only")
+	c.Flags().BoolVar(&o.NameOnly, "name-only", false, "names only")
+	return c
+}
+
+// diffEnds turns arguments into the two commits to compare.
+func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
+	var ends []session.Commit
+	var s session.Session
+	for _, arg := range args {
+		id, n, err := a.address(ctx, arg)
+		if err != nil {
+			return "", "", err
+		}
+		v, err := a.view(ctx, id)
+		if err != nil {
+			return "", "", err
+		}
+		s = v.Session
+		ends = append(ends, s.At(n).Code)
+	}
+	if len(ends) == 2 {
+		return ends[0], ends[1], nil
+	}
+	if len(ends) == 1 {
+		return ends[0], s.At(s.Current).Code, nil
+	}
+	id, err := a.resolve(ctx, "")
+	if err != nil {
+		return "", "", err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	return v.Session.Base, v.Session.At(v.Session.Current).Code, nil
+}

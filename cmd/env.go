@@ -1,0 +1,103 @@
+// Package cmd is the front desk: it reads the operating system, wires the rooms together and speaks to people. Each
+// verb has a file of its own: flags, values, one call, print.
+package cmd
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Env is everything that comes from outside: the one place where the clock, chance, the environment and the working
+// directory enter.
+type Env struct {
+	Args    []string // without the program's name
+	Dir     string
+	Environ []string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	// Whether a person sits at each end.
+	StdinTTY, StdoutTTY, StderrTTY bool
+
+	Now  func() time.Time
+	Rand io.Reader
+	PID  int
+	Exe  string // path of this program, for `wfs demo`
+}
+
+// System is the Env of a real process.
+func System() Env {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		exe = os.Args[0]
+	}
+	e := Env{
+		Args: os.Args[1:], Dir: dir, Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
+		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Now:       time.Now, Rand: rand.Reader, PID: os.Getpid(), Exe: exe,
+	}
+	if pinned, err := parseNow(e.get("WFS_NOW")); err == nil {
+		e.Now = func() time.Time { return pinned }
+	}
+	return e
+}
+
+// parseNow reads WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
+func parseNow(s string) (time.Time, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return time.Unix(n, 0).UTC(), nil
+	}
+	return time.Parse(time.RFC3339, s)
+}
+
+// get returns a variable of the environment, "" when it is not set.
+func (e Env) get(name string) string {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(e.Environ[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// stateDir is where wfs keeps what belongs to the user and not to a repository.
+func (e Env) stateDir() (string, error) {
+	if d := e.get("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "wfs"), nil
+	}
+	if runtime.GOOS == "windows" {
+		if d := e.get("LOCALAPPDATA"); d != "" {
+			return filepath.Join(d, "wfs"), nil
+		}
+	}
+	home := e.get("HOME")
+	if home == "" {
+		return "", fmt.Errorf("neither XDG_STATE_HOME nor HOME is set: there is no place to remember what you trust")
+	}
+	return filepath.Join(home, ".local", "state", "wfs"), nil
+}
+
+// newID returns n random bytes in hexadecimal.
+func (e Env) newID(n int) string {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(e.Rand, b); err != nil {
+		panic(fmt.Sprintf("no randomness: %v", err)) // crypto/rand does not fail on supported systems
+	}
+	return hex.EncodeToString(b)
+}

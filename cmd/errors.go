@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Exit codes. They are part of the interface: docs/formats.md lists them.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitDecision    = 3 // a person has to decide, or to trust
+	exitBlocked     = 4 // breaker, gate, runner, survivors, conflict, nothing green
+	exitHeld        = 5 // another process holds it
+	exitWaiting     = 75
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// usageError is a command line that cannot be meant.
+type usageError struct{ message, hint string }
+
+func (e *usageError) Error() string { return e.message }
+
+// quietExit ends the program with a code and says nothing more: everything is said already.
+type quietExit struct{ code int }
+
+func (e *quietExit) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+func exitWith(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &quietExit{code}
+}
+
+// refusals is the one table from refusals to exit codes.
+var refusals = map[session.RefusalCode]int{
+	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
+	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseUntrusted: exitDecision,
+	session.RefuseNotGreen: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseConflict: exitBlocked,
+	session.RefuseHook: exitBlocked,
+}
+
+// readyHints are the remedies for a repository that cannot be written to now.
+var readyHints = map[string]string{
+	gitstate.NotCommitted:  "git commit --allow-empty -m start",
+	gitstate.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
+	gitstate.NotDone:       "finish it, or abort it: git status says how",
+	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
+	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
+	gitstate.NotNamespace:  "git branch -m wfs another-name",
+	gitstate.NotUnlocked:   "end the git process that holds it; if there is none, remove the file",
+}
+
+// failure is an error as people and scripts see it.
+type failure struct {
+	Version int    `json:"version"`
+	Error   string `json:"error"`
+	Code    string `json:"code"`
+	Hint    string `json:"hint,omitempty"`
+	Exit    int    `json:"exit"`
+}
+
+// diagnose turns any error into what is shown and the exit code.
+func diagnose(err error) failure {
+	f := failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}
+	var (
+		refusal *session.Refusal
+		usage   *usageError
+		ready   *gitstate.ReadyError
+		held    *registry.HeldError
+		hook    *gitstate.HookChangedError
+		found   *findingsError
+	)
+	switch {
+	case errors.As(err, &refusal):
+		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
+		if code, ok := refusals[refusal.Code]; ok {
+			f.Exit = code
+		}
+	case errors.As(err, &usage):
+		f.Code, f.Hint, f.Exit = "usage", usage.hint, exitUsage
+	case errors.As(err, &held):
+		f.Code, f.Exit, f.Hint = "held", exitHeld, "wfs status"
+	case errors.As(err, &found):
+		f.Code, f.Hint, f.Exit = "rules", "wfs workflow check", exitUsage
+	case errors.As(err, &hook):
+		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "let the hook's changes be judged: run it, wfs run, wfs finish", exitBlocked
+	case errors.Is(err, gitstate.ErrMoved):
+		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, and type it again"
+	case errors.Is(err, gitstate.ErrInTheWay):
+		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then type it again"
+	case errors.Is(err, gitstate.ErrOverlap):
+		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
+	case errors.As(err, &ready):
+		f.Code, f.Hint = string(ready.Code), readyHints[string(ready.Code)]
+	case errors.Is(err, gitstate.ErrNotRepository):
+		f.Code, f.Hint, f.Exit = "not_a_repository", "git init, or cd into a repository", exitError
+	case errors.Is(err, gitstate.ErrBare), errors.Is(err, gitstate.ErrNoWorkTree):
+		f.Code, f.Hint = "bare", "git worktree add ../work, and go there"
+	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
+		f.Code, f.Hint = "git", "install git 2.34 or newer"
+	case errors.Is(err, session.ErrNewer):
+		f.Code, f.Hint = "newer", "install a newer wfs; nothing was changed"
+	case errors.Is(err, registry.ErrCorrupt):
+		f.Code, f.Hint = "corrupt", "nothing was changed; the checkpoints are in the refs: git log refs/wfs/SESSION/ledger"
+	case errors.Is(err, context.Canceled):
+		f.Code, f.Exit = "interrupted", exitInterrupted
+	}
+	return f
+}
+
+// print shows an error: one clear line, and the next command to type.
+func (f failure) print(a *app) {
+	if a.json {
+		data, err := json.Marshal(f)
+		if err == nil {
+			fmt.Fprintln(a.env.Stderr, string(data))
+		}
+		return
+	}
+	fmt.Fprintln(a.env.Stderr, "error:", strings.TrimSpace(safetext.Strip(f.Error)))
+	if f.Hint != "" {
+		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
+	}
+}

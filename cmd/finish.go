@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+type finishJSON struct {
+	Version    int            `json:"version"`
+	Session    session.ID     `json:"session"`
+	Branch     string         `json:"branch"`
+	Commit     session.Commit `json:"commit"`
+	Checkpoint int            `json:"checkpoint"`
+	Operation  int64          `json:"operation"`
+	Push       string         `json:"push,omitempty"`
+}
+
+func (a *app) finishCmd() *cobra.Command {
+	var o engine.Handover
+	c := &cobra.Command{
+		Use: "finish", Short: "hand the work over: one commit on a new branch of yours",
+		Long: `Finish hands the current session's work over as one commit on a new branch, made from the session's base. Its tree is
+the last tree that the gates judged green, without .workflow/. Your hooks and signing run; what the gates said, and
+claims of the agent that they refuted, stand in the message. Nothing is pushed. The session stays readable.`,
+		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.finish(c.Context(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
+	f.StringVarP(&o.Subject, "message", "m", "", "subject of the commit (default: the goal)")
+	f.BoolVar(&o.Keep, "keep", false, "hand over the checkpoints themselves instead of one commit")
+	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what was uncommitted when the session began; it stays uncommitted in the work tree")
+	return c
+}
+
+func (a *app) finish(ctx context.Context, o engine.Handover) error {
+	if err := a.ready(ctx, false); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, "")
+	if err != nil {
+		return err
+	}
+	if o.Branch == "" {
+		o.Branch = string(id)
+	}
+	if strings.HasPrefix(o.Branch, "wfs/") || a.repo.CheckBranchName(ctx, o.Branch) != nil {
+		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
+	}
+	o.Branch = "refs/heads/" + o.Branch
+	if err := a.hold("wfs finish", id); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	f, op, err := h.Finish(ctx, o)
+	if err != nil {
+		return err
+	}
+	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
+	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op}
+	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
+		j.Push = "git push -u " + remote + " " + branch
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	what := "one commit"
+	if o.Keep {
+		what = "the checkpoints"
+	}
+	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id.Display(), what, branch, f.Commit.Short(), f.Checkpoint)
+	a.out("HEAD is on %s; nothing was pushed", branch)
+	if o.WithoutCarried {
+		a.out("what you had not committed before the session is uncommitted in the work tree again")
+	}
+	a.sayHeldOut(ctx, &h.S)
+	a.out("undo: wfs undo")
+	if j.Push != "" {
+		a.out("next: %s", j.Push)
+	}
+	return nil
+}

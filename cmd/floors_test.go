@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/wfs-dev/wfs"
+
+// floors is the house: what each room may import of the module. A new package must be entered here on purpose.
+var floors = map[string][]string{
+	"workflows":         {},
+	"internal/durable":  {},
+	"internal/proc":     {},
+	"internal/safetext": {},
+	"session":           {"workflows"},
+	"engine":            {"session", "workflows"},
+	"phases":            {"session", "workflows", "internal/*"},
+	"gitstate":          {"session", "internal/*"},
+	"registry":          {"session", "internal/*"},
+	"cmd":               {"*"},
+	"cmd/wfs":           {"*"},
+	"bench":             {"*"},
+}
+
+type listed struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	Imports         []string
+}
+
+func listPackages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestFloors(t *testing.T) {
+	for _, p := range listPackages(t) {
+		room := strings.TrimPrefix(p.ImportPath, module+"/")
+		may, known := floors[room]
+		if !known {
+			t.Errorf("%s: a room that the table of floors does not know", room)
+			continue
+		}
+		for _, imp := range p.Imports {
+			inside, ok := strings.CutPrefix(imp, module+"/")
+			if ok && !slices.ContainsFunc(may, func(m string) bool {
+				return m == "*" || m == inside || strings.HasSuffix(m, "/*") && strings.HasPrefix(inside, strings.TrimSuffix(m, "*"))
+			}) {
+				t.Errorf("%s imports %s: no door there", room, inside)
+			}
+			if imp == "os/exec" && room != "internal/proc" {
+				t.Errorf("%s imports os/exec: internal/proc is its only user", room)
+			}
+			if imp == "github.com/go-git/go-git/v5" {
+				t.Errorf("%s imports go-git's porcelain, whose reset deletes ignored files: only its plumbing reads here", room)
+			}
+			if room == "engine" && (imp == "os" || strings.HasPrefix(imp, "github.com/go-git") || imp == "syscall") {
+				t.Errorf("engine imports %s: it decides, and touches nothing", imp)
+			}
+		}
+	}
+}
+
+// forbidden are calls that have one place, or none. The message says where to go instead.
+var forbidden = map[string]struct{ where, instead string }{
+	"time.Now":              {"cmd/env.go internal/", "the clock enters in cmd/env.go"},
+	"os.Getenv":             {"cmd/env.go internal/", "the environment enters in cmd/env.go"},
+	"os.Environ":            {"cmd/env.go internal/", "the environment enters in cmd/env.go"},
+	"os.Getwd":              {"cmd/env.go internal/", "the working directory enters in cmd/env.go"},
+	".SetReference":         {"", "go-git writes refs in place, without fsync: use git update-ref"},
+	".CheckAndSetReference": {"", "go-git writes refs in place, without fsync: use git update-ref"},
+	".SetIndex":             {"", "go-git truncates the index in place"},
+	".SetEncodedObject":     {"", "objects are written by git"},
+}
+
+func TestForbiddenCalls(t *testing.T) {
+	for _, p := range listPackages(t) {
+		room := strings.TrimPrefix(p.ImportPath, module+"/")
+		for _, name := range p.GoFiles {
+			file := room + "/" + name
+			fset := token.NewFileSet()
+			tree, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if room == "bench" { // measures time: that is what it is for
+				continue
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				called := "." + sel.Sel.Name
+				if id, ok := sel.X.(*ast.Ident); ok && forbidden[id.Name+called].instead != "" {
+					called = id.Name + called
+				}
+				rule := forbidden[called]
+				if rule.instead == "" {
+					return true
+				}
+				for _, place := range strings.Fields(rule.where) {
+					if strings.HasPrefix(file, place) {
+						return true
+					}
+				}
+				t.Errorf("%s: %s: %s", fset.Position(n.Pos()), called, rule.instead)
+				return true
+			})
+		}
+	}
+}

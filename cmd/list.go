@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+type listJSON struct {
+	Version  int           `json:"version"`
+	Sessions []sessionJSON `json:"sessions"`
+}
+
+func (a *app) listCmd() *cobra.Command {
+	var status string
+	c := &cobra.Command{
+		Use: "list", Short: "all sessions of this repository", Aliases: []string{"ls"},
+		Long:    "List shows every session of the repository, the newest word first. It writes nothing and takes no lock.",
+		Example: "  wfs list\n  wfs list --status blocked --json",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := a.open(c.Context()); err != nil {
+				return err
+			}
+			list, err := a.sessions(c.Context())
+			if err != nil {
+				return err
+			}
+			if status != "" {
+				list = slices.DeleteFunc(list, func(s sessionJSON) bool { return string(s.Status) != status })
+			}
+			if a.json {
+				return a.answer(listJSON{jsonVersion, list})
+			}
+			if len(list) == 0 {
+				a.note(`no sessions; begin one: wfs new "what you want to build"`)
+			}
+			a.printList(list)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&status, "status", "", "only sessions with this `status`")
+	return c
+}
+
+// sessions describes every session. One that cannot be read is listed with the reason.
+func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []sessionJSON{}
+	for id, tip := range all {
+		v, err := a.eng.Load(ctx, id, tip)
+		if err == nil {
+			err = a.seeInterrupted(&v.Session)
+		}
+		if err != nil {
+			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: "unreadable", Why: err.Error(), Next: []string{"wfs show " + string(id)}})
+			continue
+		}
+		list = append(list, a.describe(&v.Session, id == cur))
+	}
+	slices.SortFunc(list, func(x, y sessionJSON) int {
+		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
+	})
+	return list, nil
+}
+
+func (a *app) printList(list []sessionJSON) {
+	rows := make([][]string, 0, len(list))
+	for _, s := range list {
+		mark := " "
+		if s.Current {
+			mark = "*"
+		}
+		at := string(s.Phase)
+		if s.Items > 0 {
+			at = fmt.Sprintf("%s %d/%d", s.Phase, min(s.Lap, s.Items), s.Items)
+		} else if s.Lap > 0 {
+			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
+		}
+		if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == "unreadable" {
+			at = "-"
+		}
+		goal := s.Goal
+		if s.Status == "unreadable" {
+			goal = s.Why
+		}
+		rows = append(rows, []string{mark, string(s.ID), string(s.Status), at, ago(s.UpdatedAt, a.env.Now()), goal})
+	}
+	table(a.env.Stdout, rows)
+}
+
+func unix(sec int64) time.Time { return time.Unix(sec, 0) }

@@ -1,0 +1,303 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// movedJSON is what a command that moves HEAD or files did.
+type movedJSON struct {
+	Version   int              `json:"version"`
+	Did       string           `json:"did"`
+	Session   session.ID       `json:"session"`
+	Operation int64            `json:"operation,omitempty"`
+	Head      string           `json:"head,omitempty"`
+	Changes   []session.Change `json:"changes"`
+	Rescued   string           `json:"rescued,omitempty"`
+	Saved     int              `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
+	Note      string           `json:"note,omitempty"`
+	Next      []string         `json:"next"`
+}
+
+// sayMoved tells what moved and how to undo it.
+func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
+	head, err := a.repo.Head(context.Background())
+	if err != nil {
+		return err
+	}
+	current := head.Ref == h.S.Branch()
+	j := movedJSON{Version: jsonVersion, Did: "nothing", Session: h.ID, Head: strings.TrimPrefix(head.Ref, "refs/heads/"),
+		Changes: []session.Change{}, Next: nextCommands(&h.S, current)}
+	if saved != nil {
+		j.Saved = saved.Number
+	}
+	if r != nil {
+		j.Did, j.Operation, j.Rescued, j.Note = r.Event.Summary, r.Op, r.Rescued, r.Note
+		j.Changes = append(j.Changes, r.Changes...)
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	if saved != nil {
+		a.out("%s: edits kept as checkpoint %d", strings.TrimPrefix(saved.Summary, "switch: "), saved.Number)
+	}
+	if r == nil {
+		a.out("%s is current already, at checkpoint %d; nothing was moved", h.ID.Display(), h.S.Current)
+	} else {
+		a.out("%s: HEAD is on %s, %d %s changed", r.Event.Summary, j.Head, len(r.Changes), plural(len(r.Changes), "file", "files"))
+		if r.Rescued != "" {
+			a.out("what was there and in no commit is kept in %s", r.Rescued)
+		}
+		if r.Note != "" {
+			a.out("%s", r.Note)
+		}
+		a.out("undo: wfs undo")
+	}
+	if current || r == nil || r.Event.How == session.MoveNew {
+		a.next(j.Next)
+	}
+	return nil
+}
+
+func (a *app) switchCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "switch SESSION|BRANCH", Short: "go to another session, or back to a branch of yours",
+		Long: `Switch makes another session current in this work tree, or goes back to a branch of yours. Edits in the session that
+you leave are kept as a checkpoint of it; uncommitted changes on a branch of yours stay behind there, and come back
+when you switch to it again.`,
+		Example: "  wfs switch csv-export\n  wfs switch main",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{"switch needs the name of a session or branch", "wfs list"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.switchTo(c.Context(), args[0]) },
+	}
+}
+
+func (a *app) switchTo(ctx context.Context, name string) error {
+	if err := a.ready(ctx, false); err != nil {
+		return err
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	target, err := a.resolve(ctx, name)
+	if err != nil {
+		branch := "refs/heads/" + name
+		if tip, e := a.repo.Ref(ctx, branch); e == nil && tip != "" && !strings.HasPrefix(branch, session.BranchPrefix) {
+			return a.leave(ctx, cur, branch)
+		}
+		return err
+	}
+	var held []session.ID
+	if cur != "" && cur != target {
+		held = append(held, cur)
+	}
+	if err := a.hold("wfs switch", append(held, target)...); err != nil {
+		return err
+	}
+	saved, err := a.saveLeft(ctx, cur, target)
+	if err != nil {
+		return err
+	}
+	h, err := a.take(ctx, target)
+	if err != nil {
+		return err
+	}
+	r, err := h.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	return a.sayMoved(h, r, saved)
+}
+
+// saveLeft checkpoints the edits of the session that is left.
+func (a *app) saveLeft(ctx context.Context, cur, target session.ID) (*session.Checkpoint, error) {
+	if cur == "" || cur == target {
+		return nil, nil
+	}
+	h, err := a.take(ctx, cur)
+	if err != nil {
+		return nil, err
+	}
+	return h.Save(ctx, fmt.Sprintf("switch: %s", cur))
+}
+
+func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
+	short := strings.TrimPrefix(branch, "refs/heads/")
+	if cur == "" {
+		return &session.Refusal{Code: session.RefuseNotCurrent, Message: "no session is current here: going from one branch of yours to another is git's business", Hint: "git switch " + short}
+	}
+	if err := a.hold("wfs switch", cur); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, cur)
+	if err != nil {
+		return err
+	}
+	saved, err := h.Save(ctx, fmt.Sprintf("switch: %s", cur))
+	if err != nil {
+		return err
+	}
+	r, err := h.Leave(ctx, branch)
+	if err != nil {
+		return err
+	}
+	return a.sayMoved(h, r, saved)
+}
+
+func (a *app) resumeCmd() *cobra.Command {
+	var at string
+	var fresh, dry bool
+	c := &cobra.Command{
+		Use: "resume [SESSION]", Short: "make a session current and ready, where it is or at an earlier checkpoint",
+		Long: `Resume makes a session current in this work tree and ready to run; it never runs anything itself. After an
+interruption the edits that are there are kept. With --at the session goes back (or forward) to a checkpoint, with
+--fresh to its beginning; what is in the work tree then is rescued first, and no checkpoint is ever deleted.`,
+		Example: "  wfs resume\n  wfs resume csv-export --at 4\n  wfs resume --at 4 --dry-run\n  wfs resume --fresh",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.resume(c.Context(), first(args), at, fresh, dry)
+		},
+	}
+	c.Flags().StringVar(&at, "at", "", "go to this `checkpoint`")
+	c.Flags().BoolVar(&fresh, "fresh", false, "go to checkpoint 0")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only show what would change")
+	c.MarkFlagsMutuallyExclusive("at", "fresh")
+	return c
+}
+
+func (a *app) resume(ctx context.Context, name, at string, fresh, dry bool) error {
+	if err := a.ready(ctx, false); err != nil {
+		return err
+	}
+	if other, cp, ok := strings.Cut(at, "@"); ok { // --at auth@4 names the session as well
+		if name != "" && name != other {
+			return &usageError{fmt.Sprintf("%q and --at %s name two sessions", name, at), ""}
+		}
+		name, at = other, cp
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	number := -1
+	if fresh {
+		number = 0
+	}
+	if at != "" {
+		v, err := a.view(ctx, id)
+		if err != nil {
+			return err
+		}
+		if number, err = findCheckpoint(&v.Session, at); err != nil {
+			return err
+		}
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	held := []session.ID{id}
+	if cur != "" && cur != id {
+		held = append(held, cur)
+	}
+	if err := a.hold("wfs resume", held...); err != nil {
+		return err
+	}
+	if dry {
+		return a.planResume(ctx, id, number)
+	}
+	saved, err := a.saveLeft(ctx, cur, id)
+	if err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	r, err := h.Resume(ctx, number)
+	if err != nil {
+		return err
+	}
+	return a.sayMoved(h, r, saved)
+}
+
+func (a *app) planResume(ctx context.Context, id session.ID, number int) error {
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	if number < 0 {
+		number = h.S.Current
+	}
+	m, err := h.PlanResume(ctx, number)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(planJSON{jsonVersion, id, number, m.Changes, m.InTheWay})
+	}
+	signs := map[string]string{"A": "+ create", "D": "- delete", "M": "~ change", "T": "~ change"}
+	for _, c := range m.Changes {
+		a.out("%s  %s", signs[c.Status], c.Path)
+	}
+	for _, s := range m.InTheWay {
+		a.out("! in the way  %s (%s)", s.Path, s.Why)
+	}
+	a.out("%d %s would change; nothing was moved", len(m.Changes), plural(len(m.Changes), "file", "files"))
+	return nil
+}
+
+type planJSON struct {
+	Version    int              `json:"version"`
+	Session    session.ID       `json:"session"`
+	Checkpoint int              `json:"checkpoint"`
+	Changes    []session.Change `json:"changes"`
+	InTheWay   []session.Skip   `json:"in_the_way"`
+}
+
+func (a *app) undoCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "undo", Short: "take back the last new, switch, resume or finish",
+		Long: `Undo takes back the newest operation of this work tree: files, index, HEAD and branches as they were before it, and
+each branch only if it is still where the operation left it. Edits made since are rescued. An undo is an operation
+itself: undo again, and it is done again. It never deletes a checkpoint.`,
+		Example: "  wfs undo",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
+			if err := a.ready(ctx, true); err != nil {
+				return err
+			}
+			op, err := a.eng.Undoable(ctx)
+			if err != nil {
+				return err
+			}
+			if err := a.hold("wfs undo", op.Session); err != nil {
+				return err
+			}
+			h, err := a.take(ctx, op.Session)
+			if err != nil {
+				return err
+			}
+			if op, err = a.eng.Undoable(ctx); err != nil { // recovery may have completed one
+				return err
+			}
+			r, err := h.Undo(ctx, op)
+			if err != nil {
+				return err
+			}
+			return a.sayMoved(h, r, nil)
+		},
+	}
+}

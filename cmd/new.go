@@ -1,0 +1,387 @@
+package cmd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// newOptions are the flags of `wfs new`.
+type newOptions struct {
+	goal, workflow, agent, spec, from string
+	carry, leave                      bool
+}
+
+func (a *app) newCmd() *cobra.Command {
+	var o newOptions
+	c := &cobra.Command{
+		Use: "new GOAL", Short: "begin a session: its branch, its ledger, and a judged baseline",
+		Long: `New begins a session for one feature, on a branch of its own (wfs/<name>), and makes it current in this work tree. The
+workflow, the gates and the agent are pinned as they are now. The gates run once on the base: tests that fail there
+already are never held against the session, and a gate that cannot run stops the command.
+
+Uncommitted changes are carried into the session (--carry: kept apart in checkpoint 0) or stay behind with your branch
+(--leave); either way wfs switch gives them back. Without a flag you are asked.
+
+A spec with a checklist ("- [ ] item") is worked off item by item.`,
+		Example: `  wfs new "csv export"
+  wfs new "csv export" --agent 'claude -p --permission-mode acceptEdits'
+  wfs new "csv export" --spec docs/csv.md --carry
+  wfs new "try it with streams" --from csv-export@4`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
+				return &usageError{"new needs the goal, in one argument", `wfs new "what you want to build"`}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			o.goal = args[0]
+			return a.newSession(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
+	f.StringVar(&o.agent, "agent", "", "`command` that works in the phases, or script:FILE")
+	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
+	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
+	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
+	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes behind with your branch")
+	c.MarkFlagsMutuallyExclusive("carry", "leave")
+	return c
+}
+
+func (a *app) newSession(ctx context.Context, o newOptions) error {
+	if err := a.ready(ctx, false); err != nil {
+		return err
+	}
+	b, err := a.pin(o)
+	if err != nil {
+		return err
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	var held []session.ID
+	if cur != "" {
+		held = append(held, cur)
+	}
+	if err := a.hold("wfs new", held...); err != nil {
+		return err
+	}
+	saved, err := a.saveLeft(ctx, cur, "")
+	if err != nil {
+		return err
+	}
+	if err := a.startAt(ctx, &b, o.from, cur); err != nil {
+		return err
+	}
+	if err := a.carryOrLeave(ctx, &b, o); err != nil {
+		return err
+	}
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	b.Created.ID = session.Slug(o.goal, func(id session.ID) bool {
+		_, taken := all[id]
+		if !taken { // a branch of that name that is not ours is taken as well
+			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
+			taken = err != nil || tip != ""
+		}
+		return taken
+	})
+	if err := a.hold("wfs new", b.Created.ID); err != nil {
+		return err
+	}
+	for _, g := range b.Plan.Baseline {
+		a.note("baseline: running gate %s: %s", g.Name, commandText(g.Run))
+	}
+	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
+	h, r, err := a.eng.New(ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
+		return err
+	}
+	return a.sayNew(ctx, h, r, saved)
+}
+
+// pin resolves everything that the session will run, out of files that are read once and trusted as read.
+func (a *app) pin(o newOptions) (engine.Birth, error) {
+	var b engine.Birth
+	list, err := a.rules()
+	if err != nil {
+		return b, err
+	}
+	config, err := loadConfig(list)
+	if err != nil {
+		return b, err
+	}
+	if err := a.mustTrust(list); err != nil {
+		return b, err
+	}
+	name := o.workflow
+	if name == "" {
+		name = config.Workflow
+	}
+	if name == "" {
+		name = "tdd"
+	}
+	w, text, err := loadWorkflow(list, name)
+	if err != nil {
+		return b, err
+	}
+	agent, err := a.agent(o.agent, config)
+	if err != nil {
+		return b, err
+	}
+	plan, findings := workflows.Resolve(w, config, agent)
+	if len(findings) > 0 {
+		return b, &findingsError{findings}
+	}
+	b.Plan, b.Workflow, b.Exclude = plan, text, []byte(heldOutRules)
+	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
+	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.goal, w.Name, w.Start
+	b.Created.Laps, b.Created.Agent = w.Laps != nil, agentName(&plan.Agent)
+	return b, a.readSpec(&b, o.spec)
+}
+
+// agent is who works: what was typed, or what the configuration says.
+func (a *app) agent(typed string, config *workflows.Config) (*workflows.Agent, error) {
+	script := config.Agent.ScriptPath
+	base := filepath.Join(a.repo.Root())
+	agent := config.Agent
+	if typed != "" {
+		script = ""
+		agent = workflows.Agent{Command: workflows.Command{Shell: typed}, Idle: config.Agent.Idle, Timeout: config.Agent.Timeout}
+		if file, ok := strings.CutPrefix(typed, "script:"); ok {
+			script, base, agent.Command = file, a.env.Dir, workflows.Command{}
+		}
+	}
+	if script != "" {
+		if !filepath.IsAbs(script) {
+			script = filepath.Join(base, script)
+		}
+		text, err := os.ReadFile(script)
+		if err != nil {
+			return nil, &usageError{fmt.Sprintf("the agent's script cannot be read: %v", err), "wfs new --help"}
+		}
+		agent.Script, agent.ScriptPath = string(text), ""
+	}
+	if agent.Command.IsZero() && agent.Script == "" {
+		return nil, nil
+	}
+	return &agent, nil
+}
+
+func (a *app) readSpec(b *engine.Birth, file string) error {
+	if file == "" {
+		return nil
+	}
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.env.Dir, path)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &usageError{fmt.Sprintf("there is no spec %s", file), ""}
+	}
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	b.Spec, b.Created.SpecDigest = text, hex.EncodeToString(sum[:])
+	if rel, err := filepath.Rel(a.repo.Root(), path); err == nil && filepath.IsLocal(rel) {
+		b.Created.SpecPath = filepath.ToSlash(rel)
+	}
+	for _, item := range workflows.ParseChecklist(text) {
+		if !item.Done {
+			b.Created.Items = append(b.Created.Items, item.Text)
+		}
+	}
+	return nil
+}
+
+// startAt says where the session begins. On a session's branch a new feature begins where that session began, not on
+// top of its checkpoints; --from says otherwise.
+func (a *app) startAt(ctx context.Context, b *engine.Birth, from string, cur session.ID) error {
+	head, err := a.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(from, "@") && !strings.Contains(from, "@{") {
+		return a.fork(ctx, b, from)
+	}
+	switch {
+	case from != "":
+		c, err := a.repo.Resolve(ctx, from)
+		if err != nil {
+			return &usageError{fmt.Sprintf("%q is no commit, branch or SESSION@CHECKPOINT", from), "wfs list"}
+		}
+		b.At, b.Created.Base = c, c
+		if tip, err := a.repo.Ref(ctx, "refs/heads/"+from); err == nil && tip == c {
+			b.Created.BaseRef = "refs/heads/" + from
+		}
+	case cur != "":
+		v, err := a.view(ctx, cur)
+		if err != nil {
+			return err
+		}
+		b.At, b.Created.BaseRef = v.Session.Base, v.Session.BaseRef
+		if tip, err := a.repo.Ref(ctx, v.Session.BaseRef); v.Session.BaseRef != "" && err == nil && tip != "" {
+			b.At = tip
+		}
+		b.Created.Base = b.At
+	default:
+		b.At, b.Created.Base, b.Created.BaseRef = head.Commit, head.Commit, head.Ref
+	}
+	return nil
+}
+
+// fork begins at another session's checkpoint. The base stays that session's: what is handed over holds its work too.
+func (a *app) fork(ctx context.Context, b *engine.Birth, from string) error {
+	id, n, err := a.address(ctx, from)
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	b.At = v.Session.At(n).Code
+	b.Created.Base, b.Created.BaseRef = v.Session.Base, v.Session.BaseRef
+	b.Created.Parent = fmt.Sprintf("%s@%d", id, n)
+	return nil
+}
+
+// carryOrLeave finds out what becomes of uncommitted changes.
+func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) error {
+	file, err := a.heldOutFile()
+	if err != nil {
+		return err
+	}
+	snap, err := a.repo.Snapshot(ctx, file)
+	if err != nil {
+		return err
+	}
+	if b.Created.HeldOut, err = a.repo.HeldOut(ctx, file); err != nil {
+		return err
+	}
+	if snap.Clean() {
+		return nil
+	}
+	changes, err := a.repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range changes {
+		names = append(names, c.Path)
+	}
+	if len(names) == 0 { // the index differs and the files do not: staged, then taken back
+		names = []string{"(staged only)"}
+	}
+	if !o.carry && !o.leave {
+		if o.carry, err = a.askCarry(names); err != nil {
+			return err
+		}
+	}
+	if !o.carry {
+		b.Created.Left = names
+		return nil
+	}
+	if b.At != snap.Head.Commit {
+		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new --leave"}
+	}
+	b.Carry, b.Created.Carried = true, names
+	return nil
+}
+
+func (a *app) askCarry(names []string) (carry bool, err error) {
+	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
+	if !a.env.StdinTTY || a.json {
+		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes, and nobody said what becomes of them (" + what + ")",
+			Hint: "wfs new --carry (take them along) or --leave (they stay with your branch)"}
+	}
+	a.note("%s", what)
+	answer, err := a.prompt("[c]arry them into the session, [l]eave them with your branch, or [q]uit? ", "wfs new --carry or --leave")
+	if err != nil {
+		return false, err
+	}
+	switch strings.ToLower(answer) {
+	case "c", "carry":
+		return true, nil
+	case "l", "leave":
+		return false, nil
+	}
+	return false, exitWith(exitDecision)
+}
+
+func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
+	s := &h.S
+	if !a.json {
+		a.out("%s  %s", s.ID.Display(), s.Goal)
+		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())
+		if n := len(s.Items); n > 0 {
+			a.out("%d items to do, the first: %s", n, s.Items[0])
+		}
+		if n := len(s.Carried); n > 0 {
+			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
+		}
+		if n := len(s.Left); n > 0 {
+			a.out("%d uncommitted %s left behind; wfs switch %s brings them back", n, plural(n, "file", "files"), baseName(s))
+		}
+		if s.Base0 != nil {
+			a.sayBaseline(s.Base0)
+		}
+		a.sayHeldOut(ctx, s)
+	}
+	return a.sayMoved(h, r, saved)
+}
+
+func baseName(s *session.Session) string {
+	if s.Parent != "" {
+		return s.Parent
+	}
+	if s.BaseRef != "" {
+		return strings.TrimPrefix(s.BaseRef, "refs/heads/")
+	}
+	return s.Base.Short()
+}
+
+func (a *app) sayBaseline(b *session.Baseline) {
+	for _, g := range b.Gates {
+		a.out("baseline %s", gateLine(g))
+	}
+	if n := len(b.Red); n > 0 {
+		a.out("  red before the session, never held against it: %s", testNames(b.Red))
+	}
+	if n := len(b.Flaky); n > 0 {
+		a.out("  flaky before the session, never held against it: %s", testNames(b.Flaky))
+	}
+}
+
+func testNames(ids []session.TestID) string {
+	var list []string
+	for _, id := range ids[:min(len(ids), 5)] {
+		list = append(list, string(id))
+	}
+	if len(ids) > 5 {
+		list = append(list, fmt.Sprintf("and %d more", len(ids)-5))
+	}
+	return strings.Join(list, ", ")
+}

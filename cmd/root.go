@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is what `wfs version` says. Releases set it with -ldflags "-X github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
+var Version = "dev"
+
+const rootHelp = `wfs drives a coding agent, any command, or a person through the phases of a workflow. It judges every attempt
+itself, commits a checkpoint to the session's own branch after each one, and can go back to any of them.
+
+It cannot lose your work: nothing is overwritten before it is reachable from a ref.
+It does not believe the agent: a phase ends when the engine's own gates say so.`
+
+const rootExamples = `  wfs demo                               see all of it in a temporary directory
+  wfs init                               find out how this project is tested, and try it
+  wfs new "csv export" --agent 'claude -p --permission-mode acceptEdits'
+  wfs run                                drive it until it is done, or needs you
+  wfs                                    what happened, where it stands, what to type
+  wfs finish                             one clean commit on a branch of yours`
+
+// Main runs one command line and returns the exit code.
+func Main(env Env) int {
+	debug.SetGCPercent(400) // short-lived: memory is cheaper than collecting it
+	ctx, sig := withSignals(context.Background())
+	defer sig.stop()
+	a := &app{env: env, signals: sig}
+	root := a.root()
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	a.close()
+	if err == nil {
+		return exitOK
+	}
+	var quiet *quietExit
+	if errors.As(err, &quiet) {
+		return quiet.code
+	}
+	f := diagnose(err)
+	if f.Code == "interrupted" {
+		f.Exit = sig.exitCode()
+	}
+	f.print(a)
+	return f.Exit
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "wfs", Short: "a workflow engine that keeps its state in Git", Long: rootHelp, Example: rootExamples,
+		Args: noArgs, SilenceErrors: true, SilenceUsage: true,
+		RunE: func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
+	}
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON on standard output")
+	root.PersistentFlags().StringVarP(&a.env.Dir, "directory", "C", a.env.Dir, "run as if started in this `directory`")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{err.Error(), strings.TrimSpace(c.CommandPath() + " --help")}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "move", Title: "Move:"}, &cobra.Group{ID: "set", Title: "Set up:"})
+	add := func(group string, cmds ...*cobra.Command) {
+		for _, c := range cmds {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("work", a.newCmd(), a.runCmd(), a.checkpointCmd(), a.finishCmd())
+	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd())
+	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
+	add("set", a.initCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
+	return root
+}
+
+// noArgs refuses arguments, and suggests the command that may have been meant.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	e := &usageError{fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath()), c.CommandPath() + " --help"}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		e.hint = c.CommandPath() + " " + near[0]
+	}
+	return e
+}
+
+// upTo refuses more than n arguments.
+func upTo(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > n {
+			return &usageError{fmt.Sprintf("%s takes at most %d %s, got %d", c.CommandPath(), n, plural(n, "argument", "arguments"), len(args)), c.CommandPath() + " --help"}
+		}
+		return nil
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// signals turns the first interrupt into a cancelled context, the second into a killed run, and the third into the end.
+type signals struct {
+	ch    chan os.Signal
+	first os.Signal
+	hurry chan struct{} // closed by the second
+	stop  func()
+}
+
+func withSignals(parent context.Context) (context.Context, *signals) {
+	ctx, cancel := context.WithCancel(parent)
+	s := &signals{ch: make(chan os.Signal, 3), hurry: make(chan struct{})}
+	signal.Notify(s.ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	s.stop = func() { signal.Stop(s.ch); close(done); cancel() }
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case sig := <-s.ch:
+				switch n {
+				case 0:
+					s.first = sig
+					cancel()
+				case 1:
+					close(s.hurry)
+				default:
+					os.Exit(s.exitCode())
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, s
+}
+
+func (s *signals) exitCode() int {
+	if s.first == syscall.SIGTERM || s.first == syscall.SIGHUP {
+		return exitTerminated
+	}
+	return exitInterrupted
+}

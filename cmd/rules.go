@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Where the user's own files are, relative to the work tree.
+const (
+	configPath   = ".wfs/config.yaml"
+	workflowsDir = ".wfs/workflows/"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// findingsError shows everything that is wrong with the user's files at once.
+type findingsError struct{ findings []workflows.Finding }
+
+func (e *findingsError) Error() string {
+	var b strings.Builder
+	for i, f := range e.findings {
+		if i > 0 {
+			b.WriteString("\n       ")
+		}
+		b.WriteString(safetext.Strip(f.String()))
+		if f.Hint != "" {
+			b.WriteString(" (" + safetext.Strip(f.Hint) + ")")
+		}
+	}
+	return b.String()
+}
+
+// loadConfig parses the configuration out of the rules that were read.
+func loadConfig(list []rulesFile) (*workflows.Config, error) {
+	text := findRules(list, configPath)
+	if text == nil {
+		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "this repository has no .wfs/config.yaml: nobody has said how it is tested", Hint: "wfs init"}
+	}
+	c, findings := workflows.ParseConfig(configPath, text)
+	if len(findings) > 0 {
+		return nil, &findingsError{findings}
+	}
+	return c, nil
+}
+
+// loadWorkflow finds a workflow by name: the repository's own first, then the built-in ones.
+func loadWorkflow(list []rulesFile, name string) (*workflows.Workflow, []byte, error) {
+	for _, ext := range []string{".yaml", ".yml"} {
+		file := workflowsDir + name + ext
+		if text := findRules(list, file); text != nil {
+			w, findings := workflows.ParseWorkflow(file, text)
+			if len(findings) > 0 {
+				return nil, nil, &findingsError{findings}
+			}
+			return w, text, nil
+		}
+	}
+	if text, ok := workflows.BuiltinText(name); ok {
+		w, findings := workflows.ParseWorkflow(name+".yaml", text)
+		if len(findings) > 0 {
+			return nil, nil, &findingsError{findings}
+		}
+		return w, text, nil
+	}
+	return nil, nil, &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no workflow %q; there are: %s", name, strings.Join(workflowNames(list), ", ")), Hint: "wfs workflow list"}
+}
+
+// workflowNames lists the repository's own and the built-in workflows.
+func workflowNames(list []rulesFile) []string {
+	names := workflows.BuiltinNames()
+	for _, f := range list {
+		if name, ok := ownWorkflow(f); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func ownWorkflow(f rulesFile) (name string, ok bool) {
+	name, ok = strings.CutPrefix(f.Path, workflowsDir)
+	if !ok || strings.Contains(name, "/") {
+		return "", false
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml"), true
+}

@@ -1,0 +1,273 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+func (a *app) runCmd() *cobra.Command {
+	var o engine.RunOptions
+	var dry bool
+	c := &cobra.Command{
+		Use: "run [SESSION]", Short: "drive a session until it is done, or needs you",
+		Long: `Run drives the current session from what is on disk: it starts the agent for the present phase, judges what it left
+with the engine's own gates, commits a checkpoint, and goes on, lap by lap. It stops when the work is done, when a
+person has to decide (exit 3), when something is blocked (exit 4), or with --no-wait when a limit is reached (exit 75).
+
+Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. wfs run goes on from there.`,
+		Example: `  wfs run
+  wfs run --max-attempts 1
+  wfs run --note "the date format must be ISO 8601"
+  wfs run --reset-breaker --note "try the standard library instead"
+  wfs run --json | jq -r .type`,
+		Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if o.MaxAttempts < 0 {
+				return &usageError{"--max-attempts must not be negative", ""}
+			}
+			if dry {
+				return a.dryRun(ctx, first(args))
+			}
+			return a.run(ctx, first(args), o)
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&o.MaxAttempts, "max-attempts", 0, "stop after this many attempts (0: no limit)")
+	f.StringVar(&o.Note, "note", "", "`text` for the next attempt's brief; also the answer to a question")
+	f.BoolVar(&o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again")
+	f.BoolVar(&o.Agree, "agree", false, "yes to the question whether nothing is left")
+	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
+	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
+	f.BoolVar(&dry, "dry-run", false, "only say what would run")
+	return c
+}
+
+func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
+	if err := a.ready(ctx, true); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := a.trustSession(ctx, id); err != nil {
+		return err
+	}
+	if err := a.hold("wfs run", id); err != nil {
+		return err
+	}
+	p := &progress{app: a}
+	a.eng.Tell = p.event
+	a.eng.Works.(*works).report = p.line
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := h.Run(ctx, o); err != nil {
+		return err
+	}
+	return a.ended(ctx, h)
+}
+
+// ended says how a run ended, and gives the exit code.
+func (a *app) ended(ctx context.Context, h *engine.Hand) error {
+	s := &h.S
+	code := a.exitCode(ctx, s)
+	if a.json {
+		d := a.describe(s, true)
+		d.Driver = nil
+		if err := a.answer(streamJSON{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
+			return err
+		}
+		return exitWith(code)
+	}
+	a.out("%s  %s", s.ID.Display(), stands(s))
+	for _, line := range whyStopped(s, a.env.Now()) {
+		a.out("  %s", line)
+	}
+	a.saySkipped(h.Skipped)
+	a.sayHeldOut(ctx, s)
+	a.next(nextCommands(s, true))
+	return exitWith(code)
+}
+
+func (a *app) exitCode(ctx context.Context, s *session.Session) int {
+	if ctx.Err() != nil {
+		return a.signals.exitCode()
+	}
+	switch s.Status {
+	case session.StatusBlocked:
+		return exitBlocked
+	case session.StatusWaiting:
+		if s.Waiting.Reason == session.WaitLimit {
+			return exitWaiting
+		}
+		return exitDecision
+	case session.StatusInterrupted:
+		return exitInterrupted
+	}
+	return exitOK
+}
+
+// streamJSON is one line of `wfs run --json`: an event that is durable, a line of progress, or the end.
+type streamJSON struct {
+	Version int          `json:"version"`
+	Type    string       `json:"type"` // event, progress, end
+	Seq     int64        `json:"seq,omitempty"`
+	At      *time.Time   `json:"at,omitempty"`
+	Kind    session.Kind `json:"kind,omitempty"`
+	Data    session.Body `json:"data,omitempty"`
+	Text    string       `json:"text,omitempty"`
+	Session *sessionJSON `json:"session,omitempty"`
+	Exit    *int         `json:"exit,omitempty"`
+}
+
+// progress turns the engine's events into lines for people, or into JSON.
+type progress struct{ app *app }
+
+func (p *progress) line(text string) {
+	if p.app.json {
+		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "progress", Text: text})
+		return
+	}
+	p.app.note("    %s", text)
+}
+
+func (p *progress) event(e session.Event, s *session.Session) {
+	if p.app.json {
+		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
+		return
+	}
+	say := p.app.note
+	switch b := e.Body.(type) {
+	case session.AttemptStarted:
+		head := string(b.Phase)
+		if lap := s.LapName(b.Lap); lap != "" {
+			head = lap + "  " + head
+		}
+		say("%s  attempt %d  (%s)", head, b.Attempt, b.Runner)
+		if item := s.Item(); item != "" && b.Attempt == 1 && b.Phase == s.Start {
+			say("    item: %s", item)
+		}
+	case session.RunEnded:
+		say("    %s after %s%s", ranAs(b.RunResult), millis(b.Millis), claimed(b.RunResult))
+	case session.Judged:
+		for _, g := range b.Gates {
+			say("    gate %s", gateLine(g))
+		}
+		say("    %s: %s", b.Verdict, b.Reason)
+	case session.Decided:
+		if b.Refuted {
+			say("    the claim to be done is refuted")
+		}
+	case session.Checkpointed:
+		say("    checkpoint %d  %s", b.Number, b.Code.Short())
+	case session.Voided:
+		say("    does not count: %s", b.Why)
+	case session.Waiting:
+		if b.Reason == session.WaitLimit {
+			say("waiting for a limit until %s", unix(b.Until).UTC().Format("2006-01-02 15:04 UTC"))
+		}
+	case session.Interrupted:
+		say("interrupted (%s)", b.Why)
+	}
+}
+
+func ranAs(r session.RunResult) string {
+	if r.Outcome == session.OutcomeFailed {
+		return fmt.Sprintf("the run failed with exit %d", r.Exit)
+	}
+	return "the run ended (" + string(r.Outcome) + ")"
+}
+
+func claimed(r session.RunResult) string {
+	if r.Done {
+		return ", claims to be done"
+	}
+	return ""
+}
+
+// dryRun says what the next attempt would be. It writes nothing.
+func (a *app) dryRun(ctx context.Context, name string) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
+	if err != nil {
+		return err
+	}
+	plan, err := workflows.DecodePlan(data)
+	if err != nil {
+		return err
+	}
+	s := &v.Session
+	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
+	if a.json {
+		return a.answer(dryJSON{jsonVersion, id, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), gatesOf(plan, s.Phase)})
+	}
+	a.out("%s  %s", id.Display(), stands(s))
+	if d.Effect == engine.EffectStop {
+		a.next(nextCommands(s, true))
+		return nil
+	}
+	a.out("would run in %s: %s", s.Phase, commandOf(plan, s.Phase))
+	for _, g := range gatesOf(plan, s.Phase) {
+		a.out("  then judge with gate %s", g)
+	}
+	return nil
+}
+
+type dryJSON struct {
+	Version int               `json:"version"`
+	Session session.ID        `json:"session"`
+	Phase   session.PhaseName `json:"phase"`
+	Lap     int               `json:"lap"`
+	Effect  string            `json:"effect"`
+	Run     string            `json:"run"`
+	Gates   []string          `json:"gates"`
+}
+
+func commandText(c workflows.Command) string {
+	if c.Shell != "" {
+		return c.Shell
+	}
+	return strings.Join(c.Argv, " ")
+}
+
+func commandOf(p *workflows.Plan, phase session.PhaseName) string {
+	ph := p.Workflow.Phase(phase)
+	if ph == nil {
+		return ""
+	}
+	if !ph.Run.Agent {
+		return commandText(ph.Run.Command)
+	}
+	return agentName(&p.Agent)
+}
+
+func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {
+	list := []string{}
+	if ph := p.Workflow.Phase(phase); ph != nil {
+		for _, g := range ph.Gates {
+			list = append(list, fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, commandText(g.Run)))
+		}
+	}
+	return list
+}

@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"wfs": func() { os.Exit(Main(System())) },
+	})
+}
+
+// TestScripts plays whole stories with real git and real runners. A script has an empty home, a pinned clock and its
+// own identity, so that commit ids in it are the same everywhere.
+func TestScripts(t *testing.T) {
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatalf("go env GOCACHE: %v", err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(e *testscript.Env) error {
+			for k, v := range map[string]string{
+				"HOME": filepath.Join(e.WorkDir, ".home"), "XDG_CONFIG_HOME": filepath.Join(e.WorkDir, ".home", "config"),
+				"XDG_STATE_HOME": filepath.Join(e.WorkDir, ".home", "state"), "GIT_CONFIG_NOSYSTEM": "1",
+				"GIT_CONFIG_GLOBAL": filepath.Join(e.WorkDir, ".home", "gitconfig"),
+				"GOCACHE":           strings.TrimSpace(string(cache)), "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off",
+				"WFS_NOW": "2030-01-02T03:04:05Z", "LC_ALL": "C", "TZ": "UTC",
+				"GIT_AUTHOR_DATE": "2030-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2030-01-01T00:00:00Z",
+			} {
+				e.Setenv(k, v)
+			}
+			home := filepath.Join(e.WorkDir, ".home")
+			if err := os.MkdirAll(home, 0o777); err != nil {
+				return err
+			}
+			config := "[user]\n\tname = Tester\n\temail = tester@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tautocrlf = false\n"
+			return os.WriteFile(filepath.Join(home, "gitconfig"), []byte(config), 0o666)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+		},
+	})
+}
+
+// exits runs a command and checks its exit code: `exits 4 wfs run`. Standard output and error are kept for stdout and
+// stderr.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = strings.TrimPrefix(exit.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit %s, want %s", got, args[0])
+	}
+}

@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// showJSON is a checkpoint with its evidence.
+type showJSON struct {
+	Version    int                  `json:"version"`
+	ID         session.ID           `json:"id"`
+	Address    string               `json:"address"`
+	Checkpoint session.Checkpoint   `json:"checkpoint"`
+	Gates      []session.GateResult `json:"gates,omitempty"`
+	Evidence   *session.Evidence    `json:"evidence,omitempty"`
+	RunID      string               `json:"run_id,omitempty"`
+	Logs       string               `json:"logs,omitempty"` // directory on this machine
+	Body       string               `json:"body"`           // of the commit message
+}
+
+func (a *app) showCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [SESSION | CHECKPOINT]", Short: "a session's story, or one checkpoint with its evidence",
+		Long: `Show tells a session's story, or what is known of one checkpoint: the verdict, every gate's result, the tests, and
+where the logs of the run are. A checkpoint is named by its number, as cp-0007, as SESSION@7, or by its commit.
+It writes nothing and takes no lock.`,
+		Example: "  wfs show\n  wfs show 7\n  wfs show csv-export@7 --json",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if err := a.open(ctx); err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				id, n, err := a.address(ctx, args[0])
+				if err == nil {
+					return a.showCheckpoint(ctx, id, n)
+				}
+				if strings.Contains(args[0], "@") {
+					return err
+				}
+				if _, isNumber := checkpointNumber(args[0]); isNumber {
+					return err
+				}
+			}
+			if a.json {
+				return a.status(ctx, first(args))
+			}
+			id, err := a.resolve(ctx, first(args))
+			if err != nil {
+				return err
+			}
+			v, err := a.view(ctx, id)
+			if err != nil {
+				return err
+			}
+			a.tell(&v.Session)
+			return nil
+		},
+	}
+}
+
+func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	s := &v.Session
+	c := s.At(n)
+	info, err := a.repo.CommitInfo(ctx, c.Code)
+	if err != nil {
+		return err
+	}
+	j := showJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + itoa(n), Checkpoint: *c, Body: info.Body}
+	if c.Trigger == session.TriggerAttempt {
+		if err := a.addEvidence(ctx, &j); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	a.out("%s  %s", j.Address, info.Subject)
+	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
+	for _, g := range j.Gates {
+		a.out("gate %s", gateLine(g))
+		a.out("  %s", g.Reason)
+		for _, t := range g.Failing[:min(len(g.Failing), 20)] {
+			a.out("  failing: %s", t)
+		}
+		for _, t := range g.Targets[:min(len(g.Targets), 20)] {
+			a.out("  target: %s", t)
+		}
+	}
+	if j.Logs != "" {
+		a.out("logs: %s", j.Logs)
+	}
+	from := session.Commit("")
+	if n > 0 {
+		from = s.At(n - 1).Code
+	}
+	a.out("")
+	if from != "" {
+		return a.repo.DiffTo(ctx, string(from), string(c.Code), gitstate.DiffOptions{Stat: true}, a.env.Stdout)
+	}
+	return nil
+}
+
+// addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
+func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
+	commits, err := a.repo.Ledgers(ctx, j.ID)
+	if err != nil {
+		return err
+	}
+	for _, lc := range commits {
+		data, err := a.repo.File(ctx, lc.Commit, session.FileEvents)
+		if err != nil {
+			return err
+		}
+		events, err := session.DecodeLines(data)
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			continue
+		}
+		if b, ok := events[len(events)-1].Body.(session.Checkpointed); !ok || b.Number != j.Checkpoint.Number {
+			continue
+		}
+		for _, e := range events {
+			switch b := e.Body.(type) {
+			case session.AttemptStarted:
+				j.RunID = b.RunID
+			case session.Judged:
+				j.Gates = b.Gates
+			}
+		}
+		ev, err := a.eng.Evidence(ctx, lc.Commit, session.FileEvidence)
+		if err != nil {
+			return err
+		}
+		j.Evidence = &ev
+		if dir := filepath.Join(a.repo.StateDir(), "sessions", string(j.ID), "runs", j.RunID); j.RunID != "" && isDir(dir) {
+			j.Logs = dir
+		}
+		return nil
+	}
+	return nil
+}

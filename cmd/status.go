@@ -1,0 +1,177 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func (a *app) statusCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "status [SESSION]", Short: "where a session stands, in a few lines",
+		Long:    "Status says where a session stands and what to type next. It writes nothing and takes no lock.",
+		Example: "  wfs status\n  wfs status csv-export --json",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.open(c.Context()); err != nil {
+				return err
+			}
+			return a.status(c.Context(), first(args))
+		},
+	}
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func (a *app) status(ctx context.Context, name string) error {
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	d := a.describe(&v.Session, id == cur)
+	if a.json {
+		return a.answer(d)
+	}
+	s := &v.Session
+	a.out("%s  %s", s.ID.Display(), s.Goal)
+	a.out("%s", stands(s))
+	for _, line := range whyStopped(s, a.env.Now()) {
+		a.out("  %s", line)
+	}
+	if item := s.Item(); item != "" && s.Phase != "done" {
+		a.out("item: %s", item)
+	}
+	if c := s.At(s.Current); c != nil {
+		a.out("at checkpoint %d: %s", c.Number, c.Summary)
+	}
+	if d.Driver != nil {
+		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
+	}
+	a.next(d.Next)
+	return nil
+}
+
+// story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
+// session it is a short help.
+func (a *app) story(ctx context.Context, c *cobra.Command) error {
+	err := a.open(ctx)
+	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
+		return c.Help()
+	}
+	if err != nil {
+		return err
+	}
+	id, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		return a.noCurrent(ctx, c)
+	}
+	if a.json {
+		return a.status(ctx, "")
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	a.tell(&v.Session)
+	return nil
+}
+
+// tell is a session's story.
+func (a *app) tell(s *session.Session) {
+	now := a.env.Now()
+	a.out("%s  %s", s.ID.Display(), s.Goal)
+	a.out("")
+	a.out("%d %s done, %d %s judged, %d checkpoints; last word %s", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
+		s.Tries, plural(s.Tries, "attempt", "attempts"), len(s.Checkpoints), ago(unix(s.UpdatedAt), now))
+	if s.Claims > 0 {
+		a.out("the agent claimed to be done %d %s; refuted by the gates: %d", s.Claims, plural(s.Claims, "time", "times"), len(s.Refuted))
+	}
+	if s.CostUSD > 0 {
+		a.out("cost so far: $%.2f, as the agent reports it", s.CostUSD)
+	}
+	for _, c := range s.Checkpoints[max(0, len(s.Checkpoints)-5):] {
+		a.out("  %s", checkpointLine(s, c))
+	}
+	for _, g := range s.LastGates {
+		a.out("  gate %s", gateLine(g))
+		for _, t := range g.Failing[:min(len(g.Failing), 10)] {
+			a.out("    failing: %s", t)
+		}
+	}
+	a.out("")
+	a.out("%s", stands(s))
+	for _, line := range whyStopped(s, now) {
+		a.out("  %s", line)
+	}
+	a.next(a.describe(s, true).Next)
+}
+
+// noCurrent tells what there is when HEAD is on a branch of the user's.
+func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
+	list, err := a.sessions(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(listJSON{jsonVersion, list})
+	}
+	if len(list) == 0 {
+		return c.Help()
+	}
+	head, err := a.repo.Head(ctx)
+	if err != nil {
+		return err
+	}
+	a.out("no session is current: HEAD is on %s", strings.TrimPrefix(head.Ref, "refs/heads/"))
+	if err := a.sayParked(ctx, head.Ref); err != nil {
+		return err
+	}
+	a.printList(list)
+	a.out("next: wfs resume %s", list[0].ID)
+	return nil
+}
+
+// sayParked reminds of uncommitted changes that were left behind on a branch.
+func (a *app) sayParked(ctx context.Context, branch string) error {
+	op, err := a.eng.Parked(ctx, branch)
+	if err != nil || op == nil {
+		return err
+	}
+	a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
+	a.out("  to have them back on top of what is here: git cherry-pick -n %s^2", op.Turn.Rescue)
+	return nil
+}
+
+func checkpointLine(s *session.Session, c session.Checkpoint) string {
+	mark := " "
+	if c.Number == s.Current {
+		mark = "*"
+	}
+	verdict := string(c.Verdict)
+	if verdict == "" {
+		verdict = string(c.Trigger)
+	}
+	return fmt.Sprintf("%s %3d  %-9s %-8s %s  %s", mark, c.Number, c.Phase, verdict, c.Code.Short(), c.Summary)
+}

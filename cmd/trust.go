@@ -1,0 +1,342 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// rulesFile is a file below .wfs/ that can make wfs run something.
+type rulesFile struct {
+	Path string `json:"path"` // relative to the work tree, with slashes
+	text []byte
+}
+
+// rules reads every file below .wfs/ that can make wfs run something. They are read once, and what was read is what is
+// trusted, parsed and run.
+func (a *app) rules() ([]rulesFile, error) {
+	var list []rulesFile
+	root, err := os.OpenRoot(a.repo.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".wfs", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !d.Type().IsRegular():
+			return nil
+		case name == ".wfs/local.yaml": // the user's own, never tracked
+			return nil
+		}
+		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Size() > workflows.MaxFileSize {
+			return fmt.Errorf("%s is larger than %d bytes", name, workflows.MaxFileSize)
+		}
+		text, err := fs.ReadFile(root.FS(), name)
+		list = append(list, rulesFile{name, text})
+		return err
+	})
+	slices.SortFunc(list, func(x, y rulesFile) int { return strings.Compare(x.Path, y.Path) })
+	return list, err
+}
+
+func findRules(list []rulesFile, name string) []byte {
+	for _, f := range list {
+		if f.Path == name {
+			return f.text
+		}
+	}
+	return nil
+}
+
+// digest binds trust to the exact content of all rules.
+func digest(list []rulesFile) string {
+	h := sha256.New()
+	for _, f := range list {
+		fmt.Fprintf(h, "%s\x00%d\x00", f.Path, len(f.text))
+		h.Write(f.text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (a *app) trustStore() (*registry.TrustStore, error) {
+	dir, err := a.env.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return &registry.TrustStore{Dir: filepath.Join(dir, "trust")}, nil
+}
+
+// trusted reports whether a digest is trusted for this repository.
+func (a *app) trusted(digest string) (bool, error) {
+	store, err := a.trustStore()
+	if err != nil {
+		return false, err
+	}
+	return store.Trusted(a.repo.CommonDir(), digest)
+}
+
+func (a *app) trustNow(digest, what string) error {
+	store, err := a.trustStore()
+	if err != nil {
+		return err
+	}
+	return store.Trust(a.repo.CommonDir(), digest, what)
+}
+
+// mustTrust refuses to go on with rules that nobody here has looked at.
+func (a *app) mustTrust(list []rulesFile) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ok, err := a.trusted(digest(list))
+	if err != nil || ok {
+		return err
+	}
+	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust",
+		Message: fmt.Sprintf("the %d files below .wfs/ name commands to run, and you have not trusted what they say now", len(list))}
+}
+
+// trustSession refuses to drive a session whose pinned plan came from elsewhere.
+func (a *app) trustSession(ctx context.Context, id session.ID) error {
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	ok, err := a.trusted(v.Session.PlanDigest)
+	if err != nil || ok {
+		return err
+	}
+	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust " + string(id),
+		Message: fmt.Sprintf("%s was not begun here, and you have not trusted the commands that it runs", id.Display())}
+}
+
+type trustJSON struct {
+	Version  int      `json:"version"`
+	Digest   string   `json:"digest"`
+	Files    []string `json:"files,omitempty"`
+	Session  string   `json:"session,omitempty"`
+	Commands []string `json:"commands"`
+	Trusted  bool     `json:"trusted"`
+}
+
+func (a *app) trustCmd() *cobra.Command {
+	var yes, revoke bool
+	c := &cobra.Command{
+		Use: "trust [SESSION]", Short: "look at the commands that this repository brings, and allow them",
+		Long: `Trust shows every command that the files below .wfs/ would run, and remembers that you allow exactly these, in this
+repository. One changed byte asks again. What you typed yourself (wfs init, wfs new --agent) is trusted already. With a
+session's name it is about the commands that this session has pinned, for sessions that came from another clone.
+What is trusted is kept in your own state directory, never in the repository.`,
+		Example: "  wfs trust\n  wfs trust --yes\n  wfs trust --revoke",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.open(c.Context()); err != nil {
+				return err
+			}
+			if revoke {
+				store, err := a.trustStore()
+				if err != nil {
+					return err
+				}
+				if err := store.Revoke(a.repo.CommonDir()); err != nil {
+					return err
+				}
+				a.note("nothing is trusted in this repository any more")
+				return nil
+			}
+			j, err := a.whatToTrust(c.Context(), first(args))
+			if err != nil {
+				return err
+			}
+			return a.askTrust(j, yes)
+		},
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "allow without asking")
+	c.Flags().BoolVar(&revoke, "revoke", false, "forget everything that is trusted in this repository")
+	return c
+}
+
+func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) {
+	j := &trustJSON{Version: jsonVersion, Commands: []string{}}
+	if name != "" {
+		id, err := a.resolve(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		v, err := a.view(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := workflows.DecodePlan(data)
+		if err != nil {
+			return nil, err
+		}
+		j.Session, j.Digest = string(id), hexDigest(data)
+		j.Commands = append(j.Commands, planCommands(plan)...)
+	} else {
+		list, err := a.rules()
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to trust: this repository has no files below .wfs/", Hint: "wfs init"}
+		}
+		j.Digest = digest(list)
+		for _, f := range list {
+			j.Files = append(j.Files, f.Path)
+			j.Commands = append(j.Commands, fileCommands(f)...)
+		}
+	}
+	var err error
+	j.Trusted, err = a.trusted(j.Digest)
+	return j, err
+}
+
+func hexDigest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// fileCommands lists what a rules file would run. A file that cannot be read as what it is runs nothing; that is said.
+func fileCommands(f rulesFile) []string {
+	if f.Path == configPath {
+		c, findings := workflows.ParseConfig(f.Path, f.text)
+		if len(findings) > 0 {
+			return []string{findings[0].String()}
+		}
+		return configCommands(c)
+	}
+	if !strings.HasPrefix(f.Path, workflowsDir) {
+		return nil
+	}
+	w, findings := workflows.ParseWorkflow(f.Path, f.text)
+	if len(findings) > 0 {
+		return []string{findings[0].String()}
+	}
+	return workflowCommands(w)
+}
+
+func configCommands(c *workflows.Config) []string {
+	var list []string
+	if !c.Agent.Command.IsZero() {
+		list = append(list, "agent: "+commandText(c.Agent.Command))
+	}
+	for _, name := range sortedKeys(c.Gates) {
+		list = append(list, fmt.Sprintf("gate %s: %s", name, commandText(c.Gates[name].Run)))
+	}
+	if len(c.Env) > 0 {
+		list = append(list, "may see: "+strings.Join(c.Env, " "))
+	}
+	return list
+}
+
+func workflowCommands(w *workflows.Workflow) []string {
+	var list []string
+	for _, p := range w.Phases {
+		if !p.Run.Agent {
+			list = append(list, fmt.Sprintf("phase %s: %s", p.Name, commandText(p.Run.Command)))
+		}
+		for _, g := range p.Gates {
+			if !g.Run.IsZero() {
+				list = append(list, fmt.Sprintf("gate %s: %s", g.Name, commandText(g.Run)))
+			}
+		}
+	}
+	return list
+}
+
+func planCommands(p *workflows.Plan) []string {
+	list := []string{"agent: " + agentName(&p.Agent)}
+	list = append(list, workflowCommands(&p.Workflow)...)
+	for _, g := range p.Baseline {
+		list = append(list, fmt.Sprintf("gate %s, on the base: %s", g.Name, commandText(g.Run)))
+	}
+	if len(p.Env) > 0 {
+		list = append(list, "may see: "+strings.Join(p.Env, " "))
+	}
+	return list
+}
+
+func (a *app) askTrust(j *trustJSON, yes bool) error {
+	if !a.json {
+		for _, f := range j.Files {
+			a.out("%s", f)
+		}
+		for _, c := range j.Commands {
+			a.out("  %s", c)
+		}
+	}
+	if j.Trusted {
+		if a.json {
+			return a.answer(j)
+		}
+		a.out("trusted already")
+		return nil
+	}
+	if !yes {
+		ok, err := a.ask("Let wfs run these here? [y/N] ", "wfs trust --yes")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return exitWith(exitDecision)
+		}
+	}
+	if err := a.trustNow(j.Digest, strings.Join(j.Commands, "\n")); err != nil {
+		return err
+	}
+	j.Trusted = true
+	if a.json {
+		return a.answer(j)
+	}
+	a.out("trusted, until one byte of it changes; to take it back: wfs trust --revoke")
+	return nil
+}
+
+// ask asks a yes-or-no question at the terminal. Without one it refuses and names the flag.
+func (a *app) ask(question, flag string) (bool, error) {
+	answer, err := a.prompt(question, flag)
+	return strings.HasPrefix(strings.ToLower(answer), "y"), err
+}
+
+func (a *app) prompt(question, flag string) (string, error) {
+	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
+		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask at", Hint: flag}
+	}
+	fmt.Fprint(a.env.Stderr, question)
+	line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+	if err != nil && line == "" {
+		return "", err
+	}
+	return strings.TrimSpace(line), nil
+}

@@ -1,0 +1,327 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// app is one command line: its environment, and the rooms once a verb has asked for them. This file is the one place
+// where rooms meet.
+type app struct {
+	env     Env
+	json    bool
+	signals *signals
+
+	repo  *gitstate.Repo
+	clone *registry.Clone
+	eng   *engine.Engine
+	locks []*durable.Lock
+}
+
+// open finds the repository and wires the engine. It writes nothing and takes no lock.
+func (a *app) open(ctx context.Context) error {
+	if a.repo != nil {
+		return nil
+	}
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ})
+	if err != nil {
+		return err
+	}
+	a.repo, a.clone = repo, registry.Open(repo.StateDir())
+	a.eng = &engine.Engine{
+		Store: repo,
+		Works: &works{app: a},
+		Clock: clock{a.env.Now},
+		OpenJournal: func(id session.ID, tip session.Commit) (engine.Journal, error) {
+			return a.clone.Journal(id, tip)
+		},
+		Peek: func(id session.ID, tip session.Commit) ([]session.Event, error) {
+			events, _, err := a.clone.Peek(id, tip)
+			return events, err
+		},
+		DecodePlan: workflows.DecodePlan,
+		NewRunID: func(id session.ID, number int) string {
+			return fmt.Sprintf("%s-%04d-%s", id, number, a.env.newID(4))
+		},
+		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
+		Version: Version,
+	}
+	return nil
+}
+
+// ready is open for verbs that write: the repository must be in a state that can be worked with.
+func (a *app) ready(ctx context.Context, detached bool) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	return a.repo.Ready(ctx, detached)
+}
+
+// hold takes the lock of this work tree, then those of sessions, in a fixed order. They end with the process.
+func (a *app) hold(command string, ids ...session.ID) error {
+	who := registry.Holder{PID: a.env.PID, Command: command, Since: a.env.Now().Unix()}
+	if len(a.locks) == 0 {
+		l, err := a.clone.LockWorktree(a.repo.Worktree(), who)
+		if err != nil {
+			return err
+		}
+		a.locks = append(a.locks, l)
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		who.Session = string(id)
+		l, err := a.clone.LockSession(id, who)
+		if err != nil {
+			return err
+		}
+		a.locks = append(a.locks, l)
+	}
+	return nil
+}
+
+func (a *app) close() {
+	for _, l := range slices.Backward(a.locks) {
+		l.Release()
+	}
+	a.locks = nil
+}
+
+// current returns the session whose branch HEAD is on in this work tree, "" for none.
+func (a *app) current(ctx context.Context) (session.ID, error) {
+	head, err := a.repo.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	name, ok := strings.CutPrefix(head.Ref, session.BranchPrefix)
+	if !ok {
+		return "", nil
+	}
+	id, err := session.ParseID(name)
+	if err != nil {
+		return "", nil // a branch of somebody else's making
+	}
+	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil || tip == "" {
+		return "", err
+	}
+	return id, nil
+}
+
+// resolve turns what a person typed into a session: "" is the current one; a slug, its displayed form, or an
+// unambiguous beginning.
+func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
+	if name == "" {
+		id, err := a.current(ctx)
+		if err == nil && id == "" {
+			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
+		}
+		return id, err
+	}
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	slug := strings.ToLower(name)
+	if len(slug) > 4 && slug[:4] == "wfs-" {
+		slug = slug[4:]
+	}
+	slug = strings.TrimPrefix(slug, "wfs/")
+	if _, ok := all[session.ID(slug)]; ok {
+		return session.ID(slug), nil
+	}
+	var fits []string
+	for id := range all {
+		if strings.HasPrefix(string(id), slug) {
+			fits = append(fits, string(id))
+		}
+	}
+	slices.Sort(fits)
+	switch len(fits) {
+	case 1:
+		return session.ID(fits[0]), nil
+	case 0:
+		return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", name), Hint: a.pickHint(ctx)}
+	}
+	return "", &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several sessions: %s", name, strings.Join(fits, ", ")), Hint: "type more of the name"}
+}
+
+func (a *app) pickHint(ctx context.Context) string {
+	all, err := a.repo.Sessions(ctx)
+	if err != nil || len(all) == 0 {
+		return `wfs new "what you want to build"`
+	}
+	return "wfs list"
+}
+
+// view reads a session without locks.
+func (a *app) view(ctx context.Context, id session.ID) (engine.View, error) {
+	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return engine.View{}, err
+	}
+	if tip == "" {
+		return engine.View{}, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id), Hint: "wfs list"}
+	}
+	v, err := a.eng.Load(ctx, id, tip)
+	if err != nil {
+		return v, err
+	}
+	return v, a.seeInterrupted(&v.Session)
+}
+
+// seeInterrupted computes what no event says: the last word is "running", and nobody drives.
+func (a *app) seeInterrupted(s *session.Session) error {
+	if s.Status != session.StatusRunning {
+		return nil
+	}
+	_, held, err := a.clone.Driver(s.ID)
+	if err == nil && !held {
+		s.Status, s.Why = session.StatusInterrupted, "the process that drove it is gone"
+	}
+	return err
+}
+
+// take opens a session for writing; the caller holds its lock.
+func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
+	return a.eng.Open(ctx, id)
+}
+
+// address is a checkpoint as people name it: 7, cp-0007, auth@7, or the beginning of its commit.
+func (a *app) address(ctx context.Context, text string) (session.ID, int, error) {
+	name, cp, ok := strings.Cut(text, "@")
+	if !ok {
+		name, cp = "", text
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return "", 0, err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return id, 0, err
+	}
+	n, err := findCheckpoint(&v.Session, cp)
+	return id, n, err
+}
+
+func findCheckpoint(s *session.Session, text string) (int, error) {
+	if n, ok := checkpointNumber(text); ok {
+		if s.At(n) == nil {
+			return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", s.ID.Display(), n, s.NextNumber()-1), Hint: "wfs log " + string(s.ID)}
+		}
+		return n, nil
+	}
+	var fits []int
+	for _, c := range s.Checkpoints {
+		if len(text) >= 4 && strings.HasPrefix(string(c.Code), strings.ToLower(text)) {
+			fits = append(fits, c.Number)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return fits[0], nil
+	case 0:
+		return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%q is no checkpoint of %s", text, s.ID.Display()), Hint: "wfs log " + string(s.ID)}
+	}
+	return 0, &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several checkpoints: %v", text, fits), Hint: "type more of it"}
+}
+
+// checkpointNumber reads "7" and "cp-0007". More than six digits are a commit.
+func checkpointNumber(text string) (int, bool) {
+	digits := strings.TrimPrefix(strings.ToLower(text), "cp-")
+	if digits == "" || len(digits) > 6 {
+		return 0, false
+	}
+	n := 0
+	for _, r := range digits {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		n = n*10 + int(r-'0')
+	}
+	return n, true
+}
+
+// clock is the engine's clock.
+type clock struct{ now func() time.Time }
+
+func (c clock) Now() time.Time { return c.now().UTC() }
+
+func (c clock) Sleep(ctx context.Context, until time.Time) error {
+	// Short steps, so that a laptop that slept through the time notices at once when it wakes.
+	for {
+		left := until.Sub(c.now())
+		if left <= 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(left, 5*time.Second)):
+		}
+	}
+}
+
+// works carries attempts out in this work tree.
+type works struct {
+	app    *app
+	report func(string) // progress of a run or gate, may be nil
+}
+
+func (w *works) runner() *phases.Runner {
+	return &phases.Runner{Root: w.app.repo.Root(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Hurry: w.app.signals.hurry}
+}
+
+func (w *works) environ(plan workflows.Plan) []string {
+	return phases.DefaultEnv(w.app.env.Environ, plan.Env)
+}
+
+func (w *works) say(line string) {
+	if w.report != nil {
+		w.report(line)
+	}
+}
+
+func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResult, error) {
+	return w.runner().Run(ctx, r)
+}
+
+func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
+	repo := w.app.repo
+	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Report: w.say,
+		Dirty: func(ctx context.Context) (session.Tree, error) {
+			snap, err := repo.Snapshot(ctx, exclude)
+			return snap.Tree, err
+		}}
+}
+
+func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
+	return w.judge(r.Plan, r.RunDir).Judge(ctx, r)
+}
+
+func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
+	return w.judge(p, runDir).Baseline(ctx, p, tree, runDir)
+}
+
+func (w *works) Alive(runID string) []int { return w.runner().Alive(runID) }
+
+// rel shows a path relative to where the user stands.
+func (a *app) rel(path string) string {
+	if r, err := filepath.Rel(a.env.Dir, path); err == nil && !strings.HasPrefix(r, "..") {
+		return r
+	}
+	return path
+}

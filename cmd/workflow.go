@@ -1,0 +1,188 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+type workflowJSON struct {
+	Version     int    `json:"version"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Source      string `json:"source"` // "built in", or a path
+	Error       string `json:"error,omitempty"`
+}
+
+func (a *app) workflowCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "workflow", Short: "list, show and check workflows",
+		Long:    "A workflow is a YAML file in .wfs/workflows/, or one that is built in. None of these commands runs anything of it.",
+		Example: "  wfs workflow list\n  wfs workflow show tdd > .wfs/workflows/ours.yaml\n  wfs workflow check",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		&cobra.Command{Use: "list", Short: "the workflows that there are", Args: noArgs, Example: "  wfs workflow list --json",
+			RunE: func(c *cobra.Command, _ []string) error { return a.workflowList(c.Context()) }},
+		&cobra.Command{Use: "show NAME", Short: "the text of a workflow", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
+			RunE: func(c *cobra.Command, args []string) error { return a.workflowShow(c.Context(), args[0]) }},
+		&cobra.Command{Use: "check [FILE...]", Short: "everything that is wrong with workflows and the configuration, at once",
+			Example: "  wfs workflow check\n  wfs workflow check .wfs/workflows/ours.yaml",
+			RunE:    func(c *cobra.Command, args []string) error { return a.workflowCheck(c.Context(), args) }},
+	)
+	return c
+}
+
+// ownRules reads the repository's rules, if there is a repository.
+func (a *app) ownRules(ctx context.Context) ([]rulesFile, error) {
+	if err := a.open(ctx); err != nil {
+		return nil, nil // the built-in workflows can be looked at anywhere
+	}
+	return a.rules()
+}
+
+func (a *app) workflowList(ctx context.Context) error {
+	list, err := a.ownRules(ctx)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	all := []workflowJSON{}
+	for _, name := range workflowNames(list) {
+		j := workflowJSON{Version: jsonVersion, Name: name, Source: "built in"}
+		for _, f := range list {
+			if own, ok := ownWorkflow(f); ok && own == name {
+				j.Source = f.Path
+			}
+		}
+		w, _, err := loadWorkflow(list, name)
+		if err != nil {
+			j.Error = err.Error()
+		} else {
+			j.Description = w.Description
+		}
+		all = append(all, j)
+		rows = append(rows, []string{j.Name, j.Source, j.Description + strings.ReplaceAll(j.Error, "\n", " ")})
+	}
+	if a.json {
+		return a.answer(all)
+	}
+	table(a.env.Stdout, rows)
+	return nil
+}
+
+func (a *app) workflowShow(ctx context.Context, name string) error {
+	list, err := a.ownRules(ctx)
+	if err != nil {
+		return err
+	}
+	w, text, err := loadWorkflow(list, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(w)
+	}
+	a.out("%s", strings.TrimSuffix(string(text), "\n"))
+	return nil
+}
+
+type checkJSON struct {
+	Version  int           `json:"version"`
+	Checked  []string      `json:"checked"`
+	Findings []findingJSON `json:"findings"`
+}
+
+type findingJSON struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (a *app) workflowCheck(ctx context.Context, files []string) error {
+	var list []rulesFile
+	if len(files) == 0 {
+		if err := a.open(ctx); err != nil {
+			return err
+		}
+		var err error
+		if list, err = a.rules(); err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		path := file
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(a.env.Dir, path)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return &usageError{err.Error(), ""}
+		}
+		list = append(list, rulesFile{file, text})
+	}
+	j := checkJSON{Version: jsonVersion, Checked: []string{}, Findings: []findingJSON{}}
+	for _, f := range list {
+		j.Checked = append(j.Checked, f.Path)
+		for _, x := range checkRules(f, list) {
+			j.Findings = append(j.Findings, findingJSON{x.File, x.Line, x.Message, x.Hint})
+			if !a.json {
+				a.out("%s", x)
+				if x.Hint != "" {
+					a.out("    %s", x.Hint)
+				}
+			}
+		}
+	}
+	if a.json {
+		if err := a.answer(j); err != nil {
+			return err
+		}
+	} else if len(j.Findings) == 0 {
+		a.out("%d %s checked, nothing found", len(list), plural(len(list), "file", "files"))
+	}
+	if len(j.Findings) > 0 {
+		return exitWith(exitUsage)
+	}
+	return nil
+}
+
+// checkRules checks one file by itself, and a workflow against the configuration beside it.
+func checkRules(f rulesFile, list []rulesFile) []workflows.Finding {
+	if filepath.Base(f.Path) == "config.yaml" {
+		_, findings := workflows.ParseConfig(f.Path, f.text)
+		return findings
+	}
+	w, findings := workflows.ParseWorkflow(f.Path, f.text)
+	if len(findings) > 0 {
+		return findings
+	}
+	text := findRules(list, configPath)
+	if text == nil {
+		return nil
+	}
+	config, bad := workflows.ParseConfig(configPath, text)
+	if len(bad) > 0 {
+		return nil // said already
+	}
+	agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
+	_, findings = workflows.Resolve(w, config, agent)
+	return findings
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return &usageError{fmt.Sprintf("%s needs %s", c.CommandPath(), what), c.CommandPath() + " --help"}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Birth is everything that a new session is made of.
+type Birth struct {
+	Created  session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
+	At       session.Commit  // the branch starts here
+	Carry    bool            // the work tree's uncommitted changes become part of checkpoint 0
+	Plan     *workflows.Plan
+	PlanText []byte
+	Workflow []byte // text of the workflow file
+	Spec     []byte // nil without one
+	Exclude  []byte // the first exclude rules
+}
+
+// New makes a session, makes it current in this work tree, and runs its gates on the base. A gate that cannot run
+// stops it, and everything is as before.
+func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
+	id := b.Created.ID
+	j, err := e.OpenJournal(id, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	h := &Hand{e: e, ID: id, j: j, Plan: b.Plan, docs: session.Files{
+		session.FilePlan: b.PlanText, session.FileWorkflow: b.Workflow, session.FileExclude: b.Exclude}}
+	if b.Spec != nil {
+		h.docs[session.FileSpec] = b.Spec
+	}
+	if err := h.begin(ctx, b); err != nil {
+		return nil, nil, discarded(j, err)
+	}
+	e.hit("birth/created")
+	first := h.S.At(0)
+	moved, err := h.move(ctx, relocation{how: session.MoveNew, summary: fmt.Sprintf("new session %s", id),
+		tree: first.Tree, index: first.Tree, head: h.S.Branch(), to: -1})
+	if err != nil {
+		return h, nil, err
+	}
+	if h.S.Base0 != nil {
+		return h, moved, nil
+	}
+	if err := h.baseline(ctx, first.Tree); err != nil { // the files had to be moved before the gates could run
+		op := session.Op{Number: moved.Op, Kind: string(session.MoveNew), Session: id, Summary: moved.Event.Summary, Turn: moved.Event.Turn}
+		if _, undo := h.Undo(context.WithoutCancel(ctx), op); undo != nil {
+			return h, moved, fmt.Errorf("%w; going back failed as well: %v", err, undo)
+		}
+		return nil, nil, err
+	}
+	return h, moved, nil
+}
+
+func discarded(j Journal, err error) error {
+	if e := j.Discard(); e != nil {
+		return fmt.Errorf("%w (and its journal could not be removed: %v)", err, e)
+	}
+	return err
+}
+
+// begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD stay as they are.
+func (h *Hand) begin(ctx context.Context, b Birth) error {
+	if err := h.j.SetExclude(b.Exclude); err != nil {
+		return err
+	}
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return err
+	}
+	tree, err := h.e.Store.TreeOf(ctx, b.At)
+	if err != nil {
+		return err
+	}
+	if b.Carry {
+		tree = snap.Tree
+	}
+	bodies := []session.Body{b.Created}
+	if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed
+		base, ev, err := h.judgeBase(ctx, tree)
+		if err != nil {
+			return err
+		}
+		if err := h.doc(session.FileBaseline, ev); err != nil {
+			return err
+		}
+		bodies = append(bodies, base)
+	}
+	if err := h.append(bodies...); err != nil {
+		return err
+	}
+	c := session.Checkpointed{Trigger: session.TriggerBirth, Phase: h.S.Phase, Lap: h.S.Lap, Summary: oneLine(b.Created.Goal, 90)}
+	branch := h.S.Branch()
+	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.j.ExcludeFile(),
+		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: ledgerMessage(h.ID, "checkpoint 0: "+c.Summary),
+		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
+	_, err = h.turn(context.WithoutCancel(ctx), d, func(m session.Made) session.Body {
+		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
+		return c
+	})
+	return err
+}
+
+func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {
+	dir, err := h.j.RunDir("baseline")
+	if err != nil {
+		return session.Baseline{}, session.Evidence{}, err
+	}
+	b, ev, err := h.e.Works.Baseline(ctx, *h.Plan, tree, dir)
+	if err != nil && ctx.Err() == nil {
+		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "edit .wfs/config.yaml, then type it again"}
+	}
+	return b, ev, err
+}

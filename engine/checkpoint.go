@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Checkpoint is `wfs checkpoint`: the work tree as it is, onto the session's branch, without a judgement. It returns
+// nil when nothing changed since the present checkpoint.
+func (h *Hand) Checkpoint(ctx context.Context, text string) (*session.Checkpoint, error) {
+	if text == "" {
+		text = "as it was found"
+	}
+	return h.save(ctx, session.TriggerManual, text)
+}
+
+// Save keeps the edits of a session that is being left.
+func (h *Hand) Save(ctx context.Context, text string) (*session.Checkpoint, error) {
+	return h.save(ctx, session.TriggerSwitch, text)
+}
+
+// save makes a checkpoint outside an attempt, unless nothing changed.
+func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return nil, err
+	}
+	cur := h.S.At(h.S.Current)
+	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
+	if err != nil {
+		return nil, err
+	}
+	if cur != nil && snap.Tree == cur.Tree && tip == cur.Code {
+		return nil, nil
+	}
+	return h.checkpoint(ctx, session.Checkpointed{Trigger: trigger, Summary: oneLine(summary, 120)}, nil)
+}
+
+// checkpointAttempt makes the open attempt's decision durable.
+func (h *Hand) checkpointAttempt(ctx context.Context) (*session.Checkpoint, error) {
+	o := h.S.Open
+	d := *o.Decided
+	if err := h.doc(session.FileEvidence, o.Judgement.Evidence); err != nil {
+		return nil, err
+	}
+	if d.LapEnded {
+		if err := h.doc(session.FileLap, o.Judgement.Evidence); err != nil {
+			return nil, err
+		}
+	}
+	return h.checkpoint(ctx, session.Checkpointed{Trigger: session.TriggerAttempt, Attempt: o.Attempt,
+		Verdict: d.Verdict, Class: d.Class, Summary: summary(&h.S, o, d)}, o)
+}
+
+// checkpoint makes a code commit of the work tree on the session's branch, and records it.
+func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *session.Open) (*session.Checkpoint, error) {
+	d, adopted, err := h.onto(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Number, c.Phase, c.Lap, c.Adopted = h.S.NextNumber(), h.S.Phase, h.S.Lap, adopted
+	next := h.S.Phase
+	var j *session.Judgement
+	if o != nil {
+		j, next = o.Judgement, o.Decided.Next
+	}
+	d.Stage, d.Exclude = true, h.j.ExcludeFile()
+	d.Message = message(c, &h.S, j, next)
+	d.LedgerMessage = ledgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
+	_, err = h.turn(ctx, d, func(m session.Made) session.Body {
+		c.Code, c.Tree, c.Skipped, c.Turn = m.Code, m.Tree, m.Skipped, m.Turn
+		return c
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Skipped = c.Skipped
+	return h.S.At(h.S.Current), nil
+}
+
+// onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a person
+// or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint becomes a merge
+// of both, so that neither is lost and the branch only moves forward). HEAD may have been taken to another branch by
+// an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back.
+func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
+	st, branch := h.e.Store, h.S.Branch()
+	if op, err := st.InProgress(ctx); err != nil || op != "" {
+		if err == nil {
+			err = &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)}
+		}
+		return d, nil, err
+	}
+	head, err := st.Head(ctx)
+	if err != nil {
+		return d, nil, err
+	}
+	tip, err := st.Ref(ctx, branch)
+	if err != nil {
+		return d, nil, err
+	}
+	if tip == "" {
+		last := h.S.At(h.S.Current)
+		return d, nil, &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(branch)),
+			Hint: fmt.Sprintf("git branch %s %s", short(branch), last.Code)}
+	}
+	last := h.S.At(h.S.Current).Code
+	d.Branch, d.Parents = branch, []session.Commit{tip}
+	d.Turn.Worktree = st.Worktree()
+	d.Turn.Refs = []session.RefMove{{Ref: branch, Old: tip}}
+	if head.Ref != branch {
+		d.Turn.HeadOld, d.Turn.HeadNew, d.Turn.HeadOldCommit = nameOf(head), branch, head.Commit
+	}
+	if tip != last {
+		if d.Parents, adopted, err = h.adopt(ctx, last, tip); err != nil {
+			return d, nil, err
+		}
+	}
+	if head.Ref != branch && head.Commit != "" && head.Commit != d.Parents[0] {
+		if ahead, err := st.IsAncestor(ctx, d.Parents[0], head.Commit); err != nil {
+			return d, nil, err
+		} else if ahead {
+			d.Parents, adopted = []session.Commit{head.Commit}, append(adopted, head.Commit)
+		}
+	}
+	return d, adopted, nil
+}
+
+func (h *Hand) adopt(ctx context.Context, last, tip session.Commit) (parents, adopted []session.Commit, err error) {
+	ahead, err := h.e.Store.IsAncestor(ctx, last, tip)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ahead {
+		return []session.Commit{tip}, []session.Commit{tip}, nil
+	}
+	return []session.Commit{last, tip}, []session.Commit{tip}, nil
+}
+
+// nameOf is how a turn names where HEAD is: a ref, or a commit when it is detached.
+func nameOf(h session.Head) string {
+	if h.Ref != "" {
+		return h.Ref
+	}
+	return string(h.Commit)
+}
+
+func short(ref string) string {
+	const heads = "refs/heads/"
+	if len(ref) > len(heads) && ref[:len(heads)] == heads {
+		return ref[len(heads):]
+	}
+	return ref
+}

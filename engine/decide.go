@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// DefaultWait is how long a session waits when a run asks to wait and does not say for how long.
+const DefaultWait = 15 * time.Minute
+
+// Facts are what Decide may know beside the session: observations, and the user's wishes for this run.
+type Facts struct {
+	Now         time.Time
+	Tree        session.Tree // of the work tree, when no attempt is open
+	RunID       string       // for the next attempt
+	Started     int          // attempts that this run has started
+	MaxAttempts int          // 0: no limit
+	Auto        bool         // agree by itself that nothing is left
+}
+
+// Effect is the one thing to do next.
+type Effect string
+
+const (
+	EffectRun        Effect = "run"        // carry out the open attempt
+	EffectJudge      Effect = "judge"      // judge what it left
+	EffectCheckpoint Effect = "checkpoint" // make the decision durable
+	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
+	EffectSleep      Effect = "sleep"      // until Waiting.Until
+	EffectAgain      Effect = "again"      // nothing to do: decide again
+	EffectStop       Effect = "stop"
+)
+
+// Decision is what to append, and then what to do.
+type Decision struct {
+	Events []session.Body
+	Effect Effect
+}
+
+// Decide says what happens next in a session that is being driven. It is pure: the same session, plan and facts give
+// the same decision.
+func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	if s.Open != nil {
+		return decideOpen(s, p, f)
+	}
+	if s.Conclude {
+		if d, done := conclusion(s, p, f); done {
+			return d
+		}
+	}
+	switch s.Status {
+	case session.StatusCompleted, session.StatusFinished, session.StatusAbandoned, session.StatusBlocked:
+		return Decision{Effect: EffectStop}
+	case session.StatusWaiting:
+		w := s.Waiting
+		switch {
+		case w.Reason == session.WaitHuman:
+			return Decision{Effect: EffectStop}
+		case f.Now.Unix() < w.Until:
+			return Decision{Effect: EffectSleep}
+		}
+	}
+	return start(s, p, f)
+}
+
+// conclusion draws what follows from the attempt whose checkpoint was just made, beyond the next phase.
+func conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool) {
+	switch d := s.Last; {
+	case d.Verdict == session.Blocked:
+		return stop(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{d.Reason}, Hint: "wfs run"}), true
+	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto):
+		return Decision{Events: []session.Body{session.Agreed{By: "auto"}}, Effect: EffectAgain}, true
+	case d.NothingLeft:
+		ask := "the attempt added no test and says that nothing is left to do. Is the work done?"
+		if item := s.Item(); item != "" {
+			ask = fmt.Sprintf("the attempt added no test and says that nothing is left to do for %q. Is this item done?", item)
+		}
+		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Agree: true}), true
+	}
+	return Decision{}, false
+}
+
+func agree(p *workflows.Plan) workflows.Agree {
+	if p.Workflow.Laps == nil {
+		return ""
+	}
+	return p.Workflow.Laps.Agree
+}
+
+func stop(b session.Body) Decision { return Decision{Events: []session.Body{b}, Effect: EffectStop} }
+
+// start begins the next attempt, or says why not.
+func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	ph := p.Workflow.Phase(s.Phase)
+	if ph == nil { // a plan is checked before it is pinned: this is a bug or an edited ledger
+		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs workflow show " + s.Workflow,
+			Evidence: []string{fmt.Sprintf("the workflow has no phase %q", s.Phase)}})
+	}
+	if limit := withDefaults(ph.Limits).FailedRuns; s.Failed >= limit {
+		return stop(session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
+			Evidence: []string{fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why)}})
+	}
+	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) {
+		return stop(session.BlockedBy{Reason: session.BlockLimit, Hint: "wfs finish",
+			Evidence: []string{fmt.Sprintf("%d laps are done, the most that the workflow allows", s.Lap-1)}})
+	}
+	state, why := Trip(ph.Limits, s.Visit)
+	if state == BreakerOpen {
+		evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
+		if s.Last != nil {
+			evidence = append(evidence, "last: "+s.Last.Reason)
+		}
+		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence,
+			Hint: `wfs run --reset-breaker --note "what to do differently"`})
+	}
+	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
+		return stop(session.Paused{Why: fmt.Sprintf("%d attempts made, as asked", f.Started)})
+	}
+	return Decision{Effect: EffectRun, Events: []session.Body{session.AttemptStarted{
+		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
+		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen,
+	}}}
+}
+
+func maxLaps(l *workflows.Laps) int {
+	if l.Max > 0 {
+		return l.Max
+	}
+	return workflows.DefaultMaxLaps
+}
+
+func runner(ph *workflows.Phase, p *workflows.Plan) string {
+	switch {
+	case !ph.Run.Agent:
+		return "command"
+	case p.Agent.Script != "":
+		return "script"
+	}
+	return "agent"
+}
+
+// decideOpen carries an open attempt one step further.
+func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	switch o := s.Open; {
+	case o.Decided != nil:
+		return Decision{Effect: EffectCheckpoint}
+	case o.Judgement != nil:
+		return Decision{Events: []session.Body{conclude(s, p)}, Effect: EffectCheckpoint}
+	case o.Run == nil:
+		return Decision{Effect: EffectRun}
+	default:
+		return decideRun(o, f)
+	}
+}
+
+func decideRun(o *session.Open, f Facts) Decision {
+	if len(o.Run.Survivors) > 0 {
+		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockSurvivors,
+			Evidence: []string{fmt.Sprintf("processes of the run are still alive: %v", o.Run.Survivors)},
+			Hint:     "kill -9" + pids(o.Run.Survivors) + " && wfs run"}}}
+	}
+	switch o.Run.Outcome {
+	case session.OutcomeInterrupted:
+		return Decision{Effect: EffectSave, Events: []session.Body{session.Interrupted{Why: "ctrl-c"}}}
+	case session.OutcomeWait:
+		until := o.Run.WaitUntil
+		if until == 0 {
+			until = f.Now.Add(DefaultWait).Unix()
+		}
+		return Decision{Effect: EffectAgain, Events: []session.Body{session.Waiting{Reason: session.WaitLimit, Until: until}}}
+	case session.OutcomeAsk:
+		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: o.Run.Ask}}}
+	case session.OutcomeNotStarted:
+		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: fmt.Sprintf("the runner could not be started (exit %d)", o.Run.Exit)}}}
+	case session.OutcomeOK:
+		return Decision{Effect: EffectJudge}
+	}
+	if o.After == o.Tree { // failed, idle or timed out without touching anything: nothing to judge
+		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: fmt.Sprintf("the run ended as %s (exit %d)", o.Run.Outcome, o.Run.Exit)}}}
+	}
+	return Decision{Effect: EffectJudge}
+}
+
+func pids(list []int) string {
+	s := ""
+	for _, p := range list {
+		s += fmt.Sprintf(" %d", p)
+	}
+	return s
+}
+
+// conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
+func conclude(s *session.Session, p *workflows.Plan) session.Decided {
+	j, run := s.Open.Judgement, s.Open.Run
+	d := session.Decided{Verdict: j.Verdict, Class: j.Class, Reason: j.Reason, Next: s.Phase, NextLap: s.Lap, Progress: progress(s, j)}
+	said := run != nil && run.Done
+	if said && j.Class == session.ClassNothingAdded && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start {
+		d.Verdict, d.NothingLeft, d.Progress = session.Pass, true, true
+		return d
+	}
+	if j.Verdict == session.Blocked {
+		return d
+	}
+	d.Refuted = said && j.Verdict == session.Fail
+	target, err := next(&p.Workflow, s.Phase, j.Verdict)
+	if err != nil { // the plan was checked: only a ledger that somebody edited gets here
+		d.Verdict, d.Reason = session.Blocked, err.Error()
+		return d
+	}
+	d.Next = target
+	if target != workflows.NextLap {
+		return d
+	}
+	d.LapEnded = true
+	if len(s.Items) > 0 && s.Lap >= len(s.Items) {
+		d.Next = workflows.Done
+		return d
+	}
+	d.Next, d.NextLap = p.Workflow.Start, s.Lap+1
+	return d
+}

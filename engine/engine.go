@@ -1,0 +1,318 @@
+// Package engine decides what happens next in a session, and in which order it becomes true.
+//
+// It imports no git, no processes and no operating system, and never asks for the time: all of that comes in through
+// the interfaces of ports.go. What holds at every instruction:
+//
+//  1. Before something outside starts (a run, a move of files, a finish), the journal says so.
+//  2. A turn is true when the ledger's ref has moved, not before and not later. Everything else that belongs to it
+//     (branch, HEAD, index) is made afterwards by the same idempotent step that recovery uses.
+//  3. The journal never names a commit whose objects are not durable.
+//  4. No file of the work tree is overwritten or deleted before its content is reachable from a ref.
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Engine is what all verbs share.
+type Engine struct {
+	Store Store
+	Works Works
+	Clock Clock
+	// OpenJournal opens the journal that extends a session's ledger tip ("" before birth). The caller of the verb
+	// holds the session's driver lock.
+	OpenJournal func(id session.ID, tip session.Commit) (Journal, error)
+	// Peek reads a journal without changing anything.
+	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
+	// DecodePlan and ParseExclude-free documents come from the ledger as bytes.
+	DecodePlan func([]byte) (*workflows.Plan, error)
+	NewRunID   func(id session.ID, number int) string
+	// Tell is called after each event is durable. It may be nil.
+	Tell    func(session.Event, *session.Session)
+	Version string
+	// Hit marks a durable step for fault injection. It may be nil.
+	Hit func(point string)
+}
+
+func (e *Engine) hit(point string) {
+	if e.Hit != nil {
+		e.Hit(point)
+	}
+}
+
+// View is what can be known of a session by reading alone.
+type View struct {
+	Tip     session.Commit
+	Session session.Session
+	Live    []session.Event // beyond the ledger's tip, without a pending turn
+	Pending *session.Event  // a turn whose ledger commit was not published
+}
+
+// Load reads a session: the ledger's cache of the fold, and the live journal on top.
+func (e *Engine) Load(ctx context.Context, id session.ID, tip session.Commit) (View, error) {
+	live, err := e.Peek(id, tip)
+	if err != nil {
+		return View{}, err
+	}
+	return e.view(ctx, id, tip, live)
+}
+
+func (e *Engine) view(ctx context.Context, id session.ID, tip session.Commit, live []session.Event) (View, error) {
+	v := View{Tip: tip, Live: live}
+	if n := len(live); n > 0 && live[n-1].Kind().IsTurn() {
+		v.Pending, v.Live = &live[n-1], live[:n-1]
+	}
+	s, err := e.cached(ctx, id, tip)
+	if err != nil {
+		return v, err
+	}
+	v.Session, err = session.Extend(s, v.Live)
+	return v, err
+}
+
+// cached reads session.json at a ledger commit, and folds the ledger's history anew when that cannot be used.
+func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
+	data, err := e.Store.File(ctx, tip, session.FileSession)
+	if err != nil {
+		return session.Session{}, err
+	}
+	var s session.Session
+	if json.Unmarshal(data, &s) == nil && s.ID == id {
+		if s.Version > session.FormatVersion {
+			return s, fmt.Errorf("session %s: %w", id, session.ErrNewer)
+		}
+		if s.Version == session.FormatVersion {
+			return s, nil
+		}
+	}
+	events, err := e.History(ctx, id)
+	if err != nil {
+		return s, fmt.Errorf("session %s: session.json at %s cannot be used, and neither can its history: %w", id, tip.Short(), err)
+	}
+	return session.Fold(events)
+}
+
+// History reads every event that the session's ledger holds, oldest first.
+func (e *Engine) History(ctx context.Context, id session.ID) ([]session.Event, error) {
+	commits, err := e.Store.Ledgers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var all []session.Event
+	for i := len(commits) - 1; i >= 0; i-- {
+		data, err := e.Store.File(ctx, commits[i].Commit, session.FileEvents)
+		if err != nil {
+			return nil, err
+		}
+		events, err := session.DecodeLines(data)
+		if err != nil {
+			return nil, fmt.Errorf("ledger commit %s: %w", commits[i].Commit.Short(), err)
+		}
+		all = append(all, events...)
+	}
+	return all, nil
+}
+
+// Evidence reads one of the evidence documents of a ledger commit; absent, it is empty.
+func (e *Engine) Evidence(ctx context.Context, ledger session.Commit, name string) (session.Evidence, error) {
+	var ev session.Evidence
+	data, err := e.Store.File(ctx, ledger, name)
+	if err != nil || data == nil {
+		return ev, err
+	}
+	return ev, json.Unmarshal(data, &ev)
+}
+
+// Hand is a session in the hands of the one process that may write to it.
+type Hand struct {
+	e       *Engine
+	ID      session.ID
+	Tip     session.Commit
+	S       session.Session
+	Plan    *workflows.Plan
+	Skipped []session.Skip // what the newest checkpoint of this hand does not hold
+	j       Journal
+	live    []session.Event
+	pending *session.Event
+	docs    session.Files // documents that the next turn writes
+}
+
+// Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.
+func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
+	tip, err := e.Store.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return nil, err
+	}
+	if tip == "" {
+		return nil, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id), Hint: "wfs list"}
+	}
+	h := &Hand{e: e, ID: id, Tip: tip}
+	if h.j, err = e.OpenJournal(id, tip); err != nil {
+		return nil, err
+	}
+	v, err := e.view(ctx, id, tip, h.j.Events())
+	if err != nil {
+		return nil, err
+	}
+	h.S, h.live, h.pending = v.Session, v.Live, v.Pending
+	plan, err := e.Store.File(ctx, tip, session.FilePlan)
+	if err != nil {
+		return nil, err
+	}
+	if h.Plan, err = e.DecodePlan(plan); err != nil {
+		return nil, fmt.Errorf("session %s: plan.json: %w", id, err)
+	}
+	if err := h.keepExclude(ctx); err != nil {
+		return nil, err
+	}
+	return h, h.recover(ctx)
+}
+
+// keepExclude writes the session's exclude file anew from the ledger when the clone has lost it.
+func (h *Hand) keepExclude(ctx context.Context) error {
+	if h.j.ExcludeFile() != "" {
+		return nil
+	}
+	text, err := h.e.Store.File(ctx, h.Tip, session.FileExclude)
+	if err != nil {
+		return err
+	}
+	return h.j.SetExclude(text)
+}
+
+// append makes bodies durable as the next events and folds them in.
+func (h *Hand) append(bodies ...session.Body) error {
+	for _, b := range bodies {
+		ev := h.next(b)
+		s, err := session.Extend(h.S, []session.Event{ev})
+		if err != nil {
+			return err
+		}
+		if err := h.j.Append(ev); err != nil {
+			return err
+		}
+		h.S, h.live = s, append(h.live, ev)
+		h.tell(ev)
+	}
+	return nil
+}
+
+func (h *Hand) next(b session.Body) session.Event {
+	return session.Event{Seq: h.S.Seq + 1, At: h.e.Clock.Now().UTC(), Body: b}
+}
+
+func (h *Hand) tell(ev session.Event) {
+	if h.e.Tell != nil {
+		h.e.Tell(ev, &h.S)
+	}
+}
+
+// turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
+// asked for the event once the draft's objects are known.
+func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) session.Body) (session.Made, error) {
+	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.e.Clock.Now().Unix()
+	var ev session.Event
+	var after session.Session
+	p, err := h.e.Store.Prepare(ctx, d, func(m session.Made) (session.Files, error) {
+		ev = h.next(body(m))
+		var err error
+		if after, err = session.Extend(h.S, []session.Event{ev}); err != nil {
+			return nil, err
+		}
+		return h.files(after, ev)
+	})
+	if err != nil {
+		return p.Made, err
+	}
+	if err := h.j.Append(ev); err != nil {
+		return p.Made, err
+	}
+	h.e.hit("checkpoint/journaled")
+	settled, err := h.e.Store.Publish(ctx, p)
+	if err != nil {
+		// Not published: what the journal says did not happen, and the next command reads it so.
+		return p.Made, errors.Join(err, h.drop(ev, err))
+	}
+	h.S, h.Tip, h.live, h.docs = after, p.Ledger, nil, nil
+	if err := h.j.Rotate(p.Ledger); err != nil {
+		return p.Made, err
+	}
+	h.tell(ev)
+	if len(settled.Foreign) > 0 || settled.HeadForeign != "" {
+		return p.Made, foreign(settled)
+	}
+	return p.Made, nil
+}
+
+// drop voids a turn that stands in the journal but was not published.
+func (h *Hand) drop(turn session.Event, why error) error {
+	tip, err := h.e.Store.Ref(context.Background(), session.LedgerOf(h.ID))
+	if err != nil || tip != h.Tip {
+		return err // it was published after all, or nobody can tell: recovery will look again
+	}
+	h.S.Seq, h.live = turn.Seq, append(h.live, turn)
+	return h.append(session.Dropped{Why: firstLine(why.Error())})
+}
+
+func foreign(s session.Settled) error {
+	if s.HeadForeign != "" {
+		return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("HEAD was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", s.HeadForeign), Hint: "wfs status"}
+	}
+	m := s.Foreign[0]
+	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", m.Ref, m.New.Short()), Hint: "wfs status"}
+}
+
+// files are the documents of the ledger commit that a turn makes.
+func (h *Hand) files(after session.Session, turn session.Event) (session.Files, error) {
+	cache, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
+	}
+	events, err := session.EncodeLines(append(h.live[:len(h.live):len(h.live)], turn))
+	if err != nil {
+		return nil, err
+	}
+	files := session.Files{session.FileSession: append(cache, '\n'), session.FileEvents: events}
+	for name, data := range h.docs {
+		files[name] = data
+	}
+	for _, name := range []string{session.FilePlan, session.FileWorkflow, session.FileSpec, session.FileBaseline, session.FileLap, session.FileEvidence, session.FileExclude} {
+		if _, ok := files[name]; !ok {
+			files[name] = nil // as in the previous ledger commit
+		}
+	}
+	return files, nil
+}
+
+// doc keeps a document for the next turn.
+func (h *Hand) doc(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if h.docs == nil {
+		h.docs = session.Files{}
+	}
+	h.docs[name] = append(data, '\n')
+	return nil
+}
+
+func firstLine(s string) string {
+	for i, r := range s {
+		if r == '\n' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func decodeEvidence(data []byte) (session.Evidence, error) {
+	var ev session.Evidence
+	return ev, json.Unmarshal(data, &ev)
+}

@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Handover are the user's wishes for `wfs finish`.
+type Handover struct {
+	Branch         string // full ref name
+	Subject        string // of the commit; the goal when empty
+	Keep           bool   // hand over the checkpoints themselves instead of one commit
+	WithoutCarried bool   // leave out what was uncommitted when the session began
+}
+
+// Finish hands the work over: one commit on a new branch of the user's, made from the base, whose tree is the last
+// gated tree without .workflow/. Nothing is pushed. The session stays readable.
+func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64, error) {
+	st := h.e.Store
+	if err := h.mayDrive(ctx); err != nil {
+		return nil, 0, err
+	}
+	if w := h.S.Waiting; w != nil && w.Agree && h.S.Lap >= len(h.S.Items) {
+		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
+			return nil, 0, err
+		}
+	}
+	snap, c, err := h.handed(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
+		if err == nil {
+			err = &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("branch %s exists already", short(o.Branch)), Hint: "wfs finish --branch NAME"}
+		}
+		return nil, 0, err
+	}
+	files, err := st.HandoverTree(ctx, c.Tree, "", "")
+	if err != nil {
+		return nil, 0, err
+	}
+	tree := files
+	if o.WithoutCarried {
+		if tree, err = h.withoutCarried(ctx, c, o); err != nil {
+			return nil, 0, err
+		}
+	}
+	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: o.Branch, HeadOldCommit: snap.Head.Commit,
+		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index}
+	started := session.FinishStarted{Branch: o.Branch, Base: h.S.Base, Tree: tree, Turn: t}
+	if err := h.append(started); err != nil {
+		return nil, 0, err
+	}
+	h.e.hit("finish/journaled")
+	commit, err := h.commitOver(ctx, c, o, tree)
+	if err != nil {
+		return nil, 0, joined(err, h.append(session.Dropped{Why: oneLine(err.Error(), 200)}))
+	}
+	t.Refs = []session.RefMove{{Ref: o.Branch, New: commit}}
+	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
+	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit}, LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
+	if _, err := h.turn(ctx, d, func(m session.Made) session.Body {
+		f.Turn = m.Turn
+		return f
+	}); err != nil {
+		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
+			err = joined(err, h.takeBackFinish(ctx, started))
+		}
+		return nil, 0, err
+	}
+	n, err := st.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
+	if err != nil {
+		return &f, 0, err
+	}
+	return &f, n, h.dropDocuments(ctx, files)
+}
+
+func joined(err, second error) error {
+	if second != nil {
+		return fmt.Errorf("%w; and then: %v", err, second)
+	}
+	return err
+}
+
+// handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
+func (h *Hand) handed(ctx context.Context) (session.Snapshot, *session.Checkpoint, error) {
+	c := h.S.At(h.S.Current)
+	if !c.Green {
+		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		for n := c.Number - 1; n > 0; n-- {
+			if g := h.S.At(n); g.Green {
+				r.Message += fmt.Sprintf("; the last green one is %d (%s)", n, g.Summary)
+				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", n)
+				break
+			}
+		}
+		return session.Snapshot{}, c, r
+	}
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return snap, c, err
+	}
+	if snap.Tree != c.Tree {
+		changes, err := h.e.Store.Changes(ctx, c.Tree, snap.Tree)
+		if err != nil {
+			return snap, c, err
+		}
+		return snap, c, &session.Refusal{Code: session.RefuseNotGreen, Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume --at %d, to set them aside", c.Number),
+			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes), plural(len(changes), "file has", "files have"), c.Number, paths(changes))}
+	}
+	return snap, c, nil
+}
+
+func paths(changes []session.Change) string {
+	var list []string
+	for _, c := range changes[:min(len(changes), 5)] {
+		list = append(list, c.Path)
+	}
+	if len(changes) > 5 {
+		list = append(list, fmt.Sprintf("and %d more", len(changes)-5))
+	}
+	return strings.Join(list, ", ")
+}
+
+func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover) (session.Tree, error) {
+	if len(h.S.Carried) == 0 || o.Keep {
+		why := "this session carried no uncommitted changes"
+		if o.Keep {
+			why = "--keep hands over the checkpoints as they are, carried changes included"
+		}
+		return "", &session.Refusal{Code: session.RefuseUsage, Message: why, Hint: "wfs finish"}
+	}
+	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
+	if err != nil {
+		return "", err
+	}
+	return h.e.Store.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
+}
+
+func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, tree session.Tree) (session.Commit, error) {
+	if o.Keep {
+		return c.Code, nil
+	}
+	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
+	if err != nil {
+		return "", err
+	}
+	if base == tree {
+		return "", &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
+	}
+	return h.e.Store.CommitOnto(ctx, o.Branch, h.S.Base, tree, h.handoverMessage(c, o))
+}
+
+// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
+func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover) string {
+	s := &h.S
+	var b strings.Builder
+	subject := o.Subject
+	if subject == "" {
+		subject = oneLine(s.Goal, 72)
+	}
+	b.WriteString(subject + "\n\n")
+	if g := oneLine(s.Goal, 2000); o.Subject != "" || len([]rune(g)) > 72 {
+		b.WriteString(g + "\n\n")
+	}
+	for _, item := range s.Items[:min(s.LapsDone(), len(s.Items))] {
+		fmt.Fprintf(&b, "- %s\n", oneLine(item, 200))
+	}
+	if len(s.Items) > 0 {
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "Judged by wfs at checkpoint %d, %d %s, %d %s:\n%s", c.Number, s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
+		s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(s.LastGates))
+	if n := len(s.Refuted); n > 0 {
+		fmt.Fprintf(&b, "\nThe agent claimed to be done %d %s; %d %s refuted:\n", s.Claims, plural(s.Claims, "time", "times"), n, plural(n, "claim was", "claims were"))
+		for _, r := range s.Refuted {
+			fmt.Fprintf(&b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
+		}
+	}
+	if o.WithoutCarried {
+		b.WriteString("\nChanges that were uncommitted when the session began are left out; the gates ran with them.\n")
+	}
+	fmt.Fprintf(&b, "\nWfs-Session: %s\nWfs-Checkpoint: %04d\n", s.ID.Display(), c.Number)
+	return b.String()
+}
+
+// takeBackFinish removes a half-made branch, if it is still what the finish made of it.
+func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) error {
+	now, err := h.e.Store.Ref(ctx, f.Branch)
+	if err != nil || now == "" {
+		return err
+	}
+	if now != f.Base {
+		tree, err := h.e.Store.TreeOf(ctx, now)
+		if err != nil || tree != f.Tree {
+			return err // somebody has worked on it since: theirs
+		}
+	}
+	_, err = h.e.Store.Settle(ctx, h.ID, session.Turn{Refs: []session.RefMove{{Ref: f.Branch, Old: now}}})
+	return err
+}
+
+// dropDocuments takes .workflow/ out of the work tree. The checkpoints hold it; if this fails nothing is lost.
+func (h *Hand) dropDocuments(ctx context.Context, files session.Tree) error {
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil || snap.Tree == files {
+		return err
+	}
+	plan, err := h.plan(ctx, snap, files)
+	if err != nil {
+		return err
+	}
+	return h.e.Store.MoveTree(ctx, plan, h.j.ExcludeFile())
+}

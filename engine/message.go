@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// message is the commit message of a checkpoint: a subject that reads well in `git log`, the gates' results, and
+// trailers. It holds no duration, pid, host, path of this machine or clock time, so that the same work has the same
+// commit id everywhere.
+func message(c session.Checkpointed, s *session.Session, j *session.Judgement, next session.PhaseName) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "wfs(%s): %s\n", scope(c), c.Summary)
+	if j != nil && len(j.Gates) > 0 {
+		b.WriteString("\n" + gateTable(j.Gates))
+		if c.Verdict != session.Pass {
+			fmt.Fprintf(&b, "\n%s\n", j.Reason)
+		}
+	}
+	b.WriteString("\n")
+	trailer := func(key string, value any) { fmt.Fprintf(&b, "Wfs-%s: %v\n", key, value) }
+	trailer("Session", s.ID.Display())
+	trailer("Checkpoint", fmt.Sprintf("%04d", c.Number))
+	trailer("Phase", c.Phase)
+	if s.Laps {
+		trailer("Lap", c.Lap)
+	}
+	if c.Attempt > 0 {
+		trailer("Attempt", c.Attempt)
+		trailer("Verdict", c.Verdict)
+		trailer("Class", c.Class)
+	}
+	trailer("Next", next)
+	trailer("Trigger", c.Trigger)
+	return b.String()
+}
+
+func scope(c session.Checkpointed) string {
+	if c.Trigger == session.TriggerBirth {
+		return "start"
+	}
+	return strings.ToLower(string(c.Phase))
+}
+
+// gateTable lists gates, one line each.
+func gateTable(gates []session.GateResult) string {
+	var b strings.Builder
+	for _, g := range gates {
+		fmt.Fprintf(&b, "gate %s: %s (%s)", g.Gate, g.Verdict, g.Class)
+		if n := g.Counts; n.Total() > 0 {
+			fmt.Fprintf(&b, ", %d passed, %d failed, %d skipped", n.Passed, n.Failed, n.Skipped)
+			if n.Errors > 0 {
+				fmt.Fprintf(&b, ", %d could not run", n.Errors)
+			}
+		}
+		if len(g.Flaky) > 0 {
+			fmt.Fprintf(&b, ", flaky: %s", names(g.Flaky))
+		}
+		if len(g.KnownRed) > 0 {
+			fmt.Fprintf(&b, ", red before the session: %s", names(g.KnownRed))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func names(ids []session.TestID) string {
+	const most = 5
+	var list []string
+	for i, id := range ids {
+		if i == most {
+			list = append(list, fmt.Sprintf("and %d more", len(ids)-most))
+			break
+		}
+		list = append(list, string(id))
+	}
+	return strings.Join(list, ", ")
+}
+
+// summary is the subject of an attempt's checkpoint without its prefix.
+func summary(s *session.Session, o *session.Open, d session.Decided) string {
+	what := d.Reason
+	if g := o.Judgement.Tests(); g != nil && g.Counts.Total() > 0 && d.Verdict == session.Pass && !d.NothingLeft {
+		what = fmt.Sprintf("%d/%d tests pass", g.Counts.Passed, g.Counts.Total())
+		if g.Class == session.ClassTargetFailed {
+			what = fmt.Sprintf("%d new %s for the right reason", len(g.Targets), plural(len(g.Targets), "test fails", "tests fail"))
+		}
+	}
+	if g := o.Judgement.Tests(); g != nil && g.Class == session.ClassMissingSymbol && d.Verdict == session.Pass {
+		what = "new tests wait for what does not exist yet"
+	}
+	if d.Verdict != session.Pass {
+		what = string(d.Verdict) + ": " + what
+	}
+	place := fmt.Sprintf("attempt %d", o.Attempt)
+	if lap := s.LapName(o.Lap); lap != "" {
+		place = lap + ", " + place
+	}
+	return oneLine(what, 90) + " (" + place + ")"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// oneLine cuts text to one line of at most max characters.
+func oneLine(s string, max int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > max {
+		return string(r[:max-1]) + "…"
+	}
+	return s
+}
+
+// ledgerMessage is the subject of a ledger commit, so that `git log` of a ledger reads as a history.
+func ledgerMessage(id session.ID, what string) string {
+	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, oneLine(what, 72), id.Display())
+}

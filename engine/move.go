@@ -1,0 +1,357 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// relocation is a move of the work tree: files, index, HEAD and refs together.
+type relocation struct {
+	how     session.MoveKind
+	summary string
+	tree    session.Tree // of the files afterwards
+	index   session.Tree // of the index afterwards
+	head    string       // full name of the branch that HEAD goes to, "": it stays
+	refs    []session.RefMove
+	to      int // checkpoint that becomes current, -1: none
+	undoes  int64
+	status  session.Status
+	docs    session.Files
+}
+
+// Relocated says what a move did, for people.
+type Relocated struct {
+	Op      int64 // number in the operation log; 0 when nothing had to be done
+	Event   session.Moved
+	Changes []session.Change
+	Rescued string // ref that keeps what was there, "" when all of it was reachable already
+	Note    string
+}
+
+// move is the one function behind new, switch, resume and undo. Nothing is overwritten before it is reachable from a
+// ref; until the ledger has moved, the next command finishes the move.
+func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
+	st := h.e.Store
+	if err := h.growExclude(ctx); err != nil {
+		return nil, err
+	}
+	snap, err := st.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return nil, err
+	}
+	plan, err := h.plan(ctx, snap, r.tree)
+	if err != nil {
+		return nil, err
+	}
+	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.tree, Index: r.index,
+		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index}
+	if from := nameOf(snap.Head); r.head != "" && r.head != from {
+		t.HeadOld, t.HeadNew = from, r.head
+	}
+	if !snap.Clean() {
+		if t.Rescue, err = st.Rescue(ctx, h.ID, r.summary, snap, h.e.Clock.Now().Unix()); err != nil {
+			return nil, err
+		}
+	}
+	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Turn: t}
+	if err := h.append(m); err != nil {
+		return nil, err
+	}
+	h.e.hit("move/journaled")
+	for name, data := range r.docs {
+		h.keepDoc(name, data)
+	}
+	if err := st.MoveTree(ctx, plan, h.j.ExcludeFile()); err != nil {
+		return nil, err
+	}
+	return h.arrive(ctx, m, plan.Changes)
+}
+
+// plan refuses when something is in the way.
+func (h *Hand) plan(ctx context.Context, from session.Snapshot, to session.Tree) (session.Move, error) {
+	plan, err := h.e.Store.PlanMove(ctx, from, to, h.j.ExcludeFile())
+	if err != nil || len(plan.InTheWay) == 0 {
+		return plan, err
+	}
+	var list []string
+	for _, s := range plan.InTheWay[:min(len(plan.InTheWay), 5)] {
+		list = append(list, fmt.Sprintf("%s (%s)", s.Path, s.Why))
+	}
+	return plan, &session.Refusal{Code: session.RefuseInTheWay, Hint: "move them aside, then type it again",
+		Message: fmt.Sprintf("nothing was moved: %d %s in the way that no checkpoint holds: %s", len(plan.InTheWay),
+			plural(len(plan.InTheWay), "file is", "files are"), strings.Join(list, ", "))}
+}
+
+// arrive makes a move true whose files are in place.
+func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
+	d := session.Draft{NoCode: true, Turn: m.Turn, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
+	moved := session.Moved{MoveStarted: m}
+	if _, err := h.turn(ctx, d, func(made session.Made) session.Body {
+		moved.Turn = made.Turn
+		return moved
+	}); err != nil {
+		return nil, err
+	}
+	n, err := h.e.Store.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
+	if err != nil {
+		return nil, err
+	}
+	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescue}, nil
+}
+
+// completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
+// hold edits that were made since.
+func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return err
+	}
+	if snap.Tree != m.Turn.Tree {
+		if _, err := h.e.Store.Rescue(ctx, h.ID, "found half way through: "+m.Summary, snap, h.e.Clock.Now().Unix()); err != nil {
+			return err
+		}
+	}
+	plan, err := h.plan(ctx, snap, m.Turn.Tree)
+	if err != nil {
+		return err
+	}
+	if err := h.e.Store.MoveTree(ctx, plan, h.j.ExcludeFile()); err != nil {
+		return err
+	}
+	_, err = h.arrive(ctx, m, plan.Changes)
+	return err
+}
+
+// growExclude adds what is ignored now to the session's exclude rules: what was ignored once stays ignored for the
+// session, or going back to before a .gitignore existed would commit what it hid.
+func (h *Hand) growExclude(ctx context.Context) error {
+	ignored, err := h.e.Store.Ignored(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := h.j.Exclude()
+	if err != nil {
+		return err
+	}
+	grown := AddExcludes(text, ignored)
+	if string(grown) == string(text) {
+		return nil
+	}
+	h.keepDoc(session.FileExclude, grown)
+	return h.j.SetExclude(grown)
+}
+
+func (h *Hand) keepDoc(name string, data []byte) {
+	if h.docs == nil {
+		h.docs = session.Files{}
+	}
+	h.docs[name] = data
+}
+
+// AddExcludes appends anchored, escaped patterns for paths that the rules do not name yet.
+func AddExcludes(rules []byte, paths []string) []byte {
+	have := map[string]bool{}
+	for line := range strings.Lines(string(rules)) {
+		have[strings.TrimSuffix(line, "\n")] = true
+	}
+	out := rules[:len(rules):len(rules)]
+	for _, p := range paths {
+		if strings.ContainsAny(p, "\n\r") {
+			continue // cannot be said in an exclude file
+		}
+		if line := "/" + escapeGlob(p); !have[line] {
+			have[line] = true
+			out = append(out, line+"\n"...)
+		}
+	}
+	return out
+}
+
+func escapeGlob(p string) string {
+	var b strings.Builder
+	for i, r := range p {
+		if strings.ContainsRune(`\*?[`, r) || (r == ' ' && i == len(p)-1) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Enter makes the session current in this work tree.
+func (h *Hand) Enter(ctx context.Context) (*Relocated, error) {
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref == h.S.Branch() {
+		return nil, err
+	}
+	tree, err := h.tipTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.move(ctx, relocation{how: session.MoveSwitch, summary: fmt.Sprintf("switch from %s to %s", short(nameOf(head)), h.ID),
+		tree: tree, index: tree, head: h.S.Branch(), to: -1})
+}
+
+// tipTree is the tree of the session's branch, which must exist and be free.
+func (h *Hand) tipTree(ctx context.Context) (session.Tree, error) {
+	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
+	if err != nil {
+		return "", err
+	}
+	if other != "" {
+		return "", &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "cd " + other}
+	}
+	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
+	if err != nil {
+		return "", err
+	}
+	if tip == "" {
+		return "", &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(h.S.Branch())),
+			Hint: fmt.Sprintf("git branch %s %s", short(h.S.Branch()), h.S.At(h.S.Current).Code)}
+	}
+	return h.e.Store.TreeOf(ctx, tip)
+}
+
+// Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
+func (h *Hand) Leave(ctx context.Context, branch string) (*Relocated, error) {
+	tip, err := h.e.Store.Ref(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := h.e.Store.TreeOf(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	r := relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, to: -1}
+	parked, err := h.e.Parked(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	note := ""
+	switch {
+	case parked == nil:
+	case parked.Turn.HeadOldCommit == tip:
+		r.tree, r.index = parked.Turn.TreeOld, parked.Turn.IndexOld
+		note = "your uncommitted changes are back"
+	default:
+		note = fmt.Sprintf("%s has moved since you left uncommitted changes there; they are kept: git cherry-pick -n %s^2", short(branch), parked.Turn.Rescue)
+	}
+	out, err := h.move(ctx, r)
+	if out != nil {
+		out.Note = note
+	}
+	return out, err
+}
+
+// Parked returns the operation that left uncommitted changes behind on a branch in this work tree, nil for none.
+func (e *Engine) Parked(ctx context.Context, branch string) (*session.Op, error) {
+	ops, err := e.Store.Ops(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ops {
+		switch t := &ops[i].Turn; branch {
+		case t.HeadNew:
+			return nil, nil
+		case t.HeadOld:
+			if t.Rescue == "" {
+				return nil, nil
+			}
+			return &ops[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// Resume makes the session current and ready, at checkpoint at (-1: where it is, keeping the edits that are there). It
+// never drives.
+func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
+	if h.S.Status.Final() && at < 0 {
+		return nil, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)}
+	}
+	if at < 0 {
+		out, err := h.Enter(ctx)
+		if err == nil && (h.S.Status == session.StatusInterrupted || h.S.Status == session.StatusRunning) {
+			err = h.append(session.Paused{Why: "resumed after an interruption; the edits were kept"})
+		}
+		return out, err
+	}
+	r, err := h.resumeAt(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return h.move(ctx, r)
+}
+
+// PlanResume says what Resume would do to the files, and does nothing.
+func (h *Hand) PlanResume(ctx context.Context, at int) (session.Move, error) {
+	r, err := h.resumeAt(ctx, at)
+	if err != nil {
+		return session.Move{}, err
+	}
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return session.Move{}, err
+	}
+	return h.e.Store.PlanMove(ctx, snap, r.tree, h.j.ExcludeFile())
+}
+
+func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
+	c := h.S.At(at)
+	if c == nil {
+		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", h.ID.Display(), at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
+	}
+	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
+	if err != nil {
+		return relocation{}, err
+	}
+	docs, err := h.docsAt(ctx, at)
+	if err != nil {
+		return relocation{}, err
+	}
+	r := relocation{how: session.MoveResume, summary: fmt.Sprintf("resume %s at checkpoint %d", h.ID, at), tree: c.Tree, index: c.Tree,
+		head: h.S.Branch(), to: at, docs: docs}
+	if tip != c.Code {
+		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: c.Code}}
+	}
+	return r, nil
+}
+
+// docsAt are the evidence documents as they were at a checkpoint: the lap that it stands in has its own beginning.
+func (h *Hand) docsAt(ctx context.Context, number int) (session.Files, error) {
+	commits, err := h.e.Store.Ledgers(ctx, h.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range commits {
+		data, err := h.e.Store.File(ctx, c.Commit, session.FileEvents)
+		if err != nil {
+			return nil, err
+		}
+		events, err := session.DecodeLines(data)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(events); n == 0 {
+			continue
+		} else if b, ok := events[n-1].Body.(session.Checkpointed); !ok || b.Number != number {
+			continue
+		}
+		docs := session.Files{}
+		for _, name := range []string{session.FileLap, session.FileEvidence} {
+			text, err := h.e.Store.File(ctx, c.Commit, name)
+			if err != nil {
+				return nil, err
+			}
+			if text == nil {
+				text = []byte("{}\n")
+			}
+			docs[name] = text
+		}
+		return docs, nil
+	}
+	return nil, fmt.Errorf("the ledger of %s does not hold checkpoint %d", h.ID, number)
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// recover brings a session that a dead process left behind to the old state or the new one. Its rows, by the last word
+// of the journal:
+//
+//	a turn, ledger not moved       it did not happen: say so; the objects are garbage, the work tree is as it was
+//	ledger moved, no journal yet   settle the turn: branch, HEAD, index
+//	move_started                   rescue what is there now, then carry the move out to its end
+//	finish_started                 take the half-made branch back
+//	attempt_started                interrupted; what the run left is checkpointed as such
+//	run_ended                      nothing: it is judged next
+//	judged, decided                judged again: the tree may have changed since
+func (h *Hand) recover(ctx context.Context) error {
+	if f := h.S.Finishing; f != nil {
+		if err := h.takeBackFinish(ctx, *f); err != nil {
+			return err
+		}
+	}
+	if turn := h.pending; turn != nil {
+		h.pending = nil
+		if err := h.drop(*turn, fmt.Errorf("the process ended before it was published")); err != nil {
+			return err
+		}
+	}
+	if !h.j.Existed() {
+		if err := h.settle(ctx); err != nil {
+			return err
+		}
+	}
+	if m := h.S.Moving; m != nil && m.Turn.Worktree == h.e.Store.Worktree() {
+		if err := h.completeMove(ctx, *m); err != nil {
+			return err
+		}
+	}
+	if h.S.Finishing != nil {
+		if err := h.append(session.Dropped{Why: "the process ended before the work was handed over"}); err != nil {
+			return err
+		}
+	}
+	return h.recoverAttempt(ctx)
+}
+
+// settle makes the moves of the ledger tip's turn if the process that published it died before it could. The evidence
+// is the previous journal: it still ends with that turn. Without it (a clone whose state was deleted, a branch that
+// somebody reset on purpose) nothing is moved.
+func (h *Hand) settle(ctx context.Context) error {
+	turn, op, err := h.lastTurn(ctx)
+	if err != nil || turn == nil {
+		return err
+	}
+	commits, err := h.e.Store.Ledgers(ctx, h.ID)
+	if err != nil {
+		return err
+	}
+	var before session.Commit
+	if len(commits) > 1 {
+		before = commits[1].Commit
+	}
+	dead, err := h.e.Peek(h.ID, before)
+	if err != nil {
+		return err
+	}
+	if n := len(dead); n == 0 || dead[n-1].Seq != h.S.Seq-int64(len(h.live)) || !dead[n-1].Kind().IsTurn() {
+		return nil
+	}
+	if _, err := h.e.Store.Settle(ctx, h.ID, *turn); err != nil {
+		return err
+	}
+	if op == nil {
+		return nil
+	}
+	_, err = h.e.Store.LogOp(ctx, *op)
+	return err
+}
+
+// lastTurn returns the moves of the turn that made the ledger's tip, and the operation to log for it if there is one.
+func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error) {
+	data, err := h.e.Store.File(ctx, h.Tip, session.FileEvents)
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := session.DecodeLines(data)
+	if err != nil || len(events) == 0 {
+		return nil, nil, err
+	}
+	ev := events[len(events)-1]
+	switch b := ev.Body.(type) {
+	case session.Checkpointed:
+		return &b.Turn, nil, nil
+	case session.Moved:
+		op := h.op(ev, string(b.How), b.Summary, b.Undoes, b.Turn)
+		return &b.Turn, &op, nil
+	case session.Finished:
+		op := h.op(ev, "finish", "finish "+string(h.ID), 0, b.Turn)
+		return &b.Turn, &op, nil
+	}
+	return nil, nil, nil
+}
+
+func (h *Hand) op(ev session.Event, kind, summary string, undoes int64, t session.Turn) session.Op {
+	return session.Op{At: ev.At.Unix(), Kind: kind, Session: h.ID, Summary: summary, Ledger: h.Tip, Undoes: undoes, Turn: t}
+}
+
+// recoverAttempt ends an attempt that nobody carries on.
+func (h *Hand) recoverAttempt(ctx context.Context) error {
+	o := h.S.Open
+	if o == nil {
+		return nil
+	}
+	if o.Run != nil {
+		if o.Judgement == nil {
+			return nil
+		}
+		return h.append(session.Reopened{Why: "the process ended after the judgement"})
+	}
+	if alive := h.e.Works.Alive(o.RunID); len(alive) > 0 {
+		return h.append(survivors(alive))
+	}
+	if err := h.append(session.Interrupted{Why: "killed"}); err != nil {
+		return err
+	}
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref != h.S.Branch() {
+		return err
+	}
+	_, err = h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found")
+	return err
+}
+
+func survivors(alive []int) session.BlockedBy {
+	return session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill" + pids(alive) + " && wfs run",
+		Evidence: []string{fmt.Sprintf("processes of the last run are still alive:%s", pids(alive))}}
+}

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// RunOptions are the user's wishes for one `wfs run`.
+type RunOptions struct {
+	MaxAttempts  int
+	Note         string
+	ResetBreaker bool
+	Agree        bool // yes to the pending question whether nothing is left
+	Auto         bool // agree by itself from now on
+	NoWait       bool // return instead of waiting for a limit
+}
+
+// Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
+// agent or gate, checkpoints what is there as interrupted, and returns nil: the status says so.
+func (h *Hand) Run(ctx context.Context, o RunOptions) error {
+	work := context.WithoutCancel(ctx) // what records an interruption must not be interrupted by it
+	goOn, err := h.take(work, o)
+	if err != nil || !goOn {
+		return err
+	}
+	if err := h.ensureBaseline(ctx); err != nil {
+		return err
+	}
+	for started := 0; ; {
+		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto}
+		if h.S.Open == nil {
+			if ctx.Err() != nil {
+				return h.interrupt(work, "ctrl-c")
+			}
+			snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
+			if err != nil {
+				return err
+			}
+			f.Tree = snap.Tree
+		}
+		open := h.S.Open
+		d := Decide(&h.S, h.Plan, f)
+		if err := h.append(d.Events...); err != nil {
+			return err
+		}
+		if open == nil && h.S.Open != nil {
+			started++
+			h.e.hit("run/started")
+		}
+		done, err := h.perform(ctx, work, d.Effect, o)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// perform carries out one effect. done means that the run is over.
+func (h *Hand) perform(ctx, work context.Context, e Effect, o RunOptions) (done bool, err error) {
+	switch e {
+	case EffectRun:
+		return false, h.runOpen(ctx, work)
+	case EffectJudge:
+		return h.judgeOpen(ctx, work)
+	case EffectCheckpoint:
+		h.e.hit("run/decided")
+		_, err := h.checkpointAttempt(work)
+		return h.conflict(err)
+	case EffectSave:
+		_, err := h.save(work, session.TriggerInterrupted, "as the run left it")
+		return true, err
+	case EffectSleep:
+		if o.NoWait {
+			return true, nil
+		}
+		if h.e.Clock.Sleep(ctx, time.Unix(h.S.Waiting.Until, 0)) != nil {
+			return true, nil // still waiting, and whoever cancelled knows
+		}
+	case EffectStop:
+		return true, nil
+	}
+	return false, nil
+}
+
+// take checks that the session may be driven here and now, records the user's wishes, and says whether to go on.
+func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
+	if err := h.mayDrive(ctx); err != nil {
+		return false, err
+	}
+	if o.Note != "" {
+		if err := h.append(session.Noted{Text: o.Note}); err != nil {
+			return false, err
+		}
+	}
+	if o.Agree {
+		if h.S.Waiting == nil || !h.S.Waiting.Agree {
+			return false, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to agree to: no attempt said that nothing is left", Hint: "wfs status"}
+		}
+		if err := h.append(session.Agreed{By: "person"}); err != nil {
+			return false, err
+		}
+	}
+	if o.ResetBreaker {
+		if err := h.append(session.BreakerReset{}); err != nil {
+			return false, err
+		}
+	}
+	switch s := &h.S; {
+	case s.Status == session.StatusCompleted,
+		s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockBreaker,
+		s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitHuman && o.Note == "":
+		return false, nil
+	}
+	if alive := h.alive(); len(alive) > 0 {
+		return false, h.append(survivors(alive))
+	}
+	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version})
+}
+
+func (h *Hand) alive() []int {
+	if h.S.Started == "" {
+		return nil
+	}
+	return h.e.Works.Alive(h.S.Started)
+}
+
+// mayDrive refuses what must not be driven: a session that is over, or one whose branch is not what HEAD is on here.
+func (h *Hand) mayDrive(ctx context.Context) error {
+	if h.S.Status.Final() {
+		return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: "wfs show " + string(h.ID)}
+	}
+	head, err := h.e.Store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head.Ref != h.S.Branch() {
+		return &session.Refusal{Code: session.RefuseNotCurrent, Message: fmt.Sprintf("%s is not current in this work tree: HEAD is on %s", h.ID.Display(), short(nameOf(head))), Hint: "wfs resume " + string(h.ID)}
+	}
+	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s as well: two work trees on one branch undo each other", short(h.S.Branch()), other), Hint: "git worktree list"}
+	}
+	op, err := h.e.Store.InProgress(ctx)
+	if err == nil && op != "" {
+		err = &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)}
+	}
+	return err
+}
+
+// runOpen carries out the open attempt and records how its run ended and what it left.
+func (h *Hand) runOpen(ctx, work context.Context) error {
+	o := h.S.Open
+	dir, err := h.j.RunDir(o.RunID)
+	if err != nil {
+		return err
+	}
+	ph := h.Plan.Workflow.Phase(o.Phase)
+	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told]})
+	if err != nil {
+		if e := h.append(session.Voided{Why: oneLine(err.Error(), 300)}); e != nil {
+			return errors.Join(err, e)
+		}
+		return err
+	}
+	snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
+	if err != nil {
+		return err
+	}
+	if err := h.append(session.RunEnded{RunResult: res, Tree: snap.Tree}); err != nil {
+		return err
+	}
+	h.e.hit("run/ended")
+	return nil
+}
+
+// judgeOpen snapshots the work tree and lets guards and gates judge that tree.
+func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
+	o := h.S.Open
+	req, err := h.judgeRequest(work, o)
+	if err != nil {
+		return false, err
+	}
+	j, err := h.e.Works.Judge(ctx, req)
+	switch {
+	case ctx.Err() != nil:
+		return true, h.interrupt(work, "ctrl-c")
+	case err != nil: // could not find out: neither red nor green, and not the agent's fault
+		block := session.BlockedBy{Reason: session.BlockGate, Evidence: []string{oneLine(err.Error(), 300)}, Hint: "wfs run"}
+		if err := h.append(block); err != nil {
+			return true, err
+		}
+		_, err := h.save(work, session.TriggerInterrupted, "could not be judged")
+		return true, err
+	}
+	if err := h.append(session.Judged{Judgement: j}); err != nil {
+		return false, err
+	}
+	h.e.hit("run/judged")
+	return false, nil
+}
+
+func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.JudgeRequest, error) {
+	st := h.e.Store
+	req := session.JudgeRequest{Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected}
+	snap, err := st.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return req, err
+	}
+	req.Tree = snap.Tree
+	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
+		return req, err
+	}
+	if req.Attempt, err = st.Changes(ctx, o.Tree, snap.Tree); err != nil {
+		return req, err
+	}
+	if req.Baseline, err = h.evidence(ctx, session.FileBaseline); err != nil {
+		return req, err
+	}
+	if req.LapStart, err = h.evidence(ctx, session.FileLap); err != nil {
+		return req, err
+	}
+	if req.LapStart.Gates == nil { // the first lap starts from the base
+		req.LapStart = req.Baseline
+	}
+	if b := h.S.Base0; b != nil {
+		req.Known = append(slices.Clone(b.Red), b.Flaky...)
+	}
+	req.RunDir, err = h.j.RunDir(o.RunID)
+	return req, err
+}
+
+// evidence reads an evidence document: the one that waits for the next turn, or the ledger's.
+func (h *Hand) evidence(ctx context.Context, name string) (session.Evidence, error) {
+	if data, ok := h.docs[name]; ok && data != nil {
+		return decodeEvidence(data)
+	}
+	return h.e.Evidence(ctx, h.Tip, name)
+}
+
+// interrupt records that a person or a signal stopped the run, and checkpoints what is there.
+func (h *Hand) interrupt(ctx context.Context, why string) error {
+	if err := h.append(session.Interrupted{Why: why}); err != nil {
+		return err
+	}
+	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted")
+	return err
+}
+
+// conflict turns a merge or rebase that an agent left unfinished into a block: no ref is moved, nothing is touched.
+func (h *Hand) conflict(err error) (bool, error) {
+	var r *session.Refusal
+	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
+		return false, err
+	}
+	return true, h.append(session.BlockedBy{Reason: session.BlockConflict, Evidence: []string{r.Message}, Hint: r.Hint})
+}
+
+// ensureBaseline runs the gates on the base if that has not been done: the files had to be moved there first, or the
+// process that would have done it died.
+func (h *Hand) ensureBaseline(ctx context.Context) error {
+	if h.S.Base0 != nil {
+		return nil
+	}
+	first := h.S.At(0)
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil {
+		return err
+	}
+	if first == nil || snap.Tree != first.Tree {
+		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files are not the base any more", Hint: "wfs resume --fresh && wfs run"}
+	}
+	return h.baseline(ctx, snap.Tree)
+}
+
+// baseline runs the gates on the base and checkpoints what they said.
+func (h *Hand) baseline(ctx context.Context, tree session.Tree) error {
+	b, ev, err := h.judgeBase(ctx, tree)
+	if err != nil {
+		return err
+	}
+	work := context.WithoutCancel(ctx)
+	if err := h.doc(session.FileBaseline, ev); err != nil {
+		return err
+	}
+	if err := h.append(b); err != nil {
+		return err
+	}
+	_, err = h.checkpoint(work, session.Checkpointed{Trigger: session.TriggerBaseline, Summary: baselineSummary(b)}, nil)
+	return err
+}
+
+func baselineSummary(b session.Baseline) string {
+	var c session.Counts
+	for _, g := range b.Gates {
+		c.Passed, c.Failed = c.Passed+g.Counts.Passed, c.Failed+g.Counts.Failed+g.Counts.Errors
+	}
+	s := fmt.Sprintf("baseline, %d tests pass", c.Passed)
+	if n := len(b.Red); n > 0 {
+		s += fmt.Sprintf(", %d red before", n)
+	}
+	if n := len(b.Flaky); n > 0 {
+		s += fmt.Sprintf(", %d flaky", n)
+	}
+	return s
+}

@@ -1,0 +1,97 @@
+package gitstate
+
+import (
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// addReport is what `git add --ignore-errors` said about paths.
+type addReport struct {
+	skipped []session.Skip
+	fatal   *session.Skip // the path because of which git gave up as a whole
+	unknown string        // an error that names no path which we could recognise
+}
+
+// Sentences of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and convert.c, 2.34
+// to 2.5x. The path stands between before and after.
+var addSentences = []struct{ before, after, why string }{
+	{"error: '", "' does not have a commit checked out", "nested repository without commits"},
+	{"error: open(\"", "\"): Permission denied", "cannot be read: permission denied"},
+	{"error: open(\"", "\"): ", "cannot be opened"},
+	{"error: readlink(\"", "\"): ", "cannot be read"},
+	{"error: read error while indexing ", "", "cannot be read"},
+	{"error: short read while indexing ", "", "cannot be read"},
+	{"error: unable to index file '", "'", "cannot be added"},
+	{"error: ", ": failed to insert into database", "cannot be stored"},
+	{"error: ", ": can only add regular files, symbolic links or git-directories", "not a regular file"},
+	{"error: invalid path '", "'", "a name that git does not allow"},
+	{"warning: could not open directory '", "': ", "directory cannot be opened"},
+	{"warning: unable to access '", "': ", "cannot be accessed"},
+	{"warning: adding embedded git repository: ", "", ""}, // dropped afterwards, whoever added it
+}
+
+var fatalSentences = []struct{ before, after, why string }{
+	{"fatal: unable to stat '", "': ", "disappeared or cannot be read"},
+	{"fatal: BOM is required in '", "' if encoded", "not in its working-tree-encoding"},
+	{"fatal: BOM is prohibited in '", "' if encoded", "not in its working-tree-encoding"},
+	{"fatal: failed to encode '", "' from", "not in its working-tree-encoding"},
+	{"fatal: adding files failed", "", ""},
+	{"fatal: updating files failed", "", ""},
+	{"fatal: ", ": clean filter '", "its clean filter failed"},
+}
+
+// readAddReport reads what git said. A message may span lines, because a path may.
+func readAddReport(stderr []byte) addReport {
+	var report addReport
+	for _, msg := range messages(string(stderr)) {
+		switch {
+		case strings.HasPrefix(msg, "fatal: "):
+			if path, why, ok := match(fatalSentences, msg); ok && path != "" {
+				report.fatal = &session.Skip{Path: path, Why: why}
+			}
+		case strings.HasPrefix(msg, "error: "), strings.HasPrefix(msg, "warning: "):
+			path, why, ok := match(addSentences, msg)
+			if ok && why != "" {
+				report.skipped = append(report.skipped, session.Skip{Path: path, Why: why})
+			}
+			// Filters say in their own words that they failed; a fatal message with the path follows if it matters.
+			if !ok && strings.HasPrefix(msg, "error: ") && !strings.HasPrefix(msg, "error: external filter '") {
+				report.unknown = msg
+			}
+		}
+	}
+	return report
+}
+
+// messages splits what git printed into messages. Hints, and the list of ignored paths that the exclusion of an
+// ignored .wfs brings, are none.
+func messages(s string) []string {
+	var out []string
+	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "error: "), strings.HasPrefix(line, "warning: "), strings.HasPrefix(line, "fatal: "),
+			strings.HasPrefix(line, "hint: "), strings.HasPrefix(line, "The following paths are ignored"):
+			out = append(out, line)
+		case len(out) > 0:
+			out[len(out)-1] += "\n" + line
+		}
+	}
+	return out
+}
+
+func match(sentences []struct{ before, after, why string }, msg string) (path, why string, ok bool) {
+	for _, s := range sentences {
+		rest, ok := strings.CutPrefix(msg, s.before)
+		if !ok {
+			continue
+		}
+		if s.after == "" {
+			return strings.TrimSuffix(rest, "/"), s.why, true
+		}
+		if i := strings.LastIndex(rest, s.after); i > 0 {
+			return strings.TrimSuffix(rest[:i], "/"), s.why, true
+		}
+	}
+	return "", "", false
+}

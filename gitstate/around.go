@@ -1,0 +1,61 @@
+package gitstate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
+func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
+	dirs, err := r.CheckedOut(ctx, branch)
+	if err != nil || len(dirs) == 0 {
+		return "", err
+	}
+	if dirs[0] == r.commonDir {
+		return filepath.Dir(r.commonDir), nil
+	}
+	link, err := os.ReadFile(filepath.Join(dirs[0], "gitdir"))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(strings.TrimSpace(string(link))), nil
+}
+
+// HeldOut lists untracked files that the rules of an exclude file name, and that the repository's own rules do not.
+func (r *Repo) HeldOut(ctx context.Context, exclude string) ([]string, error) {
+	out, err := r.git(ctx, gitOpts{}, "ls-files", "-o", "--exclude-standard", "-z")
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	held, err := r.git(ctx, gitOpts{stdin: out, okExit: []int{1}}, "-c", "core.excludesFile="+exclude, "check-ignore", "-z", "--stdin")
+	return splitZ(held), err
+}
+
+// Remote is the remote that the user would push to: origin, else the only one, else "".
+func (r *Repo) Remote(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, gitOpts{}, "remote")
+	if err != nil {
+		return "", err
+	}
+	names := strings.Fields(string(out))
+	switch {
+	case slices.Contains(names, "origin"):
+		return "origin", nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", nil
+}
+
+// CheckBranchName returns an error for a name that no branch can have.
+func (r *Repo) CheckBranchName(ctx context.Context, name string) error {
+	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") {
+		return fmt.Errorf("%q is no name for a branch", name)
+	}
+	_, err := r.git(ctx, gitOpts{}, "check-ref-format", "refs/heads/"+name)
+	return err
+}

@@ -1,0 +1,108 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// treeChange is one difference between two trees, as git lists it.
+type treeChange struct {
+	session.Change
+	oldMode, newMode string // modeNone where there is nothing
+	oldID, newID     string
+}
+
+// Changes lists the differences between two trees, without renames, in the order of git's path names. "" is the empty
+// tree.
+func (r *Repo) Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error) {
+	list, err := r.diffTrees(ctx, from, to)
+	return plainChanges(list), err
+}
+
+func plainChanges(list []treeChange) []session.Change {
+	var changes []session.Change
+	for _, c := range list {
+		changes = append(changes, c.Change)
+	}
+	return changes
+}
+
+func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChange, error) {
+	from, to = r.orEmpty(from), r.orEmpty(to)
+	if from == to {
+		return nil, nil
+	}
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-abbrev",
+		string(from), string(to))
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(out)
+}
+
+// orEmpty turns "" into the empty tree, which git knows without having it.
+func (r *Repo) orEmpty(t session.Tree) session.Tree {
+	if t != "" {
+		return t
+	}
+	h := r.newHash()
+	h.Write([]byte("tree 0\x00"))
+	return session.Tree(fmt.Sprintf("%x", h.Sum(nil)))
+}
+
+// parseRaw reads `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each with its NUL.
+func parseRaw(out []byte) ([]treeChange, error) {
+	fields := splitZ(out)
+	if len(fields)%2 != 0 {
+		return nil, fmt.Errorf("git diff-tree: the answer ends early")
+	}
+	changes := make([]treeChange, 0, len(fields)/2)
+	for i := 0; i < len(fields); i += 2 {
+		f := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(f) != 5 || len(f[4]) != 1 {
+			return nil, fmt.Errorf("git diff-tree: unexpected answer %q", fields[i])
+		}
+		changes = append(changes, treeChange{session.Change{Path: fields[i+1], Status: f[4]}, f[0], f[1], f[2], f[3]})
+	}
+	return changes, nil
+}
+
+// DiffOptions say how a difference is shown.
+type DiffOptions struct {
+	Stat     bool // the files and how much changed in each, instead of the lines
+	NameOnly bool // the files only
+	Color    bool // with the user's colours
+}
+
+// DiffTo writes the difference between two commits or trees for people to read. It runs no external diff program and
+// no text conversion.
+func (r *Repo) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
+	argv := append([]string{"git", "-C", r.root}, quiet...)
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--color=never"}
+	if o.Color {
+		args[len(args)-1] = "--color=always"
+	}
+	if o.Stat {
+		args = append(args, "--stat")
+	}
+	if o.NameOnly {
+		args = append(args, "--name-only")
+	}
+	args = append(args, "--end-of-options", from, to, "--")
+	env := append(r.env[:len(r.env):len(r.env)], "GIT_OPTIONAL_LOCKS=0")
+	var stderr bytes.Buffer
+	exit, err := proc.Stream(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, w, &stderr)
+	if err != nil {
+		return notStarted(err)
+	}
+	if exit != 0 {
+		return &GitError{Args: args, Exit: exit, Stderr: stderr.String()}
+	}
+	return nil
+}

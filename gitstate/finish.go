@@ -1,0 +1,137 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// ErrBranchExists says that the branch that a handover is to make is there already.
+var ErrBranchExists = errors.New("the branch exists already")
+
+// HookChangedError says that one of the user's hooks changed what was to be committed. What the gates judged is handed
+// over, or nothing.
+type HookChangedError struct{ Paths []string }
+
+func (e *HookChangedError) Error() string {
+	if len(e.Paths) == 0 {
+		return "a hook made another commit than the one that was asked for"
+	}
+	return "a commit hook changed what the gates had judged: " + strings.Join(e.Paths[:min(10, len(e.Paths))], ", ")
+}
+
+// CommitOnto makes one commit on a new branch (a full name) that starts at base, with the user's hooks, signing and
+// identity, in a git directory of its own: HEAD, index and work tree stay as they are, and hooks see the work tree. The
+// commit has exactly the given tree; a *HookChangedError tells of hooks that would have it otherwise. They may change
+// the message. On error nothing is left behind. What hooks and signing programs print is in the error; they have no
+// terminal to ask on.
+func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error) {
+	if !strings.HasPrefix(branch, "refs/heads/") {
+		return "", fmt.Errorf("%q is no full name of a branch", branch)
+	}
+	if err := r.createBranch(ctx, branch, base); err != nil {
+		return "", err
+	}
+	durable.Hit(durable.FinishBranch)
+	commit, err := r.commitOnto(ctx, branch, base, tree, message)
+	if err != nil {
+		return "", join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base))
+	}
+	durable.Hit(durable.FinishCommitted)
+	return commit, nil
+}
+
+func (r *Repo) createBranch(ctx context.Context, branch string, base session.Commit) error {
+	exists := func() error {
+		if tip, err := r.Ref(ctx, branch); err != nil || tip == "" {
+			return err
+		}
+		return fmt.Errorf("%s: %w", strings.TrimPrefix(branch, "refs/heads/"), ErrBranchExists)
+	}
+	if err := exists(); err != nil {
+		return err
+	}
+	line := "create " + branch + " " + string(base) + "\n"
+	if _, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line)}, "update-ref", "-m", "wfs: finish", "--stdin"); err != nil {
+		if now := exists(); now != nil {
+			return now
+		}
+		return err
+	}
+	return r.syncRef(branch)
+}
+
+// dropBranch removes the branch of a handover that failed, unless somebody else has built on it.
+func (r *Repo) dropBranch(ctx context.Context, branch string, base session.Commit) error {
+	tip, err := r.Ref(ctx, branch)
+	if err != nil || tip == "" {
+		return err
+	}
+	if tip != base {
+		info, err := r.CommitInfo(ctx, tip)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(info.Parents, []session.Commit{base}) {
+			return fmt.Errorf("%s was left as it is: it is at %s", branch, tip.Short())
+		}
+	}
+	return r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip}, "")
+}
+
+func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error) {
+	v, err := r.Version(ctx)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(r.worktreeDir(), "finish")
+	if err := r.makeGitDir(dir, "ref: "+branch); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false", "read-tree", string(tree)); err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "WFS_MSG")
+	if err := os.WriteFile(file, []byte(message), 0o600); err != nil {
+		return "", err
+	}
+	// Git's own choice for a message from a file; `strip` in the user's configuration would take lines that begin with
+	// a '#'. Maintenance would run in a git directory that is about to vanish.
+	args := append(v.fsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
+		"-c", "core.splitIndex=false", "commit", "--quiet", "--allow-empty", "--cleanup=whitespace", "--file="+file)
+	if _, err := r.git(ctx, gitOpts{gitDir: dir, user: true}, args...); err != nil {
+		var failed *GitError
+		if errors.As(err, &failed) {
+			failed.Args = []string{"commit"}
+		}
+		return "", err
+	}
+	tip, err := r.Ref(ctx, branch)
+	if err != nil {
+		return "", err
+	}
+	info, err := r.CommitInfo(ctx, tip)
+	if err != nil {
+		return "", err
+	}
+	if info.Tree != tree {
+		changes, err := r.Changes(ctx, tree, info.Tree)
+		changed := &HookChangedError{}
+		for _, c := range changes {
+			changed.Paths = append(changed.Paths, c.Path)
+		}
+		return "", join(changed, err)
+	}
+	if !slices.Equal(info.Parents, []session.Commit{base}) {
+		return "", &HookChangedError{}
+	}
+	return tip, r.syncRef(branch)
+}

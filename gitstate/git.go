@@ -1,0 +1,150 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+)
+
+// gitOpts says how one git process is run.
+type gitOpts struct {
+	stdin  []byte
+	env    []string // in addition, such as GIT_INDEX_FILE=…
+	write  bool     // objects and refs are synced to disk before git returns
+	user   bool     // with the user's hooks, signing and configuration: no overrides at all
+	gitDir string   // a private git directory instead of the repository's own; the work tree stays Root
+	okExit []int    // exit codes besides 0 that are answers, not failures
+}
+
+// GitError is a git process that ended with an exit code nobody asked for.
+type GitError struct {
+	Args   []string // without the options that every call gets
+	Exit   int
+	Stderr string
+}
+
+func (e *GitError) Error() string {
+	name := "git"
+	for _, a := range e.Args {
+		if !strings.HasPrefix(a, "-") {
+			name += " " + a
+			break
+		}
+	}
+	if msg := strings.TrimSpace(e.Stderr); msg != "" {
+		return name + ": " + msg
+	}
+	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
+}
+
+// Every call gets these. What they switch off either runs somebody's program (hooks, fsmonitor), starts work in the
+// background (gc, maintenance), or changes what a command does (submodules, replaced objects).
+var quiet = []string{
+	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
+	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "submodule.recurse=false", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
+	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
+}
+
+// Git's default writes neither loose objects nor refs through to the disk. `batch` (git 2.36) costs one flush for any
+// number of objects; before that there is only one flush per object.
+const (
+	fsyncWhat   = "core.fsync=committed,loose-object,reference"
+	fsyncBatch  = "core.fsyncMethod=batch"
+	fsyncBefore = "core.fsyncObjectFiles=true"
+)
+
+// git runs one git process at the top of the work tree and returns its standard output, also together with an error.
+func (r *Repo) git(ctx context.Context, o gitOpts, args ...string) ([]byte, error) {
+	out, _, err := r.gitBoth(ctx, o, args...)
+	return out, err
+}
+
+// gitBoth is git with what the process said on standard error.
+func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, stderr []byte, err error) {
+	argv := []string{"git", "-C", r.root}
+	if o.gitDir != "" {
+		argv = append(argv, "--git-dir="+o.gitDir, "--work-tree="+r.root)
+	}
+	if o.write && !o.user {
+		v, err := r.Version(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		argv = append(argv, v.fsyncArgs()...)
+	}
+	env := r.env
+	if o.user {
+		env = r.userEnv
+	} else {
+		argv = append(argv, quiet...)
+		if !o.write {
+			env = append(env[:len(env):len(env)], "GIT_OPTIONAL_LOCKS=0")
+		}
+	}
+	env = append(env[:len(env):len(env)], o.env...)
+	return run(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, o.stdin, o.okExit, args)
+}
+
+func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []string) (stdout, stderr []byte, err error) {
+	var in io.Reader
+	if stdin != nil {
+		in = bytes.NewReader(stdin)
+	}
+	c.Stdin = in
+	stdout, stderr, exit, err := proc.Output(ctx, c)
+	if err != nil {
+		return stdout, stderr, notStarted(err)
+	}
+	if exit == 0 {
+		return stdout, stderr, nil
+	}
+	for _, ok := range okExit {
+		if exit == ok {
+			return stdout, stderr, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return stdout, stderr, ctx.Err()
+	}
+	return stdout, stderr, &GitError{Args: args, Exit: exit, Stderr: string(stderr)}
+}
+
+// Variables that set configuration or identity, and so belong to the user; those that end in "*" are prefixes. Every
+// other GIT_… variable points at a repository, an index or a terminal, and may come from a hook or an agent.
+var keptVars = []string{
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+	"GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_ATTR_NOSYSTEM",
+	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_SSH*", "GIT_ASKPASS", "GIT_EXEC_PATH",
+	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+}
+
+// cleanEnv returns env without the GIT_… variables that could lead git elsewhere.
+func cleanEnv(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "GIT_") || kept(name) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func kept(name string) bool {
+	for _, k := range keptVars {
+		if k == name || strings.HasSuffix(k, "*") && strings.HasPrefix(name, k[:len(k)-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// quietEnv is the environment of every call that is not the user's own.
+func quietEnv(env []string) []string {
+	return append(cleanEnv(env), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ADVICE=0")
+}

@@ -1,0 +1,191 @@
+// Package gitstate is a session's life in Git: snapshots, checkpoints, the ledger, restores, rescues, history and the
+// handover. Git itself makes every move (objects, refs, index, work tree); go-git only ever reads.
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// The names that wfs uses in a repository.
+const (
+	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
+	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/rescue/<n>
+	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
+)
+
+// BranchRef is the full name of a session's branch.
+func BranchRef(id session.ID) string { return branchPrefix + string(id) }
+
+// LedgerRef is the full name of a session's ledger.
+func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
+
+// What Open returns when there is nothing to work in. Each is wrapped with the directory that was asked for.
+var (
+	ErrNoGit         = errors.New("git is not installed, or not in PATH")
+	ErrGitTooOld     = errors.New("git is too old")
+	ErrNotRepository = errors.New("not a git repository")
+	ErrBare          = errors.New("a bare repository has no work tree")
+	ErrNoWorkTree    = errors.New("inside a git directory, not in a work tree")
+)
+
+// Options say where the repository is and what git processes may see.
+type Options struct {
+	Dir string   // any directory in the work tree
+	Env []string // the environment, as of os.Environ
+}
+
+// Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
+type Repo struct {
+	root      string
+	gitDir    string
+	commonDir string
+	worktree  string
+	format    string // "sha1" or "sha256"
+	env       []string
+	userEnv   []string
+	reader    reader // what is read without git
+
+	mu      sync.Mutex
+	version Version // zero until it is asked for
+	ident   string  // "Name <mail>", "" until it is asked for
+}
+
+// Open finds the work tree that contains a directory, in one git process.
+func Open(ctx context.Context, o Options) (*Repo, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env)}
+	// The work tree comes last: in a bare repository git prints what stands before it and then fails.
+	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
+		"--git-dir", "--git-common-dir", "--show-toplevel")
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	var failed *GitError
+	switch {
+	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "not a git repository"):
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotRepository)
+	case errors.As(err, &failed) && lines[0] == "true":
+		return nil, fmt.Errorf("%s: %w", dir, ErrBare)
+	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "must be run in a work tree"):
+		return nil, fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
+	case err != nil:
+		if _, tooOld := r.Version(ctx); errors.Is(tooOld, ErrGitTooOld) {
+			return nil, tooOld // an old git does not know the question's options
+		}
+		return nil, err
+	case len(lines) != 5:
+		if _, tooOld := r.Version(ctx); tooOld != nil {
+			return nil, tooOld
+		}
+		return nil, fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, out)
+	}
+	r.format = lines[1]
+	r.gitDir, r.commonDir, r.root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(lines[4])
+	r.worktree = worktreeID(r.gitDir, r.commonDir)
+	return r, nil
+}
+
+// worktreeID is "main", or the name under which git keeps a linked work tree. Git makes those unique and fit for ref
+// names, but one may be called main as well.
+func worktreeID(gitDir, commonDir string) string {
+	if gitDir == commonDir {
+		return "main"
+	}
+	name := filepath.Base(gitDir)
+	if strings.EqualFold(name, "main") {
+		return name + "@linked"
+	}
+	return name
+}
+
+// Root is the top of the work tree.
+func (r *Repo) Root() string { return r.root }
+
+// GitDir is the work tree's own git directory: HEAD and the index are there.
+func (r *Repo) GitDir() string { return r.gitDir }
+
+// CommonDir is the git directory that all work trees of the repository share.
+func (r *Repo) CommonDir() string { return r.commonDir }
+
+// Worktree is the id of the work tree: "main", or a linked work tree's name.
+func (r *Repo) Worktree() string { return r.worktree }
+
+// StateDir is where wfs keeps what is not in refs and objects. It need not exist.
+func (r *Repo) StateDir() string { return filepath.Join(r.commonDir, "wfs") }
+
+// worktreeDir is the part of StateDir that belongs to this work tree.
+func (r *Repo) worktreeDir() string { return filepath.Join(r.StateDir(), "worktrees", r.worktree) }
+
+// Version is a version of git. The patch level never matters here.
+type Version struct{ Major, Minor int }
+
+// MinVersion is the oldest git that wfs is written for: Ubuntu 22.04 has it.
+var MinVersion = Version{2, 34}
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+func (v Version) before(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+func (v Version) fsyncArgs() []string {
+	if v.before(Version{2, 36}) {
+		return []string{"-c", fsyncBefore}
+	}
+	return []string{"-c", fsyncWhat, "-c", fsyncBatch}
+}
+
+// parseVersion reads "git version 2.39.5 (Apple Git-154)".
+func parseVersion(s string) (Version, error) {
+	rest, ok := strings.CutPrefix(s, "git version ")
+	major, rest, ok2 := strings.Cut(rest, ".")
+	minor := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	ma, err := strconv.Atoi(major)
+	mi, err2 := strconv.Atoi(minor)
+	if !ok || !ok2 || err != nil || err2 != nil {
+		return Version{}, fmt.Errorf("git does not say which version it is: %q", strings.TrimSpace(s))
+	}
+	return Version{ma, mi}, nil
+}
+
+// Version asks git for its version, once, and fails with ErrGitTooOld below MinVersion. Reading commands do without
+// it, writing ones ask.
+func (r *Repo) Version(ctx context.Context) (Version, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.version != (Version{}) {
+		return r.version, nil
+	}
+	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.env}, nil, nil, []string{"version"})
+	if err != nil {
+		return Version{}, err
+	}
+	v, err := parseVersion(string(out))
+	if err != nil {
+		return Version{}, err
+	}
+	if v.before(MinVersion) {
+		return v, fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, MinVersion)
+	}
+	r.version = v
+	return v, nil
+}
+
+// notStarted turns the failure to start git into ErrNoGit where that is the reason.
+func notStarted(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, proc.ErrNotFound) {
+		return fmt.Errorf("%w: %v", ErrNoGit, err)
+	}
+	return err
+}

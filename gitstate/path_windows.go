@@ -1,0 +1,4 @@
+package gitstate
+
+// notDirectory is never needed on Windows: a path through a file does not exist there.
+func notDirectory(error) bool { return false }

@@ -1,0 +1,300 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// What stands in the way of a move, for people.
+const (
+	wayIgnored    = "git ignores it, so no snapshot has it"
+	wayUnknown    = "it is not in the snapshot"
+	wayRepository = "it holds a repository of its own, which wfs does not touch"
+	wayTwin       = "its name differs only in case from "
+)
+
+// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. Nothing is
+// written but objects.
+//
+// In the way is whatever the move would overwrite or delete without the snapshot having it: a move writes only to
+// places that are free or that hold what the snapshot holds. The work tree itself is looked at, so an ignored directory
+// is no obstacle as such; a file in it that the tree wants to put something at is. For the same reason the session's
+// exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never part of a move.
+func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to session.Tree, _ string) (session.Move, error) {
+	m := session.Move{From: from.Tree, To: to}
+	target, err := r.withUserDir(ctx, to, from.Tree)
+	if err != nil {
+		return m, err
+	}
+	changes, err := r.diffTrees(ctx, from.Tree, target)
+	if err != nil || len(changes) == 0 {
+		return m, err
+	}
+	m.Changes = plainChanges(changes)
+	w, err := r.survey(ctx, changes, target)
+	if err != nil {
+		return m, err
+	}
+	w.skipped(from.Skipped)
+	if err := w.look(changes); err != nil {
+		return m, err
+	}
+	m.InTheWay = w.found()
+	return m, r.explain(ctx, m.InTheWay)
+}
+
+// explain says which of the obstacles are ignored.
+func (r *Repo) explain(ctx context.Context, found []session.Skip) error {
+	var ask bytes.Buffer
+	for _, s := range found {
+		if s.Why == wayUnknown {
+			ask.WriteString(s.Path + "\x00")
+		}
+	}
+	if ask.Len() == 0 {
+		return nil
+	}
+	// Exit 1 is "none of them"; 128 is a path behind a symbolic link, which then stays unexplained.
+	out, err := r.git(ctx, gitOpts{stdin: ask.Bytes(), okExit: []int{1, 128}}, "check-ignore", "-z", "--stdin")
+	for _, p := range splitZ(out) {
+		for i := range found {
+			if found[i].Path == p {
+				found[i].Why = wayIgnored
+			}
+		}
+	}
+	return err
+}
+
+// way collects what is in the way of a move. The keys of known, skips and above are folded.
+type way struct {
+	root    string
+	fold    func(string) string
+	known   map[string]bool // paths that the move deletes or replaces: the snapshot has what is there
+	torn    map[string]bool // what an interrupted move has begun to write
+	twins   map[string]string
+	places  map[string]place
+	skips   map[string]session.Skip
+	above   map[string]session.Skip // directories that hold something skipped
+	blocked map[string]session.Skip // by path
+}
+
+func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.Tree) (*way, error) {
+	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{}, places: map[string]place{},
+		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=bool", "--get", "core.ignoreCase")
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(string(out)) == "true" {
+		w.fold = strings.ToLower
+		if w.twins, err = r.twinsIn(ctx, target); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range changes {
+		if c.oldMode != modeNone {
+			w.known[w.fold(c.Path)] = true
+		}
+	}
+	w.torn, err = r.tornFiles(ctx, changes)
+	return w, err
+}
+
+// twinsIn returns the paths of a tree, directories included, that a file system without case would put in one place.
+func (r *Repo) twinsIn(ctx context.Context, t session.Tree) (map[string]string, error) {
+	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", string(t))
+	if err != nil {
+		return nil, err
+	}
+	first, twins := map[string]string{}, map[string]string{}
+	for _, p := range splitZ(out) {
+		if q, ok := first[strings.ToLower(p)]; ok {
+			twins[p], twins[q] = q, p
+		} else {
+			first[strings.ToLower(p)] = p
+		}
+	}
+	return twins, nil
+}
+
+// skipped takes note of what the snapshot could not hold.
+func (w *way) skipped(skips []session.Skip) {
+	for _, s := range skips {
+		p := strings.TrimSuffix(s.Path, "/")
+		if w.torn[p] {
+			continue
+		}
+		p = w.fold(p)
+		w.skips[p] = s
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			w.above[dir] = s
+		}
+	}
+}
+
+// look finds what is in the way of each change.
+func (w *way) look(changes []treeChange) error {
+	for _, c := range changes {
+		if w.isSkipped(c) {
+			continue
+		}
+		if c.oldMode == modeGitlink {
+			// Git leaves a submodule's files behind, or deletes them with its repository: it never saves them. A
+			// submodule that is not checked out is an empty directory.
+			entries, err := os.ReadDir(w.file(c.Path))
+			if err != nil && !absent(err) {
+				return err
+			}
+			if len(entries) > 0 {
+				w.block(c.Path, wayRepository)
+				continue
+			}
+		}
+		if c.newMode == modeNone {
+			continue
+		}
+		if twin, ok := w.twins[c.Path]; ok {
+			w.block(c.Path, wayTwin+twin)
+			continue
+		}
+		at, err := w.reach(path.Dir(c.Path))
+		if err == nil && at == directory {
+			err = w.lookAt(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isSkipped blocks a change of what the snapshot could not hold, above it or below it.
+func (w *way) isSkipped(c treeChange) bool {
+	for p := w.fold(c.Path); p != "."; p = path.Dir(p) {
+		if s, ok := w.skips[p]; ok {
+			w.block(strings.TrimSuffix(s.Path, "/"), s.Why)
+			return true
+		}
+	}
+	if s, ok := w.above[w.fold(c.Path)]; ok {
+		w.block(strings.TrimSuffix(s.Path, "/"), s.Why)
+		return true
+	}
+	return false
+}
+
+// place is what a directory of the target finds in the work tree.
+type place int
+
+const (
+	directory place = iota
+	free            // nothing, or something that the move replaces; nothing that could be lost lies below it
+	taken
+)
+
+// reach finds out about a directory and those above it, and blocks what is in its place. It does not follow links.
+func (w *way) reach(dir string) (place, error) {
+	if dir == "." {
+		return directory, nil
+	}
+	if at, ok := w.places[dir]; ok {
+		return at, nil
+	}
+	at, err := w.reach(path.Dir(dir))
+	if at == directory && err == nil {
+		at, err = w.enter(dir)
+	}
+	w.places[dir] = at
+	return at, err
+}
+
+func (w *way) enter(dir string) (place, error) {
+	info, err := os.Lstat(w.file(dir))
+	switch {
+	case absent(err):
+		return free, nil
+	case err != nil:
+		return taken, err
+	case !info.IsDir() && w.allowed(dir):
+		return free, nil
+	case !info.IsDir():
+		return taken, nil
+	}
+	if _, err := os.Lstat(filepath.Join(w.file(dir), ".git")); err == nil {
+		w.block(dir, wayRepository)
+		return taken, nil
+	} else if !absent(err) {
+		return taken, err
+	}
+	return directory, nil
+}
+
+// lookAt blocks what lies at the place of a change that puts something there.
+func (w *way) lookAt(c treeChange) error {
+	info, err := os.Lstat(w.file(c.Path))
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		w.allowed(c.Path)
+		return nil
+	}
+	// A directory that is to become a file: all of it has to be in the snapshot.
+	return filepath.WalkDir(w.file(c.Path), func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(w.root, file)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.Name() == ".git" {
+			w.block(path.Dir(rel), wayRepository)
+			return fs.SkipDir
+		}
+		if !d.IsDir() {
+			w.allowed(rel)
+		}
+		return nil
+	})
+}
+
+// allowed reports whether what lies at a path may be replaced, and blocks it if not.
+func (w *way) allowed(p string) bool {
+	if w.known[w.fold(p)] || w.torn[p] {
+		return true
+	}
+	w.block(p, wayUnknown)
+	return false
+}
+
+func (w *way) file(p string) string { return filepath.Join(w.root, filepath.FromSlash(p)) }
+
+func (w *way) block(p, why string) {
+	if _, ok := w.blocked[p]; !ok {
+		w.blocked[p] = session.Skip{Path: p, Why: why}
+	}
+}
+
+// found lists what is in the way by path.
+func (w *way) found() []session.Skip {
+	var list []session.Skip
+	for _, s := range w.blocked {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}

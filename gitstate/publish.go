@@ -1,0 +1,280 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved when
+// somebody else moved the ledger: then nothing was published.
+func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
+	ref := LedgerRef(p.Session)
+	if err := r.moveRef(ctx, session.RefMove{Ref: ref, Old: p.LedgerOld, New: p.Ledger}, "wfs: ledger"); err != nil {
+		return session.Settled{}, err
+	}
+	durable.Hit(durable.LedgerMoved)
+	settled, err := r.Settle(ctx, p.Session, p.Turn)
+	if err != nil || p.IndexAnchor == "" {
+		return settled, err
+	}
+	err = r.moveRef(ctx, session.RefMove{Ref: anchorRef(p.Session), Old: p.IndexAnchor}, "")
+	if errors.Is(err, ErrMoved) {
+		err = nil
+	}
+	return settled, err
+}
+
+// moveRef makes one move durably. A ref that is at its new value already is left as it is; one that is neither there
+// nor at its old value is an error that wraps ErrMoved.
+func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error {
+	old, line := string(m.Old), "delete "+m.Ref
+	if old == "" {
+		old = r.zero()
+	}
+	if m.New != "" {
+		line = "update " + m.Ref + " " + string(m.New)
+	} else if m.Old == "" {
+		return nil
+	}
+	args := []string{"update-ref", "--stdin"}
+	if why != "" {
+		args = []string{"update-ref", "-m", why, "--stdin"}
+	}
+	_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line + " " + old + "\n")}, args...)
+	if err == nil {
+		return r.syncRef(m.Ref)
+	}
+	now, readErr := r.Ref(ctx, m.Ref)
+	switch {
+	case readErr != nil:
+		return errors.Join(err, readErr)
+	case now == m.New:
+		return r.syncRef(m.Ref)
+	case now != m.Old:
+		return fmt.Errorf("%s is at %s: %w", m.Ref, orNothing(now), ErrMoved)
+	}
+	return err
+}
+
+func orNothing(c session.Commit) string {
+	if c == "" {
+		return "nothing"
+	}
+	return c.Short()
+}
+
+// syncRef syncs the directories that lead to a ref: git syncs the file alone. Refs that are kept in another way, or
+// that are gone, have no directory.
+func (r *Repo) syncRef(ref string) error {
+	dir := filepath.FromSlash(ref)
+	for dir != "refs" && dir != "." {
+		dir = filepath.Dir(dir)
+		if err := durable.SyncDir(filepath.Join(r.commonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD. It can be repeated at
+// any time: what is at its new value is done, and what is at neither value belongs to somebody who moved on and is
+// left alone. The caller holds the work tree's lock. Of a turn of another work tree only the refs are moved.
+func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
+	var settled session.Settled
+	here := t.Worktree == "" || t.Worktree == r.worktree
+	state, err := r.examine(ctx, t)
+	if err != nil {
+		return settled, err
+	}
+	settled.Foreign = state.foreign
+	if here && state.head == foreignPart {
+		settled.HeadForeign = state.headNow
+	}
+	if here && t.Index != "" && state.indexPending() {
+		if err := r.settleIndex(ctx, t, state); err != nil {
+			return settled, err
+		}
+	}
+	for _, m := range state.pending {
+		switch err := r.moveRef(ctx, m, "wfs: "+string(id)); {
+		case errors.Is(err, ErrMoved):
+			now, err := r.Ref(ctx, m.Ref)
+			if err != nil {
+				return settled, err
+			}
+			settled.Foreign = append(settled.Foreign, session.RefMove{Ref: m.Ref, Old: m.Old, New: now})
+		case err != nil:
+			return settled, err
+		}
+		durable.Hit(durable.SettleBranch)
+	}
+	if here && state.head == oldPart {
+		now, err := r.settleHead(ctx, id, t)
+		if err != nil {
+			return settled, err
+		}
+		settled.HeadForeign = now
+		durable.Hit(durable.SettleHead)
+	}
+	durable.Hit(durable.SettleDone)
+	return settled, nil
+}
+
+type part int
+
+const (
+	donePart part = iota // at its new value, or not part of the turn
+	oldPart
+	foreignPart
+)
+
+// turnState is how far a turn has come.
+type turnState struct {
+	pending  []session.RefMove // at their old value
+	foreign  []session.RefMove // New holds what was found
+	moved    int               // at their new value
+	head     part
+	headNow  string // full ref name, or a commit id when detached
+	headMove bool   // the turn moves HEAD
+}
+
+// indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all of those
+// are done it is done as well; and when somebody moved on, what he has staged since is his.
+func (s turnState) indexPending() bool {
+	if len(s.foreign) > 0 || s.head == foreignPart {
+		return false
+	}
+	nothingElse := len(s.pending) == 0 && s.moved == 0 && !s.headMove
+	return len(s.pending) > 0 || s.head == oldPart || nothingElse
+}
+
+func (r *Repo) examine(ctx context.Context, t session.Turn) (turnState, error) {
+	var s turnState
+	for _, m := range t.Refs {
+		now, err := r.Ref(ctx, m.Ref)
+		if err != nil {
+			return s, err
+		}
+		switch now {
+		case m.New:
+			s.moved++
+		case m.Old:
+			s.pending = append(s.pending, m)
+		default:
+			s.foreign = append(s.foreign, session.RefMove{Ref: m.Ref, Old: m.Old, New: now})
+		}
+	}
+	head, err := r.Head(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.headNow = nameOf(head)
+	s.headMove = t.HeadNew != "" && t.HeadNew != t.HeadOld
+	if s.headMove {
+		s.head = headPart(head, t)
+	}
+	return s, nil
+}
+
+func nameOf(h session.Head) string {
+	if h.Ref != "" {
+		return h.Ref
+	}
+	return string(h.Commit)
+}
+
+func headPart(head session.Head, t session.Turn) part {
+	switch nameOf(head) {
+	case t.HeadNew:
+		return donePart
+	case t.HeadOld:
+		if t.HeadOldCommit == "" || head.Commit == t.HeadOldCommit {
+			return oldPart
+		}
+		for _, m := range t.Refs { // the turn itself may move the branch that HEAD leaves
+			if m.Ref == head.Ref && (head.Commit == m.New || head.Commit == m.Old) {
+				return oldPart
+			}
+		}
+	}
+	return foreignPart
+}
+
+// settleIndex installs the index that the turn leads to, if the present one is the turn's old one.
+func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
+	unlock, err := r.lockIndex(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	index := filepath.Join(r.worktreeDir(), "settle")
+	if err := r.copyIndex(index); err != nil {
+		return err
+	}
+	now, err := r.treeOfIndex(ctx, index, t.Index)
+	var conflict *ReadyError
+	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
+	if now == t.Index || !untouched {
+		return nil
+	}
+	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's next
+	// `git status` need not do it. The exit code tells that some differ, which is none of our business.
+	o := gitOpts{write: true, env: withIndex(index), okExit: []int{1}}
+	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "--reset", string(t.Index)); err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err != nil {
+		return err
+	}
+	durable.Hit(durable.SettleIndexLocked)
+	if err := r.installIndex(index); err != nil {
+		return err
+	}
+	durable.Hit(durable.SettleIndex)
+	return nil
+}
+
+// settleHead puts HEAD where the turn leads, if the branch that it leads to is there and HEAD is still where the turn
+// began. Otherwise it returns where HEAD is.
+func (r *Repo) settleHead(ctx context.Context, id session.ID, t session.Turn) (foreign string, err error) {
+	why := "wfs: " + string(id)
+	head, err := r.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if headPart(head, t) != oldPart {
+		if name := nameOf(head); name != t.HeadNew {
+			return name, nil
+		}
+		return "", nil
+	}
+	if !strings.HasPrefix(t.HeadNew, "refs/") {
+		_, err = r.git(ctx, gitOpts{write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", t.HeadNew, string(head.Commit))
+	} else {
+		target, err2 := r.Ref(ctx, t.HeadNew)
+		if err2 != nil {
+			return "", err2
+		}
+		if target == "" {
+			return nameOf(head), nil
+		}
+		_, err = r.git(ctx, gitOpts{write: true}, "symbolic-ref", "-m", why, "HEAD", t.HeadNew)
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", durable.SyncFile(filepath.Join(r.gitDir, "HEAD")) // git does not sync a symbolic ref
+}

@@ -1,0 +1,183 @@
+package gitstate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Refs are read from their files, without a git process, where the repository keeps them in files. A loose file counts
+// more than packed-refs and is looked for first: git writes packed-refs before it removes what it has packed.
+
+// maxSymbolic is how many symbolic refs may lead to each other; git has the same limit.
+const maxSymbolic = 5
+
+// Ref returns a ref's commit, "" when it does not exist. name is a full name. A ref that cannot be read is an error.
+func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
+	if !plainRefName(name) {
+		return "", fmt.Errorf("%q is no full name of a ref", name)
+	}
+	if !r.readsDirectly() {
+		refs, err := r.forEachRef(ctx, name)
+		return refs[name], err
+	}
+	target := name
+	for range maxSymbolic {
+		next, commit, err := r.readRef(target)
+		if err != nil || next == "" {
+			return commit, err
+		}
+		target = next
+	}
+	return "", fmt.Errorf("%s: %w: it leads in a circle", name, ErrBrokenRef)
+}
+
+// readRef reads one ref without following it.
+func (r *Repo) readRef(name string) (next string, commit session.Commit, err error) {
+	data, err := os.ReadFile(r.refPath(name))
+	if err == nil {
+		return r.parseRef(name, data)
+	}
+	if info, statErr := os.Stat(r.refPath(name)); !absent(err) && (statErr != nil || !info.IsDir()) {
+		return "", "", err
+	}
+	packed, err := r.packedRefs()
+	if err != nil {
+		return "", "", err
+	}
+	end := bytes.Index(packed, []byte(" "+name+"\n"))
+	if end < 0 {
+		return "", "", nil
+	}
+	line := packed[bytes.LastIndexByte(packed[:end], '\n')+1 : end]
+	return r.parseRef(name, line)
+}
+
+// refPath is the file of a loose ref. Work trees share all refs but a few.
+func (r *Repo) refPath(name string) string {
+	dir := r.commonDir
+	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, own) {
+			dir = r.gitDir
+		}
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// parseRef reads the content of a ref's file: an object id, or the name of another ref.
+func (r *Repo) parseRef(name string, data []byte) (next string, commit session.Commit, err error) {
+	text := strings.TrimRight(string(data), " \t\r\n")
+	if next, ok := strings.CutPrefix(text, "ref:"); ok {
+		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
+			return next, "", nil
+		}
+	} else if len(text) == r.idLength() && isHex(text) {
+		return "", session.Commit(text), nil
+	}
+	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, cut(text, 60))
+}
+
+// packedRefs is the file of refs that have no file of their own. nil when there is none.
+func (r *Repo) packedRefs() ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
+	if absent(err) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// refs lists the refs below dir ("refs/heads") whose names are wanted. The error names those that cannot be read; the
+// others are returned beside it.
+func (r *Repo) refs(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
+	if !r.readsDirectly() {
+		refs, err := r.forEachRef(ctx, dir)
+		for name := range refs {
+			if !want(name) {
+				delete(refs, name)
+			}
+		}
+		return refs, err
+	}
+	names := map[string]bool{}
+	top := filepath.Join(r.commonDir, filepath.FromSlash(dir))
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if absent(err) {
+			return nil // gone since its directory was read
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(r.commonDir, path)
+		if name := filepath.ToSlash(rel); !strings.HasSuffix(name, ".lock") && want(name) {
+			names[name] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	packed, err := r.packedRefs()
+	if err != nil {
+		return nil, err
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(packed)); lines.Scan(); {
+		_, name, ok := strings.Cut(lines.Text(), " ")
+		if ok && strings.HasPrefix(name, dir+"/") && want(name) {
+			names[name] = true
+		}
+	}
+	refs := make(map[string]session.Commit, len(names))
+	var broken error
+	for name := range names {
+		commit, err := r.Ref(ctx, name)
+		if err != nil {
+			broken = join(broken, err)
+		} else if commit != "" {
+			refs[name] = commit
+		}
+	}
+	return refs, broken
+}
+
+// forEachRef lists refs through git: the one of that name, or those below it.
+func (r *Repo) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
+	out, warned, err := r.gitBoth(ctx, gitOpts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]session.Commit{}
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		refs[name] = session.Commit(id)
+	}
+	// git leaves out what it cannot read and says so.
+	if bytes.Contains(warned, []byte("broken ref")) || bytes.Contains(warned, []byte("broken name")) {
+		err = fmt.Errorf("%w: %s", ErrBrokenRef, bytes.TrimSpace(warned))
+	}
+	return refs, err
+}
+
+// plainRefName accepts what is safe to look for in a directory. Git's own rules are stricter; nothing is created here.
+func plainRefName(name string) bool {
+	return strings.HasPrefix(name, "refs/") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
+		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
+}
+
+// idLength is the number of hexadecimal digits of the repository's object ids.
+func (r *Repo) idLength() int {
+	if r.format == "sha256" {
+		return 64
+	}
+	return 40
+}
+
+func isHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
+
+func cut(s string, n int) string { return s[:min(n, len(s))] }

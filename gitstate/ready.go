@@ -1,0 +1,227 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// ReadyError says why wfs will not write to this repository now.
+type ReadyError struct {
+	Code   string // one of the Not… constants
+	Detail string
+}
+
+// The codes of ReadyError.
+const (
+	NotCommitted  = "no_commits"  // HEAD has no commit yet
+	NotOnBranch   = "detached"    // HEAD is on no branch
+	NotDone       = "in_progress" // Detail is "merge", "rebase", …
+	NotMerged     = "unmerged"    // the index has conflicts
+	NotIdentified = "identity"    // neither configuration nor environment say who commits
+	NotNamespace  = "namespace"   // a branch is called wfs, so that none can be called wfs/…
+	NotUnlocked   = "locked"      // somebody holds the index
+)
+
+func (e *ReadyError) Error() string {
+	switch e.Code {
+	case NotCommitted:
+		return "the repository has no commits yet"
+	case NotOnBranch:
+		return "HEAD is detached: it is on no branch"
+	case NotDone:
+		return "a " + e.Detail + " is in progress"
+	case NotMerged:
+		return "the index has unmerged paths: " + e.Detail
+	case NotIdentified:
+		return "git does not know who you are: " + e.Detail
+	case NotNamespace:
+		return e.Detail + " exists, so git cannot keep refs below that name"
+	case NotUnlocked:
+		return "the index is locked: " + e.Detail
+	}
+	return e.Code + ": " + e.Detail
+}
+
+// Ready reports, as a *ReadyError, what keeps wfs from writing here, before anything is written. detached allows a HEAD
+// that is on no branch.
+func (r *Repo) Ready(ctx context.Context, detached bool) error {
+	if _, err := r.Version(ctx); err != nil {
+		return err
+	}
+	operation, err := r.InProgress(ctx)
+	if err != nil {
+		return err
+	}
+	if operation != "" {
+		return &ReadyError{NotDone, operation}
+	}
+	head, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head.Commit == "" {
+		return &ReadyError{NotCommitted, ""}
+	}
+	if head.Ref == "" && !detached {
+		return &ReadyError{NotOnBranch, string(head.Commit)}
+	}
+	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix} {
+		name = strings.TrimSuffix(name, "/")
+		c, err := r.Ref(ctx, name)
+		if err != nil {
+			return err
+		}
+		if c != "" {
+			return &ReadyError{NotNamespace, name}
+		}
+	}
+	index, err := r.readIndex(ctx, r.indexPath())
+	if err != nil {
+		return err
+	}
+	if len(index.unmerged) > 0 {
+		return unmerged(index)
+	}
+	if _, err := r.identity(ctx); err != nil {
+		var said *GitError
+		if errors.As(err, &said) {
+			return &ReadyError{NotIdentified, lastLine(said.Stderr)}
+		}
+		return err
+	}
+	return r.awaitIndexLock(ctx)
+}
+
+func unmerged(i indexInfo) error {
+	const shown = 5
+	names := strings.Join(i.unmerged[:min(shown, len(i.unmerged))], ", ")
+	if more := len(i.unmerged) - shown; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return &ReadyError{NotMerged, names}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return strings.TrimPrefix(s[strings.LastIndexByte(s, '\n')+1:], "fatal: ")
+}
+
+// A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.
+var lockMark = []byte("locked by wfs\n")
+
+// lockPatience is how often and how long an index.lock of somebody else is waited for: git holds it for moments only.
+const (
+	lockPatience = 2 * time.Second
+	lockPoll     = 50 * time.Millisecond
+)
+
+// awaitIndexLock waits until nobody else holds the index, for lockPatience at most. A lock that a killed wfs left is
+// no obstacle: whoever takes the index next removes it.
+func (r *Repo) awaitIndexLock(ctx context.Context) error {
+	path := r.indexPath() + ".lock"
+	for waited := time.Duration(0); ; waited += lockPoll {
+		st, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && oursByMark(path) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if waited >= lockPatience {
+			return lockedBy(path, st)
+		}
+		if err := pause(ctx, lockPoll); err != nil {
+			return err
+		}
+	}
+}
+
+func lockedBy(path string, st fs.FileInfo) error {
+	return &ReadyError{NotUnlocked, fmt.Sprintf("%s is there since %s; if no git command is running, remove it",
+		path, st.ModTime().UTC().Format("2006-01-02 15:04:05 UTC"))}
+}
+
+func oursByMark(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(data, lockMark)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lockIndex takes the index of the work tree as git does, by creating index.lock, and returns what gives it back. The
+// caller holds the work tree's own lock, so that a lock of ours is a leftover.
+func (r *Repo) lockIndex(ctx context.Context) (unlock func(), err error) {
+	path := r.indexPath() + ".lock"
+	mark := filepath.Join(r.worktreeDir(), "lock-mark")
+	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+		return nil, err
+	}
+	if !oursByMark(mark) {
+		if err := durable.WriteFile(mark, lockMark, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	for waited := time.Duration(0); ; waited += lockPoll {
+		err := linkOrCopy(mark, path)
+		if err == nil {
+			return func() { _ = os.Remove(path) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if oursByMark(path) {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			continue
+		}
+		if waited >= lockPatience {
+			st, err := os.Stat(path)
+			if err != nil {
+				return nil, err
+			}
+			return nil, lockedBy(path, st)
+		}
+		if err := pause(ctx, lockPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// linkOrCopy makes a new file that is whole from its first moment, or where there are no hard links, almost.
+func linkOrCopy(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(lockMark)
+	if err2 := f.Close(); err == nil {
+		err = err2
+	}
+	if err != nil {
+		_ = os.Remove(to)
+	}
+	return err
+}

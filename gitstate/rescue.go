@@ -1,0 +1,143 @@
+package gitstate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// State is the document of a state commit: what was where when it was made.
+type State struct {
+	Version int                       `json:"version"` // session.FormatVersion
+	Why     string                    `json:"why"`
+	Head    session.Head              `json:"head"`
+	Tree    session.Tree              `json:"tree"`            // of the work tree's files
+	Index   session.Tree              `json:"index,omitempty"` // of the user's index
+	Skipped []session.Skip            `json:"skipped,omitempty"`
+	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
+}
+
+// FileState is the name of State in a state commit's tree.
+const FileState = "state.json"
+
+// RescuePrefix is what the names of a session's rescues begin with; a number from 1 follows.
+func RescuePrefix(id session.ID) string { return refsPrefix + string(id) + "/rescue/" }
+
+// Rescue keeps a snapshot, durable, under a new ref refs/wfs/<id>/rescue/<n> and returns the ref's name. at is in Unix
+// seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
+// the index if it holds anything but HEAD; trailers name the latter two.
+func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
+	ident, err := r.identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	for {
+		refs, err := r.refsOf(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		objects, err := r.stateCommit(State{session.FormatVersion, why, s.Head, s.Tree, s.Index, s.Skipped, refs},
+			s, refs[LedgerRef(id)], ident, at)
+		if err != nil {
+			return "", err
+		}
+		if err := r.writeObjects(ctx, objects...); err != nil {
+			return "", err
+		}
+		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
+		state := session.Commit(objects[len(objects)-1].id)
+		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: state}, "wfs: rescue before "+why)
+		if errors.Is(err, ErrMoved) {
+			continue // another rescue took the number
+		}
+		if err != nil {
+			return "", err
+		}
+		durable.Hit(durable.RescueWritten)
+		return ref, nil
+	}
+}
+
+// stateCommit makes the objects of a state commit, which comes last.
+func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, ident string, at int64) ([]newObject, error) {
+	var below []session.Commit
+	if s.Head.Commit != "" {
+		below = []session.Commit{s.Head.Commit}
+	}
+	var parents []session.Commit
+	if ledger != "" {
+		parents = append(parents, ledger)
+	}
+	code := r.newCommit(string(s.Tree), below, ident, at, "wfs: files before "+state.Why)
+	objects := []newObject{code}
+	parents = append(parents, session.Commit(code.id))
+	trailers := []string{"Wfs-State-Code: " + code.id}
+	if s.Index != "" && s.Index != s.HeadTree {
+		index := r.newCommit(string(s.Index), below, ident, at, "wfs: index before "+state.Why)
+		objects = append(objects, index)
+		parents = append(parents, session.Commit(index.id))
+		trailers = append(trailers, "Wfs-State-Index: "+index.id)
+	}
+	data, err := json.MarshalIndent(state, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	doc := r.newObject("blob", append(data, '\n'))
+	tree, err := r.newTree([]treeEntry{{modeFile, FileState, doc.id}})
+	if err != nil {
+		return nil, err
+	}
+	message := withTrailers("wfs: state before "+state.Why, trailers...)
+	return append(objects, doc, tree, r.newCommit(tree.id, parents, ident, at, message)), nil
+}
+
+// refsOf returns every session's branch and the refs of one session. Damaged ones are left out: they must not keep
+// anybody from rescuing what is whole.
+func (r *Repo) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
+	all := func(string) bool { return true }
+	refs := map[string]session.Commit{}
+	for _, dir := range []string{strings.TrimSuffix(branchPrefix, "/"), refsPrefix + string(id)} {
+		some, err := r.refs(ctx, dir, all)
+		if err != nil && !errors.Is(err, ErrBrokenRef) {
+			return nil, err
+		}
+		maps.Copy(refs, some)
+	}
+	return refs, nil
+}
+
+func nextRescue(refs map[string]session.Commit, prefix string) int {
+	highest := 0
+	for name := range refs {
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, prefix)); err == nil {
+			highest = max(highest, n)
+		}
+	}
+	return highest + 1
+}
+
+// State reads the document of a state commit, such as a rescue.
+func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
+	var s State
+	got, err := r.lookup(ctx, string(c)+":"+FileState)
+	if err != nil {
+		return s, err
+	}
+	if got[0].kind != "blob" {
+		return s, fmt.Errorf("%s is no state commit", c.Short())
+	}
+	if err := json.Unmarshal(got[0].data, &s); err != nil {
+		return s, fmt.Errorf("%s of %s: %w", FileState, c.Short(), err)
+	}
+	if s.Version > session.FormatVersion {
+		return s, fmt.Errorf("%s of %s: %w", FileState, c.Short(), session.ErrNewer)
+	}
+	return s, nil
+}

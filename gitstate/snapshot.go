@@ -1,0 +1,309 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// userDir is the directory in the work tree that belongs to the user: never part of a snapshot or a move.
+const userDir = ".wfs"
+
+// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
+// exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped. An index with
+// conflicts is a *ReadyError.
+func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
+	var s session.Snapshot
+	var err error
+	if s.Head, err = r.Head(ctx); err != nil {
+		return s, err
+	}
+	if s.Head.Commit != "" {
+		if s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
+			return s, err
+		}
+	}
+	index := filepath.Join(r.worktreeDir(), "index")
+	if err := r.copyIndex(index); err != nil {
+		return s, err
+	}
+	if s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree); err != nil {
+		return s, err
+	}
+	if s.Skipped, err = r.addAll(ctx, index, exclude, s.HeadTree); err != nil {
+		return s, err
+	}
+	tree, err := r.writeTree(ctx, index)
+	if err != nil {
+		return s, err
+	}
+	s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree)
+	return s, err
+}
+
+// copyIndex copies the work tree's index. The copy keeps the time of the original: git compares it with those of the
+// files to tell which of them may have changed after they were added, within the clock's resolution.
+func (r *Repo) copyIndex(to string) error {
+	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
+		return err
+	}
+	// Whoever copies holds the work tree's own lock: these are leftovers of a process that was killed.
+	for _, old := range []string{to, to + ".lock"} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	in, err := os.Open(r.indexPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	st, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, st.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err2 := out.Close(); err == nil {
+		err = err2
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, st.ModTime(), st.ModTime())
+}
+
+func withIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }
+
+// treeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
+// which exists, is found out without a git process. Conflicts are a *ReadyError.
+func (r *Repo) treeOfIndex(ctx context.Context, index string, expected session.Tree) (session.Tree, error) {
+	data, err := os.ReadFile(index)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	x, ok := parseIndex(data, r.idLength()/2)
+	if !ok {
+		info, err := r.listIndex(ctx, index)
+		if err != nil {
+			return "", err
+		}
+		if len(info.unmerged) > 0 {
+			return "", unmerged(info)
+		}
+		return r.writeTree(ctx, index)
+	}
+	info := x.info()
+	if len(info.unmerged) > 0 {
+		return "", unmerged(info)
+	}
+	if info.tree != "" {
+		return session.Tree(info.tree), nil
+	}
+	if entries, _, ok := r.treesOf(x); ok {
+		if root, err := r.newTree(entries); err == nil && root.id == string(expected) {
+			return expected, nil
+		}
+	}
+	return r.writeTree(ctx, index)
+}
+
+// maxRounds bounds how many paths may make `git add` give up as a whole, each of them costing another round.
+const maxRounds = 50
+
+// addAll stages the whole work tree, but for .wfs, into a private index, and names what it could not. A nested
+// repository becomes no gitlink unless head has it as one: a gitlink protects nothing of it.
+func (r *Repo) addAll(ctx context.Context, index, exclude string, head session.Tree) ([]session.Skip, error) {
+	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
+	args := []string{"-c", "core.splitIndex=false", "-c", "core.safecrlf=false"}
+	if exclude != "" {
+		file, err := r.combinedExcludes(ctx, exclude)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "-c", "core.excludesFile="+file)
+	}
+	args = append(args, "add", "-A", "--ignore-errors", "--", ".", ":(exclude,top)"+userDir)
+	var skipped []session.Skip
+	for round := 0; ; round++ {
+		_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), okExit: []int{1}}, args...)
+		var failed *GitError
+		if err != nil && !errors.As(err, &failed) {
+			return nil, err
+		}
+		report := readAddReport(stderr)
+		if report.fatal == nil {
+			if err != nil {
+				return nil, err
+			}
+			if report.unknown != "" {
+				return nil, &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
+			}
+			skipped = append(skipped, report.skipped...)
+			break
+		}
+		// Git gave up as a whole because of one path: leave that out and try again.
+		known := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Path == report.fatal.Path })
+		if known || round == maxRounds {
+			return nil, err
+		}
+		skipped = append(skipped, *report.fatal)
+		args = append(args, ":(exclude,top,literal)"+report.fatal.Path)
+	}
+	nested, err := r.dropNewGitlinks(ctx, index, head)
+	if err != nil {
+		return nil, err
+	}
+	skipped = append(skipped, nested...)
+	slices.SortFunc(skipped, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(skipped, func(a, b session.Skip) bool { return a.Path == b.Path }), nil
+}
+
+func (r *Repo) dropNewGitlinks(ctx context.Context, index string, head session.Tree) ([]session.Skip, error) {
+	info, err := r.readIndex(ctx, index)
+	if err != nil || len(info.gitlinks) == 0 {
+		return nil, err
+	}
+	old := map[string]bool{}
+	if head != "" {
+		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, info.gitlinks...)
+		out, err := r.git(ctx, gitOpts{}, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range strings.Split(string(out), "\x00") {
+			if meta, name, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(meta, modeGitlink+" ") {
+				old[name] = true
+			}
+		}
+	}
+	var skipped []session.Skip
+	var drop bytes.Buffer
+	for _, path := range info.gitlinks {
+		if !old[path] {
+			skipped = append(skipped, session.Skip{Path: path, Why: "nested repository"})
+			drop.WriteString(path + "\x00")
+		}
+	}
+	if len(skipped) == 0 {
+		return nil, nil
+	}
+	_, err = r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: drop.Bytes()},
+		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
+	return skipped, err
+}
+
+// writeTree writes the tree of a private index. Git checks that every object in it is there.
+func (r *Repo) writeTree(ctx context.Context, index string) (session.Tree, error) {
+	out, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "write-tree")
+	return session.Tree(bytes.TrimSpace(out)), err
+}
+
+func isUserDir(e treeEntry) bool { return e.name == userDir }
+
+// withUserDir returns a tree with the .wfs of another one, or with none if that has none. from "" has none.
+func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
+	var own treeEntry
+	if from != "" {
+		entries, err := r.tree(ctx, from)
+		if err != nil {
+			return "", err
+		}
+		if i := slices.IndexFunc(entries, isUserDir); i >= 0 {
+			own = entries[i]
+		}
+	}
+	return r.withOwn(ctx, tree, own)
+}
+
+// withOwn returns a tree with the given .wfs, or with none if that is zero.
+func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (session.Tree, error) {
+	entries, err := r.tree(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	if i := slices.IndexFunc(entries, isUserDir); i < 0 && own.name == "" || i >= 0 && entries[i] == own {
+		return tree, nil
+	}
+	o, err := r.newTree(setOwn(entries, own))
+	if err != nil {
+		return "", err
+	}
+	return session.Tree(o.id), r.writeObjects(ctx, o)
+}
+
+// combinedExcludes returns a file with the user's own global excludes followed by the session's. Git reads only one
+// core.excludesFile.
+func (r *Repo) combinedExcludes(ctx context.Context, exclude string) (string, error) {
+	global, err := r.globalExcludes(ctx)
+	if err != nil {
+		return "", err
+	}
+	var all []byte
+	for _, path := range []string{global, exclude} {
+		if path == "" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if len(data) > 0 && data[len(data)-1] != '\n' {
+			data = append(data, '\n')
+		}
+		all = append(all, data...)
+	}
+	file := filepath.Join(r.worktreeDir(), "excludes")
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, all) {
+		return file, nil
+	}
+	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+		return "", err
+	}
+	return file, durable.WriteCache(file, all, 0o600)
+}
+
+// globalExcludes is the path of the user's own exclude file, "" for none.
+func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=path", "--get", "core.excludesFile")
+	if err != nil {
+		return "", err
+	}
+	if path := strings.TrimSuffix(string(out), "\n"); path != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(r.root, path)
+		}
+		return path, nil
+	}
+	if dir := r.getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", "ignore"), nil
+	}
+	if home := r.getenv("HOME"); home != "" {
+		return filepath.Join(home, ".config", "git", "ignore"), nil
+	}
+	return "", nil
+}
+
+func (r *Repo) getenv(name string) string {
+	for _, kv := range slices.Backward(r.env) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,44 @@
+//go:build failpoints
+
+package durable
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+var hits atomic.Int64
+
+// Hit kills the process at once, as SIGKILL does, if the environment's WFS_FAILPOINT is the point's name. "name#2"
+// lets the first hit pass.
+func Hit(p Point) {
+	name, count, counted := strings.Cut(os.Getenv("WFS_FAILPOINT"), "#")
+	if name == "" {
+		return
+	}
+	want := int64(1)
+	if counted {
+		var err error
+		if want, err = strconv.ParseInt(count, 10, 64); err != nil {
+			panic(fmt.Sprintf("WFS_FAILPOINT: %v", err))
+		}
+	}
+	if !slices.Contains(Points, Point(name)) { // a test that waits for a misspelt point would pass for nothing
+		panic(fmt.Sprintf("WFS_FAILPOINT: no point %q", name))
+	}
+	if Point(name) != p || hits.Add(1) != want {
+		return
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {} // the signal is on its way
+}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// open neither waits for the other end of a FIFO nor follows a link. Go adds O_CLOEXEC.
+func open(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY, 0o600)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotRegular) // a link, or a FIFO without a reader
+	}
+	return f, err
+}
+
+// SyncDir makes the names in dir durable. File systems that have no such operation are taken at their word.
+func SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
+		return err
+	}
+	return nil
+}
+
+func checkOwner(dir string, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: others may write to %s (mode %04o)", ErrNotPrivate, dir, info.Mode().Perm())
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 && int64(st.Uid) != int64(os.Geteuid()) {
+		return fmt.Errorf("%w: %s belongs to user %d", ErrNotPrivate, dir, st.Uid)
+	}
+	return nil
+}
+
+func lockFile(f *os.File, exclusive bool) error {
+	how := unix.LOCK_SH
+	if exclusive {
+		how = unix.LOCK_EX
+	}
+	for {
+		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err {
+		case nil:
+			return nil
+		case unix.EINTR:
+		case unix.EWOULDBLOCK:
+			return ErrLocked
+		case unix.ENOSYS, unix.ENOLCK, unix.ENOTSUP, unix.EINVAL:
+			return fmt.Errorf("%s: %w: %v", f.Name(), ErrNoLocks, err)
+		default:
+			return &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package durable
+
+// Point names a step of a protocol at which a test may kill the process. Builds without the tag "failpoints" know
+// nothing of them.
+type Point string
+
+// The points, in the order in which their protocols pass them. Each is named after what has just become true.
+const (
+	CheckpointAnchored  Point = "checkpoint/anchored"
+	CheckpointStaged    Point = "checkpoint/staged"
+	CheckpointObjects   Point = "checkpoint/objects"
+	CheckpointJournaled Point = "checkpoint/journaled"
+	LedgerMoved         Point = "ledger/moved"
+	SettleIndexLocked   Point = "settle/index-locked"
+	SettleIndex         Point = "settle/index"
+	SettleBranch        Point = "settle/branch"
+	SettleHead          Point = "settle/head"
+	SettleDone          Point = "settle/done"
+	OplogWritten        Point = "oplog/written"
+	JournalRotated      Point = "journal/rotated"
+	RescueWritten       Point = "rescue/written"
+	MoveJournaled       Point = "move/journaled"
+	MovePlanned         Point = "move/planned"
+	MoveHalf            Point = "move/half" // the work tree moved, nothing else
+	MoveTree            Point = "move/tree"
+	FinishJournaled     Point = "finish/journaled"
+	FinishBranch        Point = "finish/branch"
+	FinishCommitted     Point = "finish/committed"
+	BirthCreated        Point = "birth/created"
+	RunStarted          Point = "run/started"
+	RunEnded            Point = "run/ended"
+	RunJudged           Point = "run/judged"
+	RunDecided          Point = "run/decided"
+)
+
+// Points are all of them, for tests that kill at every one.
+var Points = []Point{
+	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
+	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
+	RescueWritten, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
+	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
+	RunStarted, RunEnded, RunJudged, RunDecided,
+}

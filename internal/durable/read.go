@@ -1,0 +1,72 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrNotRegular is returned for a path that is no regular file: a directory, symbolic link, FIFO, socket or device.
+var ErrNotRegular = errors.New("not a regular file")
+
+// ErrTooLarge is returned for a file that is larger than its reader is prepared for.
+var ErrTooLarge = errors.New("file is too large")
+
+// ReadFile returns the content of a regular file of at most limit bytes. The errors are fs.ErrNotExist, ErrNotRegular
+// and ErrTooLarge, wrapped, or what the system said. It never blocks: opening a FIFO returns at once. A symbolic link
+// as the last element is not followed; on Windows it may be swapped in behind the check.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, tooLarge(path, info.Size(), limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow while it is read
+	if err != nil {
+		return nil, err
+	}
+	if n := int64(len(data)); n > limit {
+		return nil, tooLarge(path, n, limit)
+	}
+	return data, nil
+}
+
+func tooLarge(path string, size, limit int64) error {
+	return fmt.Errorf("%s: %w: %d bytes, the limit is %d", path, ErrTooLarge, size, limit)
+}
+
+// openRegular opens path with flag if it is a regular file. With os.O_CREATE a new file has mode 0600.
+func openRegular(path string, flag int) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(path, info)
+	}
+	f, err := open(path, flag)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path, info)
+	}
+	if err == nil && flag&os.O_CREATE != 0 && info.Mode().Perm() != 0o600 {
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func notRegular(path string, info fs.FileInfo) error {
+	return fmt.Errorf("%s: %w (%s)", path, ErrNotRegular, info.Mode().Type())
+}

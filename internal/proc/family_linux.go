@@ -1,0 +1,286 @@
+package proc
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// children are the processes that this one is the parent of. While a run goes on, this process is a child subreaper:
+// what the run's processes leave behind becomes our child instead of init's, so that it can be found even when it left
+// the group and cleared its environment.
+//
+// A child is taken for such an orphan when proc did not start it, it was not there before the first run, and it is not
+// in our own process group. Whoever starts processes past this package without a group of their own is thus not hurt.
+var children struct {
+	sync.Mutex
+	once    sync.Once
+	adopts  bool
+	before  map[int]bool // there already when the first run began
+	started map[int]bool // by startChild, and not waited for yet
+	runs    int          // going on now
+}
+
+type family struct{ done chan struct{} }
+
+// reapEvery bounds how many zombies a run that forks all night can leave us with.
+const reapEvery = time.Second
+
+func enterFamily() family {
+	children.once.Do(func() {
+		if _, err := os.Stat("/proc/thread-self/children"); err != nil {
+			return // a kernel without the list: adopted zombies could not be found cheaply
+		}
+		children.before = map[int]bool{}
+		for _, pid := range ownChildren() {
+			children.before[pid] = true
+		}
+		children.adopts = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+	})
+	children.Lock()
+	children.runs++
+	children.Unlock()
+
+	f := family{done: make(chan struct{})}
+	go func() {
+		tick := time.NewTicker(reapEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-f.done:
+				return
+			case <-tick.C:
+				orphans()
+			}
+		}
+	}()
+	return f
+}
+
+func (f family) leave() {
+	close(f.done)
+	children.Lock()
+	children.runs--
+	children.Unlock()
+}
+
+// sweep kills what is left, until two looks in a row find nothing: a process that is just about to execute another
+// program shows no environment for a moment.
+func (f family) sweep(l *leader, marker string) {
+	clean := 0
+	for limit := time.Now().Add(lastWait); clean < 2 && time.Now().Before(limit); time.Sleep(poll) {
+		found := f.survivors(l, marker)
+		for _, pid := range found {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		clean++
+		if len(found) > 0 {
+			clean = 0
+		}
+	}
+}
+
+// survivors are all that are still alive: members of the group, and what escaped from it.
+func (f family) survivors(l *leader, marker string) []int {
+	all := append(members(l.pid), escaped(marker)...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// signalRun reaches the whole session: the group at once, jobs with groups of their own one by one.
+func signalRun(l *leader, sig syscall.Signal) {
+	_ = signalGroup(l.pid, sig)
+	for _, pid := range members(l.pid) {
+		if st, ok := readStat(pid); ok && st.group != l.pid {
+			_ = syscall.Kill(pid, sig)
+		}
+	}
+}
+
+func escaped(marker string) []int {
+	found := orphans()
+	if marker != "" {
+		found = append(found, Marked(marker)...)
+	}
+	return found
+}
+
+// orphans reaps adopted processes that have ended and returns those that live. With several runs at once it returns
+// none: nobody can tell whose they are, and the last of the runs will find them.
+func orphans() []int {
+	children.Lock()
+	defer children.Unlock()
+	if !children.adopts {
+		return nil
+	}
+	own := syscall.Getpgrp()
+	var alive []int
+	for _, pid := range ownChildren() {
+		st, ok := readStat(pid)
+		if !ok || st.group == own || children.started[pid] || children.before[pid] {
+			continue
+		}
+		if st.dead() {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		} else if children.runs == 1 {
+			alive = append(alive, pid)
+		}
+	}
+	return alive
+}
+
+// startChild holds the lock so that a look at the children never sees one that is not yet known as ours.
+func startChild(cmd *exec.Cmd) error {
+	children.Lock()
+	defer children.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if children.started == nil {
+		children.started = map[int]bool{}
+	}
+	children.started[cmd.Process.Pid] = true
+	return nil
+}
+
+func waitChild(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	children.Lock()
+	delete(children.started, cmd.Process.Pid)
+	children.Unlock()
+	return err
+}
+
+// awaitExit returns when the leader is a zombie and leaves it one.
+func awaitExit(l *leader) {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, l.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+func reaper(cmd *exec.Cmd) func() error {
+	return sync.OnceValue(func() error { return onlyTrouble(waitChild(cmd)) })
+}
+
+func groupAlive(l *leader) bool { return len(members(l.pid)) > 0 }
+
+// members are the living processes of a group or session. A shell with job control puts its jobs into groups of their
+// own, but leaves them in its session.
+func members(leader int) []int {
+	var found []int
+	for _, pid := range pids() {
+		st, ok := readStat(pid)
+		if ok && !st.dead() && (st.group == leader || st.session == leader) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+func pids() []int {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = d.Close() }()
+	names, _ := d.Readdirnames(-1)
+	var all []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// ownChildren reads the lists of all threads: a child belongs to the thread that started or adopted it.
+func ownChildren() []int {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, t := range threads {
+		list, _ := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		for _, field := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				all = append(all, pid)
+			}
+		}
+	}
+	return all
+}
+
+// stat is what proc(5) says of one process.
+type stat struct {
+	state          byte
+	group, session int
+}
+
+func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
+
+func readStat(pid int) (stat, bool) {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	// pid (name) state parent group session …, where the name may hold anything.
+	i := bytes.LastIndexByte(line, ')')
+	fields := strings.Fields(string(line[i+1:]))
+	if i < 0 || len(fields) < 4 {
+		return stat{}, false
+	}
+	s := stat{state: fields[0][0]}
+	if s.group, err = strconv.Atoi(fields[2]); err != nil {
+		return stat{}, false
+	}
+	if s.session, err = strconv.Atoi(fields[3]); err != nil {
+		return stat{}, false
+	}
+	return s, true
+}
+
+// maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
+const maxEnviron = 4 << 20
+
+func hasVariable(pid int, entry string) bool {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false // somebody else's, or gone
+	}
+	defer func() { _ = f.Close() }()
+	env, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
+	for line := range bytes.SplitSeq(env, []byte{0}) {
+		if string(line) == entry {
+			return true
+		}
+	}
+	return false
+}
+
+// Marked lists living processes that have an entry in their environment, this one excepted. On systems other than Linux
+// it finds none.
+func Marked(entry string) []int {
+	self := os.Getpid()
+	var found []int
+	for _, pid := range pids() {
+		if pid != self && hasVariable(pid, entry) {
+			found = append(found, pid)
+		}
+	}
+	slices.Sort(found)
+	return found
+}

@@ -1,0 +1,144 @@
+package proc
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// pipes are the run's standard streams. They are our own, not os/exec's, so that a process which outlives the run and
+// holds one open cannot keep us waiting.
+type pipes struct {
+	began time.Time
+	last  atomic.Int64 // time.Duration since began of the last sign of life
+	in    *os.File     // our end of the program's stdin, nil for none
+	outs  []flow
+	child []*os.File // the program's ends, closed once it has them
+	wg    sync.WaitGroup
+}
+
+type flow struct {
+	from *os.File
+	to   io.Writer
+}
+
+func newPipes(cmd *exec.Cmd, s Spec, began time.Time) (p *pipes, err error) {
+	p = &pipes{began: began}
+	defer func() {
+		if err != nil {
+			p.abandon()
+		}
+	}()
+	if len(s.Stdin) > 0 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		p.in, p.child, cmd.Stdin = w, append(p.child, r), r
+	}
+	out, err := p.add(s.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	if !same(s.Stdout, s.Stderr) {
+		errs, err := p.add(s.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		cmd.Stderr = errs
+	}
+	return p, nil
+}
+
+// same compares like os/exec does: writers of an incomparable type are different.
+func same(a, b io.Writer) bool {
+	defer func() { _ = recover() }()
+	return a == b
+}
+
+func (p *pipes) add(to io.Writer) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.outs = append(p.outs, flow{r, to})
+	p.child = append(p.child, w)
+	return w, nil
+}
+
+func (p *pipes) closeChild() {
+	for _, f := range p.child {
+		_ = f.Close()
+	}
+	p.child = nil
+}
+
+// abandon closes everything; nothing has begun.
+func (p *pipes) abandon() {
+	p.closeChild()
+	p.close()
+}
+
+func (p *pipes) close() {
+	if p.in != nil {
+		_ = p.in.Close()
+	}
+	for _, f := range p.outs {
+		_ = f.from.Close()
+	}
+}
+
+func (p *pipes) begin(stdin []byte) {
+	p.closeChild()
+	p.last.Store(int64(time.Since(p.began)))
+	if p.in != nil {
+		go func() {
+			_, _ = p.in.Write(stdin) // a program need not read what it is told
+			_ = p.in.Close()
+		}()
+	}
+	for _, f := range p.outs {
+		p.wg.Go(func() { p.pump(f) })
+	}
+}
+
+// pump reads on whatever becomes of what it read: a full pipe would stop the program.
+func (p *pipes) pump(f flow) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.from.Read(buf)
+		if n > 0 {
+			p.last.Store(int64(time.Since(p.began)))
+			if f.to != nil {
+				if _, err := f.to.Write(buf[:n]); err != nil {
+					f.to = nil
+				}
+				p.last.Store(int64(time.Since(p.began))) // a slow writer is not the program's silence
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// finish takes what is left of the output and closes everything. Afterwards no writer is called any more.
+func (p *pipes) finish() {
+	drained := make(chan struct{})
+	go func() {
+		p.wg.Wait()
+		close(drained)
+	}()
+	limit := time.NewTimer(drainWait)
+	defer limit.Stop()
+	select {
+	case <-drained:
+	case <-limit.C:
+	}
+	p.close()
+	<-drained
+}

@@ -1,0 +1,182 @@
+// Package proc is the only user of os/exec: short commands whose output is wanted, and long runs of programs that are
+// not trusted to end, to be quiet, or to clean up after themselves.
+//
+// Every child except Interactive's is the leader of a session of its own: Ctrl-C in the terminal does not reach it,
+// signals reach everything in its process group, and a program that asks for a password on the terminal fails at once
+// instead of being stopped for ever. On Windows there are no process groups: only the child itself is killed.
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrNotFound says that a command does not exist or may not be executed. It is exec.ErrNotFound.
+var ErrNotFound = exec.ErrNotFound
+
+// DefaultGrace is how long a child has between being asked to end and being killed.
+const DefaultGrace = 5 * time.Second
+
+// Cmd is one short command.
+type Cmd struct {
+	Argv  []string  // Argv[0] is looked up in the PATH of Env
+	Dir   string    // "" is the present directory
+	Env   []string  // the whole environment; nothing is inherited
+	Stdin io.Reader // nil is an empty input
+}
+
+// Output runs a command and returns all that it wrote. The exit code of a command that a signal ended is 128 plus the
+// signal's number. An error means that the command could not be started or waited for, or that ctx ended it.
+func Output(ctx context.Context, c Cmd) (stdout, stderr []byte, exit int, err error) {
+	var out, errs bytes.Buffer
+	exit, err = Stream(ctx, c, &out, &errs)
+	return out.Bytes(), errs.Bytes(), exit, err
+}
+
+// Stream is Output with the output written as it comes. The writers may be called from two goroutines at once, unless
+// they are the same.
+func Stream(ctx context.Context, c Cmd, stdout, stderr io.Writer) (exit int, err error) {
+	cmd, err := command(ctx, c)
+	if err != nil {
+		return -1, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, stdout, stderr
+	ownSession(cmd)
+	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, terminate) }
+	return finish(ctx, cmd)
+}
+
+// Interactive runs a command that talks to the person at the terminal, such as a pager or an editor. It stays in the
+// terminal's foreground process group.
+func Interactive(ctx context.Context, c Cmd, stdin, stdout, stderr *os.File) (exit int, err error) {
+	cmd, err := command(ctx, c)
+	if err != nil {
+		return -1, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	cmd.Cancel = func() error { return signalProcess(cmd.Process, terminate) }
+	return finish(ctx, cmd)
+}
+
+func command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
+	path, err := resolve(c.Argv, c.Dir, c.Env)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path)
+	cmd.Args = c.Argv
+	cmd.Dir = c.Dir
+	cmd.Env = explicit(c.Env)
+	// A process that the command left behind may hold its output open for ever.
+	cmd.WaitDelay = DefaultGrace
+	return cmd, nil
+}
+
+// explicit keeps os/exec from inheriting the environment when there is none.
+func explicit(env []string) []string {
+	if env == nil {
+		return []string{}
+	}
+	return env
+}
+
+func finish(ctx context.Context, cmd *exec.Cmd) (int, error) {
+	if err := startChild(cmd); err != nil {
+		return -1, startError(cmd, err)
+	}
+	err := waitChild(cmd)
+	if ctx.Err() != nil && !(cmd.ProcessState != nil && cmd.ProcessState.Success()) {
+		_ = signalGroup(cmd.Process.Pid, kill)
+		return -1, fmt.Errorf("%s: %w", cmd.Args[0], context.Cause(ctx))
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, ctx.Err()) {
+		return -1, fmt.Errorf("%s: %w", cmd.Args[0], err)
+	}
+	code, _ := exitOf(cmd.ProcessState)
+	return code, nil
+}
+
+// startError says what is missing: the system has the same words for the command, its interpreter and the directory.
+func startError(cmd *exec.Cmd, err error) error {
+	if cmd.Dir != "" {
+		if _, e := os.Stat(cmd.Dir); e != nil {
+			return fmt.Errorf("%s: %w", cmd.Args[0], e)
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: %w: %w", cmd.Args[0], ErrNotFound, err)
+	}
+	return fmt.Errorf("%s: %w", cmd.Args[0], err)
+}
+
+// LookPath finds a command in a PATH. A name with a separator is taken as it is. Empty and relative entries of the PATH
+// are passed over, so that a repository cannot bring a command of its own under a familiar name.
+func LookPath(name, pathEnv string) (string, error) {
+	return look(name, "", pathEnv)
+}
+
+func look(name, dir, pathEnv string) (string, error) {
+	if name == "" {
+		return "", fmt.Errorf("no command: %w", ErrNotFound)
+	}
+	if name != filepath.Base(name) {
+		at := name
+		if !filepath.IsAbs(at) && dir != "" {
+			at = filepath.Join(dir, at)
+			if abs, err := filepath.Abs(at); err == nil {
+				at = abs
+			}
+		}
+		found, err := exec.LookPath(at)
+		if err != nil && !errors.Is(err, exec.ErrDot) {
+			return "", notFound(name, err)
+		}
+		return found, nil
+	}
+	for _, entry := range filepath.SplitList(pathEnv) {
+		if !filepath.IsAbs(entry) {
+			continue
+		}
+		if found, err := exec.LookPath(filepath.Join(entry, name)); err == nil {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", name, ErrNotFound)
+}
+
+func notFound(name string, err error) error {
+	var e *exec.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	if errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
+	return fmt.Errorf("%s: %w: %w", name, ErrNotFound, err)
+}
+
+func resolve(argv []string, dir string, env []string) (string, error) {
+	if len(argv) == 0 {
+		return "", fmt.Errorf("no command: %w", ErrNotFound)
+	}
+	return look(argv[0], dir, variable(env, "PATH"))
+}
+
+// variable returns the value that a child would see: the last one.
+func variable(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(env[i], "="); ok && sameVariable(k, name) {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Baseline runs a plan's gates on the base, before anybody worked: what fails there is known red, what fails now and
+// passes then is flaky, and neither is held against the session. Gates with results by test run twice. A base without
+// any test is fine if the runner itself ran.
+//
+// An error means that a gate cannot judge here; it holds what was printed last.
+func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
+	base := session.Baseline{Tree: tree}
+	ev := session.Evidence{Tree: tree, Gates: map[string]session.Tests{}}
+	fail := func(err error) (session.Baseline, session.Evidence, error) {
+		return session.Baseline{}, session.Evidence{}, err
+	}
+	for _, g := range inRunningOrder(p.Baseline) {
+		first, err := j.baseRun(ctx, g, &base.Tree, runDir, false)
+		if err != nil {
+			return fail(err)
+		}
+		second := first
+		if g.Format.PerTest() && len(first.report.tests) > 0 {
+			if second, err = j.baseRun(ctx, g, &base.Tree, runDir, true); err != nil {
+				return fail(err)
+			}
+		}
+		tests, red, flaky := compare(first.report.tests, second.report.tests)
+		ev.Gates[g.Name] = tests
+		base.Red = append(base.Red, red...)
+		base.Flaky = append(base.Flaky, flaky...)
+		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen, reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
+		res.Counts = count(tests, g.Name)
+		if len(tests) == 0 {
+			res.Class = session.ClassNoTests
+		}
+		base.Gates = append(base.Gates, res)
+		j.say(line(res))
+	}
+	ev.Tree = base.Tree
+	for _, list := range []*[]session.TestID{&base.Red, &base.Flaky} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return base, ev, nil
+}
+
+// baseRun runs a gate on the base and refuses one that cannot judge.
+func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, again bool) (*gateRun, error) {
+	j.say("gate " + g.Name + " on the base …")
+	run, err := j.runGate(ctx, g, runDir, again)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case run.ended == proc.Timeout:
+		return nil, run.cannot(fmt.Sprintf("did not end within %s; set a longer timeout", g.Timeout))
+	case run.ended == proc.NotStarted:
+		return nil, run.cannot("could not be started")
+	case !run.ran():
+		return nil, run.cannot(fmt.Sprintf("could not run (exit code %d)", run.exit))
+	case g.Format.PerTest() && len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests:
+		return nil, run.cannot(fmt.Sprintf("ended with exit code %d and reported no test", run.exit))
+	}
+	now, err := j.Dirty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if now != *tree {
+		if !g.MayChangeTree {
+			return nil, fmt.Errorf("gate %s: %s", g.Name, j.changedTree(ctx, g, *tree, now))
+		}
+		*tree = now
+	}
+	return run, nil
+}
+
+// cannot is the error about a gate that cannot judge, with what it printed last.
+func (g *gateRun) cannot(why string) error {
+	text := fmt.Sprintf("gate %s %s", g.gate.Name, why)
+	if lines := g.quoted(); len(lines) > 0 {
+		text += "; it printed:\n  " + strings.Join(lines, "\n  ")
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// compare puts two runs on the same tree together. A test that failed in both is red; one that did not do the same twice
+// is flaky and counts as what was worse.
+func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
+	tests = session.Tests{}
+	for id, s := range a {
+		if other, ok := b[id]; ok && worse(other) > worse(s) {
+			s = other
+		}
+		tests[id] = s
+	}
+	for id, s := range b {
+		if _, ok := a[id]; !ok {
+			tests[id] = s
+		}
+	}
+	for _, id := range sortedKeys(tests) {
+		first, inA := a[id]
+		second, inB := b[id]
+		switch {
+		case bad(first) && bad(second):
+			red = append(red, id)
+		case !inA || !inB || first != second:
+			flaky = append(flaky, id)
+		}
+	}
+	return tests, red, flaky
+}
+
+func baseReason(run *gateRun, red, flaky []session.TestID) string {
+	if !run.gate.Format.PerTest() {
+		if len(red) > 0 {
+			return fmt.Sprintf("fails already (exit code %d); not held against the session", run.exit)
+		}
+		return "the command ended with exit code 0"
+	}
+	if len(run.report.tests) == 0 {
+		return "there is no test yet"
+	}
+	var parts []string
+	if len(red) > 0 {
+		parts = append(parts, plural(len(red), "test fails", "tests fail")+" already: "+someNames(red))
+	}
+	if len(flaky) > 0 {
+		parts = append(parts, plural(len(flaky), "test is", "tests are")+" flaky: "+someNames(flaky))
+	}
+	if len(parts) == 0 {
+		return "everything passes"
+	}
+	return strings.Join(parts, "; ")
+}

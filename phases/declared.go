@@ -1,0 +1,251 @@
+package phases
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// declaration is one named piece of a source file: a test, or (in Go) anything else at the top level.
+type declaration struct {
+	name  string
+	body  string // without comments and layout, to tell whether it was changed
+	test  bool
+	empty bool // a test that cannot fail, because it calls nothing
+}
+
+// declarations finds what a file declares. For Go it is exact; for other languages it knows how tests are usually
+// written and misses names that are computed.
+func declarations(file string, src []byte) []declaration {
+	switch path.Ext(file) {
+	case ".go":
+		return goDeclarations(src)
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+		return scriptDeclarations(string(src))
+	case ".py":
+		return pythonDeclarations(string(src))
+	}
+	return otherDeclarations(string(src))
+}
+
+// isTestFile reports whether a file holds tests, by the conventions of its language.
+func isTestFile(file string) bool {
+	base := path.Base(file)
+	switch path.Ext(file) {
+	case ".go":
+		return strings.HasSuffix(base, "_test.go")
+	case ".md", ".txt", ".json", ".yaml", ".yml", ".toml", ".lock", ".sum", ".mod":
+		return false
+	}
+	lower := strings.ToLower(file)
+	return strings.Contains(lower, "test") || strings.Contains(lower, "spec")
+}
+
+func goDeclarations(src []byte) []declaration {
+	fset := token.NewFileSet()
+	file, _ := parser.ParseFile(fset, "", src, parser.SkipObjectResolution|parser.AllErrors)
+	if file == nil || ignoredByBuild(src) {
+		return nil
+	}
+	text := func(n ast.Node) string {
+		from, to := fset.Position(n.Pos()).Offset, fset.Position(n.End()).Offset
+		return goTokens(src[min(from, len(src)):min(max(from, to), len(src))])
+	}
+	var out []declaration
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			out = append(out, declaration{name: d.Name.Name, body: text(d), test: isGoTest(d.Name.Name), empty: cannotFail(d)})
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						out = append(out, declaration{name: n.Name, body: text(s)})
+					}
+				case *ast.TypeSpec:
+					out = append(out, declaration{name: s.Name.Name, body: text(s)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func isGoTest(name string) bool {
+	return name != "TestMain" && (strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz"))
+}
+
+// ignoredByBuild reports whether a file is left out of every ordinary build.
+func ignoredByBuild(src []byte) bool {
+	for line := range strings.Lines(string(src)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "package ") {
+			return false
+		}
+		if expr, ok := strings.CutPrefix(line, "//go:build "); ok && slices.Contains(strings.Fields(expr), "ignore") {
+			return true
+		}
+	}
+	return false
+}
+
+// goTokens is Go source without comments and layout.
+func goTokens(src []byte) string {
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	s.Init(fset.AddFile("", -1, len(src)), src, nil, 0)
+	var b strings.Builder
+	for {
+		_, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return b.String()
+		}
+		if tok == token.SEMICOLON {
+			lit = ";"
+		}
+		if lit == "" {
+			lit = tok.String()
+		}
+		b.WriteString(lit)
+		b.WriteByte(' ')
+	}
+}
+
+// cannotFail reports whether a test function calls nothing but what a test may call without testing anything.
+func cannotFail(f *ast.FuncDecl) bool {
+	if f.Body == nil {
+		return true
+	}
+	idle := []string{"Log", "Logf", "Helper", "Parallel", "Name", "Skip", "Skipf", "SkipNow"}
+	found := false
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			sel, isSel := call.Fun.(*ast.SelectorExpr)
+			if !isSel || !slices.Contains(idle, sel.Sel.Name) {
+				found = true
+			}
+		}
+		return !found
+	})
+	return !found
+}
+
+var declaredRE = sync.OnceValue(func() (r struct{ script, python, other *regexp.Regexp }) {
+	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:test|it|specify)((?:\\.\\w+)*)\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
+	r.python = regexp.MustCompile(`(?m)^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(`)
+	r.other = regexp.MustCompile(`\b(?:void|fn|def|fun|func|function|sub|Task)\s+(\w*[Tt]est\w*|should\w*|it_\w+)\s*\(`)
+	return r
+})
+
+func scriptDeclarations(src string) []declaration {
+	var out []declaration
+	at := declaredRE().script.FindAllStringSubmatchIndex(src, -1)
+	for i, m := range at {
+		name := ""
+		for g := 4; g < len(m); g += 2 {
+			if m[g] >= 0 {
+				name = src[m[g]:m[g+1]]
+			}
+		}
+		name = strings.NewReplacer(`\'`, `'`, `\"`, `"`, "\\`", "`", `\\`, `\`).Replace(name)
+		modifier := src[m[2]:m[3]]
+		end := len(src)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		if strings.Contains(name, "${") || strings.Contains(name, "%") || strings.Contains(modifier, "skip") || strings.Contains(modifier, "todo") {
+			continue
+		}
+		body := withoutComments(src[m[0]:end], "//")
+		d := declaration{name: testName(name), body: strings.Join(strings.Fields(body), " "), test: true}
+		if _, inner, ok := strings.Cut(src[m[1]:end], "{"); ok {
+			inner = withoutComments(inner, "//")
+			d.empty = !strings.Contains(inner, "(") && !strings.Contains(inner, "throw") && !strings.Contains(src[m[1]:end-len(inner)], "=> (")
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func pythonDeclarations(src string) []declaration {
+	var out []declaration
+	for _, m := range declaredRE().python.FindAllStringSubmatchIndex(src, -1) {
+		indent := m[3] - m[2]
+		body := pythonBlock(src[m[0]:], indent)
+		_, inner, _ := strings.Cut(body, "\n")
+		if first, _, _ := strings.Cut(body, "\n"); strings.Contains(first, "assert ") {
+			inner = first[strings.Index(first, ")")+1:] + inner
+		}
+		code := withoutComments(inner, "#")
+		out = append(out, declaration{name: src[m[4]:m[5]], body: strings.Join(strings.Fields(withoutComments(body, "#")), " "), test: true,
+			empty: !strings.Contains(code, "assert") && !strings.Contains(code, "(") && !strings.Contains(code, "raise")})
+	}
+	return out
+}
+
+// pythonBlock is a definition and the lines that are indented deeper than it.
+func pythonBlock(src string, indent int) string {
+	end := 0
+	for line := range strings.Lines(src) {
+		text := strings.TrimLeft(line, " \t")
+		if end > 0 && strings.TrimSpace(text) != "" && len(line)-len(text) <= indent && !strings.HasPrefix(text, ")") {
+			break
+		}
+		end += len(line)
+	}
+	return src[:end]
+}
+
+func otherDeclarations(src string) []declaration {
+	var out []declaration
+	at := declaredRE().other.FindAllStringSubmatchIndex(src, -1)
+	for i, m := range at {
+		end := len(src)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		out = append(out, declaration{name: src[m[2]:m[3]], body: strings.Join(strings.Fields(src[m[0]:end]), " "), test: true})
+	}
+	return out
+}
+
+// withoutComments drops what follows a mark at the start of a line or after a space, and /* … */ where the mark is //.
+func withoutComments(src, mark string) string {
+	var b strings.Builder
+	for line := range strings.Lines(src) {
+		for i := 0; ; {
+			n := strings.Index(line[i:], mark)
+			if n < 0 {
+				b.WriteString(line)
+				break
+			}
+			if i += n; i == 0 || line[i-1] == ' ' || line[i-1] == '\t' || line[i-1] == ';' {
+				b.WriteString(line[:i] + "\n")
+				break
+			}
+			i += len(mark)
+		}
+	}
+	out := b.String()
+	if mark != "//" {
+		return out
+	}
+	for {
+		from := strings.Index(out, "/*")
+		if from < 0 {
+			return out
+		}
+		to := strings.Index(out[from:], "*/")
+		if to < 0 {
+			return out[:from]
+		}
+		out = out[:from] + " " + out[from+to+2:]
+	}
+}

@@ -1,0 +1,66 @@
+package phases
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Variables that agents and gates see without being named in the configuration: what a shell, a terminal and the usual
+// toolchains need to work at all. Nothing that commonly holds a secret is among them.
+var (
+	allowedNames = []string{
+		"PATH", "HOME", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "CI",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "NIX_SSL_CERT_FILE",
+		"GOPATH", "GOBIN", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB",
+		"GOTOOLCHAIN", "GOROOT", "GOWORK", "GOENV", "GOEXPERIMENT", "GOTMPDIR", "CGO_ENABLED", "CC", "CXX", "PKG_CONFIG_PATH",
+		"CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
+		"JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "ANDROID_HOME", "DOTNET_ROOT",
+		"NVM_DIR", "NVM_BIN", "NODE_PATH", "NODE_ENV", "PNPM_HOME", "VOLTA_HOME", "FNM_DIR", "BUN_INSTALL", "DENO_DIR",
+		"PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "UV_CACHE_DIR",
+		"RBENV_ROOT", "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "NIX_PATH",
+		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DEVELOPER_DIR", "SDKROOT",
+	}
+	allowedPrefixes = []string{"LC_", "XDG_"}
+	allowedWindows  = []string{
+		"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "USERNAME", "APPDATA",
+		"LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "HOMEDRIVE", "HOMEPATH", "NUMBER_OF_PROCESSORS",
+		"PROCESSOR_ARCHITECTURE", "OS",
+	}
+)
+
+// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed list, and
+// those whose names are in extra. Of a name that occurs twice the last value is kept. The result is sorted.
+func DefaultEnv(environ, extra []string) []string {
+	return allowEnv(environ, extra, runtime.GOOS == "windows")
+}
+
+func allowEnv(environ, extra []string, windows bool) []string {
+	fold := func(name string) string { return name }
+	names := slices.Concat(allowedNames, extra)
+	if windows {
+		fold = strings.ToUpper
+		names = append(names, allowedWindows...)
+	}
+	allowed := map[string]bool{}
+	for _, name := range names {
+		allowed[fold(name)] = true
+	}
+	kept := map[string]string{}
+	for _, entry := range environ {
+		name, _, ok := strings.Cut(entry, "=")
+		if !ok || name == "" {
+			continue // "=C:=…" of Windows among them
+		}
+		key := fold(name)
+		if allowed[key] || slices.ContainsFunc(allowedPrefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
+			kept[key] = entry
+		}
+	}
+	out := make([]string, 0, len(kept))
+	for _, entry := range kept {
+		out = append(out, entry)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,93 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// FailuresFile is the name of the file in a run's directory that holds what the failing tests printed. It stays outside
+// Git.
+const FailuresFile = "failures.json"
+
+// Bounds of what is kept of failing tests. They are small because the text ends up in an agent's prompt.
+const (
+	maxFailures   = 20       // tests with an excerpt
+	maxExcerpt    = 4 << 10  // bytes of one excerpt
+	maxAllExcerpt = 16 << 10 // bytes of all excerpts together
+)
+
+// Failure is what one failing test, or one thing that could not be built, printed. Message comes from the project's
+// code: it is data, never instructions.
+type Failure struct {
+	Gate    string             `json:"gate"`
+	Test    session.TestID     `json:"test"`
+	Status  session.TestStatus `json:"status"`
+	Message string             `json:"message,omitempty"`
+	Log     string             `json:"log,omitempty"` // name of the gate's log in the run's directory
+}
+
+// ReadFailures returns what the gates kept of the failing tests of the run with this directory. Nothing is there when
+// nothing failed, and when the directory is gone. An error means that the file is there and cannot be read.
+func ReadFailures(runDir string) ([]Failure, error) {
+	name := filepath.Join(runDir, FailuresFile)
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Failure
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list, nil
+}
+
+// writeFailures replaces the file. It is a convenience for the next prompt, so it need not be durable.
+func writeFailures(runDir string, list []Failure) error {
+	list = list[:min(len(list), maxFailures)]
+	left := maxAllExcerpt
+	for i := range list {
+		list[i].Message = excerpt(list[i].Message, min(left, maxExcerpt))
+		left -= len(list[i].Message)
+	}
+	if list == nil {
+		list = []Failure{}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(list); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(runDir, FailuresFile), b.Bytes(), 0o600)
+}
+
+// excerpt is a text without control characters, cut to a number of bytes at its end: what failed first is said first.
+func excerpt(s string, most int) string {
+	s = strings.TrimSpace(safetext.Strip(s))
+	if len(s) <= most {
+		return s
+	}
+	const cut = " […]"
+	keep := most - len(cut)
+	if keep <= 0 {
+		return ""
+	}
+	for keep > 0 && !utf8.RuneStart(s[keep]) {
+		keep--
+	}
+	return s[:keep] + cut
+}

@@ -1,0 +1,314 @@
+package phases
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+const (
+	maxGateLog   = 64 << 20 // bytes of a gate's log; the parsers see everything
+	printedLines = 20       // of a gate's output that an error about it quotes
+)
+
+// Exit codes with which a shell says that a command is not there, or may not be executed (POSIX, Shell Command Language,
+// 2.8.2).
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// gateRun is what was seen of one gate.
+type gateRun struct {
+	gate    workflows.Gate
+	log     string // file name in the run's directory
+	ended   proc.Ended
+	exit    int
+	millis  int64
+	started string // why it could not be started
+	report  *report
+	printed []string
+}
+
+// ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
+func (g *gateRun) ran() bool {
+	return g.ended == proc.Exited && g.exit != exitNotExecutable && g.exit != exitNotFound
+}
+
+// runGate runs a gate in the work tree. With again, results that a runner has cached do not count. An error means that
+// the gate could not be watched, or that ctx ended it.
+func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
+	if g.Where != "" && g.Where != workflows.InPlace {
+		return nil, fmt.Errorf("gate %s: where: %s is not built yet", g.Name, g.Where)
+	}
+	argv := g.Run.Argv
+	if g.Run.Shell != "" {
+		argv = []string{"sh", "-c", g.Run.Shell}
+	}
+	name := fileName(g.Name)
+	if again {
+		name += "-again"
+	}
+	run := &gateRun{gate: g, log: "gate-" + name + ".log"}
+	reportFile := filepath.Join(runDir, "report-"+name+".xml")
+	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
+		return nil, err
+	}
+	old, err := reportStamps(j.Root, g.Report)
+	if err != nil {
+		return nil, err
+	}
+	log, err := newLog(filepath.Join(runDir, run.log), maxGateLog)
+	if err != nil {
+		return nil, err
+	}
+	shared := &lockedWriter{w: log}
+	marker := "WFS_GATE_RUN=" + reportFile
+	env := append(append([]string{}, j.Env...), "WFS_REPORT="+reportFile, marker)
+	if again && g.Format == workflows.FormatGoTest {
+		env = goWithoutCache(env)
+	}
+	tail := &lastLines{}
+	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
+	read := func() *report { return newReport() }
+	switch {
+	case g.Format == workflows.FormatGoTest:
+		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
+		spec.Stdout, spec.Stderr = io.MultiWriter(shared, p.stream(false)), io.MultiWriter(shared, p.stream(true))
+		read = p.finish
+	case g.Format == workflows.FormatJUnit && g.Report == "":
+		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
+		out := &junitStdout{}
+		out.start(j.roots())
+		spec.Stdout, spec.Stderr = io.MultiWriter(shared, tail, out), io.MultiWriter(shared, tail)
+		read = func() *report { return out.finish() }
+	default:
+		both := io.MultiWriter(shared, tail)
+		spec.Stdout, spec.Stderr = both, both
+	}
+	res, err := proc.Run(ctx, spec)
+	parsed := read()
+	if cerr := log.Close(); cerr != nil {
+		j.say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("gate %s: %w", g.Name, err)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
+	run.printed, run.report = tail.lines(), parsed
+	if len(res.Survivors) > 0 {
+		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
+	}
+	if g.Format == workflows.FormatJUnit {
+		if err := j.readReports(run, reportFile, old); err != nil {
+			return nil, err
+		}
+		if err := j.explainLoadFailures(ctx, run, env); err != nil {
+			return nil, err
+		}
+	}
+	run.close()
+	return run, nil
+}
+
+// close adds the entry for the gate as a whole: an exit-code gate's result, or a failure that no test explains, such as
+// a coverage threshold, an error outside of all tests, or a report that was cut.
+func (g *gateRun) close() {
+	id, tests := gateID(g.gate.Name), g.report.tests
+	if !g.gate.Format.PerTest() {
+		if g.ran() {
+			tests[id] = session.TestPass
+			if g.exit != 0 {
+				tests[id] = session.TestFail
+				g.report.say(id, strings.Join(g.printed, "\n"))
+			}
+		}
+		return
+	}
+	if !g.report.noTests {
+		g.report.noTests = len(tests) == 0 && saysNoTests(g)
+	}
+	c := tests.Count()
+	if g.ran() && (g.report.damaged != "" || g.exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
+		g.report.set(id, session.TestError)
+		g.report.say(id, strings.Join(g.printed, "\n"))
+	}
+}
+
+// saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
+// a sentence.
+func saysNoTests(g *gateRun) bool {
+	if g.exit == 0 || g.exit == 5 && g.gate.Format == workflows.FormatJUnit {
+		return true
+	}
+	text := strings.Join(g.printed, "\n")
+	return strings.Contains(text, "No tests found") || strings.Contains(text, "No test files found") || strings.Contains(text, "no packages to test")
+}
+
+// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT, or what was printed.
+func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stamp) error {
+	var files []string
+	if run.gate.Report != "" {
+		now, err := reportStamps(j.Root, run.gate.Report)
+		if err != nil {
+			return err
+		}
+		for _, name := range sortedKeys(now) {
+			if before, ok := old[name]; !ok || before != now[name] {
+				files = append(files, filepath.Join(j.Root, filepath.FromSlash(name)))
+			}
+		}
+	} else {
+		info, err := os.Stat(reportFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			return nil
+		}
+		files = []string{reportFile}
+	}
+	p := newJUnitParser(j.roots()...)
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		p.parse(f)
+		_ = f.Close()
+	}
+	run.report = p.r
+	return nil
+}
+
+// roots are the names under which tools print the work tree.
+func (j *Judge) roots() []string {
+	roots := []string{filepath.ToSlash(j.Root)}
+	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
+		roots = append(roots, filepath.ToSlash(real))
+	}
+	return roots
+}
+
+// junitStdout parses a report while it is printed.
+type junitStdout struct {
+	w    *io.PipeWriter
+	done chan *report
+}
+
+func (s *junitStdout) start(roots []string) {
+	r, w := io.Pipe()
+	s.w, s.done = w, make(chan *report, 1)
+	go func() {
+		p := newJUnitParser(roots...)
+		p.parse(r)
+		_ = r.Close()
+		s.done <- p.r
+	}()
+}
+
+func (s *junitStdout) Write(b []byte) (int, error) { return s.w.Write(b) }
+
+func (s *junitStdout) finish() *report {
+	_ = s.w.Close()
+	return <-s.done
+}
+
+// goWithoutCache makes `go test` run tests whose result it remembers.
+func goWithoutCache(env []string) []string {
+	flags := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "GOFLAGS="); ok {
+			flags = v + " "
+		}
+	}
+	return append(env, "GOFLAGS="+flags+"-count=1")
+}
+
+// lockedWriter is for a program's two streams.
+type lockedWriter struct {
+	sync.Mutex
+	w io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	return l.w.Write(b)
+}
+
+// lastLines keeps the last lines of a text for people.
+type lastLines struct {
+	sync.Mutex
+	part []byte
+	list []string
+}
+
+func (l *lastLines) Write(b []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	n := len(b)
+	for len(b) > 0 {
+		line, rest, ended := bytes.Cut(b, []byte{'\n'})
+		if len(l.part) < 2*maxTestName {
+			l.part = append(l.part, line[:min(len(line), 2*maxTestName)]...)
+		}
+		if ended {
+			l.keep(string(l.part))
+			l.part = l.part[:0]
+		}
+		b = rest
+	}
+	return n, nil
+}
+
+func (l *lastLines) add(line string) {
+	l.Lock()
+	defer l.Unlock()
+	l.keep(line)
+}
+
+func (l *lastLines) keep(line string) {
+	if line = strings.TrimRight(safetext.Strip(line), " \t\n"); line == "" {
+		return
+	}
+	if len(l.list) == printedLines {
+		l.list = append(l.list[:0], l.list[1:]...)
+	}
+	l.list = append(l.list, safetext.Line(line, 300))
+}
+
+func (l *lastLines) lines() []string {
+	l.Lock()
+	defer l.Unlock()
+	if len(l.part) > 0 {
+		l.keep(string(l.part))
+		l.part = nil
+	}
+	return l.list
+}
+
+// fileName makes a gate's name fit for a file.
+func fileName(gate string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, gate)
+}

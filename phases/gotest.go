@@ -1,0 +1,339 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// goEvent is one line of `go test -json` (see `go doc test2json` and `go help buildjson`).
+type goEvent struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build-output and build-fail
+	Test        string
+	Output      string
+	FailedBuild string
+}
+
+// goParser reads `go test -json` as it is printed. Lines that are no events are text.
+type goParser struct {
+	mu      sync.Mutex
+	r       *report
+	root    string
+	text    func(string)
+	streams []*goStream
+
+	finished bool
+
+	running map[session.TestID]bool
+	output  map[session.TestID]*lastBytes
+	packs   map[string]*goPackage
+	builds  map[string][]string // lines printed for an import path
+	header  string              // import path of "# path" in text, as before Go 1.24
+}
+
+type goPackage struct {
+	done, failed, broken, panicked bool
+	failedBuild                    string
+	tests                          int // that failed
+	out                            lastBytes
+}
+
+// Bounds of what is remembered while tests run.
+const (
+	maxLive       = 256 // tests whose output is kept until they end
+	maxBuilds     = 100
+	maxBuildLines = 200
+)
+
+// newGoParser reports what is meant for people to text, which may be nil. root is taken from paths.
+func newGoParser(root string, text func(string)) *goParser {
+	if text == nil {
+		text = func(string) {}
+	}
+	return &goParser{r: newReport(), root: root, text: text, running: map[session.TestID]bool{},
+		output: map[session.TestID]*lastBytes{}, packs: map[string]*goPackage{}, builds: map[string][]string{}}
+}
+
+// goStream is one of a program's two streams: their lines end independently.
+type goStream struct {
+	p        *goParser
+	plain    bool // events are not expected here
+	line     []byte
+	skipping bool // the rest of a line that is too long
+}
+
+// stream returns a writer to be used for one stream; plain is for stderr, where go prints no events.
+func (p *goParser) stream(plain bool) *goStream {
+	s := &goStream{p: p, plain: plain}
+	p.streams = append(p.streams, s)
+	return s
+}
+
+func (s *goStream) Write(b []byte) (int, error) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	n := len(b)
+	if s.p.finished {
+		return n, nil // from a process that outlived the run
+	}
+	for len(b) > 0 {
+		part, rest, ended := bytes.Cut(b, []byte{'\n'})
+		if !s.skipping && len(s.line)+len(part) <= maxLine {
+			s.line = append(s.line, part...)
+		} else {
+			s.skipping, s.line = true, s.line[:0]
+		}
+		if ended {
+			s.end()
+		}
+		b = rest
+	}
+	return n, nil
+}
+
+func (s *goStream) end() {
+	line := bytes.TrimSpace(s.line)
+	if !s.skipping && len(line) > 0 {
+		var e goEvent
+		if !s.plain && line[0] == '{' && json.Unmarshal(line, &e) == nil && e.Action != "" {
+			s.p.event(e)
+		} else {
+			s.p.textLine(string(s.line))
+		}
+	}
+	s.line, s.skipping = s.line[:0], false
+}
+
+// textLine reads what is no event: what older versions of go print about builds, and everything on stderr.
+func (p *goParser) textLine(line string) {
+	p.text(line)
+	if strings.Contains(line, "no packages to test") || strings.Contains(line, "matched no packages") {
+		p.r.noTests = true
+	}
+	if header, ok := strings.CutPrefix(line, "# "); ok {
+		p.header = header
+	} else if p.header != "" {
+		p.buildLine(p.header, line)
+	}
+}
+
+func (p *goParser) buildLine(of, line string) {
+	lines := p.builds[of]
+	if lines == nil && len(p.builds) >= maxBuilds || len(lines) >= maxBuildLines {
+		return
+	}
+	p.builds[of] = append(lines, strings.TrimRight(line, "\n\r"))
+}
+
+func (p *goParser) pack(name string) *goPackage {
+	g := p.packs[name]
+	if g == nil {
+		g = &goPackage{}
+		if len(p.packs) < maxTests {
+			p.packs[name] = g
+		}
+	}
+	return g
+}
+
+func (p *goParser) event(e goEvent) {
+	if e.Package == "" {
+		if e.Action == "build-output" {
+			p.text(strings.TrimRight(e.Output, "\n"))
+			p.buildLine(e.ImportPath, e.Output)
+		}
+		return
+	}
+	if e.Test == "" {
+		p.packageEvent(e)
+		return
+	}
+	id := session.TestID(e.Package + "." + testName(e.Test))
+	switch e.Action {
+	case "run":
+		if len(p.running) < maxTests {
+			p.running[id] = true
+		}
+	case "output":
+		p.text(strings.TrimRight(e.Output, "\n"))
+		p.keep(id, e.Output)
+		if strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, "fatal error: ") {
+			p.pack(e.Package).panicked = true
+		}
+	case "pass":
+		p.end(id, session.TestPass)
+	case "skip":
+		p.end(id, session.TestSkip)
+	case "fail":
+		p.pack(e.Package).tests++
+		p.end(id, session.TestFail)
+	}
+}
+
+func (p *goParser) keep(id session.TestID, output string) {
+	if strings.HasPrefix(strings.TrimSpace(output), "=== ") {
+		return
+	}
+	o := p.output[id]
+	if o == nil {
+		if len(p.output) >= maxLive {
+			return
+		}
+		o = &lastBytes{}
+		p.output[id] = o
+	}
+	o.add(output)
+}
+
+func (p *goParser) end(id session.TestID, s session.TestStatus) {
+	delete(p.running, id)
+	p.r.set(id, s)
+	if o := p.output[id]; o != nil {
+		if s == session.TestFail {
+			p.r.say(id, o.String())
+		}
+		delete(p.output, id)
+	}
+}
+
+func (p *goParser) packageEvent(e goEvent) {
+	g := p.pack(e.Package)
+	switch e.Action {
+	case "output":
+		p.text(strings.TrimRight(e.Output, "\n"))
+		g.out.add(e.Output)
+		g.panicked = g.panicked || strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, "fatal error: ")
+		// Go 1.23 and older say only here that nothing was run.
+		g.broken = g.broken || strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]")
+	case "pass", "skip":
+		g.done = true
+	case "fail":
+		g.done, g.failed, g.failedBuild = true, true, e.FailedBuild
+	}
+}
+
+// finish closes the report: what was running when its process ended has no result, and a package that failed is
+// explained by a test, by its build, or by an entry of its own.
+func (p *goParser) finish() *report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.streams {
+		s.end()
+	}
+	p.finished = true
+	for _, id := range sortedKeys(p.running) {
+		p.r.set(id, session.TestError)
+		p.r.say(id, "it was running when the test process ended\n"+p.output[id].String())
+		if pkg, _ := goTest(id); pkg != "" {
+			p.pack(pkg).tests++
+			p.r.crashed[pkg] = true
+		}
+	}
+	for _, name := range sortedKeys(p.packs) {
+		g := p.packs[name]
+		switch {
+		case g.failedBuild != "" || g.broken:
+			p.brokenPackage(name, g)
+		case g.failed && g.tests == 0:
+			p.r.set(session.TestID(name), session.TestError)
+			p.r.say(session.TestID(name), g.out.String())
+			p.r.crashed[name] = true
+		case g.failed && g.panicked:
+			p.r.crashed[name] = true
+		}
+	}
+	return p.r
+}
+
+func (p *goParser) brokenPackage(name string, g *goPackage) {
+	lines := p.builds[g.failedBuild]
+	if len(lines) == 0 {
+		for _, of := range sortedKeys(p.builds) {
+			if first, _, _ := strings.Cut(of, " "); first == name || first == name+"_test" || first == name+".test" {
+				lines = append(lines, p.builds[of]...)
+			}
+		}
+	}
+	unit, found := session.TestID(name), false
+	for i, line := range lines {
+		b, ok := p.goError(unit, line)
+		if !ok {
+			continue
+		}
+		for _, more := range lines[i+1:] { // "have (…)", "want (…)" and the like
+			if !strings.HasPrefix(more, "\t") {
+				break
+			}
+			b.Message += "\n" + more
+		}
+		p.r.breaks(b)
+		found = true
+	}
+	if !found {
+		p.r.breaks(breakage{Unit: unit, Message: strings.TrimSpace(strings.Join(lines, "\n") + "\n" + g.out.String())})
+	}
+}
+
+// goError reads "file:line:col: message", or a message of go itself.
+func (p *goParser) goError(unit session.TestID, line string) (breakage, bool) {
+	if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "\t") || strings.HasSuffix(line, ": too many errors") {
+		return breakage{}, false
+	}
+	file, msg := goPosition(strings.TrimPrefix(line, "vet: "))
+	if rel, ok := strings.CutPrefix(file, p.root+"/"); ok {
+		file = rel
+	}
+	if file != "" {
+		file = path.Clean(file)
+	}
+	b := breakage{Unit: unit, File: file, Message: strings.ReplaceAll(line, p.root+"/", "")}
+	b.Missing = missingInGo(msg, modulePrefix(string(unit), file))
+	return b, true
+}
+
+// goPosition splits "dir/file.go:3:8: message". file is "" when the line does not begin with a position.
+func goPosition(line string) (file, msg string) {
+	i := strings.Index(line, ".go:")
+	if i < 0 || strings.ContainsAny(line[:i], "\t\"") {
+		return "", line
+	}
+	file, rest := line[:i+3], line[i+4:]
+	digits := strings.TrimLeft(rest, "0123456789:")
+	if digits == rest {
+		return "", line
+	}
+	return file, strings.TrimSpace(digits)
+}
+
+// lastBytes keeps the end of a text, a little more than one excerpt. A nil one is empty.
+type lastBytes struct{ b []byte }
+
+func (l *lastBytes) add(s string) {
+	l.b = append(l.b, s...)
+	if extra := len(l.b) - 2*maxExcerpt; extra > 0 {
+		l.b = slices.Delete(l.b, 0, extra+maxExcerpt)
+	}
+}
+
+func (l *lastBytes) String() string {
+	if l == nil {
+		return ""
+	}
+	return string(l.b)
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,303 @@
+package phases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// judgeGreen decides whether the lap's tests exist, ran and pass, and nothing that was green before fails.
+func judgeGreen(l *lap) finding {
+	f := finding{verdict: session.Fail, knownRed: l.knownRed()}
+	var units []session.TestID
+	var files []string
+	for _, b := range l.now.broken {
+		if !l.known[b.Unit] && !bad(l.start[b.Unit]) {
+			units = append(units, b.Unit)
+			files = append(files, b.File)
+		}
+	}
+	missing, failing := l.missed(&f)
+	if len(units) > 0 {
+		slices.Sort(units)
+		f.class, f.failing = session.ClassBuildBroken, slices.Compact(units)
+		f.reason = "cannot be built or loaded: " + someNames(f.failing)
+		slices.Sort(files)
+		if files = slices.DeleteFunc(slices.Compact(files), func(s string) bool { return s == "" }); len(files) > 0 {
+			f.reason += " (" + some(files) + ")"
+		}
+		return f
+	}
+	if none, ok := l.nothingRan(broken{}); ok {
+		return l.with(f, none)
+	}
+	broke, how := l.brokeGreen(broken{}, nil)
+	fresh := l.newlyFailing()
+	switch id := gateID(l.gate); {
+	case len(missing) > 0:
+		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing)
+		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " gone, skipped or emptied: " + someNames(missing)
+	case len(failing) > 0:
+		f.class, f.failing = session.ClassTargetFailing, slices.Concat(failing, broke)
+		f.reason = fmt.Sprintf("%d of %d tests of this lap pass; not yet: %s", f.passing, f.passing+len(failing), someNames(failing))
+	case len(broke) > 0:
+		f.class, f.failing, f.reason = session.ClassBrokeGreen, slices.Concat(broke, fresh), how
+		if len(fresh) == 0 {
+			f.retry = l.onlyFailing(broke)
+		}
+	case len(fresh) > 0:
+		f.class, f.failing = session.ClassTargetFailing, fresh
+		f.reason = plural(len(fresh), "test that is new in this lap fails", "tests that are new in this lap fail") + ": " + someNames(fresh)
+	case bad(l.now.tests[id]) && !l.known[id]:
+		f.class, f.failing = session.ClassCommandFailed, []session.TestID{id}
+		f.reason = fmt.Sprintf("the command ended with exit code %d although no test failed", l.exit)
+		if l.now.damaged != "" {
+			f.reason = "the report cannot be trusted to be complete: " + l.now.damaged
+		}
+	default:
+		f.verdict, f.class = session.Pass, session.ClassGreen
+		f.reason = "everything expected passes"
+		if n := len(l.targets) + len(l.expected); n > 0 {
+			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
+		}
+	}
+	return f
+}
+
+// missed looks for the lap's tests. It counts those that pass, and returns those that are gone, skipped or can no longer
+// fail, and those that fail.
+func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
+	seen := map[session.TestID]bool{}
+	look := func(id session.TestID) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		switch s, ran := l.now.tests[id]; {
+		case !ran || s == session.TestSkip || s == session.TestPass && l.files.emptied(id, l.now.files[id], false):
+			missing = append(missing, id)
+		case bad(s):
+			failing = append(failing, id)
+		default:
+			f.passing++
+		}
+	}
+	for _, id := range l.targets {
+		look(id)
+	}
+	for _, name := range l.expected {
+		found := false
+		for _, id := range sortedKeys(l.now.tests) {
+			if matches(id, name) {
+				found = true
+				look(id)
+			}
+		}
+		if !found {
+			missing = append(missing, session.TestID(name))
+		}
+	}
+	return missing, failing
+}
+
+// newlyFailing are tests that nobody asked for and that fail: absent or skipped at the lap's start.
+func (l *lap) newlyFailing() []session.TestID {
+	var out []session.TestID
+	for _, id := range sortedKeys(l.now.tests) {
+		was, had := l.start[id]
+		if bad(l.now.tests[id]) && (!had || was == session.TestSkip) && !l.known[id] && id != gateID(l.gate) && !l.about().isTarget[id] && !l.hasFailingSubtest(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// brokeGreen returns what passed at the lap's start and does not now, and says how. excused are failing tests that the
+// attempt may have: they, what they took down, and what waits for a missing name, are left out.
+func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.TestID, how string) {
+	var failing, skipped, gone, emptied []session.TestID
+	for _, id := range sortedKeys(l.start) {
+		if l.start[id] != session.TestPass || l.known[id] || id == gateID(l.gate) || l.about().isTarget[id] {
+			continue
+		}
+		switch s, ran := l.now.tests[id]; {
+		case s == session.TestPass:
+			if l.files.emptied(id, l.now.files[id], true) {
+				emptied = append(emptied, id)
+			}
+		case s == session.TestSkip:
+			skipped = append(skipped, id)
+		case !ran:
+			if !l.mayBeGone(id, b, excused) {
+				gone = append(gone, id)
+			}
+		case slices.Contains(excused, id), l.hasFailingSubtest(id), s == session.TestError && l.tookDown(id, excused):
+		default:
+			failing = append(failing, id)
+		}
+	}
+	var says []string
+	for _, part := range []struct {
+		ids       []session.TestID
+		one, many string
+	}{
+		{failing, "test that was green fails", "tests that were green fail"},
+		{skipped, "test that was green is skipped", "tests that were green are skipped"},
+		{gone, "test that was green is gone", "tests that were green are gone"},
+		{emptied, "test that was green was emptied", "tests that were green were emptied"},
+	} {
+		if len(part.ids) > 0 {
+			says = append(says, plural(len(part.ids), part.one, part.many)+": "+someNames(part.ids))
+		}
+	}
+	return slices.Concat(failing, skipped, gone, emptied), strings.Join(says, "; ")
+}
+
+// mayBeGone reports whether a green test's absence says nothing: a subtest whose parent still stands, or a test of
+// something that cannot be built yet.
+func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
+	if p := parent(id); p != "" {
+		if _, had := l.start[p]; had {
+			return true // the parent is judged itself
+		}
+		if l.about().ranBelow[p] {
+			return true // another parameter of the same test ran
+		}
+	}
+	for unit := range b.missing {
+		if under(id, unit) {
+			return true
+		}
+	}
+	if len(b.missing) > 0 && (l.ranNothing() || l.declaredIn(id, b)) {
+		return true
+	}
+	return l.tookDown(id, excused)
+}
+
+// ranNothing reports whether no test ran at all: pytest stops before the first one when a file cannot be loaded.
+func (l *lap) ranNothing() bool {
+	for id, s := range l.now.tests {
+		if s != session.TestError && id != gateID(l.gate) {
+			return false
+		}
+	}
+	return true
+}
+
+// declaredIn reports whether a test is declared in one of the files that cannot be loaded yet.
+func (l *lap) declaredIn(id session.TestID, b broken) bool {
+	for _, x := range l.now.broken {
+		if !b.missing[x.Unit] {
+			continue
+		}
+		for _, f := range l.files.tests(id, x.File) {
+			is := func(d declaration) bool { return d.test && declares(leaf(id), d.name) }
+			if slices.ContainsFunc(f.decls, is) || slices.ContainsFunc(f.oldDecls, is) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tookDown reports whether one of the excused tests ended the process that the test would have run in.
+func (l *lap) tookDown(id session.TestID, excused []session.TestID) bool {
+	pkg, _ := goTest(id)
+	return pkg != "" && l.now.crashed[pkg] && slices.ContainsFunc(excused, func(e session.TestID) bool {
+		p, _ := goTest(e)
+		return p == pkg
+	})
+}
+
+// hasFailingSubtest reports whether a failing test fails because of its subtests, which are judged themselves.
+func (l *lap) hasFailingSubtest(id session.TestID) bool {
+	return bad(l.now.tests[id]) && l.about().failingBelow[id]
+}
+
+// withParents adds the tests that the given subtests belong to.
+func (l *lap) withParents(ids []session.TestID) []session.TestID {
+	all := slices.Clone(ids)
+	for _, id := range ids {
+		for p := parent(id); p != ""; p = parent(p) {
+			if _, ran := l.now.tests[p]; ran {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// onlyFailing returns the tests if all of them ran and failed: those may be flaky. One that is gone or skipped is not.
+func (l *lap) onlyFailing(ids []session.TestID) []session.TestID {
+	for _, id := range ids {
+		if !bad(l.now.tests[id]) {
+			return nil
+		}
+	}
+	return ids
+}
+
+func (l *lap) knownRed() []session.TestID {
+	var out []session.TestID
+	for _, id := range sortedKeys(l.now.tests) {
+		if bad(l.now.tests[id]) && l.known[id] && !l.about().isTarget[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// nothingRan is the finding about a run in which no test was reported. Neither red nor green can be told from it.
+func (l *lap) nothingRan(b broken) (finding, bool) {
+	if len(b.wrong) > 0 || len(b.missing) > 0 || count(l.now.tests, l.gate).Total() > 0 {
+		return finding{}, false
+	}
+	n := finding{class: session.ClassNoTests, reason: "the runner ran no test"}
+	if l.exit != 0 && !l.now.noTests {
+		n.class, n.reason = session.ClassBuildBroken, fmt.Sprintf("the command ended with exit code %d before it reported any test", l.exit)
+	}
+	if had := count(l.start, l.gate).Passed; had > 0 {
+		n.reason += fmt.Sprintf("; %s at the lap's start", plural(had, "passed", "passed"))
+	}
+	return n, true
+}
+
+func (l *lap) with(f, what finding) finding {
+	f.class, f.reason = what.class, what.reason
+	for id, s := range l.start {
+		if s == session.TestPass && !l.known[id] {
+			f.failing = append(f.failing, id)
+		}
+	}
+	slices.Sort(f.failing)
+	return f
+}
+
+// plural is "1 test fails", "3 tests fail".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func someNames(ids []session.TestID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = string(id)
+	}
+	return some(names)
+}
+
+// some lists the first few of many.
+func some(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

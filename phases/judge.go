@@ -1,0 +1,329 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Judge runs guards and gates in a work tree and says what they mean.
+type Judge struct {
+	Root string   // top of the work tree, absolute
+	Env  []string // the whole environment of gates, as DefaultEnv made it
+	// Report gets a line of progress now and then. May be nil.
+	Report func(line string)
+	// Dirty returns the work tree's present tree, to see whether a gate changed it.
+	Dirty func(ctx context.Context) (session.Tree, error)
+	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
+	// that merely share a file with those. May be nil: then every test that a changed file declares counts as touched.
+	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
+	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
+	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
+}
+
+// Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
+// found out: a gate could not be watched, the work tree not be read, or ctx ended it.
+func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
+	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
+	if paths := guarded(r.Phase.Guards, r.Attempt); len(paths) > 0 {
+		out.Verdict, out.Class = session.Fail, session.ClassGuard
+		out.Reason = fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths))
+		out.Guarded = paths[:min(len(paths), session.MaxNamed)]
+		j.keepFailures(r.RunDir, nil)
+		return out, nil
+	}
+	files := j.lapFiles(ctx, r)
+	var failures []Failure
+	results := map[string]session.GateResult{}
+	for _, g := range inRunningOrder(r.Phase.Gates) {
+		res, run, err := j.judgeGate(ctx, g, r, files)
+		if err != nil {
+			return session.Judgement{}, err
+		}
+		tree, err := j.Dirty(ctx)
+		if err != nil {
+			return session.Judgement{}, err
+		}
+		if tree != out.Tree && !g.MayChangeTree {
+			res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
+			res.Reason = j.changedTree(ctx, g, out.Tree, tree)
+		} else {
+			out.Tree = tree
+		}
+		results[g.Name] = res
+		out.Evidence.Gates[g.Name] = run.report.tests
+		failures = append(failures, j.failures(res, run)...)
+		j.say(line(res))
+		if res.Verdict == session.Blocked {
+			break // what follows could not be judged either, or on another tree
+		}
+	}
+	out.Evidence.Tree = out.Tree
+	for _, g := range r.Phase.Gates {
+		if res, ok := results[g.Name]; ok {
+			out.Gates = append(out.Gates, res)
+		}
+	}
+	sumUp(&out)
+	j.keepFailures(r.RunDir, failures)
+	return out, nil
+}
+
+// inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.
+func inRunningOrder(gates []workflows.Gate) []workflows.Gate {
+	out := slices.Clone(gates)
+	slices.SortStableFunc(out, func(a, b workflows.Gate) int {
+		switch {
+		case a.MayChangeTree == b.MayChangeTree:
+			return 0
+		case a.MayChangeTree:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// sumUp takes the judgement's verdict from its gates: the worst decides, the first of those speaks.
+func sumUp(out *session.Judgement) {
+	rank := func(v session.Verdict) int {
+		return slices.Index([]session.Verdict{session.Pass, session.Fail, session.Blocked}, v)
+	}
+	for i, g := range out.Gates {
+		if i == 0 || rank(g.Verdict) > rank(out.Verdict) {
+			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Reason
+			if g.Verdict != session.Pass {
+				out.Reason = "gate " + g.Gate + ": " + g.Reason
+			}
+		}
+		// A phase that passes because tests fail as intended says so, whichever gate came first.
+		if out.Verdict == session.Pass && g.Expect == string(workflows.ExpectRed) {
+			out.Class, out.Reason = g.Class, g.Reason
+		}
+	}
+}
+
+// judgeGate runs one gate and judges its results. What was flaky is found out by a second run on the same tree.
+func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (session.GateResult, *gateRun, error) {
+	j.say("gate " + g.Name + " …")
+	run, err := j.runGate(ctx, g, r.RunDir, false)
+	if err != nil {
+		return session.GateResult{}, nil, err
+	}
+	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
+		files: files, targets: r.Targets, expected: r.Expected}
+	if l.start == nil {
+		l.start = r.Baseline.Gates[g.Name]
+	}
+	for _, id := range r.Known {
+		l.known[id] = true
+	}
+	f := run.judge(l)
+	if len(f.retry) > 0 {
+		j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(f.retry)))
+		again, err := j.runGate(ctx, g, r.RunDir, true)
+		if err != nil {
+			return session.GateResult{}, nil, err
+		}
+		if flaky := l.passedAgain(f.retry, again); len(flaky) > 0 {
+			f = run.judge(l)
+			f.flaky = flaky
+		}
+	}
+	return run.result(f), run, nil
+}
+
+// passedAgain takes the second run's word for tests that failed in the first, and returns those that passed in it.
+func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.TestID {
+	if !again.ran() {
+		return nil
+	}
+	var flaky []session.TestID
+	for _, id := range failed {
+		if again.report.tests[id] != session.TestPass {
+			continue
+		}
+		flaky = append(flaky, id)
+		l.now.tests[id] = session.TestPass
+		// Their parents failed with them; they passed in the second run as well if nothing else fails below them.
+		for p := parent(id); p != "" && again.report.tests[p] == session.TestPass; p = parent(p) {
+			l.now.tests[p] = session.TestPass
+		}
+	}
+	l.index = nil
+	return flaky
+}
+
+// judge says what a run means, before anything is known about the tree that it left.
+func (g *gateRun) judge(l *lap) finding {
+	could := finding{verdict: session.Blocked, class: session.ClassInfraError}
+	switch {
+	case g.ended == proc.Timeout:
+		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
+		return finding{verdict: session.Fail, class: session.ClassTimeout, failing: []session.TestID{gateID(g.gate.Name)},
+			reason: fmt.Sprintf("the command did not end within %s", g.gate.Timeout)}
+	case g.ended == proc.NotStarted:
+		could.reason = "the command could not be started"
+		return could
+	case !g.ran():
+		could.reason = fmt.Sprintf("the command could not run (exit code %d)", g.exit)
+		return could
+	case !g.gate.Format.PerTest() && g.gate.Expect == workflows.ExpectRed:
+		could.reason = "its output has no results by test, so that nobody can tell whether a new one fails"
+		return could
+	case !g.gate.Format.PerTest():
+		return g.byExit(l)
+	case g.gate.Expect == workflows.ExpectRed:
+		return judgeRed(l)
+	}
+	return judgeGreen(l)
+}
+
+func (g *gateRun) byExit(l *lap) finding {
+	id := gateID(g.gate.Name)
+	switch {
+	case g.exit == 0:
+		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "the command ended with exit code 0"}
+	case l.known[id]:
+		return finding{verdict: session.Pass, class: session.ClassCommandFailed, knownRed: []session.TestID{id},
+			reason: fmt.Sprintf("the command ended with exit code %d, as it did before the session began", g.exit)}
+	}
+	return finding{verdict: session.Fail, class: session.ClassCommandFailed, failing: []session.TestID{id},
+		reason: fmt.Sprintf("the command ended with exit code %d", g.exit)}
+}
+
+// result is a finding as the session keeps it.
+func (g *gateRun) result(f finding) session.GateResult {
+	r := session.GateResult{Gate: g.gate.Name, Where: string(workflows.InPlace), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
+		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: count(g.report.tests, g.gate.Name), Failing: named(f.failing),
+		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
+	if f.verdict != session.Pass {
+		r.Fingerprint = fingerprint(f.class, f.failing, g.report.messages)
+	}
+	return r
+}
+
+func named(ids []session.TestID) []session.TestID {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return ids[:min(len(ids), session.MaxNamed)]
+}
+
+// failures are what a gate's failing tests printed, those that are held against the attempt first.
+func (j *Judge) failures(res session.GateResult, run *gateRun) []Failure {
+	var out []Failure
+	add := func(id session.TestID) {
+		if s := run.report.tests[id]; !slices.ContainsFunc(out, func(f Failure) bool { return f.Test == id }) {
+			if s == "" {
+				s = session.TestError
+			}
+			out = append(out, Failure{Gate: res.Gate, Test: id, Status: s, Message: run.report.messages[id], Log: run.log})
+		}
+	}
+	for _, id := range res.Failing {
+		add(id)
+	}
+	if res.Verdict != session.Pass && len(out) == 0 {
+		out = append(out, Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError, Message: strings.Join(run.quoted(), "\n"), Log: run.log})
+	}
+	if len(out) > 0 && out[0].Message == "" {
+		out[0].Message = strings.Join(run.quoted(), "\n")
+	}
+	return out
+}
+
+// quoted is what a gate printed last, or why it could not be started.
+func (g *gateRun) quoted() []string {
+	if g.started != "" {
+		return append(slices.Clone(g.printed), g.started)
+	}
+	return g.printed
+}
+
+func (j *Judge) keepFailures(runDir string, list []Failure) {
+	if err := writeFailures(runDir, list); err != nil {
+		j.say("what the failing tests printed could not be kept: " + err.Error())
+	}
+}
+
+// changedTree says what a gate did to the tree.
+func (j *Judge) changedTree(ctx context.Context, g workflows.Gate, from, to session.Tree) string {
+	what := "files that are not ignored"
+	if j.Changes != nil {
+		if changes, err := j.Changes(ctx, from, to); err == nil && len(changes) > 0 {
+			paths := make([]string, len(changes))
+			for i, c := range changes {
+				paths[i] = c.Path
+			}
+			what = some(paths)
+		}
+	}
+	return "it changed " + what + ": ignore such files in .gitignore, or set may-change-tree for the gate"
+}
+
+// maxRead bounds what is read of one source file. A test file beyond it is judged by its name alone.
+const maxRead = 1 << 20
+
+func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
+	l := &lapFiles{now: j.read}
+	for _, c := range r.Changed {
+		if !strings.HasPrefix(c.Path, ".wfs/") {
+			l.changes = append(l.changes, c)
+		}
+	}
+	tree := r.LapStart.Tree
+	if tree == "" {
+		tree = r.Baseline.Tree
+	}
+	if j.Show != nil && tree != "" {
+		l.before = func(path string) ([]byte, bool) {
+			data, err := j.Show(ctx, tree, path)
+			return data[:min(len(data), maxRead)], err == nil
+		}
+	}
+	return l
+}
+
+// read returns a file of the work tree, nil when it is none. Links are not followed out of the tree.
+func (j *Judge) read(name string) []byte {
+	root, err := os.OpenRoot(j.Root)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }()
+	name = filepath.FromSlash(name)
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	data, _ := io.ReadAll(io.LimitReader(f, maxRead))
+	return data
+}
+
+func (j *Judge) say(line string) {
+	if j.Report != nil {
+		j.Report(line)
+	}
+}
+
+// line is a result for the terminal.
+func line(g session.GateResult) string {
+	s := fmt.Sprintf("gate %s: %s, %s", g.Gate, g.Verdict, g.Reason)
+	if n := g.Counts; n.Total() > 0 {
+		s += fmt.Sprintf(" (%d passed, %d failed, %d skipped)", n.Passed, n.Failed+n.Errors, n.Skipped)
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+)
+
+// Node's test runner says of a file that could not be loaded only that it failed; the reason is nowhere in its JUnit
+// report. Loading such a file once more, the way the runner does it (`node FILE` [node:test, "Test runner execution
+// model"]), makes Node say it.
+
+const (
+	maxExplained   = 10 // files; the first ones tell enough
+	explainTimeout = 30 * time.Second
+	maxExplanation = 64 << 10 // bytes of stderr that are read
+)
+
+func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []string) error {
+	node := nodeCommand(run)
+	if node == nil {
+		return nil
+	}
+	done := 0
+	for i := range run.report.broken {
+		b := &run.report.broken[i]
+		if b.Missing != "" || !isScriptFile(b.File) || !strings.HasPrefix(b.Message, "test failed") || done == maxExplained {
+			continue
+		}
+		done++
+		var stderr firstBytes
+		marker := fmt.Sprintf("WFS_GATE_RUN=%s %d", run.log, done)
+		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)), Dir: j.Root,
+			Env: append(append([]string{}, env...), marker), Stderr: &stderr, Timeout: explainTimeout})
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case res.Ended != proc.Exited || res.Exit == 0:
+			continue
+		}
+		p := junitParser{roots: j.roots()}
+		b.Message = excerpt(p.withoutRoots(string(stderr.b)), maxExcerpt)
+		b.Missing = missingInScript(b.Message)
+		run.report.messages[b.Unit] = b.Message
+	}
+	return nil
+}
+
+// nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run `node --test`.
+func nodeCommand(run *gateRun) []string {
+	words := run.gate.Run.Argv
+	if run.gate.Run.Shell != "" {
+		words = strings.Fields(run.gate.Run.Shell)
+	}
+	at := -1
+	for i, w := range words {
+		if filepath.Base(w) == "node" {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	node, tests := []string{words[at]}, false
+	for i := at + 1; i < len(words); i++ {
+		w := strings.Trim(words[i], `"'`)
+		name, _, joined := strings.Cut(w, "=")
+		switch name {
+		case "--test":
+			tests = true
+		case "--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C":
+			node = append(node, w)
+			if !joined && i+1 < len(words) {
+				i++
+				node = append(node, strings.Trim(words[i], `"'`))
+			}
+		case "--experimental-strip-types", "--experimental-transform-types", "--experimental-vm-modules", "--experimental-default-type":
+			node = append(node, w)
+		}
+	}
+	if !tests {
+		return nil
+	}
+	return node
+}
+
+// firstBytes keeps the beginning of a text.
+type firstBytes struct{ b []byte }
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	f.b = append(f.b, p[:min(len(p), maxExplanation-len(f.b))]...)
+	return len(p), nil
+}

@@ -1,0 +1,255 @@
+package phases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// lap is all that the judgement of one per-test gate depends on. The judgement itself runs nothing and reads only what
+// files tells it.
+type lap struct {
+	gate     string
+	exit     int
+	start    session.Tests // at the lap's start, or on the base
+	known    map[session.TestID]bool
+	now      *report
+	files    *lapFiles
+	targets  []session.TestID
+	expected []string
+
+	index *lapIndex
+}
+
+// lapIndex answers questions about the tests that ran, made once.
+type lapIndex struct {
+	failingBelow map[session.TestID]bool // a subtest of it fails
+	ranBelow     map[session.TestID]bool // a subtest of it ran
+	isTarget     map[session.TestID]bool
+}
+
+func (l *lap) about() *lapIndex {
+	if l.index != nil {
+		return l.index
+	}
+	x := &lapIndex{failingBelow: map[session.TestID]bool{}, ranBelow: map[session.TestID]bool{}, isTarget: map[session.TestID]bool{}}
+	for id, s := range l.now.tests {
+		for p := parent(id); p != ""; p = parent(p) {
+			x.ranBelow[p] = true
+			if bad(s) {
+				x.failingBelow[p] = true
+			}
+		}
+	}
+	for _, id := range l.targets {
+		x.isTarget[id] = true
+	}
+	l.index = x
+	return x
+}
+
+// finding is what a gate's results mean.
+type finding struct {
+	verdict  session.Verdict
+	class    session.Class
+	reason   string
+	failing  []session.TestID // held against the attempt
+	knownRed []session.TestID
+	flaky    []session.TestID
+	targets  []session.TestID
+	expected []string
+	passing  int
+	retry    []session.TestID // the only thing wrong is that these, green before, fail: they may be flaky
+}
+
+func bad(s session.TestStatus) bool { return s == session.TestFail || s == session.TestError }
+
+// judgeRed decides whether there is a new or changed test that fails for the right reason, and nothing green broke.
+//
+// What could not be run because a new test took its package or file down with it is not held against the attempt here:
+// the phases that follow in the lap compare with the lap's start again.
+func judgeRed(l *lap) finding {
+	f := finding{verdict: session.Fail, knownRed: l.knownRed()}
+	broken := l.brokenUnits()
+	if none, ok := l.nothingRan(broken); ok {
+		return l.with(f, none)
+	}
+	if len(broken.wrong) > 0 {
+		f.class, f.failing, f.reason = session.ClassBuildBroken, broken.wrong, broken.why
+		return f
+	}
+
+	var failed, errored, passed []session.TestID
+	for _, id := range sortedKeys(l.now.tests) {
+		s := l.now.tests[id]
+		switch {
+		case id == gateID(l.gate), broken.missing[id], l.hasFailingSubtest(id), !l.isNew(id):
+		case s == session.TestFail, s == session.TestError && missingInScript(l.now.messages[id]) != "":
+			failed = append(failed, id)
+		case s == session.TestError:
+			errored = append(errored, id)
+		case s == session.TestPass:
+			if !l.files.emptied(id, l.now.files[id], false) {
+				passed = append(passed, id)
+			}
+		}
+	}
+	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
+		f.class, f.failing, f.reason = session.ClassBrokeGreen, broke, how
+		f.retry = l.onlyFailing(broke)
+		return f
+	}
+	if len(failed) == 0 && len(broken.expected) == 0 {
+		return l.noneRed(f, errored, passed)
+	}
+	f.verdict, f.expected = session.Pass, broken.expected
+	f.targets = l.withParents(slices.Concat(failed, errored, passed))
+	if len(failed) > 0 {
+		f.class = session.ClassTargetFailed
+		f.reason = fmt.Sprintf("%s as intended: %s", plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
+		return f
+	}
+	f.class = session.ClassMissingSymbol
+	f.reason = fmt.Sprintf("%s for %s, which does not exist yet", plural(len(broken.expected), "new test waits", "new tests wait"), some(broken.names))
+	return f
+}
+
+// noneRed says what is wrong when no new test fails.
+func (l *lap) noneRed(f finding, errored, passed []session.TestID) finding {
+	switch {
+	case len(errored) > 0:
+		f.class, f.failing = session.ClassBuildBroken, errored
+		f.reason = "the new tests could not be run to their end: " + someNames(errored)
+	case len(passed) > 0:
+		f.class = session.ClassUnexpectedGreen
+		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " + someNames(passed)
+	default:
+		f.class, f.reason = session.ClassNothingAdded, "no test was added or changed that can fail"
+	}
+	return f
+}
+
+// isNew reports whether a test is absent at the lap's start, or different now.
+func (l *lap) isNew(id session.TestID) bool {
+	if _, had := l.start[id]; !had && !l.known[id] {
+		return true
+	}
+	return l.files.touched(id, l.now.files[id])
+}
+
+// broken is what could not be built or loaded, by whose fault.
+type broken struct {
+	missing  map[session.TestID]bool // units that only wait for a name that does not exist yet
+	names    []string                // those names
+	expected []string                // the tests that are declared there
+	wrong    []session.TestID        // units that are broken for another reason
+	why      string
+}
+
+// brokenUnits sorts the packages and files that could not be built or loaded. What was broken at the lap's start, or is
+// known, is left out.
+func (l *lap) brokenUnits() broken {
+	b := broken{missing: map[session.TestID]bool{}}
+	byUnit := map[session.TestID][]breakage{}
+	for _, x := range l.now.broken {
+		byUnit[x.Unit] = append(byUnit[x.Unit], x)
+	}
+	var reasons []string
+	for _, unit := range sortedKeys(byUnit) {
+		if l.known[unit] || bad(l.start[unit]) {
+			continue
+		}
+		expected := l.newlyDeclared(unit, byUnit[unit])
+		var names []string
+		why := ""
+		for _, x := range byUnit[unit] {
+			switch {
+			case x.Missing == "":
+				why = "cannot be built or loaded"
+			case !l.changedTestFile(x.File):
+				why = "cannot be built: " + x.Missing + " is missing"
+			case l.files.removed(x.Missing):
+				why = "cannot be built: " + x.Missing + " was removed"
+			default:
+				names = append(names, x.Missing)
+			}
+			if why != "" {
+				if x.File != "" {
+					why = x.File + " " + why
+				}
+				break
+			}
+		}
+		if why == "" && len(expected) == 0 {
+			why = "cannot be built or loaded, and declares no new test"
+		}
+		if why != "" {
+			b.wrong = append(b.wrong, unit)
+			reasons = append(reasons, string(unit)+": "+why)
+			continue
+		}
+		b.missing[unit] = true
+		b.names = append(b.names, names...)
+		b.expected = append(b.expected, expected...)
+	}
+	slices.Sort(b.names)
+	b.names = slices.Compact(b.names)
+	slices.Sort(b.expected)
+	b.expected = slices.Compact(b.expected)
+	b.why = some(reasons)
+	return b
+}
+
+func (l *lap) changedTestFile(printed string) bool {
+	return slices.ContainsFunc(l.files.changes, func(c session.Change) bool {
+		return c.Status != "D" && isTestFile(c.Path) && sameFile(c.Path, printed)
+	})
+}
+
+// newlyDeclared names the tests that a unit's changed files declare, if at least one of them is new or different. They
+// cannot be seen while the unit is not built, so their names are what later phases look for.
+func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
+	var names []string
+	fresh := false
+	for _, c := range l.files.changes {
+		inUnit := slices.ContainsFunc(why, func(x breakage) bool { return sameFile(c.Path, x.File) })
+		isGo := strings.HasSuffix(c.Path, ".go")
+		if c.Status == "D" || !isTestFile(c.Path) || !inUnit && !(isGo && inPackage(c.Path, string(unit))) {
+			continue
+		}
+		file := l.files.file(c)
+		for _, d := range file.decls {
+			if !d.test || d.empty {
+				continue
+			}
+			name := d.name
+			if isGo {
+				name = string(unit) + "." + d.name
+			}
+			names = append(names, name)
+			fresh = fresh || !file.oldKnown && !l.startHas(name) || file.oldKnown && !sameIn(file.oldDecls, d)
+		}
+	}
+	if !fresh {
+		return nil
+	}
+	return names
+}
+
+func (l *lap) startHas(name string) bool {
+	for id := range l.start {
+		if matches(id, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether a test is the one that was expected by name: in full, or as it is declared.
+func matches(id session.TestID, name string) bool {
+	return string(id) == name || bare(string(id)) == name || !strings.Contains(name, "::") && notGo(id) && declares(leaf(id), name)
+}
+
+func notGo(id session.TestID) bool { pkg, _ := goTest(id); return pkg == "" }

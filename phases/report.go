@@ -1,0 +1,193 @@
+package phases
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Bounds of one report. They are far above what real suites print; beyond them a report is damaged.
+const (
+	maxTests    = 200_000
+	maxTestName = 1000 // bytes
+	maxBroken   = 200  // breakages that are kept
+	maxLine     = 1 << 20
+)
+
+// report is what one run of a per-test gate said.
+type report struct {
+	tests    session.Tests
+	messages map[session.TestID]string // of failing tests, at most maxFailures of them, at most maxExcerpt each
+	files    map[session.TestID]string // where a failing test is, for runners that say so
+	broken   []breakage
+	crashed  map[string]bool // Go packages whose test process died in the middle
+	damaged  string          // why the report is not to be trusted to be complete, "" if it is
+	noTests  bool            // the runner itself said that there are none
+}
+
+// breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
+type breakage struct {
+	Unit    session.TestID // its entry in the tests, with TestError
+	File    string         // where, as the runner names it; "" if it does not
+	Missing string         // the name that does not exist, when that is the reason
+	Message string
+}
+
+func newReport() *report {
+	return &report{tests: session.Tests{}, messages: map[session.TestID]string{}, files: map[session.TestID]string{}, crashed: map[string]bool{}}
+}
+
+// set records a status. Of several for the same test the worst one stays: `-count=3` fails when one of them fails.
+func (r *report) set(id session.TestID, s session.TestStatus) {
+	old, known := r.tests[id]
+	if !known && len(r.tests) >= maxTests {
+		r.damaged = "it names too many tests"
+		return
+	}
+	if !known || worse(s) > worse(old) {
+		r.tests[id] = s
+	}
+}
+
+func worse(s session.TestStatus) int {
+	return slices.Index([]session.TestStatus{session.TestSkip, session.TestPass, session.TestError, session.TestFail}, s)
+}
+
+func (r *report) say(id session.TestID, message string) {
+	if old, ok := r.messages[id]; ok && old != "" || !ok && len(r.messages) >= maxFailures {
+		return
+	}
+	r.messages[id] = excerpt(message, maxExcerpt)
+}
+
+func (r *report) breaks(b breakage) {
+	r.set(b.Unit, session.TestError)
+	if len(r.broken) < maxBroken {
+		b.Message = excerpt(b.Message, maxExcerpt)
+		r.broken = append(r.broken, b)
+	}
+	if old := r.messages[b.Unit]; len(old) < maxExcerpt {
+		delete(r.messages, b.Unit)
+		r.say(b.Unit, strings.TrimSpace(old+"\n"+b.Message))
+	}
+}
+
+// merge adds another report of the same run.
+func (r *report) merge(o *report) {
+	for id, s := range o.tests {
+		r.set(id, s)
+	}
+	for id, m := range o.messages {
+		r.say(id, m)
+	}
+	for id, f := range o.files {
+		r.files[id] = f
+	}
+	for _, b := range o.broken {
+		if len(r.broken) < maxBroken {
+			r.broken = append(r.broken, b)
+		}
+	}
+	if r.damaged == "" {
+		r.damaged = o.damaged
+	}
+}
+
+// gateID stands for a gate as a whole among its tests: an exit-code gate, or an exit code that no test explains.
+func gateID(gate string) session.TestID { return session.TestID("gate " + gate) }
+
+// count sums the tests up without the entry for the gate as a whole.
+func count(tests session.Tests, gate string) session.Counts {
+	c := tests.Count()
+	switch tests[gateID(gate)] {
+	case session.TestPass:
+		c.Passed--
+	case session.TestFail:
+		c.Failed--
+	case session.TestError:
+		c.Errors--
+	}
+	return c
+}
+
+// testName makes a name fit for an id: printable, on one line, bounded.
+func testName(s string) string {
+	s = safetext.Line(s, 0)
+	return excerpt(s, maxTestName)
+}
+
+// A Go id is "import/path.TestName/sub". goTest splits it; pkg is "" for ids of other runners and of whole packages.
+func goTest(id session.TestID) (pkg, name string) {
+	s := string(id)
+	best := -1
+	for _, kind := range []string{".Test", ".Fuzz", ".Example", ".Benchmark"} {
+		if i := strings.Index(s, kind); i >= 0 && (best < 0 || i < best) {
+			best = i
+		}
+	}
+	if best < 0 || strings.Contains(s, "::") {
+		return "", ""
+	}
+	return s[:best], s[best+1:]
+}
+
+// leaf is the name that a test is declared by: the function of a Go test, without subtests; otherwise what follows the
+// suites, without the parameters of pytest.
+func leaf(id session.TestID) string {
+	if _, name := goTest(id); name != "" {
+		top, _, _ := strings.Cut(name, "/")
+		return top
+	}
+	s := string(id)
+	if i := strings.LastIndex(s, "::"); i >= 0 {
+		s = s[i+2:]
+	}
+	if i := strings.LastIndex(s, suiteSep); i >= 0 {
+		s = s[i+len(suiteSep):]
+	}
+	return bare(s)
+}
+
+// bare takes pytest's parameters and the number of a duplicate from a name.
+func bare(s string) string {
+	if i := strings.LastIndexByte(s, '#'); i > 0 && strings.Trim(s[i+1:], "0123456789") == "" {
+		s = s[:i]
+	}
+	if i := strings.IndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") {
+		s = s[:i]
+	}
+	return s
+}
+
+// parent is the test that a subtest belongs to: one that may lose and rename subtests while it passes itself. "" for
+// tests of their own.
+func parent(id session.TestID) session.TestID {
+	if pkg, name := goTest(id); pkg != "" {
+		if i := strings.LastIndexByte(name, '/'); i > 0 {
+			return session.TestID(pkg + "." + name[:i])
+		}
+		return ""
+	}
+	if p := bare(string(id)); p != string(id) && strings.HasSuffix(string(id), "]") {
+		return session.TestID(p)
+	}
+	return ""
+}
+
+// under reports whether a test belongs to a unit: a Go package, a Python module, a test file.
+func under(id, unit session.TestID) bool {
+	if pkg, _ := goTest(id); pkg != "" {
+		return pkg == string(unit)
+	}
+	rest, ok := strings.CutPrefix(string(id), string(unit))
+	return ok && rest != "" && (strings.HasPrefix(rest, "::") || rest[0] == '.')
+}
+
+// sameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
+func sameFile(inTree, printed string) bool {
+	printed = path.Clean(strings.ReplaceAll(printed, `\`, "/"))
+	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) || strings.HasSuffix(printed, "/"+inTree))
+}

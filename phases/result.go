@@ -1,0 +1,164 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// ExitWait is the exit code by which a command asks to be called again later (EX_TEMPFAIL of sysexits.h).
+const ExitWait = 75
+
+const (
+	maxResult = 64 << 10 // bytes of a result file
+	maxSaid   = 2000     // characters of a note or a question
+	maxTime   = 253402300799
+)
+
+// answer is what a runner says about its run. Nothing of it is evidence.
+type answer struct {
+	done  bool
+	waits bool
+	until int64 // Unix seconds, 0: it did not say
+	ask   string
+	note  string
+	cost  float64
+}
+
+// resultFile is the JSON of $WFS_RESULT. Unknown fields are let through: a wrapper may keep its own there.
+type resultFile struct {
+	Done      bool            `json:"done"`
+	Continue  bool            `json:"continue"`   // the work is not done yet; outweighs done
+	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339, or Unix seconds
+	Wait      string          `json:"wait"`       // "15m", from now
+	Ask       string          `json:"ask"`
+	CostUSD   float64         `json:"cost_usd"`
+	Note      string          `json:"note"`
+}
+
+// readResult reads what the run left at path. A file that cannot be read says nothing but that, in the note: a broken
+// wrapper must not stop honest work.
+func readResult(path string, now func() time.Time) answer {
+	text, err := durable.ReadFile(path, maxResult)
+	if errors.Is(err, fs.ErrNotExist) {
+		return answer{}
+	}
+	var a answer
+	if err == nil {
+		a, err = parseResult(text, now)
+	}
+	if err != nil {
+		return answer{note: clipped("the result file could not be read: " + reason(err))}
+	}
+	return a
+}
+
+// reason leaves paths of this machine out.
+func reason(err error) string {
+	var at *fs.PathError
+	for _, known := range []error{durable.ErrNotRegular, durable.ErrTooLarge} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+func parseResult(text []byte, now func() time.Time) (answer, error) {
+	var f resultFile
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return answer{}, errors.New("it is empty")
+	}
+	if text = bytes.TrimSpace(text); text[0] != '{' {
+		return answer{}, errors.New("it is no JSON object")
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return answer{}, err
+	}
+	a := answer{done: f.Done && !f.Continue, ask: clipped(f.Ask), note: clipped(f.Note)}
+	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
+		a.cost = f.CostUSD
+	}
+	if f.Wait != "" {
+		d, err := time.ParseDuration(f.Wait)
+		if err != nil || d < 0 {
+			return answer{}, fmt.Errorf("wait: %q is no duration such as 15m", short(f.Wait))
+		}
+		a.wait(d, now)
+	}
+	if len(f.WaitUntil) > 0 && string(f.WaitUntil) != "null" {
+		until, err := parseTime(f.WaitUntil)
+		if err != nil {
+			return answer{}, err
+		}
+		a.waits, a.until = true, until
+	}
+	return a, nil
+}
+
+func (a *answer) wait(d time.Duration, now func() time.Time) {
+	a.waits = true
+	if now != nil {
+		a.until = now().Add(d).Unix()
+	}
+}
+
+func parseTime(raw json.RawMessage) (int64, error) {
+	text := string(raw)
+	var quoted string
+	if json.Unmarshal(raw, &quoted) == nil {
+		text = strings.TrimSpace(quoted)
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil && at.Unix() >= 0 {
+		return at.Unix(), nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0 && seconds <= maxTime) {
+		return 0, fmt.Errorf("wait_until: %s is neither a time as in RFC 3339 nor Unix seconds", short(text))
+	}
+	return int64(math.Ceil(seconds)), nil
+}
+
+func short(s string) string { return safetext.Line(s, 40) }
+
+// clipped is a text of somebody else's, fit to be kept and shown.
+func clipped(s string) string {
+	s = strings.TrimSpace(safetext.Strip(s))
+	n := 0
+	for i := range s {
+		if n++; n == maxSaid {
+			return strings.TrimSpace(s[:i]) + "…"
+		}
+	}
+	return s
+}
+
+// conclude tells how a run that ended by itself went.
+func conclude(exit int, a answer) session.RunResult {
+	r := session.RunResult{Exit: exit, Done: a.done, Note: a.note, Ask: a.ask, CostUSD: a.cost}
+	switch {
+	case a.ask != "":
+		r.Outcome = session.OutcomeAsk
+	case exit == ExitWait, exit == 0 && a.waits:
+		r.Outcome, r.WaitUntil = session.OutcomeWait, a.until
+	case exit == 0:
+		r.Outcome = session.OutcomeOK
+	default:
+		r.Outcome = session.OutcomeFailed
+	}
+	return r
+}

@@ -1,0 +1,119 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Names of what a run leaves in its directory, outside Git.
+const (
+	BriefFile  = "brief.md"
+	ResultFile = "result.json"
+	OutputFile = "output.log"
+)
+
+// Runner carries out one attempt: it briefs whoever works in a phase, runs it, and says how the run ended. What the work
+// is worth is for the judge.
+type Runner struct {
+	Root    string   // top of the work tree, absolute
+	Environ []string // of wfs; runs see what DefaultEnv lets through
+	Now     func() time.Time
+	// Report gets lines for the terminal, without control characters. May be nil.
+	Report func(line string)
+	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
+	Hurry  <-chan struct{}
+	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
+	MaxLog int64         // bytes; 0 is DefaultMaxLog
+}
+
+// Run briefs and runs whoever works in the request's phase. An error means that it could not be found out how the run
+// went; a command that fails, hangs or does not exist is a result.
+func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
+	brief := r.brief(req)
+	if err := os.WriteFile(filepath.Join(req.RunDir, BriefFile), brief, 0o600); err != nil {
+		return session.RunResult{}, err
+	}
+	if err := os.RemoveAll(filepath.Join(req.RunDir, ResultFile)); err != nil {
+		return session.RunResult{}, err
+	}
+	log, err := newLog(filepath.Join(req.RunDir, OutputFile), r.MaxLog)
+	if err != nil {
+		return session.RunResult{}, err
+	}
+	out := &output{log: log, progress: progress{report: r.Report}}
+	res, err := r.run(ctx, req, brief, out)
+	if err := out.Close(); err != nil {
+		r.say("the log of the run could not be written: " + reason(err))
+	}
+	return res, err
+}
+
+func (r *Runner) run(ctx context.Context, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
+	agent, run := req.Plan.Agent, req.Phase.Run
+	switch {
+	case run.Agent && agent.Script != "":
+		return r.runScript(ctx, req, out)
+	case run.Agent && !agent.Command.IsZero():
+		return r.runCommand(ctx, agent.Command, req, brief, out)
+	case !run.Agent && !run.Command.IsZero():
+		return r.runCommand(ctx, run.Command, req, brief, out)
+	}
+	return session.RunResult{}, fmt.Errorf("phase %s says neither an agent nor a command", req.Phase.Name)
+}
+
+// Alive lists the processes of a run that still live. Only Linux can tell.
+func (r *Runner) Alive(runID string) []int { return proc.Marked(runMarker(runID)) }
+
+func runMarker(runID string) string { return "WFS_RUN_ID=" + runID }
+
+// brief renders the brief with what the newest judged attempt left in its run's directory. That is gone in another
+// clone, and the brief then does without.
+func (r *Runner) brief(req session.RunRequest) []byte {
+	if req.Session.LastRun == "" {
+		return Render(req, nil)
+	}
+	dir := filepath.Join(filepath.Dir(req.RunDir), req.Session.LastRun)
+	last, err := ReadFailures(dir)
+	if err != nil {
+		r.say("what the last gates printed cannot be read: " + reason(err))
+	}
+	var said string
+	if text, err := durable.ReadFile(filepath.Join(dir, ResultFile), maxResult); err == nil {
+		if a, err := parseResult(text, r.Now); err == nil {
+			said = a.note
+		}
+	}
+	return render(req, last, said)
+}
+
+func (r *Runner) say(line string) {
+	if r.Report != nil {
+		r.Report(line)
+	}
+}
+
+// output is where a run's output goes: all of it to the log, its lines to whoever watches.
+type output struct {
+	log      *boundedLog
+	progress progress
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	_, _ = o.log.Write(p)
+	return o.progress.Write(p)
+}
+
+// note writes a line of the engine's own.
+func (o *output) note(line string) { _, _ = fmt.Fprintf(o, "wfs: %s\n", line) }
+
+func (o *output) Close() error {
+	o.progress.flush()
+	return o.log.Close()
+}

@@ -1,0 +1,83 @@
+package phases
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// runCommand keeps the contract of a command agent: the brief on its input and in $WFS_BRIEF, its answer in $WFS_RESULT,
+// exit code 75 to be called again later.
+func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
+	idle, timeout := req.Plan.Agent.Idle, req.Plan.Agent.Timeout // also for a command of the workflow's own
+	spec := proc.Spec{
+		Argv: argv(c), Dir: r.Root, Env: r.env(req), Stdin: brief, Stdout: out, Stderr: out,
+		Idle: idle, Timeout: timeout, Grace: r.Grace, Hurry: r.Hurry, Marker: runMarker(req.Started.RunID),
+	}
+	p, err := proc.Run(ctx, spec)
+	if err != nil {
+		return session.RunResult{}, err
+	}
+	out.progress.flush()
+	res := conclude(p.Exit, readResult(filepath.Join(req.RunDir, ResultFile), r.Now))
+	switch p.Ended {
+	case proc.Exited:
+		if c.Shell != "" && shellRefused(p.Exit, out.progress.last) {
+			res.Outcome, res.Note = session.OutcomeNotStarted, out.progress.last
+		}
+	case proc.NotStarted:
+		res.Outcome, res.Note = session.OutcomeNotStarted, clipped(p.StartError)
+		out.note(p.StartError)
+	case proc.Idle:
+		res.Outcome = session.OutcomeIdle
+		out.note("no output for " + idle.String() + ": stopped")
+	case proc.Timeout:
+		res.Outcome = session.OutcomeTimeout
+		out.note("not done after " + timeout.String() + ": stopped")
+	case proc.Cancelled:
+		res.Outcome = session.OutcomeInterrupted
+		out.note("interrupted")
+	}
+	res.Millis, res.Survivors = p.Millis, p.Survivors
+	return res, nil
+}
+
+func argv(c workflows.Command) []string {
+	if c.Shell != "" {
+		return []string{"sh", "-c", c.Shell}
+	}
+	return c.Argv
+}
+
+// shellRefused tells a command that the shell could not execute from an agent that ends with the same code: the shell's
+// last word then begins with its own name, in whatever language it goes on.
+func shellRefused(exit int, last string) bool {
+	return (exit == exitNotFound || exit == exitNotExecutable) && strings.HasPrefix(last, "sh: ")
+}
+
+// env is the environment of a run. Variables of a wfs that this one runs under do not reach it.
+func (r *Runner) env(req session.RunRequest) []string {
+	env := DefaultEnv(r.Environ, req.Plan.Env)
+	kept := env[:0]
+	for _, entry := range env {
+		if !strings.HasPrefix(entry, "WFS_") && !strings.HasPrefix(entry, "PWD=") {
+			kept = append(kept, entry)
+		}
+	}
+	return append(kept,
+		"PWD="+r.Root,
+		"WFS_BRIEF="+filepath.Join(req.RunDir, BriefFile),
+		"WFS_RESULT="+filepath.Join(req.RunDir, ResultFile),
+		"WFS_SESSION="+string(req.Session.ID),
+		"WFS_WORKFLOW="+req.Plan.Workflow.Name,
+		"WFS_PHASE="+string(req.Started.Phase),
+		"WFS_LAP="+strconv.Itoa(req.Started.Lap),
+		"WFS_ATTEMPT="+strconv.Itoa(req.Started.Attempt),
+		runMarker(req.Started.RunID),
+	)
+}

@@ -1,0 +1,203 @@
+package phases
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// lapFiles are the files that changed since the lap began, with their texts.
+type lapFiles struct {
+	changes []session.Change
+	now     func(path string) []byte         // nil when it is gone, or no ordinary file
+	before  func(path string) ([]byte, bool) // at the lap's start; false when it cannot be known
+	cache   map[string]*changedFile
+}
+
+// changedFile is one changed file, read once.
+type changedFile struct {
+	path        string
+	decls       []declaration
+	oldDecls    []declaration
+	oldKnown    bool
+	now, before []byte
+}
+
+func (l *lapFiles) file(c session.Change) *changedFile {
+	if f := l.cache[c.Path]; f != nil {
+		return f
+	}
+	f := &changedFile{path: c.Path, oldKnown: c.Status == "A"}
+	if c.Status != "D" {
+		f.now = l.now(c.Path)
+	}
+	if !f.oldKnown && l.before != nil {
+		f.before, f.oldKnown = l.before(c.Path)
+	}
+	f.decls, f.oldDecls = declarations(c.Path, f.now), declarations(c.Path, f.before)
+	if l.cache == nil {
+		l.cache = map[string]*changedFile{}
+	}
+	l.cache[c.Path] = f
+	return f
+}
+
+// tests yields the changed files that may declare a test. where is the file that the runner named for it, if it did.
+func (l *lapFiles) tests(id session.TestID, where string) []*changedFile {
+	pkg, _ := goTest(id)
+	var out []*changedFile
+	for _, c := range l.changes {
+		switch isGo := strings.HasSuffix(c.Path, "_test.go"); {
+		case !isTestFile(c.Path), isGo != (pkg != ""), isGo && !inPackage(c.Path, pkg),
+			where != "" && !sameFile(c.Path, where):
+			continue
+		}
+		out = append(out, l.file(c))
+	}
+	return out
+}
+
+// inPackage reports whether a Go file may belong to a package, judging by the end of its import path.
+func inPackage(file, pkg string) bool {
+	dir := path.Dir(file)
+	for dir != "." {
+		if pkg == dir || strings.HasSuffix(pkg, "/"+dir) {
+			return true
+		}
+		// The module may begin below the top: sub/mod/a is example.org/mod/a.
+		_, rest, ok := strings.Cut(dir, "/")
+		if !ok {
+			return false
+		}
+		dir = rest
+	}
+	return true // at the top: the module's own name is anything
+}
+
+// touched reports whether a test is different from what it was at the lap's start: its own text is, or what it uses of
+// its test files, or a file that is named after it.
+func (l *lapFiles) touched(id session.TestID, where string) bool {
+	names := declaredNames(id)
+	for _, f := range l.tests(id, where) {
+		for _, d := range f.decls {
+			if !d.test || !slices.ContainsFunc(names, func(n string) bool { return declares(n, d.name) }) {
+				continue
+			}
+			if !f.oldKnown || !sameIn(f.oldDecls, d) || l.usesChanged(id, d) {
+				return true
+			}
+		}
+	}
+	for _, c := range l.changes {
+		if !strings.HasSuffix(c.Path, ".go") && isTestFile(c.Path) && l.mentions(c, names[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether a file that is no code we can read speaks of a test: by its own name (testdata/TestParse.golden),
+// or in its text.
+func (l *lapFiles) mentions(c session.Change, name string) bool {
+	if strings.Contains(c.Path, name) {
+		return true
+	}
+	return !isScriptFile(c.Path) && len(name) > 3 && strings.Contains(string(l.file(c).now), name)
+}
+
+// declaredNames are the names that a test may have been declared by, the likeliest first.
+func declaredNames(id session.TestID) []string {
+	names := []string{leaf(id)}
+	if _, name := goTest(id); name != "" {
+		names = append(names, strings.Split(name, "/")[1:]...) // methods of suites
+	}
+	return names
+}
+
+// declares reports whether a declaration called name makes a test that its runner calls leaf: some runners put the
+// suites' names in front.
+func declares(leaf, name string) bool { return leaf == name || strings.HasSuffix(leaf, " "+name) }
+
+func sameIn(list []declaration, d declaration) bool {
+	return slices.ContainsFunc(list, func(o declaration) bool { return o.name == d.name && o.body == d.body })
+}
+
+// usesChanged reports whether a Go test mentions something of its package's test files that is new or different.
+func (l *lapFiles) usesChanged(id session.TestID, d declaration) bool {
+	if pkg, _ := goTest(id); pkg == "" {
+		return false
+	}
+	words := strings.Fields(d.body)
+	for _, f := range l.tests(id, "") {
+		for _, h := range f.decls {
+			if !h.test && f.oldKnown && !sameIn(f.oldDecls, h) && slices.Contains(words, h.name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// emptied reports whether a test of this id was made unable to fail. With sure it must be known that it was not so at
+// the lap's start; without, it is enough that it is so now.
+func (l *lapFiles) emptied(id session.TestID, where string, sure bool) bool {
+	name, empty := leaf(id), false
+	for _, f := range l.tests(id, where) {
+		for _, d := range f.decls {
+			if !d.test || !declares(name, d.name) {
+				continue
+			}
+			if !d.empty {
+				return false // one of that name can fail
+			}
+			was := slices.ContainsFunc(f.oldDecls, func(o declaration) bool { return o.name == d.name && !o.empty })
+			empty = empty || !sure || f.oldKnown && was
+		}
+	}
+	return empty
+}
+
+// removed reports whether a name stood in a changed file at the lap's start and is gone from all of them: it is not
+// missing because it does not exist yet, but because somebody took it away.
+func (l *lapFiles) removed(name string) bool {
+	if i := strings.LastIndexAny(name, "./"); i >= 0 {
+		name = name[i+1:]
+	}
+	if name == "" {
+		return false
+	}
+	was := false
+	for _, c := range l.changes {
+		if isTestFile(c.Path) || !isCode(c.Path) {
+			continue
+		}
+		f := l.file(c)
+		if hasWord(f.now, name) {
+			return false
+		}
+		was = was || f.oldKnown && hasWord(f.before, name) || c.Status == "D" && strings.TrimSuffix(path.Base(c.Path), path.Ext(c.Path)) == name
+	}
+	return was
+}
+
+func isCode(file string) bool { return strings.HasSuffix(file, ".go") || isScriptFile(file) }
+
+func hasWord(text []byte, word string) bool {
+	isWord := func(c byte) bool {
+		return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+	}
+	for from := 0; ; {
+		i := strings.Index(string(text[from:]), word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !isWord(text[i-1])) && (end == len(text) || !isWord(text[end])) {
+			return true
+		}
+		from = end
+	}
+}

@@ -1,0 +1,118 @@
+// Package registry keeps this clone's live edge: the journals of its sessions, their locks, an index for quick
+// listings, requests from other processes, and the marks of trust.
+//
+// Nothing here is the truth about a session; that is the ledger in Git. What is lost here is the work since the last
+// checkpoint's events, and what is damaged here is said, set aside, and never repaired by guessing.
+package registry
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// FormatVersion is written into every file of this package. Files with a larger one are left alone.
+const FormatVersion = 1
+
+// Clone is the state of one clone, shared by its work trees:
+//
+//	registry.jsonl                    index of sessions, a cache
+//	registry.lock                     held while the index is written
+//	sessions/<id>/events-<tip>.jsonl  journal of what happened since the ledger commit tip, or since "none"
+//	sessions/<id>/driver.lock         held by whoever drives the session
+//	sessions/<id>/exclude             the session's extra exclude rules
+//	sessions/<id>/inbox/<name>.json   requests from other processes
+//	sessions/<id>/runs/<run id>/      logs and scratch files of one run
+//	worktrees/<id>/lock               held by whoever changes the work tree
+//
+// Directories have mode 0700, files 0600.
+type Clone struct{ dir string }
+
+// Open returns the clone whose state is below dir. It touches nothing; directories are made when something is written.
+func Open(dir string) *Clone { return &Clone{dir: filepath.Clean(dir)} }
+
+// Dir is the directory that everything is in.
+func (c *Clone) Dir() string { return c.dir }
+
+// noTip stands in file names for the tip of a ledger that does not exist yet.
+const noTip = "none"
+
+func (c *Clone) sessionDir(id session.ID) (string, error) {
+	if slug, err := session.ParseID(string(id)); err != nil {
+		return "", err
+	} else if slug != id {
+		return "", fmt.Errorf("%q is not the stored form of a session id", id)
+	}
+	return filepath.Join(c.dir, "sessions", string(id)), nil
+}
+
+// make makes a directory below the clone's, level by level, so that a link at any level is refused.
+func (c *Clone) make(dir string) error {
+	for _, level := range c.levels(dir) {
+		if err := durable.MkdirAll(level); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check looks at the same levels without making any. found is false when one is absent.
+func (c *Clone) check(dir string) (found bool, err error) {
+	for _, level := range c.levels(dir) {
+		if found, err := durable.CheckDir(level); !found || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (c *Clone) levels(dir string) []string {
+	levels := []string{c.dir}
+	rest, ok := strings.CutPrefix(dir, c.dir+string(os.PathSeparator))
+	if !ok {
+		return levels
+	}
+	at := c.dir
+	for name := range strings.SplitSeq(rest, string(os.PathSeparator)) {
+		at = filepath.Join(at, name)
+		levels = append(levels, at)
+	}
+	return levels
+}
+
+// tipName is a ledger tip as it stands in file names.
+func tipName(tip session.Commit) (string, error) {
+	if tip == "" {
+		return noTip, nil
+	}
+	for _, r := range tip {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+			return "", fmt.Errorf("%q is no commit id", tip)
+		}
+	}
+	if len(tip) > hex.EncodedLen(64) {
+		return "", fmt.Errorf("%q is no commit id", tip[:20])
+	}
+	return string(tip), nil
+}
+
+// checkName refuses what must not become a file name.
+func checkName(what, name string) error {
+	ok := name != "" && len(name) <= 120 && name[0] != '.'
+	for i := 0; ok && i < len(name); i++ {
+		ok = plain(name[i])
+	}
+	if !ok {
+		return fmt.Errorf("%q cannot be the name of a %s", name, what)
+	}
+	return nil
+}
+
+func plain(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_' || b == '.'
+}

@@ -1,0 +1,323 @@
+package registry
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// maxJournal bounds a journal, in bytes. One holds the events between two checkpoints, a few kilobytes in practice.
+const maxJournal = 64 << 20
+
+// keptTorn is the number of torn tails that a session keeps aside.
+const keptTorn = 3
+
+// Journal is the live edge of one session: the events since a ledger commit, one file for each such commit. It is for
+// the one process that holds the session's lock, and for one goroutine.
+type Journal struct {
+	clone   *Clone
+	id      session.ID
+	dir     string
+	name    string // of the tip, see tipName
+	after   string // name of the tip that this one came after, "" when that is not known
+	existed bool
+	size    int64
+	events  []session.Event
+	out     *durable.Appender // nil until there is a file
+}
+
+// Journal opens the journal that extends a session's ledger tip, "" before there is a ledger. The caller holds the
+// session's lock (LockSession). A torn tail is moved aside and cut off. A file that is damaged otherwise is left as it
+// is, and the error is ErrCorrupt; one that a newer wfs wrote to is left as it is too, and the error is
+// session.ErrNewer. When there is no file, none is made before the first Append or Rotate: whoever died between moving
+// the ledger and rotating is recognised by that (see Existed).
+func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return nil, err
+	}
+	name, err := tipName(tip)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.make(dir); err != nil {
+		return nil, err
+	}
+	sweep(dir)
+	j := &Journal{clone: c, id: id, dir: dir, name: name}
+	if err := j.load(); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// load reads the journal's file, if there is one, and makes it ready for appending.
+func (j *Journal) load() error {
+	data, err := durable.ReadFile(j.path(), maxJournal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	content, err := parseJournal(j.path(), j.name, data)
+	if err != nil {
+		return err
+	}
+	if torn := data[content.size:]; len(torn) > 0 {
+		if err := j.setAside(torn); err != nil {
+			return err
+		}
+		if err := durable.Truncate(j.path(), content.size); err != nil {
+			return err
+		}
+	}
+	// The process that wrote this may have been killed before its fsync. What is acted upon must be on the disk.
+	if err := durable.SyncFile(j.path()); err != nil {
+		return err
+	}
+	j.existed, j.size, j.events, j.after = true, content.size, content.events, content.header.After
+	j.out, err = durable.OpenAppend(j.path())
+	return err
+}
+
+// setAside keeps a torn tail for people to look at, and drops the oldest when there are too many.
+func (j *Journal) setAside(torn []byte) error {
+	const mark = ".torn-"
+	entries, err := os.ReadDir(j.dir)
+	if err != nil {
+		return err
+	}
+	kept := map[int]string{}
+	for _, e := range entries {
+		if _, digits, ok := strings.Cut(e.Name(), mark); ok {
+			if n, err := strconv.Atoi(digits); err == nil && n > 0 {
+				kept[n] = e.Name()
+			}
+		}
+	}
+	last := 0
+	for n := range kept {
+		last = max(last, n)
+	}
+	if err := durable.WriteFile(j.path()+mark+strconv.Itoa(last+1), torn, 0o600); err != nil {
+		return err
+	}
+	for n, name := range kept {
+		if n <= last+1-keptTorn {
+			os.Remove(filepath.Join(j.dir, name)) // only tidiness
+		}
+	}
+	return nil
+}
+
+func (j *Journal) path() string { return journalPath(j.dir, j.name) }
+
+func journalPath(dir, name string) string { return filepath.Join(dir, "events-"+name+".jsonl") }
+
+// Peek reads the journal that extends a session's ledger tip. It writes nothing and takes no lock, so it may see a tail
+// that is being written at this moment, or one that a dead process left: torn says so, and events are those before it.
+// Without a journal there are no events. With an error (ErrCorrupt, session.ErrNewer) events are those before the line
+// that it is about.
+func (c *Clone) Peek(id session.ID, tip session.Commit) (events []session.Event, torn bool, err error) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return nil, false, err
+	}
+	name, err := tipName(tip)
+	if err != nil {
+		return nil, false, err
+	}
+	if found, err := c.check(dir); !found || err != nil {
+		return nil, false, err
+	}
+	data, err := durable.ReadFile(journalPath(dir, name), maxJournal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	content, err := parseJournal(journalPath(dir, name), name, data)
+	return content.events, err == nil && content.size < int64(len(data)), err
+}
+
+// Tips lists the ledger commits ("" for none yet) that the session has journals of. A journal whose commit is neither
+// the ledger's tip nor one of its ancestors holds events of a history that this ledger does not have.
+func (c *Clone) Tips(id session.ID) ([]session.Commit, error) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var tips []session.Commit
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), "events-")
+		if name, isJournal := strings.CutSuffix(name, ".jsonl"); ok && isJournal {
+			tip := session.Commit(name)
+			if name == noTip {
+				tip = ""
+			}
+			if _, err := tipName(tip); err == nil {
+				tips = append(tips, tip)
+			}
+		}
+	}
+	return tips, nil
+}
+
+// Events are those that the journal holds beyond the ledger's tip, what was appended since it was opened included.
+func (j *Journal) Events() []session.Event { return slices.Clone(j.events) }
+
+// Existed reports whether there was a file for this tip when the journal was opened or rotated to.
+func (j *Journal) Existed() bool { return j.existed }
+
+// Append makes events durable before it returns. Within one file each event's Seq is one more than that of the event
+// before it; others are refused and nothing is written. After a failed write or fsync every further Append fails: what
+// is on the disk is then for the next process to find out.
+func (j *Journal) Append(events ...session.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	all := slices.Concat(j.events, events)
+	for i := max(1, len(j.events)); i < len(all); i++ {
+		if want := all[i-1].Seq + 1; all[i].Seq != want {
+			return fmt.Errorf("journal of session %s: event %d (%s) cannot follow event %d", j.id, all[i].Seq, all[i].Kind(), want-1)
+		}
+	}
+	data, err := session.EncodeLines(events)
+	if err != nil {
+		return err
+	}
+	if j.size+int64(len(data)) > maxJournal {
+		return fmt.Errorf("%s: %w", j.path(), durable.ErrTooLarge)
+	}
+	if j.out == nil || j.size == 0 {
+		if err := j.create(); err != nil {
+			return err
+		}
+	}
+	if err := j.out.Append(data); err != nil {
+		return err
+	}
+	j.events, j.size = all, j.size+int64(len(data))
+	return nil
+}
+
+// create makes the journal's file with its first line.
+func (j *Journal) create() error {
+	if j.out != nil { // of an empty file, which is replaced
+		j.out.Close()
+		j.out = nil
+	}
+	first := journalHeader{V: FormatVersion, Journal: j.name, After: j.after}.encode()
+	if err := durable.WriteFile(j.path(), first, 0o600); err != nil {
+		return err
+	}
+	out, err := durable.OpenAppend(j.path())
+	if err != nil {
+		return err
+	}
+	j.out, j.size = out, int64(len(first))
+	return nil
+}
+
+// Rotate goes on to the journal that extends a new ledger tip, which is durable on return. The journal before it stays;
+// those that the ledger has moved past twice are removed, as far as Rotate itself made the chain that leads to them:
+// a journal that it knows nothing about is kept.
+func (j *Journal) Rotate(tip session.Commit) error {
+	name, err := tipName(tip)
+	if err != nil || name == j.name {
+		return err
+	}
+	next := &Journal{clone: j.clone, id: j.id, dir: j.dir, name: name}
+	if err := next.load(); err != nil {
+		return err
+	}
+	if next.size == 0 {
+		next.after = j.name
+		if err := next.create(); err != nil {
+			return err
+		}
+	}
+	durable.Hit(durable.JournalRotated)
+	j.prune(name)
+	j.Close()
+	*j = *next
+	return nil
+}
+
+// prune removes the journals that lead up to this one. It goes by the names in their first lines, oldest last, and
+// removes from the far end, so that a kill in between leaves a chain that the next rotation finds again. What cannot be
+// read or removed is left for then, too.
+func (j *Journal) prune(next string) {
+	var old []string
+	name := j.after
+	for name != "" && name != j.name && name != next && !slices.Contains(old, name) {
+		data, err := durable.ReadFile(journalPath(j.dir, name), maxJournal)
+		if err != nil {
+			break
+		}
+		first, _, _ := bytes.Cut(data, []byte("\n"))
+		header, err := parseHeader(first, name)
+		if err != nil || header == (journalHeader{}) {
+			break
+		}
+		old = append(old, name)
+		name = header.After
+	}
+	for _, name := range slices.Backward(old) {
+		if os.Remove(journalPath(j.dir, name)) != nil {
+			return
+		}
+	}
+}
+
+// Discard removes the journal, exclude file and runs of a session that was never born. The journal can be used again
+// and is empty.
+func (j *Journal) Discard() error {
+	if j.name != noTip {
+		return fmt.Errorf("session %s has a ledger: its journal is not discarded", j.id)
+	}
+	if err := j.Close(); err != nil {
+		return err
+	}
+	j.out, j.events, j.size, j.existed = nil, nil, 0, false
+	for _, path := range []string{j.path(), filepath.Join(j.dir, excludeName), filepath.Join(j.dir, runsName)} {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return durable.SyncDir(j.dir)
+}
+
+// Close closes the journal's file. Everything that was appended is durable already.
+func (j *Journal) Close() error {
+	if j.out == nil {
+		return nil
+	}
+	return j.out.Close()
+}
+
+// sweep removes what killed processes were writing. Only the lock's holder writes into a session's directory.
+func sweep(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, durable.TempPrefix+"*"))
+	for _, path := range left {
+		os.Remove(path)
+	}
+}

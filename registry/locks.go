@@ -1,0 +1,126 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Holder says who holds a lock, for people. Whether it is held is the lock's own affair.
+type Holder struct {
+	PID     int    `json:"pid"`
+	Command string `json:"command"`           // as it would be typed
+	Since   int64  `json:"since"`             // Unix seconds
+	Session string `json:"session,omitempty"` // what is being done
+}
+
+// HeldError is returned when another process holds a lock.
+type HeldError struct {
+	Holder Holder // zero when it could not be read
+	What   string // "session auth is driven"
+	At     int64  // when the lock was asked for, Unix seconds
+}
+
+func (e *HeldError) Error() string {
+	if e.Holder.PID == 0 {
+		return e.What + " by another process"
+	}
+	since, now := time.Unix(e.Holder.Since, 0).UTC(), time.Unix(e.At, 0).UTC()
+	form := "15:04 UTC"
+	if since.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		form = "2006-01-02 15:04 UTC"
+	}
+	return fmt.Sprintf("%s by `%s` (pid %d, since %s)", e.What, e.Holder.Command, e.Holder.PID, since.Format(form))
+}
+
+// Unwrap makes a HeldError a durable.ErrLocked.
+func (e *HeldError) Unwrap() error { return durable.ErrLocked }
+
+// LockSession takes the lock of whoever drives a session. The error is a *HeldError when somebody else does.
+func (c *Clone) LockSession(id session.ID, h Holder) (*durable.Lock, error) {
+	path, err := c.driverLock(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.lock(path, h, fmt.Sprintf("session %s is driven", id))
+}
+
+// LockWorktree takes the lock of whoever changes a work tree. The error is a *HeldError when somebody else does.
+func (c *Clone) LockWorktree(worktree string, h Holder) (*durable.Lock, error) {
+	return c.lock(c.worktreeLock(worktree), h, fmt.Sprintf("work tree %s is in use", worktree))
+}
+
+// Driver reports who drives a session. It takes and writes nothing.
+func (c *Clone) Driver(id session.ID) (h Holder, held bool, err error) {
+	path, err := c.driverLock(id)
+	if err != nil {
+		return Holder{}, false, err
+	}
+	return c.probe(path)
+}
+
+// WorktreeHolder reports who changes a work tree. It takes and writes nothing.
+func (c *Clone) WorktreeHolder(worktree string) (h Holder, held bool, err error) {
+	return c.probe(c.worktreeLock(worktree))
+}
+
+func (c *Clone) lock(path string, h Holder, what string) (*durable.Lock, error) {
+	if err := c.make(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	info, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	l, err := durable.TryLock(path, append(info, '\n'))
+	if errors.Is(err, durable.ErrLocked) {
+		other, _, _ := c.probe(path) // without it the message names nobody
+		return nil, &HeldError{Holder: other, What: what, At: h.Since}
+	}
+	return l, err
+}
+
+func (c *Clone) probe(path string) (h Holder, held bool, err error) {
+	if found, err := c.check(filepath.Dir(path)); !found || err != nil {
+		return Holder{}, false, err
+	}
+	held, info, err := durable.Probe(path)
+	if err != nil || !held {
+		return Holder{}, false, err
+	}
+	if json.Unmarshal(info, &h) != nil {
+		return Holder{}, true, nil
+	}
+	return h, true, nil
+}
+
+func (c *Clone) driverLock(id session.ID) (string, error) {
+	dir, err := c.sessionDir(id)
+	return filepath.Join(dir, "driver.lock"), err
+}
+
+func (c *Clone) worktreeLock(worktree string) string {
+	return filepath.Join(c.dir, "worktrees", fileName(worktree), "lock")
+}
+
+// fileName turns any name into one that every file system takes, different names into different ones.
+func fileName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if plain(name[i]) && (i > 0 || name[i] != '.') {
+			b.WriteByte(name[i])
+		} else {
+			fmt.Fprintf(&b, "%%%02x", name[i])
+		}
+	}
+	if b.Len() == 0 || b.Len() > 120 {
+		return "%" + digestOf(name)
+	}
+	return b.String()
+}

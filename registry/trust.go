@@ -1,0 +1,122 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// TrustStore remembers what the user allowed repositories to run. It lives in the user's own state directory, where no
+// repository can write. Dir is absolute; it must be a real directory that nobody else can write to.
+type TrustStore struct{ Dir string }
+
+// trustMark is the content of a mark. The file's name is what counts, the content must agree with it.
+type trustMark struct {
+	V      int    `json:"v"`
+	Repo   string `json:"repo"`    // for people: JSON cannot hold every path
+	RepoID string `json:"repo_id"` // SHA-256 of the path
+	Digest string `json:"digest"`
+	What   string `json:"what"`
+}
+
+const maxMark = 1 << 20
+
+// Trusted reports whether content with this digest may run in the repository at this path.
+func (t TrustStore) Trusted(repo, digest string) (bool, error) {
+	repo, err := realPath(repo)
+	if err != nil {
+		return false, err
+	}
+	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
+		return false, err
+	}
+	mark, err := t.read(markName(repo, digest))
+	return err == nil && mark.V == FormatVersion && mark.RepoID == digestOf(repo) && mark.Digest == digest, err
+}
+
+// Trust remembers that content with this digest may run in the repository at this path. what tells people what it is.
+func (t TrustStore) Trust(repo, digest, what string) error {
+	repo, err := realPath(repo)
+	if err != nil {
+		return err
+	}
+	if err := durable.MkdirAll(t.Dir); err != nil {
+		return err
+	}
+	if _, err := durable.CheckPrivateDir(t.Dir); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(trustMark{V: FormatVersion, Repo: repo, RepoID: digestOf(repo), Digest: digest, What: what}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(t.Dir, markName(repo, digest)), append(data, '\n'), 0o600)
+}
+
+// Revoke forgets everything that the repository at this path was allowed. The repository need not be there any more.
+func (t TrustStore) Revoke(repo string) error {
+	if real, err := realPath(repo); err == nil {
+		repo = real
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	repo = filepath.Clean(repo)
+	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
+		return err
+	}
+	files, err := os.ReadDir(t.Dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		mark, err := t.read(f.Name())
+		if err != nil {
+			return err
+		}
+		if mark.RepoID == digestOf(repo) {
+			if err := os.Remove(filepath.Join(t.Dir, f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return durable.SyncDir(t.Dir)
+}
+
+// read returns the zero value, which allows nothing, for what is no mark: absent or garbled.
+func (t TrustStore) read(name string) (trustMark, error) {
+	data, err := durable.ReadFile(filepath.Join(t.Dir, name), maxMark)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, durable.ErrNotRegular), errors.Is(err, durable.ErrTooLarge):
+		return trustMark{}, nil
+	case err != nil:
+		return trustMark{}, err
+	}
+	var mark trustMark
+	if json.Unmarshal(data, &mark) != nil {
+		return trustMark{}, nil
+	}
+	return mark, nil
+}
+
+// markName binds a mark to the repository's place and to the content.
+func markName(repo, digest string) string { return digestOf(repo + "\x00" + digest) }
+
+// digestOf returns the SHA-256 of a string in hexadecimal digits.
+func digestOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func realPath(repo string) (string, error) {
+	if !filepath.IsAbs(repo) {
+		return "", fmt.Errorf("%q is not an absolute path", repo)
+	}
+	return filepath.EvalSymlinks(repo)
+}

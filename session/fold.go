@@ -1,0 +1,299 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Fold returns what is true after all events of a session, in order. The first must be Created.
+func Fold(events []Event) (Session, error) { return Extend(Session{}, events) }
+
+// Extend folds further events into a session. It changes nothing that s shares with others. A turn that stands before
+// a Dropped event never happened and is passed over. Sequence numbers must follow each other without a gap.
+func Extend(s Session, events []Event) (Session, error) {
+	for i, e := range events {
+		if e.Seq != s.Seq+1 {
+			return s, fmt.Errorf("event %d follows event %d", e.Seq, s.Seq)
+		}
+		if s.Seq == 0 && e.Kind() != KindCreated {
+			return s, fmt.Errorf("the first event is %s, not %s", e.Kind(), KindCreated)
+		}
+		s.Seq, s.UpdatedAt = e.Seq, e.At.Unix()
+		if dropped := i+1 < len(events) && events[i+1].Kind() == KindDropped; dropped && e.Kind().IsTurn() {
+			continue
+		}
+		if err := s.apply(e); err != nil {
+			return s, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Session) apply(e Event) error {
+	if e.Kind() != KindCheckpointed {
+		s.Conclude = false
+	}
+	switch b := e.Body.(type) {
+	case Created:
+		if s.Version != 0 {
+			return fmt.Errorf("created twice")
+		}
+		s.Version, s.Created, s.CreatedAt = FormatVersion, b, e.At.Unix()
+		s.Status, s.Phase, s.Lap, s.Current = StatusCreated, b.Start, 1, -1
+	case Baseline:
+		s.Base0 = &b
+	case Driving:
+		s.Blocked, s.Why, s.Failed = nil, "", 0
+		if s.Waiting == nil || s.Waiting.Reason != WaitLimit { // a limit is waited for, whoever drives
+			s.Status, s.Waiting = StatusRunning, nil
+		}
+	case AttemptStarted:
+		s.Status, s.Waiting, s.Runs, s.Started = StatusRunning, nil, s.Runs+1, b.RunID
+		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes)}
+	case RunEnded, Judged, Reopened, Decided:
+		return s.applyOpen(b)
+	case Checkpointed:
+		return s.checkpointed(e, b)
+	case Voided:
+		s.Open, s.Failed, s.Why = nil, s.Failed+1, b.Why
+	case Interrupted:
+		s.Status, s.Why, s.Open = StatusInterrupted, b.Why, nil
+	case Paused:
+		s.Status, s.Why, s.Open = StatusPaused, b.Why, nil
+	case Waiting:
+		s.Status, s.Waiting, s.Open = StatusWaiting, &b, nil
+	case BlockedBy:
+		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
+	case Noted:
+		s.Notes = append(slices.Clip(s.Notes), b.Text)
+	case Agreed:
+		s.agreed()
+	case BreakerReset:
+		s.Visit, s.Blocked = Visit{}, nil
+		if s.Status == StatusBlocked {
+			s.Status, s.Why = StatusPaused, "breaker reset"
+		}
+	case MoveStarted:
+		s.Moving = &b
+	case Moved:
+		return s.moved(b)
+	case FinishStarted:
+		s.Finishing = &b
+	case Finished:
+		s.Finishing, s.Finished, s.Status = nil, &b, StatusFinished
+	case Dropped:
+		s.Finishing = nil
+	default:
+		return fmt.Errorf("%w: event kind %q", ErrNewer, e.Kind())
+	}
+	return nil
+}
+
+// applyOpen folds what happens inside an attempt.
+func (s *Session) applyOpen(body Body) error {
+	if s.Open == nil {
+		return fmt.Errorf("%s without an open attempt", body.Kind())
+	}
+	open := *s.Open // a copy: the caller's session may share the old one
+	switch b := body.(type) {
+	case RunEnded:
+		open.Run, open.After = &b.RunResult, b.Tree
+		s.CostUSD += b.CostUSD
+	case Judged:
+		open.Judgement = &b.Judgement
+	case Reopened:
+		open.Judgement, open.Decided = nil, nil
+	case Decided:
+		open.Decided = &b
+	}
+	s.Open = &open
+	return nil
+}
+
+func (s *Session) checkpointed(e Event, b Checkpointed) error {
+	if want := s.NextNumber(); b.Number != want {
+		return fmt.Errorf("checkpoint %d where %d was due", b.Number, want)
+	}
+	if s.LapTree == "" || b.Trigger == TriggerBirth {
+		s.LapTree = b.Tree
+	}
+	c := Checkpoint{
+		Number: b.Number, At: e.At.Unix(), Trigger: b.Trigger, Code: b.Code, Tree: b.Tree,
+		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary,
+		Incomplete: len(b.Skipped) > 0,
+	}
+	if b.Trigger == TriggerAttempt {
+		if s.Open == nil || s.Open.Decided == nil {
+			return fmt.Errorf("checkpoint %d of an attempt that was not decided", b.Number)
+		}
+		c.Green = b.Verdict == Pass && !redByDesign(s.Open.Judgement)
+		s.closeAttempt(c)
+		s.Conclude = true
+	} else {
+		if prev := s.At(s.Current); prev != nil && prev.Tree == b.Tree {
+			c.Green = prev.Green // the same tree, judged already
+		}
+		s.Open = nil
+	}
+	c.Next, c.NextLap = s.Phase, s.Lap
+	c.Targets, c.Expected, c.LapTree = s.Targets, s.Expected, s.LapTree
+	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
+	s.Current = c.Number
+	return nil
+}
+
+// redByDesign reports whether a gate passed because tests fail, as RED wants it.
+func redByDesign(j *Judgement) bool {
+	return j != nil && slices.ContainsFunc(j.Gates, func(g GateResult) bool {
+		return g.Class == ClassTargetFailed || g.Class == ClassMissingSymbol
+	})
+}
+
+// closeAttempt folds the open attempt's conclusion into the session and moves it to its next phase.
+func (s *Session) closeAttempt(c Checkpoint) {
+	open, d := s.Open, s.Open.Decided
+	s.Open = nil
+	s.Tries++
+	s.Failed = 0
+	s.Last, s.LastRun = d, open.RunID
+	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
+	if open.Run != nil && open.Run.Done {
+		s.Claims++
+		if d.Refuted {
+			s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason})
+		}
+	}
+	fingerprint := ""
+	if open.Judgement != nil {
+		s.LastGates = open.Judgement.Gates
+		if g := open.Judgement.Tests(); g != nil && d.Verdict == Pass && g.Expect == string(workflows.ExpectRed) && !d.NothingLeft {
+			s.Targets, s.Expected = g.Targets, g.Expected
+		}
+		fingerprint = open.Judgement.Fingerprint()
+	}
+	if d.LapEnded {
+		s.LapTree, s.Targets, s.Expected = c.Tree, nil, nil
+	}
+	if d.Next != s.Phase || d.LapEnded {
+		s.Visit = Visit{}
+	} else {
+		s.Visit = s.Visit.after(open, d, fingerprint)
+	}
+	s.Phase, s.Lap = d.Next, d.NextLap
+	if s.Phase == workflows.Done {
+		s.Status, s.Why = StatusCompleted, ""
+	}
+}
+
+func (v Visit) after(open *Open, d *Decided, fingerprint string) Visit {
+	v.Attempts++
+	v.NoProgress++
+	if d.Progress {
+		v.NoProgress = 0
+	}
+	if fingerprint != "" && fingerprint == v.Fingerprint {
+		v.SameFailure++
+	} else {
+		v.SameFailure = 1
+	}
+	v.Fingerprint = fingerprint
+	if fingerprint != "" && !slices.Contains(v.Seen, fingerprint) {
+		v.Seen = append(slices.Clip(v.Seen), fingerprint)
+	}
+	if j := open.Judgement; j != nil {
+		if !slices.Contains(v.Trees, j.Tree) {
+			v.Trees = append(slices.Clip(v.Trees), j.Tree)
+		}
+		v.Best = max(v.Best, j.Passing())
+	}
+	return v
+}
+
+// agreed folds a yes to "nothing is left": the end of this item, or of the work.
+func (s *Session) agreed() {
+	s.Waiting, s.Why, s.Visit, s.Targets, s.Expected = nil, "", Visit{}, nil, nil
+	if c := s.At(s.Current); c != nil {
+		s.LapTree = c.Tree
+	}
+	if s.Lap < len(s.Items) {
+		s.Lap, s.Phase, s.Status = s.Lap+1, s.Start, StatusPaused
+		return
+	}
+	s.Phase, s.Status = workflows.Done, StatusCompleted
+}
+
+func (s *Session) moved(b Moved) error {
+	s.Moving = nil
+	if b.To >= 0 {
+		c := s.At(b.To)
+		if c == nil {
+			return fmt.Errorf("moved to checkpoint %d, which does not exist", b.To)
+		}
+		s.Current, s.Phase, s.Lap = c.Number, c.Next, c.NextLap
+		s.Targets, s.Expected, s.LapTree = c.Targets, c.Expected, c.LapTree
+		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
+		s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
+		if s.Phase == workflows.Done {
+			s.Status, s.Why = StatusCompleted, ""
+		}
+	}
+	if b.Status != "" {
+		s.Status, s.Why = b.Status, b.Summary
+	}
+	return nil
+}
+
+// At returns the checkpoint with a number, or nil.
+func (s *Session) At(number int) *Checkpoint {
+	if number < 0 || number >= len(s.Checkpoints) {
+		return nil
+	}
+	return &s.Checkpoints[number] // numbers are never reused and never left out, so they are indexes
+}
+
+// NextNumber is the number of the next checkpoint.
+func (s *Session) NextNumber() int { return len(s.Checkpoints) }
+
+// Branch is the full name of the session's branch.
+func (s *Session) Branch() string { return BranchOf(s.ID) }
+
+// Item returns the checklist item of the present lap, "" without a checklist.
+func (s *Session) Item() string {
+	if s.Lap < 1 || s.Lap > len(s.Items) {
+		return ""
+	}
+	return s.Items[s.Lap-1]
+}
+
+// LapName is "lap 2/5" with a checklist, "lap 2" without, "" in a workflow without laps.
+func (s *Session) LapName(lap int) string {
+	switch {
+	case !s.Laps:
+		return ""
+	case len(s.Items) > 0:
+		return fmt.Sprintf("lap %d/%d", lap, len(s.Items))
+	}
+	return fmt.Sprintf("lap %d", lap)
+}
+
+// Names of refs. The prefix is the same in every repository.
+const (
+	BranchPrefix = "refs/heads/wfs/"
+	RefPrefix    = "refs/wfs/"
+)
+
+// BranchOf, LedgerOf name a session's refs.
+func BranchOf(id ID) string { return BranchPrefix + string(id) }
+
+// LedgerOf names the ref of a session's ledger.
+func LedgerOf(id ID) string { return RefPrefix + string(id) + "/ledger" }
+
+// LapsDone is how many laps have ended.
+func (s *Session) LapsDone() int {
+	if s.Phase == workflows.Done {
+		return s.Lap
+	}
+	return s.Lap - 1
+}

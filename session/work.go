@@ -1,0 +1,28 @@
+package session
+
+import "github.com/wfs-dev/wfs/workflows"
+
+// RunRequest is one run of whoever works in a phase.
+type RunRequest struct {
+	Session Session
+	Phase   workflows.Phase
+	Started AttemptStarted
+	RunDir  string
+	Plan    workflows.Plan
+	Notes   []string
+}
+
+// JudgeRequest is one judgement of one tree.
+type JudgeRequest struct {
+	Tree     Tree
+	Phase    workflows.Phase
+	Plan     workflows.Plan
+	RunDir   string
+	Changed  []Change // since the lap began
+	Attempt  []Change // since the attempt began, for guards
+	Baseline Evidence
+	Known    []TestID // red or flaky in the baseline: never held against anybody
+	LapStart Evidence
+	Targets  []TestID
+	Expected []string
+}

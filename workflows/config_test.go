@@ -1,0 +1,165 @@
+package workflows
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestParseConfig(t *testing.T) {
+	t.Parallel()
+	got, findings := ParseConfig("config.yaml", []byte(`version: 1
+workflow: tdd
+agent: {command: "claude -p", idle: 5m, timeout: 1h30m}
+agree: auto
+env: [OPENAI_API_KEY, Path_2]
+gates:
+  tests: {run: [go, test, -json, ./...], format: go-test-json, timeout: 20m}
+  web:
+    run: npx jest
+    format: junit
+    report: "build/*.xml"
+    where: in-place
+    may-change-tree: true
+`))
+	want := &Config{
+		Version: 1, Workflow: "tdd", Agree: AgreeAuto, Env: []string{"OPENAI_API_KEY", "Path_2"},
+		Agent: Agent{Command: Command{Shell: "claude -p"}, Idle: 5 * time.Minute, Timeout: 90 * time.Minute},
+		Gates: map[string]Gate{
+			"tests": {Name: "tests", Run: Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: FormatGoTest, Where: InPlace, Timeout: 20 * time.Minute},
+			"web":   {Name: "web", Run: Command{Shell: "npx jest"}, Format: FormatJUnit, Report: "build/*.xml", Where: InPlace, Timeout: DefaultGateTimeout, MayChangeTree: true},
+		},
+	}
+	if len(findings) > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\n got %+v\nwant %+v", findings, got, want)
+	}
+}
+
+func TestParseConfigAgents(t *testing.T) {
+	t.Parallel()
+	const idle, total = DefaultAgentIdle, DefaultAgentTimeout
+	for text, want := range map[string]Agent{
+		"":                                   {Idle: idle, Timeout: total},
+		"agent: make it so":                  {Command: Command{Shell: "make it so"}, Idle: idle, Timeout: total},
+		"agent: [codex, exec]":               {Command: Command{Argv: []string{"codex", "exec"}}, Idle: idle, Timeout: total},
+		"agent: {script: play.yaml}":         {ScriptPath: "play.yaml", Idle: idle, Timeout: total},
+		"agent: {command: [a], timeout: 1m}": {Command: Command{Argv: []string{"a"}}, Idle: idle, Timeout: time.Minute},
+	} {
+		c, findings := ParseConfig("config.yaml", []byte("version: 1\n"+text))
+		if len(findings) > 0 || !reflect.DeepEqual(c.Agent, want) {
+			t.Errorf("%s: %v\n got %+v\nwant %+v", text, findings, c, want)
+		}
+	}
+}
+
+func TestConfigMistakes(t *testing.T) {
+	t.Parallel()
+	mistakes{
+		{"unknown key", "workflow: tdd", "workflows: tdd", `c.yaml:2: unknown key "workflows" (did you mean "workflow"?)`},
+		{"workflow", "workflow: tdd", "workflow: a/b", `c.yaml:2: workflow "a/b" may hold letters, digits, - and _ only`},
+		{"agree", "workflow: tdd", "agree: Auto", `c.yaml:2: agree must be one of person, auto, not "Auto" | did you mean auto?`},
+		{"agent without command", "workflow: tdd", "agent: {idle: 1m}",
+			"c.yaml:2: agent has no command | leave agent out, or say command: what to run"},
+		{"agent with both", "workflow: tdd", "agent: {command: a, script: b}",
+			"c.yaml:2: agent has both a command and a script: one of them works"},
+		{"empty agent", "workflow: tdd", "agent:",
+			"c.yaml:2: agent must be a command: text for the shell, or a list of arguments, not empty"},
+		{"env", "workflow: tdd", "env:\n  - A=b\n  - 1A\n  - WFS_RESULT\n  - A\n  - A\n  - 7",
+			`c.yaml:3: env takes names, not values: "A" | the value is taken from the environment that wfs is started in
+c.yaml:4: env: "1A" is no name of a variable
+c.yaml:5: env: "WFS_RESULT" belongs to wfs, which sets it by itself
+c.yaml:7: env: "A" is there twice
+c.yaml:8: env must be text, not the number 7 | put it in quotes: "7"`},
+		{"gates is a list", "gates:\n  tests: {run: make test}", "gates: [tests]", "c.yaml:3: gates must be a mapping of names to gates, not a list"},
+		{"gate is text", "{run: make test}", "make test", `c.yaml:4: gate tests must be a mapping (key: value), not "make test"`},
+		{"gate without run", "{run: make test}", "{}", `c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."`},
+		{"gate name", "  tests:", "  my tests:", `c.yaml:4: gate name "my tests" may hold letters, digits, - and _ only`},
+		{"gates alike", "  tests:", "  Tests: {run: a}\n  tests:", `c.yaml:5: gate tests and gate Tests differ in nothing but capital letters`},
+		{"gate twice", "  tests:", "  tests: {run: a}\n  tests:", `c.yaml:5: gates: key "tests" is there twice (first in line 4)`},
+		{"expect", "{run: make test}", "{run: make test, expect: red}", "c.yaml:4: gate tests: expect belongs where a phase uses the gate"},
+		{"several at once", "{run: make test}", "{ruin: make test, timeout: 5, where: clean}",
+			`c.yaml:4: gate tests: unknown key "ruin" (did you mean "run"?)
+c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."
+c.yaml:4: gate tests: where: clean is not built yet | use where: in-place
+c.yaml:4: gate tests: timeout needs a unit: 5s or 5m?`},
+	}.check(t, "version: 1\nworkflow: tdd\ngates:\n  tests: {run: make test}\n", func(text string) []Finding {
+		c, findings := ParseConfig("c.yaml", []byte(text))
+		if (c == nil) != (len(findings) > 0) {
+			t.Errorf("%d findings, and the configuration is %v", len(findings), c)
+		}
+		return findings
+	})
+}
+
+func TestRenderConfig(t *testing.T) {
+	t.Parallel()
+	gates := []Gate{
+		{Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest},
+		{Name: "tests", Run: Command{Shell: `pytest --junitxml="$WFS_REPORT"`}, Format: FormatJUnit, Timeout: time.Hour},
+		{Name: "t", Run: Command{Shell: `sh -c 'echo "it''s" # no comment'`}, Format: FormatExit, MayChangeTree: true},
+		{Name: "t", Run: Command{Shell: "true"}, Format: FormatExit, Timeout: 90 * time.Second},
+		{Name: "t", Run: Command{Shell: "a: b"}, Format: FormatJUnit, Report: "build/**/*.xml"},
+		{Name: "t", Run: Command{Argv: []string{"make", "", "a b", "yes", "12", "-k", "ü\u00a0\u202e\U0001f600"}}, Format: FormatExit},
+		{Name: "t", Run: Command{Shell: "cd x\nmake"}, Format: FormatExit},
+	}
+	agents := []Agent{
+		{},
+		{Command: Command{Shell: "claude -p --allowedTools 'Bash(go test:*)'"}, Idle: time.Minute},
+		{ScriptPath: "demo/play.yaml"},
+	}
+	for _, g := range gates {
+		for _, a := range agents {
+			p := Proposal{Workflow: "tdd", Gate: g, Agent: a, Seen: "42 tests\npassed\x1b[0m\r\nversion: 7"}
+			if g.Format == FormatExit {
+				p.Workflow = ""
+			}
+			text := RenderConfig(p)
+			got, findings := ParseConfig("config.yaml", text)
+			if len(findings) > 0 {
+				t.Errorf("%v\n%s", findings, text)
+				continue
+			}
+			want := &Config{Version: 1, Workflow: p.Workflow, Agent: a, Gates: map[string]Gate{}}
+			want.Agent.Idle, want.Agent.Timeout = orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+			g := g
+			g.Where, g.Timeout = InPlace, orDefault(g.Timeout, DefaultGateTimeout)
+			want.Gates[g.Name] = g
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s\n got %+v\nwant %+v", text, got, want)
+			}
+		}
+	}
+}
+
+func TestRenderConfigText(t *testing.T) {
+	t.Parallel()
+	got := string(RenderConfig(Proposal{
+		Workflow: "tdd", Seen: "42 tests passed in 3.1 s",
+		Gate: Gate{Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest},
+	}))
+	const want = `# How wfs judges this project. Yours to edit, and meant to be committed.
+# A session keeps the settings that it was born with; changes here are for new sessions.
+version: 1
+
+# The workflow of ` + "`wfs new`" + ` when no other is named.
+workflow: tdd
+
+# Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.
+# ` + "`wfs new --agent 'COMMAND'`" + ` overrides it.
+# agent: {command: 'claude -p --permission-mode acceptEdits', idle: 30m, timeout: 2h}
+
+# Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.
+# env: [OPENAI_API_KEY]
+
+# Gates are commands that wfs runs itself. What they say decides, not what the agent says.
+gates:
+  # ` + "`wfs init`" + ` ran this one: 42 tests passed in 3.1 s
+  tests:
+    run: go test -json ./...
+    format: go-test-json
+    timeout: 10m
+`
+	if got != want {
+		t.Errorf("got:\n%s", got)
+	}
+}

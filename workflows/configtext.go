@@ -1,0 +1,127 @@
+package workflows
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Proposal is what `wfs init` found out about a project.
+type Proposal struct {
+	Workflow string // default for `wfs new`; "" when none can be carried
+	Gate     Gate   // the gate that was run
+	Seen     string // what it showed when it was run, for people: "42 tests passed in 3.1 s"
+	Agent    Agent  // zero: an example is written as a comment
+}
+
+// RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. ParseConfig reads it back.
+func RenderConfig(p Proposal) []byte {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+
+	line("# How wfs judges this project. Yours to edit, and meant to be committed.")
+	line("# A session keeps the settings that it was born with; changes here are for new sessions.")
+	line("version: %d", FormatVersion)
+	line("")
+	if p.Workflow != "" {
+		line("# The workflow of `wfs new` when no other is named.")
+		line("workflow: %s", yamlText(p.Workflow))
+	} else {
+		line("# No default workflow: tdd needs a gate that tells tests apart (format go-test-json or junit).")
+		line("# workflow: tdd")
+	}
+	line("")
+	if a := p.Agent; a.Command.IsZero() && a.ScriptPath == "" {
+		line("# Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.")
+		line("# `wfs new --agent 'COMMAND'` overrides it.")
+		line("# agent: {command: 'claude -p --permission-mode acceptEdits', idle: %s, timeout: %s}",
+			shortDuration(DefaultAgentIdle), shortDuration(DefaultAgentTimeout))
+	} else {
+		line("# Who works in the phases. `wfs new --agent 'COMMAND'` overrides it.")
+		line("agent:")
+		if a.ScriptPath != "" {
+			line("  script: %s", yamlText(a.ScriptPath))
+		} else {
+			line("  command: %s", yamlCommand(a.Command))
+		}
+		line("  idle: %s", shortDuration(orDefault(a.Idle, DefaultAgentIdle)))
+		line("  timeout: %s", shortDuration(orDefault(a.Timeout, DefaultAgentTimeout)))
+	}
+	line("")
+	line("# Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.")
+	line("# env: [OPENAI_API_KEY]")
+	line("")
+	line("# Gates are commands that wfs runs itself. What they say decides, not what the agent says.")
+	line("gates:")
+	g := p.Gate
+	if p.Seen != "" {
+		line("  # `wfs init` ran this one: %s", oneLine(p.Seen))
+	}
+	line("  %s:", g.Name)
+	line("    run: %s", yamlCommand(g.Run))
+	line("    format: %s", g.Format)
+	if g.Report != "" {
+		line("    report: %s", yamlText(g.Report))
+	}
+	if g.Where != "" && g.Where != InPlace {
+		line("    where: %s", g.Where)
+	}
+	line("    timeout: %s", shortDuration(orDefault(g.Timeout, DefaultGateTimeout)))
+	if g.MayChangeTree {
+		line("    may-change-tree: true")
+	}
+	return []byte(b.String())
+}
+
+func orDefault(d, fallback time.Duration) time.Duration {
+	if d == 0 {
+		return fallback
+	}
+	return d
+}
+
+// shortDuration writes 10m for 10m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+func yamlCommand(c Command) string {
+	if c.Shell != "" {
+		return yamlText(c.Shell)
+	}
+	var args []string
+	for _, a := range c.Argv {
+		args = append(args, yamlText(a))
+	}
+	return "[" + strings.Join(args, ", ") + "]"
+}
+
+// yamlText writes a text so that YAML reads it back as that text: bare where nothing can be misread, in single quotes
+// where that is easier on the eye, else in double quotes, whose escapes are those of Go.
+func yamlText(s string) string {
+	printable, bare := true, s != ""
+	for i, c := range s {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		printable = printable && strconv.IsPrint(c) && c != '\ufffd'
+		bare = bare && (letter || i > 0 && (c >= '0' && c <= '9' || strings.ContainsRune("-_./ ", c)))
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "y", "n", "yes", "no", "on", "off":
+		bare = false
+	}
+	switch {
+	case bare && !strings.HasSuffix(s, " "):
+		return s
+	case printable && strings.ContainsAny(s, `"\`) && !strings.Contains(s, "'"):
+		return "'" + s + "'"
+	}
+	return strconv.Quote(s)
+}

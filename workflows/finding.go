@@ -1,0 +1,32 @@
+package workflows
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Finding is one reason why a file is refused.
+type Finding struct {
+	File    string // as the caller named it; "" when no single file is meant
+	Line    int    // from 1; 0 when no single line is meant
+	Message string
+	Hint    string // what to do about it, "" when the message says it
+}
+
+// String returns "file:line: message", without what is unknown.
+func (f Finding) String() string {
+	switch {
+	case f.File == "":
+		return f.Message
+	case f.Line == 0:
+		return fmt.Sprintf("%s: %s", f.File, f.Message)
+	default:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message)
+	}
+}
+
+// sortFindings brings findings into line order; those of one line stay in the order in which they were found.
+func sortFindings(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+}

@@ -1,0 +1,127 @@
+package workflows
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// checkFindings holds what is true of findings whatever was read.
+func checkFindings(t *testing.T, text []byte, findings []Finding) {
+	lines := strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + 2
+	last := 0
+	for _, f := range findings {
+		if f.File != "f" || f.Line < 1 || f.Message == "" || len(f.Message) > 1<<16 {
+			t.Errorf("bad finding %+v", f)
+		}
+		if f.Line < last {
+			t.Errorf("line %d after line %d", f.Line, last)
+		}
+		last = f.Line
+		// YAML knows further line breaks, which no editor counts.
+		if f.Line > lines && !strings.ContainsAny(string(text), "\u0085\u2028\u2029") {
+			t.Errorf("line %d of %d: %s", f.Line, lines, f.Message)
+		}
+		if strings.ContainsAny(f.Message+f.Hint, "\x1b\x00\n\r") || !utf8.ValidString(f.Message+f.Hint) {
+			t.Errorf("message %q", f.Message)
+		}
+	}
+}
+
+func addSeeds(f *testing.F) {
+	for _, s := range []string{
+		"", full, small, "version: 1\ngates: {t: {run: [a]}}", "a: &a [*a]", "? {a: b}\n: c", "!!binary x", "- - -", "%YAML 1.1\n---\n",
+		"a: |2\n x", "\"\\ud800\"", "version: 1\nphases: {done: , A: [], ~: x}", "&a a: *a\n<<: *a", "version: 1\nname: \"\\0\"",
+		"version: 1\nagent: {script: a, command: b}\nenv: [A, A=, 1]\n", strings.Repeat("[", 500), "a:\r b\r\tc", "\ufeff\ufeffa", "!\n!", "&V\n]",
+	} {
+		f.Add([]byte(s))
+	}
+	names, _ := filepath.Glob("builtin/*.yaml")
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+}
+
+func FuzzParseWorkflow(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		w, findings := ParseWorkflow("f", text)
+		checkFindings(t, text, findings)
+		if w == nil {
+			if len(findings) == 0 {
+				t.Error("neither a workflow nor a finding")
+			}
+			return
+		}
+		if w.Phase(w.Start) == nil {
+			t.Error("the start is no phase")
+		}
+		c := goConfig()
+		for _, p := range w.Phases {
+			for _, g := range p.Gates {
+				if g.Use != "" {
+					c.Gates[g.Use] = c.Gates["tests"]
+				}
+			}
+		}
+		p, findings := Resolve(w, c, nil)
+		if p == nil {
+			if len(findings) == 0 {
+				t.Error("neither a plan nor a finding")
+			}
+			return
+		}
+		data, _ := EncodePlan(p)
+		if again, err := DecodePlan(data); err != nil || !reflect.DeepEqual(again, p) {
+			t.Errorf("%v\n got %+v\nwant %+v", err, again, p)
+		}
+	})
+}
+
+func FuzzParseConfig(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, findings := ParseConfig("f", text)
+		checkFindings(t, text, findings)
+		if (c == nil) == (len(findings) == 0) {
+			t.Errorf("%v with %d findings", c, len(findings))
+		}
+		if c == nil {
+			return
+		}
+		for _, g := range c.Gates {
+			rendered := RenderConfig(Proposal{Workflow: c.Workflow, Gate: g, Agent: c.Agent, Seen: string(text)})
+			again, findings := ParseConfig("f", rendered)
+			if len(findings) > 0 || !reflect.DeepEqual(again.Gates[g.Name], g) || !reflect.DeepEqual(again.Agent, c.Agent) {
+				t.Errorf("%v\n%s\n got %+v\nwant %+v", findings, rendered, again, g)
+			}
+		}
+	})
+}
+
+func FuzzChecklist(f *testing.F) {
+	for _, s := range []string{"", "- [ ] a\n  b\n", "1. [x] a\n\n\t- [ ] b", "```\n- [ ] a\n```", "<!--", "* * *", "- [ ] \r\n-", "# a\n> b"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		lines := strings.Count(string(text), "\n") + strings.Count(string(text), "\r") + 1
+		last, size := 0, 0
+		for _, item := range ParseChecklist(text) {
+			if item.Text == "" || strings.ContainsAny(item.Text, "\n\r\x1b\x00") || item.Line <= last || item.Line > lines {
+				t.Errorf("bad item %+v", item)
+			}
+			last = item.Line
+			size += len(item.Text)
+		}
+		if size > 3*len(text) { // a byte that is not UTF-8 may become three
+			t.Errorf("%d bytes of items out of %d", size, len(text))
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package workflows
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// EncodePlan returns a plan as JSON that is the same for equal plans, and the SHA-256 of that text in hexadecimal.
+func EncodePlan(p *Plan) (data []byte, digest string) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // commands are full of < > &
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(p); err != nil {
+		panic(err) // a plan holds texts, numbers and truth values only
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), hex.EncodeToString(sum[:])
+}
+
+// DecodePlan is the inverse of EncodePlan. It returns an error for text that is no plan, that a newer wfs wrote, or that
+// leads to phases which do not exist.
+func DecodePlan(data []byte) (*Plan, error) {
+	var head struct {
+		Workflow struct {
+			Version int `json:"version"`
+		} `json:"workflow"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	if v := head.Workflow.Version; v != FormatVersion {
+		return nil, fmt.Errorf("the plan has version %d; this wfs reads version %d", v, FormatVersion)
+	}
+	p := &Plan{}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(p); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("not a plan: there is text after its end")
+	}
+	if err := p.Workflow.sound(); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	return p, nil
+}
+
+// sound reports what a state machine cannot be built from. It asks for less than the checks of workflow files: a session
+// must stay readable when those become stricter.
+func (w *Workflow) sound() error {
+	if w.Phase(w.Start) == nil {
+		return fmt.Errorf("start %q is no phase", w.Start)
+	}
+	seen := map[PhaseName]bool{}
+	for _, p := range w.Phases {
+		if seen[p.Name] {
+			return fmt.Errorf("phase %q is there twice", p.Name)
+		}
+		seen[p.Name] = true
+		for _, v := range []Verdict{Pass, Fail} {
+			if to := p.On[v]; to != Done && to != NextLap && w.Phase(to) == nil {
+				return fmt.Errorf("phase %q: %s leads to %q, which is no phase", p.Name, v, to)
+			}
+		}
+		if len(p.Gates) == 0 {
+			return fmt.Errorf("phase %q has no gate", p.Name)
+		}
+		for _, g := range p.Gates {
+			if g.Name == "" || g.Run.IsZero() {
+				return fmt.Errorf("phase %q: gate %q has nothing to run", p.Name, g.Name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package workflows
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Resolve makes the plan of a session: the workflow with its gates taken from the configuration, every default filled
+// in, the agent, and the environment. agent overrides the configuration's; it and c may be nil. The arguments stay as
+// they are. Findings say why the workflow cannot run in this project; the plan is nil if there is one.
+func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
+	if c == nil {
+		c = &Config{}
+	}
+	p := &Plan{Workflow: *w, Agent: resolveAgent(c.Agent, agent), Baseline: []Gate{}}
+	p.Env = slices.Compact(slices.Sorted(slices.Values(c.Env)))
+	if w.Laps != nil {
+		laps := *w.Laps
+		if c.Agree != "" {
+			laps.Agree = c.Agree
+		}
+		if laps.Max == 0 {
+			laps.Max = DefaultMaxLaps
+		}
+		p.Workflow.Laps = &laps
+	}
+	p.Workflow.Phases = slices.Clone(w.Phases)
+	var missing grouped
+	var findings []Finding
+	for i := range p.Workflow.Phases {
+		ph := &p.Workflow.Phases[i]
+		ph.On = maps.Clone(ph.On)
+		ph.Limits = ph.Limits.withDefaults()
+		ph.Gates = slices.Clone(ph.Gates)
+		for k, g := range ph.Gates {
+			if g.Use == "" {
+				continue
+			}
+			defined, ok := c.Gates[g.Use]
+			if !ok {
+				missing.add(g.Use, ph.Name)
+				continue
+			}
+			defined.Name, defined.Use, defined.Expect = g.Use, "", g.Expect
+			ph.Gates[k] = defined
+		}
+	}
+	for _, m := range missing {
+		findings = append(findings, missingGate(m, c))
+	}
+	findings = append(findings, checkPlan(p)...)
+	if len(findings) > 0 {
+		return nil, findings
+	}
+	p.Baseline = append(p.Baseline, baseline(p.Workflow.Phases)...)
+	return p, nil
+}
+
+// resolveAgent returns the agent, with the configuration's time-outs where the override sets none.
+func resolveAgent(configured Agent, override *Agent) Agent {
+	a := configured
+	if override != nil {
+		a = *override
+		if a.Idle == 0 {
+			a.Idle = configured.Idle
+		}
+		if a.Timeout == 0 {
+			a.Timeout = configured.Timeout
+		}
+	}
+	if a.Idle == 0 {
+		a.Idle = DefaultAgentIdle
+	}
+	if a.Timeout == 0 {
+		a.Timeout = DefaultAgentTimeout
+	}
+	return a
+}
+
+func (l Limits) withDefaults() Limits {
+	or := func(v, fallback int) int {
+		if v == 0 {
+			return fallback
+		}
+		return v
+	}
+	return Limits{
+		Attempts:    or(l.Attempts, DefaultLimits.Attempts),
+		NoProgress:  or(l.NoProgress, DefaultLimits.NoProgress),
+		SameFailure: or(l.SameFailure, DefaultLimits.SameFailure),
+		FailedRuns:  or(l.FailedRuns, DefaultLimits.FailedRuns),
+	}
+}
+
+// grouped collects the phases that share one problem, in the order of the workflow.
+type grouped []group
+
+type group struct {
+	name   string
+	phases []string
+}
+
+func (g *grouped) add(name string, phase PhaseName) {
+	for i := range *g {
+		if (*g)[i].name == name {
+			(*g)[i].phases = append((*g)[i].phases, string(phase))
+			return
+		}
+	}
+	*g = append(*g, group{name, []string{string(phase)}})
+}
+
+func (g group) String() string {
+	if len(g.phases) == 1 {
+		return "phase " + g.phases[0]
+	}
+	return "phases " + strings.Join(g.phases, ", ")
+}
+
+func missingGate(m group, c *Config) Finding {
+	f := Finding{
+		Message: fmt.Sprintf("there is no gate %q in .wfs/config.yaml (used in %s)", m.name, m),
+		Hint:    "run `wfs init`, or write it under gates:",
+	}
+	known := slices.Sorted(maps.Keys(c.Gates))
+	if near := suggest(m.name, known); near != "" {
+		f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
+	}
+	return f
+}
+
+// checkPlan reports what keeps a plan from being run or judged. Gates that were not found have been reported already.
+func checkPlan(p *Plan) []Finding {
+	var findings []Finding
+	var blind, agents grouped
+	for _, ph := range p.Workflow.Phases {
+		if ph.Run.Agent {
+			agents.add("agent", ph.Name)
+		}
+		for _, g := range ph.Gates {
+			if g.Use != "" {
+				continue
+			}
+			if g.Expect == ExpectRed && !g.Format.PerTest() {
+				blind.add(g.Name, ph.Name)
+			}
+		}
+	}
+	for _, b := range blind {
+		findings = append(findings, Finding{
+			Message: fmt.Sprintf("%s expects red tests from gate %q, and its format %s tells no tests apart", b, b.name, FormatExit),
+			Hint: "configure the gate with per-test results: \"go test -json ./...\" with format: go-test-json, or with format: " +
+				"junit for example \"node --test --test-reporter=junit\" or 'pytest --junitxml=\"$WFS_REPORT\"'",
+		})
+	}
+	a := p.Agent
+	for _, g := range agents {
+		switch {
+		case a.Command.IsZero() && a.Script == "" && a.ScriptPath == "":
+			findings = append(findings, Finding{
+				Message: fmt.Sprintf("%s of workflow %s: an agent works there, and none is configured", g, p.Workflow.Name),
+				Hint:    "set agent: in .wfs/config.yaml, or pass --agent 'COMMAND'",
+			})
+		case a.Command.IsZero() && a.Script == "":
+			findings = append(findings, Finding{Message: fmt.Sprintf("the agent's script %s is empty", a.ScriptPath)})
+		case !utf8.ValidString(a.Command.Shell + strings.Join(a.Command.Argv, "")):
+			findings = append(findings, Finding{Message: "the agent's command is not UTF-8"})
+		}
+	}
+	return findings
+}
+
+// baseline returns the gates that run in the work tree, each once and without what is expected of it.
+func baseline(phases []Phase) []Gate {
+	var gates []Gate
+	seen := map[string]bool{}
+	for _, ph := range phases {
+		for _, g := range ph.Gates {
+			if g.Where != InPlace || seen[g.Name] {
+				continue // gates of one name are one gate: checkGateNames
+			}
+			seen[g.Name] = true
+			g.Expect = ""
+			gates = append(gates, g)
+		}
+	}
+	return gates
+}
