@@ -131,7 +131,7 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	if p.Gate.Format.PerTest() {
 		workflow = "tdd"
 	}
-	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: gateLine(res)})
+	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res)})
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
@@ -165,4 +165,12 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	}
 	a.next(next)
 	return nil
+}
+
+// seenText says in the file what a gate showed. It holds no time, so that the same project gets the same file.
+func seenText(g session.GateResult) string {
+	if n := g.Counts; n.Total() > 0 {
+		return fmt.Sprintf("%d tests passed, %d failed, %d skipped", n.Passed, n.Failed+n.Errors, n.Skipped)
+	}
+	return fmt.Sprintf("exit code %d", g.Exit)
 }

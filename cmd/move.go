@@ -166,13 +166,15 @@ interruption the edits that are there are kept. With --at the session goes back 
 		Example: "  wfs resume\n  wfs resume csv-export --at 4\n  wfs resume --at 4 --dry-run\n  wfs resume --fresh",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if at != "" && fresh {
+				return &usageError{"--at and --fresh exclude each other", "wfs resume --help"}
+			}
 			return a.resume(c.Context(), first(args), at, fresh, dry)
 		},
 	}
 	c.Flags().StringVar(&at, "at", "", "go to this `checkpoint`")
 	c.Flags().BoolVar(&fresh, "fresh", false, "go to checkpoint 0")
 	c.Flags().BoolVar(&dry, "dry-run", false, "only show what would change")
-	c.MarkFlagsMutuallyExclusive("at", "fresh")
 	return c
 }
 

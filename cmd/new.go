@@ -47,6 +47,9 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.carry && o.leave {
+				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
+			}
 			o.goal = args[0]
 			return a.newSession(c.Context(), o)
 		},
@@ -58,7 +61,6 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
 	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes behind with your branch")
-	c.MarkFlagsMutuallyExclusive("carry", "leave")
 	return c
 }
 

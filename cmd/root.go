@@ -60,7 +60,7 @@ func Main(env Env) int {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "wfs", Short: "a workflow engine that keeps its state in Git", Long: rootHelp, Example: rootExamples,
-		Args: noArgs, SilenceErrors: true, SilenceUsage: true,
+		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON on standard output")

@@ -159,7 +159,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    item: %s", item)
 		}
 	case session.RunEnded:
-		say("    %s after %s%s", ranAs(b.RunResult), millis(b.Millis), claimed(b.RunResult))
+		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis), claimed(b.RunResult))
 	case session.Judged:
 		for _, g := range b.Gates {
 			say("    gate %s", gateLine(g))
@@ -187,6 +187,14 @@ func ranAs(r session.RunResult) string {
 		return fmt.Sprintf("the run failed with exit %d", r.Exit)
 	}
 	return "the run ended (" + string(r.Outcome) + ")"
+}
+
+// took says how long something took, if it took a while.
+func took(ms int64) string {
+	if ms < 1000 {
+		return ""
+	}
+	return " after " + millis(ms)
 }
 
 func claimed(r session.RunResult) string {

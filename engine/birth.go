@@ -28,6 +28,11 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(j.Events()) > 0 { // of a birth that was killed before there was a ledger: it never happened
+		if err := j.Discard(); err != nil {
+			return nil, nil, err
+		}
+	}
 	h := &Hand{e: e, ID: id, j: j, Plan: b.Plan, docs: session.Files{
 		session.FilePlan: b.PlanText, session.FileWorkflow: b.Workflow, session.FileExclude: b.Exclude}}
 	if b.Spec != nil {

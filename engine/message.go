@@ -79,18 +79,9 @@ func names(ids []session.TestID) string {
 	return strings.Join(list, ", ")
 }
 
-// summary is the subject of an attempt's checkpoint without its prefix.
+// summary is the subject of an attempt's checkpoint without its prefix: short, the details stand in the body.
 func summary(s *session.Session, o *session.Open, d session.Decided) string {
-	what := d.Reason
-	if g := o.Judgement.Tests(); g != nil && g.Counts.Total() > 0 && d.Verdict == session.Pass && !d.NothingLeft {
-		what = fmt.Sprintf("%d/%d tests pass", g.Counts.Passed, g.Counts.Total())
-		if g.Class == session.ClassTargetFailed {
-			what = fmt.Sprintf("%d new %s for the right reason", len(g.Targets), plural(len(g.Targets), "test fails", "tests fail"))
-		}
-	}
-	if g := o.Judgement.Tests(); g != nil && g.Class == session.ClassMissingSymbol && d.Verdict == session.Pass {
-		what = "new tests wait for what does not exist yet"
-	}
+	what := outcome(o.Judgement, d)
 	if d.Verdict != session.Pass {
 		what = string(d.Verdict) + ": " + what
 	}
@@ -98,7 +89,30 @@ func summary(s *session.Session, o *session.Open, d session.Decided) string {
 	if lap := s.LapName(o.Lap); lap != "" {
 		place = lap + ", " + place
 	}
-	return oneLine(what, 90) + " (" + place + ")"
+	return oneLine(what, 60) + " (" + place + ")"
+}
+
+func outcome(j *session.Judgement, d session.Decided) string {
+	if d.NothingLeft {
+		return "nothing is left to test"
+	}
+	if text, ok := map[session.Class]string{
+		session.ClassMissingSymbol: "new tests wait for what does not exist yet", session.ClassUnexpectedGreen: "the new tests pass already",
+		session.ClassNothingAdded: "no new test", session.ClassNoTests: "no test ran", session.ClassBuildBroken: "does not build",
+		session.ClassBrokeGreen: "broke what was green", session.ClassTargetMissing: "a test of this lap is gone",
+		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
+		session.ClassGateChangedTree: "a gate changed the tree", session.ClassInfraError: "could not be judged", session.ClassTimeout: "the tests did not end in time",
+	}[d.Class]; ok {
+		return text
+	}
+	g := j.Tests()
+	switch {
+	case g == nil || g.Counts.Total() == 0:
+		return d.Reason
+	case g.Class == session.ClassTargetFailed:
+		return fmt.Sprintf("%d new %s as intended", len(g.Targets), plural(len(g.Targets), "test fails", "tests fail"))
+	}
+	return fmt.Sprintf("%d/%d tests pass", g.Counts.Passed, g.Counts.Total())
 }
 
 func plural(n int, one, many string) string {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -30,7 +31,7 @@ func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 	if op.Turn.HeadNew != "" && nameOf(head) != op.Turn.HeadNew {
 		return nil, movedOn(op, "HEAD", short(nameOf(head)))
 	}
-	r := relocation{how: session.MoveUndo, summary: "undo: " + op.Summary, tree: op.Turn.TreeOld, index: op.Turn.IndexOld,
+	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld,
 		head: op.Turn.HeadOld, to: -1, undoes: op.Number}
 	for i := len(op.Turn.Refs) - 1; i >= 0; i-- {
 		m := op.Turn.Refs[i]
@@ -57,6 +58,17 @@ func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 		return nil, err
 	}
 	return h.move(ctx, r)
+}
+
+// summaryOfUndo names what is taken back; taking an undo back is doing it again.
+func summaryOfUndo(op session.Op) string {
+	if again, ok := strings.CutPrefix(op.Summary, "undo: "); ok && op.Kind == string(session.MoveUndo) {
+		return "redo: " + again
+	}
+	if again, ok := strings.CutPrefix(op.Summary, "redo: "); ok && op.Kind == string(session.MoveUndo) {
+		return "undo: " + again
+	}
+	return "undo: " + op.Summary
 }
 
 func movedOn(op session.Op, what, where string) error {

@@ -26,8 +26,10 @@ func (r *testRepo) move(to session.Tree) {
 	}
 }
 
-func (r *testRepo) tryMove(to session.Tree) error {
-	m, err := r.PlanMove(context.Background(), r.snapshot(), to, "")
+func (r *testRepo) tryMove(to session.Tree) error { return r.moveFrom(r.snapshot(), to) }
+
+func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
+	m, err := r.PlanMove(context.Background(), from, to, "")
 	if err != nil {
 		return err
 	}
@@ -578,6 +580,7 @@ func TestMoveIsIdentity(t *testing.T) {
 		}
 		return files
 	})
+	now := r.snapshot()
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, files := range []map[string]string{tree.Draw(rt, "A"), tree.Draw(rt, "B")} {
 			want := map[string]string{"top.ignored": "false precious\n"}
@@ -591,14 +594,14 @@ func TestMoveIsIdentity(t *testing.T) {
 				}
 			}
 			to := r.treeOf(files)
-			if err := r.tryMove(to); err != nil {
+			if err := r.moveFrom(now, to); err != nil {
 				rt.Fatal(err)
 			}
 			if got := diskOf(rt, r.root); !maps.Equal(got, want) {
 				rt.Fatalf("got %q, want %q", got, want)
 			}
-			if got := r.snapshot().Tree; got != to {
-				rt.Fatalf("a snapshot of it is %s, not %s", got, to)
+			if now = r.snapshot(); now.Tree != to {
+				rt.Fatalf("a snapshot of it is %s, not %s", now.Tree, to)
 			}
 		}
 	})

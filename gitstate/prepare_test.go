@@ -292,7 +292,7 @@ func TestPrepareRefuses(t *testing.T) {
 // `update-ref` is content with a commit whose blobs are missing; Prepare must not be.
 func TestPrepareFindsMissingObjects(t *testing.T) {
 	t.Parallel()
-	for name, many := range map[string]int{"trees made here": 1, "trees made by git": maxNewTrees + 10} {
+	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": maxNewTrees + 10} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, d := newSession(t)
@@ -401,4 +401,29 @@ func TestTreesAreGits(t *testing.T) {
 			rt.Errorf("tree %s, git makes %s", made[len(made)-1].id, want)
 		}
 	})
+}
+
+func TestWriteObjectsFindsMissingOnes(t *testing.T) {
+	t.Parallel()
+	for _, others := range []int{0, minPacked} {
+		r := newRepo(t)
+		var objects []newObject
+		for i := range others {
+			objects = append(objects, r.newObject("blob", []byte(fmt.Sprint(i))))
+		}
+		tree, err := r.newTree([]treeEntry{{modeFile, "gone", strings.Repeat("1", 40)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.writeObjects(context.Background(), append(objects, tree)...); err == nil {
+			t.Errorf("with %d others, a tree of a missing blob was stored", others)
+		}
+		if err := r.writeObjects(context.Background(), append(objects, objects...)...); err != nil {
+			t.Errorf("%d objects twice: %v", others, err)
+		}
+		packs, _ := filepath.Glob(filepath.Join(r.commonDir, "objects", "pack", "*.pack"))
+		if want := min(others, 1); len(packs) != want {
+			t.Errorf("%d objects: %d packs", others, len(packs))
+		}
+	}
 }

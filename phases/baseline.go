@@ -43,7 +43,6 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 			res.Class = session.ClassNoTests
 		}
 		base.Gates = append(base.Gates, res)
-		j.say(line(res))
 	}
 	ev.Tree = base.Tree
 	for _, list := range []*[]session.TestID{&base.Red, &base.Flaky} {

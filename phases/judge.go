@@ -61,7 +61,6 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		results[g.Name] = res
 		out.Evidence.Gates[g.Name] = run.report.tests
 		failures = append(failures, j.failures(res, run)...)
-		j.say(line(res))
 		if res.Verdict == session.Blocked {
 			break // what follows could not be judged either, or on another tree
 		}
@@ -193,7 +192,9 @@ func (g *gateRun) byExit(l *lap) finding {
 	case g.exit == 0:
 		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "the command ended with exit code 0"}
 	case l.known[id]:
-		return finding{verdict: session.Pass, class: session.ClassCommandFailed, knownRed: []session.TestID{id},
+		// One exit code cannot tell the session's failures from older ones, so nothing was shown: not green, and the
+		// agent may well be able to mend it.
+		return finding{verdict: session.Fail, class: session.ClassCommandFailed, knownRed: []session.TestID{id},
 			reason: fmt.Sprintf("the command ended with exit code %d, as it did before the session began", g.exit)}
 	}
 	return finding{verdict: session.Fail, class: session.ClassCommandFailed, failing: []session.TestID{id},

@@ -104,6 +104,11 @@ func TestRunJobControl(t *testing.T) {
 		until [ -e pid ]; do sleep 0.01; done`)
 	var out bytes.Buffer
 	s.Stdout = &out
+	bash, err := exec.LookPath("bash") // other shells want a terminal for it
+	if err != nil {
+		t.Skip("needs bash")
+	}
+	s.Argv[0] = bash
 	run(t, t.Context(), s)
 	expectDead(t, pid(t, s, "pid"))
 	if out.String() != "bye\n" {

@@ -1,0 +1,371 @@
+package phases
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+func TestExitGates(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, command string
+		timeout       time.Duration
+		known         bool
+		verdict       session.Verdict
+		class         session.Class
+	}{
+		{name: "0", command: "true", verdict: session.Pass, class: session.ClassGreen},
+		{name: "1", command: "echo no >&2; exit 1", verdict: session.Fail, class: session.ClassCommandFailed},
+		{name: "1 as on the base", command: "exit 1", known: true, verdict: session.Pass, class: session.ClassCommandFailed},
+		{name: "not there", command: "no-such-command-anywhere", verdict: session.Blocked, class: session.ClassInfraError},
+		{name: "not executable", command: "./data.txt", verdict: session.Blocked, class: session.ClassInfraError},
+		{name: "does not end", command: "sleep 600", timeout: 200 * time.Millisecond, verdict: session.Fail, class: session.ClassTimeout},
+		{name: "signal", command: "kill -9 $$", verdict: session.Fail, class: session.ClassCommandFailed},
+		{name: "changes the tree", command: "echo x > new.txt", verdict: session.Blocked, class: session.ClassGateChangedTree},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, map[string]string{"a": "a"})
+			if err := os.WriteFile(filepath.Join(l.judge.Root, "data.txt"), []byte("data"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			tree, _ := l.snapshot(t.Context())
+			s := start{ev: session.Evidence{Tree: tree}, snap: l.snaps[tree]}
+			if tc.known {
+				s.base.Red = []session.TestID{gateID("lint")}
+			}
+			g := shGate(tc.command)
+			if tc.timeout > 0 {
+				g.Timeout = tc.timeout
+			}
+			check(t, l.judged(s, g, workflows.ExpectPass, nil, nil), tc.verdict, tc.class)
+		})
+	}
+}
+
+func TestArgvGateWithoutAShell(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a": "a"})
+	g := shGate("")
+	g.Run.Argv = []string{"printf", "%s", "$HOME; exit 1"}
+	check(t, l.judged(start{}, g, workflows.ExpectPass, nil, nil), session.Pass, session.ClassGreen)
+	g.Run.Argv = []string{"no-such-command-anywhere"}
+	check(t, l.judged(start{}, g, workflows.ExpectPass, nil, nil), session.Blocked, session.ClassInfraError)
+}
+
+func TestRedNeedsResultsByTest(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a": "a"})
+	check(t, l.judged(start{}, shGate("exit 1"), workflows.ExpectRed, nil, nil), session.Blocked, session.ClassInfraError)
+}
+
+func TestGateThatMayChangeTheTreeRunsFirst(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a": "a"})
+	tree, _ := l.snapshot(t.Context())
+	check1 := shGate("test -e formatted")
+	format := shGate("touch formatted")
+	format.Name, format.MayChangeTree = "format", true
+	j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(),
+		Phase: workflows.Phase{Name: "P", Gates: []workflows.Gate{check1, format}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, j, session.Pass, session.ClassGreen)
+	if now, _ := l.snapshot(t.Context()); j.Tree != now || j.Evidence.Tree != now || now == tree {
+		t.Error("the judgement is not about the tree that the gates left")
+	}
+	if j.Gates[0].Gate != "lint" || j.Gates[1].Gate != "format" {
+		t.Error("results are not in the order of the workflow")
+	}
+}
+
+func TestGuards(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a": "a"})
+	tree, _ := l.snapshot(t.Context())
+	j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(),
+		Phase: workflows.Phase{Name: "GREEN", Guards: workflows.Guards{Except: []string{"*_test.go"}}, Gates: []workflows.Gate{shGate("exit 1")}},
+		Attempt: []session.Change{{Path: "a.go", Status: "M"}, {Path: "x/a_test.go", Status: "D"}, {Path: ".wfs/b_test.go", Status: "A"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, j, session.Fail, session.ClassGuard)
+	if len(j.Guarded) != 1 || j.Guarded[0] != "x/a_test.go" || len(j.Gates) != 0 {
+		t.Errorf("guarded %v, %d gates ran", j.Guarded, len(j.Gates))
+	}
+}
+
+func TestMatchGlob(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"*_test.go", "a/b/c_test.go", true},
+		{"/*_test.go", "a/c_test.go", false},
+		{"/*_test.go", "c_test.go", true},
+		{"docs/", "docs/a/b.md", true},
+		{"docs/", "x/docs/a.md", true},
+		{"docs/", "docs", false},
+		{"/docs", "docs/a.md", true},
+		{"a/**/z", "a/z", true},
+		{"a/**/z", "a/b/c/z", true},
+		{"a/**/z", "b/a/z", false},
+		{"**/z", "z", true},
+		{"**/z", "a/z/deep", true},
+		{"a/**", "a/b", true},
+		{"a/**", "a", false},
+		{"**", "anything/at/all", true},
+		{"a/*/c", "a/b/c", true},
+		{"a/*/c", "a/b/b/c", false},
+		{"src", "src", true},
+		{"src", "srcs", false},
+		{"", "a", false},
+		{"**/**/**/**/**/**/**/**/**/**/x", strings.Repeat("a/", 200) + "y", false},
+	} {
+		if got := matchGlob(tc.pattern, tc.path); got != tc.want {
+			t.Errorf("matchGlob(%q, %q) = %v", tc.pattern, tc.path, got)
+		}
+	}
+	if matchAny([]string{"*.md", "!README.md"}, "README.md") || !matchAny([]string{"*.md", "!README.md"}, "a/b.md") {
+		t.Error("negation")
+	}
+}
+
+func TestBaselineThatCannotJudge(t *testing.T) {
+	t.Parallel()
+	junit := func(command string) workflows.Gate {
+		g := shGate(command)
+		g.Format = workflows.FormatJUnit
+		return g
+	}
+	slow := shGate("sleep 600")
+	slow.Timeout = 200 * time.Millisecond
+	for _, tc := range []struct {
+		name string
+		gate workflows.Gate
+		want []string
+	}{
+		{"not there", shGate("no-such-command-anywhere"), []string{"lint", "127", "no-such-command-anywhere"}},
+		{"does not end", slow, []string{"did not end within 200ms"}},
+		{"changes the tree", shGate("touch new.txt"), []string{"new.txt", ".gitignore", "may-change-tree"}},
+		{"prints and fails", junit("seq 1 100; exit 2"), []string{"exit code 2", "no test", "\n  81", "\n  100"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, map[string]string{"a": "a"})
+			tree, _ := l.snapshot(t.Context())
+			_, _, err := l.judge.Baseline(t.Context(), workflows.Plan{Baseline: []workflows.Gate{tc.gate}}, tree, t.TempDir())
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "\n  80\n") {
+				t.Error("more than the last lines are quoted")
+			}
+		})
+	}
+}
+
+func TestBaselineWithoutTests(t *testing.T) {
+	t.Parallel()
+	for name, files := range map[string]map[string]string{
+		"a module without a test":   {"go.mod": "module example.org/new\n\ngo 1.21\n", "main.go": "package main\n\nfunc main() {}\n"},
+		"a module without any code": {"go.mod": "module example.org/new\n\ngo 1.21\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, files)
+			s := l.baseline(goGate())
+			if len(s.base.Red)+len(s.base.Flaky)+s.base.Gates[0].Counts.Total() > 0 {
+				t.Errorf("%+v", s.base)
+			}
+			check(t, l.judged(s, goGate(), workflows.ExpectPass, nil, nil), session.Fail, session.ClassNoTests)
+			l.write(map[string]string{"x/x_test.go": "package x\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Fatal(\"not yet\") }\n"})
+			j := l.judged(s, goGate(), workflows.ExpectRed, nil, nil)
+			check(t, j, session.Pass, session.ClassTargetFailed)
+		})
+	}
+}
+
+func TestBaselineFindsFlakyTestsAndRedGates(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"go.mod": "module example.org/f\n\ngo 1.21\n", "ignored/x": "",
+		"f_test.go": "package f\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestFlaky(t *testing.T) {\n\tif os.Mkdir(\"ignored/was\", 0o755) == nil {\n\t\tt.Fatal()\n\t}\n}\n\nfunc TestFine(t *testing.T) {}\n"})
+	s := l.baseline(goGate(), shGate("exit 3"))
+	if got := joined(s.base.Flaky); got != "example.org/f.TestFlaky" {
+		t.Errorf("flaky = %s", got)
+	}
+	if got := joined(s.base.Red); got != "gate lint" {
+		t.Errorf("red = %s", got)
+	}
+	if err := os.RemoveAll(filepath.Join(l.judge.Root, "ignored", "was")); err != nil {
+		t.Fatal(err)
+	}
+	l.judge.Env = append(l.judge.Env, "GOFLAGS=-count=1")
+	j := l.judged(s, goGate(), workflows.ExpectPass, nil, nil)
+	check(t, j, session.Pass, session.ClassGreen)
+	if got := joined(j.Gates[0].KnownRed); got != "example.org/f.TestFlaky" {
+		t.Errorf("known red = %s", got)
+	}
+}
+
+func TestFailuresAreKeptForTheNextPrompt(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"go.mod": "module example.org/f\n\ngo 1.21\n"})
+	s := l.baseline(goGate())
+	l.write(map[string]string{"f_test.go": "package f\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Fatal(\"got \\x1b[31m7\\x1b[0m\") }\n"})
+	dir := t.TempDir()
+	tree, _ := l.snapshot(t.Context())
+	_, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: dir, LapStart: s.ev, Phase: workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{goGate()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := ReadFailures(dir)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	f := list[0]
+	if f.Test != "example.org/f.TestX" || f.Status != session.TestFail || !strings.Contains(f.Message, "got 7") || f.Log == "" {
+		t.Errorf("%+v", f)
+	}
+	if _, err := os.Stat(filepath.Join(dir, f.Log)); err != nil {
+		t.Error(err)
+	}
+	if none, err := ReadFailures(filepath.Join(dir, "gone")); none != nil || err != nil {
+		t.Error(none, err)
+	}
+}
+
+func TestWriteFailuresIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var list []Failure
+	for range 3 * maxFailures {
+		list = append(list, Failure{Test: "x", Message: strings.Repeat("é\x00<", 10_000)})
+	}
+	if err := writeFailures(dir, list); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFailures(dir)
+	if err != nil || len(got) != maxFailures {
+		t.Fatal(len(got), err)
+	}
+	n := 0
+	for _, f := range got {
+		n += len(f.Message)
+	}
+	if n > maxAllExcerpt || n < maxAllExcerpt/2 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+func TestCancelledJudgementIsAnError(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a": "a"})
+	ctx, cancel := context.WithCancel(t.Context())
+	l.judge.Report = func(string) { cancel() }
+	_, err := l.judge.Judge(ctx, session.JudgeRequest{RunDir: t.TempDir(), Phase: workflows.Phase{Gates: []workflows.Gate{shGate("sleep 600")}}})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	of := func(message string) string {
+		return fingerprint(session.ClassTargetFailing, []session.TestID{"a", "b"}, map[session.TestID]string{"a": message})
+	}
+	same := []string{
+		"/tmp/TestX123/001/f.go:12: took 1.5s at 0xc000123 on 2026-01-02T03:04:05Z",
+		"/var/folders/x/y/f.go:7: took 20ms at 0x1 on 2031-11-12T13:14:15Z",
+	}
+	if of(same[0]) != of(same[1]) {
+		t.Errorf("differ: %q, %q", normalised(same[0]), normalised(same[1]))
+	}
+	if of(same[0]) == of("something else") {
+		t.Error("equal")
+	}
+	if of("x") == fingerprint(session.ClassBrokeGreen, []session.TestID{"a", "b"}, map[session.TestID]string{"a": "x"}) {
+		t.Error("the class does not count")
+	}
+}
+
+func TestDefaultEnv(t *testing.T) {
+	t.Parallel()
+	environ := []string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=x", "GITHUB_TOKEN=x", "LC_ALL=C", "XDG_CACHE_HOME=/c", "MINE=1", "GIT_DIR=/x", "PATH=/usr/bin", "WFS_X=1", "=C:=C:", "broken"}
+	got := strings.Join(allowEnv(environ, []string{"MINE"}, false), " ")
+	if want := "LC_ALL=C MINE=1 PATH=/usr/bin XDG_CACHE_HOME=/c"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := strings.Join(allowEnv([]string{"Path=C:\\x", "SystemRoot=C:\\w", "Secret=1"}, nil, true), " "); got != `Path=C:\x SystemRoot=C:\w` {
+		t.Error(got)
+	}
+}
+
+func TestPropose(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		files  map[string]string
+		want   string
+		format workflows.Format
+		needs  bool
+	}{
+		{"go", map[string]string{"go.mod": "module x"}, "go test -json ./...", workflows.FormatGoTest, false},
+		{"go workspace", map[string]string{"go.mod": "module x", "go.work": "go 1.21\nuse (\n\t./a // one\n\t./b\n)\nuse .\n"},
+			"go test -json ./a/... ./b/... ./...", workflows.FormatGoTest, false},
+		{"node's runner", map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`}, "node --test --test-reporter=junit", workflows.FormatJUnit, false},
+		{"node's runner with flags", map[string]string{"package.json": `{"scripts":{"test":"node --import tsx --test test/*.ts"}}`},
+			"node --import tsx --test --test-reporter=junit test/*.ts", workflows.FormatJUnit, false},
+		{"no script, test files", map[string]string{"package.json": `{}`, "test/a.js": ""}, "node --test --test-reporter=junit", workflows.FormatJUnit, false},
+		{"no script, no test files", map[string]string{"package.json": `{}`, "index.js": ""}, "", "", false},
+		{"jest without a reporter", map[string]string{"package.json": `{"scripts":{"test":"jest"}}`}, "npm test", workflows.FormatExit, true},
+		{"jest with a reporter", map[string]string{"package.json": `{"scripts":{"test":"jest --ci"},"devDependencies":{"jest-junit":"1"}}`}, "jest-junit", workflows.FormatJUnit, false},
+		{"vitest", map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`}, "vitest run --reporter=junit", workflows.FormatJUnit, false},
+		{"something else", map[string]string{"package.json": `{"scripts":{"test":"tap"}}`}, "npm test", workflows.FormatExit, true},
+		{"pytest", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n"}, "--junitxml=\"$WFS_REPORT\"", workflows.FormatJUnit, false},
+		{"python tests", map[string]string{"tests/test_a.py": ""}, "pytest", workflows.FormatJUnit, false},
+		{"cargo", map[string]string{"Cargo.toml": ""}, "cargo test", workflows.FormatExit, true},
+		{"make", map[string]string{"Makefile": "all:\n\ntest: all\n\ttrue\n"}, "make test", workflows.FormatExit, true},
+		{"nothing", map[string]string{"README.md": ""}, "", "", false},
+	} {
+		l := newLab(t, tc.files)
+		list := Propose(l.judge.Root, os.ReadFile)
+		if tc.want == "" {
+			if len(list) > 0 {
+				t.Errorf("%s: %+v", tc.name, list)
+			}
+			continue
+		}
+		if len(list) == 0 || !strings.Contains(list[0].Gate.Run.Shell, tc.want) || list[0].Gate.Format != tc.format || (list[0].Needs != "") != tc.needs {
+			t.Errorf("%s: %+v", tc.name, list)
+		}
+	}
+}
+
+func TestJudgementIsPlainData(t *testing.T) {
+	t.Parallel()
+	l, s := calcLab(t)
+	a, err := json.Marshal(l.judged(s, goGate(), workflows.ExpectRed, nil, nil).Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(a), l.judge.Root) {
+		t.Error("a path of this machine is in the evidence")
+	}
+}
