@@ -49,7 +49,7 @@ session's present one; with two, the second against the first. It writes nothing
 			if err != nil {
 				return err
 			}
-			return a.answer(diffJSON{jsonVersion, from, to, changes})
+			return a.answer(diffJSON{jsonVersion, from, to, list(changes)})
 		},
 	}
 	c.Flags().BoolVar(&o.Stat, "stat", false, "names and counts only")

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Exit codes. They are part of the interface: docs/formats.md lists them.
@@ -81,6 +82,7 @@ func diagnose(err error) failure {
 		held    *registry.HeldError
 		hook    *gitstate.HookChangedError
 		found   *findingsError
+		git     *gitstate.GitError
 	)
 	switch {
 	case errors.As(err, &refusal):
@@ -96,6 +98,8 @@ func diagnose(err error) failure {
 		f.Code, f.Hint, f.Exit = "rules", "wfs workflow check", exitUsage
 	case errors.As(err, &hook):
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "let the hook's changes be judged: run it, wfs run, wfs finish", exitBlocked
+	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
+		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "mend what your hook or your signing says, then wfs finish", exitBlocked
 	case errors.Is(err, gitstate.ErrMoved):
 		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, and type it again"
 	case errors.Is(err, gitstate.ErrInTheWay):
@@ -110,7 +114,7 @@ func diagnose(err error) failure {
 		f.Code, f.Hint = "bare", "git worktree add ../work, and go there"
 	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
 		f.Code, f.Hint = "git", "install git 2.34 or newer"
-	case errors.Is(err, session.ErrNewer):
+	case errors.Is(err, session.ErrNewer), errors.Is(err, workflows.ErrNewer):
 		f.Code, f.Hint = "newer", "install a newer wfs; nothing was changed"
 	case errors.Is(err, registry.ErrCorrupt):
 		f.Code, f.Hint = "corrupt", "nothing was changed; the checkpoints are in the refs: git log refs/wfs/SESSION/ledger"

@@ -48,7 +48,11 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		a.out("%s: edits kept as checkpoint %d", strings.TrimPrefix(saved.Summary, "switch: "), saved.Number)
 	}
 	if r == nil {
-		a.out("%s is current already, at checkpoint %d; nothing was moved", h.ID.Display(), h.S.Current)
+		where := fmt.Sprintf("%s is current already, at checkpoint %d", h.ID.Display(), h.S.Current)
+		if !current {
+			where = "HEAD is on " + j.Head + " already"
+		}
+		a.out("%s; nothing was moved", where)
 	} else {
 		a.out("%s: HEAD is on %s, %d %s changed", r.Event.Summary, j.Head, len(r.Changes), plural(len(r.Changes), "file", "files"))
 		if r.Rescued != "" {
@@ -134,6 +138,12 @@ func (a *app) saveLeft(ctx context.Context, cur, target session.ID) (*session.Ch
 
 func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
 	short := strings.TrimPrefix(branch, "refs/heads/")
+	if head, err := a.repo.Head(ctx); err != nil {
+		return err
+	} else if head.Ref == branch {
+		a.out("HEAD is on %s already; nothing was moved", short)
+		return nil
+	}
 	if cur == "" {
 		return &session.Refusal{Code: session.RefuseNotCurrent, Message: "no session is current here: going from one branch of yours to another is git's business", Hint: "git switch " + short}
 	}
@@ -247,7 +257,7 @@ func (a *app) planResume(ctx context.Context, id session.ID, number int) error {
 		return err
 	}
 	if a.json {
-		return a.answer(planJSON{jsonVersion, id, number, m.Changes, m.InTheWay})
+		return a.answer(planJSON{jsonVersion, id, number, list(m.Changes), list(m.InTheWay)})
 	}
 	signs := map[string]string{"A": "+ create", "D": "- delete", "M": "~ change", "T": "~ change"}
 	for _, c := range m.Changes {
@@ -268,6 +278,22 @@ type planJSON struct {
 	InTheWay   []session.Skip   `json:"in_the_way"`
 }
 
+// holdWithCurrent takes the locks of a session and of the current one, which is recovered if need be.
+func (a *app) holdWithCurrent(ctx context.Context, command string, id session.ID) error {
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	if cur == "" || cur == id {
+		return a.hold(command, id)
+	}
+	if err := a.hold(command, id, cur); err != nil {
+		return err
+	}
+	_, err = a.take(ctx, cur)
+	return err
+}
+
 func (a *app) undoCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "undo", Short: "take back the last new, switch, resume or finish",
@@ -285,7 +311,7 @@ itself: undo again, and it is done again. It never deletes a checkpoint.`,
 			if err != nil {
 				return err
 			}
-			if err := a.hold("wfs undo", op.Session); err != nil {
+			if err := a.holdWithCurrent(ctx, "wfs undo", op.Session); err != nil {
 				return err
 			}
 			h, err := a.take(ctx, op.Session)

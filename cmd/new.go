@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -181,6 +182,9 @@ func (a *app) agent(typed string, config *workflows.Config) (*workflows.Agent, e
 		text, err := os.ReadFile(script)
 		if err != nil {
 			return nil, &usageError{fmt.Sprintf("the agent's script cannot be read: %v", err), "wfs new --help"}
+		}
+		if _, errs := phases.ParseScript(string(text)); len(errs) > 0 {
+			return nil, &usageError{fmt.Sprintf("%s: %v", filepath.Base(script), errors.Join(errs...)), "wfs new --help"}
 		}
 		agent.Script, agent.ScriptPath = string(text), ""
 	}

@@ -39,6 +39,14 @@ func (a *app) next(cmds []string) {
 	}
 }
 
+// list is a slice that JSON writes as [] when it is empty.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
 // table prints rows in aligned columns. The last column is not padded.
 func table(w io.Writer, rows [][]string) {
 	var widths []int

@@ -24,10 +24,11 @@ type app struct {
 	json    bool
 	signals *signals
 
-	repo  *gitstate.Repo
-	clone *registry.Clone
-	eng   *engine.Engine
-	locks []*durable.Lock
+	repo    *gitstate.Repo
+	clone   *registry.Clone
+	eng     *engine.Engine
+	locks   []*durable.Lock
+	claimed session.ID // locked already, to complete its move
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -78,8 +79,18 @@ func (a *app) hold(command string, ids ...session.ID) error {
 			return err
 		}
 		a.locks = append(a.locks, l)
+		claimed, err := a.clone.Claimed(a.repo.Worktree())
+		if err != nil {
+			return err
+		}
+		if claimed != "" {
+			if err := a.completeClaim(command, claimed, who); err != nil {
+				return err
+			}
+		}
 	}
 	slices.Sort(ids)
+	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return id == a.claimed })
 	for _, id := range slices.Compact(ids) {
 		who.Session = string(id)
 		l, err := a.clone.LockSession(id, who)
@@ -89,6 +100,27 @@ func (a *app) hold(command string, ids ...session.ID) error {
 		a.locks = append(a.locks, l)
 	}
 	return nil
+}
+
+// completeClaim lets the session that began to move this work tree end its move, before anybody looks at the files.
+func (a *app) completeClaim(command string, id session.ID, who registry.Holder) error {
+	who.Session = string(id)
+	l, err := a.clone.LockSession(id, who)
+	if err != nil {
+		return err
+	}
+	a.locks, a.claimed = append(a.locks, l), id
+	ctx := context.Background() // once begun it is ended, whatever the user types
+	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		if _, err := a.eng.Open(ctx, id); err != nil {
+			return err
+		}
+	}
+	return a.clone.Unclaim(a.repo.Worktree())
 }
 
 func (a *app) close() {
@@ -301,7 +333,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 	repo := w.app.repo
 	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Report: w.say,
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Report: w.say, Show: repo.Show, Changes: repo.Changes,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

@@ -106,7 +106,7 @@ func (h *Hand) begin(ctx context.Context, b Birth) error {
 	_, err = h.turn(context.WithoutCancel(ctx), d, func(m session.Made) session.Body {
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
 		return c
-	})
+	}, nil)
 	return err
 }
 

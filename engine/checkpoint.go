@@ -23,6 +23,11 @@ func (h *Hand) Save(ctx context.Context, text string) (*session.Checkpoint, erro
 
 // save makes a checkpoint outside an attempt, unless nothing changed.
 func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
+	// Outside an attempt nothing is put onto a session whose branch is not what HEAD is on.
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref != h.S.Branch() {
+		return nil, err
+	}
 	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
 	if err != nil {
 		return nil, err
@@ -72,7 +77,7 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	_, err = h.turn(ctx, d, func(m session.Made) session.Body {
 		c.Code, c.Tree, c.Skipped, c.Turn = m.Code, m.Tree, m.Skipped, m.Turn
 		return c
-	})
+	}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func decideRun(o *session.Open, f Facts) Decision {
 	case session.OutcomeAsk:
 		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: o.Run.Ask}}}
 	case session.OutcomeNotStarted:
-		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: fmt.Sprintf("the runner could not be started (exit %d)", o.Run.Exit)}}}
+		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", o.Run.Exit, o.Run.Note), 300)}}}
 	case session.OutcomeOK:
 		return Decision{Effect: EffectJudge}
 	}

@@ -214,8 +214,9 @@ func (h *Hand) tell(ev session.Event) {
 }
 
 // turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
-// asked for the event once the draft's objects are known.
-func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) session.Body) (session.Made, error) {
+// asked for the event once the draft's objects are known. log, which may be nil, is called when the turn is true and
+// before the journal says so: what it does is done again if the process dies in between.
+func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) session.Body, log func() error) (session.Made, error) {
 	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.e.Clock.Now().Unix()
 	var ev session.Event
 	var after session.Session
@@ -240,6 +241,11 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 		return p.Made, errors.Join(err, h.drop(ev, err))
 	}
 	h.S, h.Tip, h.live, h.docs = after, p.Ledger, nil, nil
+	if log != nil {
+		if err := log(); err != nil {
+			return p.Made, err
+		}
+	}
 	if err := h.j.Rotate(p.Ledger); err != nil {
 		return p.Made, err
 	}

@@ -20,6 +20,9 @@ type Handover struct {
 // gated tree without .workflow/. Nothing is pushed. The session stays readable.
 func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64, error) {
 	st := h.e.Store
+	if f := h.S.Finished; h.S.Status == session.StatusFinished && f.Branch == o.Branch { // so did a try that was killed
+		return f, 0, nil
+	}
 	if err := h.mayDrive(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -38,44 +41,54 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		}
 		return nil, 0, err
 	}
-	files, err := st.HandoverTree(ctx, c.Tree, "", "")
+	base, err := st.TreeOf(ctx, h.S.Base)
+	if err != nil {
+		return nil, 0, err
+	}
+	files, err := st.HandoverTree(ctx, c.Tree, base, "")
 	if err != nil {
 		return nil, 0, err
 	}
 	tree := files
 	if o.WithoutCarried {
-		if tree, err = h.withoutCarried(ctx, c, o); err != nil {
+		if tree, err = h.withoutCarried(ctx, c, o, base); err != nil {
 			return nil, 0, err
 		}
 	}
 	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: o.Branch, HeadOldCommit: snap.Head.Commit,
 		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index}
+	if err := h.j.Claim(st.Worktree()); err != nil {
+		return nil, 0, err
+	}
 	started := session.FinishStarted{Branch: o.Branch, Base: h.S.Base, Tree: tree, Turn: t}
 	if err := h.append(started); err != nil {
 		return nil, 0, err
 	}
 	h.e.hit("finish/journaled")
-	commit, err := h.commitOver(ctx, c, o, tree)
+	commit, err := h.commitOver(ctx, c, o, base, tree)
 	if err != nil {
 		return nil, 0, joined(err, h.append(session.Dropped{Why: oneLine(err.Error(), 200)}))
 	}
 	t.Refs = []session.RefMove{{Ref: o.Branch, New: commit}}
 	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
 	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit}, LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
+	var n int64
 	if _, err := h.turn(ctx, d, func(m session.Made) session.Body {
 		f.Turn = m.Turn
 		return f
+	}, func() (err error) {
+		n, err = st.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
+		return err
 	}); err != nil {
 		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
 			err = joined(err, h.takeBackFinish(ctx, started))
 		}
 		return nil, 0, err
 	}
-	n, err := st.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
-	if err != nil {
-		return &f, 0, err
+	if err := h.dropDocuments(ctx, files); err != nil {
+		return &f, n, err
 	}
-	return &f, n, h.dropDocuments(ctx, files)
+	return &f, n, h.j.Unclaim(st.Worktree())
 }
 
 func joined(err, second error) error {
@@ -125,7 +138,7 @@ func paths(changes []session.Change) string {
 	return strings.Join(list, ", ")
 }
 
-func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover) (session.Tree, error) {
+func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover, base session.Tree) (session.Tree, error) {
 	if len(h.S.Carried) == 0 || o.Keep {
 		why := "this session carried no uncommitted changes"
 		if o.Keep {
@@ -133,20 +146,12 @@ func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Hand
 		}
 		return "", &session.Refusal{Code: session.RefuseUsage, Message: why, Hint: "wfs finish"}
 	}
-	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
-	if err != nil {
-		return "", err
-	}
 	return h.e.Store.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
 }
 
-func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, tree session.Tree) (session.Commit, error) {
+func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, base, tree session.Tree) (session.Commit, error) {
 	if o.Keep {
 		return c.Code, nil
-	}
-	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
-	if err != nil {
-		return "", err
 	}
 	if base == tree {
 		return "", &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}

@@ -56,6 +56,9 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 			return nil, err
 		}
 	}
+	if err := h.j.Claim(st.Worktree()); err != nil {
+		return nil, err
+	}
 	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Turn: t}
 	if err := h.append(m); err != nil {
 		return nil, err
@@ -89,17 +92,17 @@ func (h *Hand) plan(ctx context.Context, from session.Snapshot, to session.Tree)
 func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
 	d := session.Draft{NoCode: true, Turn: m.Turn, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
 	moved := session.Moved{MoveStarted: m}
+	var n int64
 	if _, err := h.turn(ctx, d, func(made session.Made) session.Body {
 		moved.Turn = made.Turn
 		return moved
+	}, func() (err error) {
+		n, err = h.e.Store.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
+		return err
 	}); err != nil {
 		return nil, err
 	}
-	n, err := h.e.Store.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
-	if err != nil {
-		return nil, err
-	}
-	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescue}, nil
+	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescue}, h.j.Unclaim(m.Turn.Worktree)
 }
 
 // completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
@@ -217,6 +220,10 @@ func (h *Hand) tipTree(ctx context.Context) (session.Tree, error) {
 
 // Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
 func (h *Hand) Leave(ctx context.Context, branch string) (*Relocated, error) {
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref == branch { // a killed try was completed when the session was taken in hand
+		return nil, err
+	}
 	tip, err := h.e.Store.Ref(ctx, branch)
 	if err != nil {
 		return nil, err

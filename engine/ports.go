@@ -62,8 +62,8 @@ type Store interface {
 	// logged twice.
 	LogOp(ctx context.Context, op session.Op) (int64, error)
 
-	// HandoverTree is the tree that finish hands over: the gated tree without .workflow/ and, on request, without the
-	// difference between two trees (base and carried).
+	// HandoverTree is the tree that finish hands over: the gated tree with the base's .workflow/ (mostly none) and, with
+	// carried given, without the difference between base and carried.
 	HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error)
 	// CommitOnto makes one commit with the user's hooks, signing and identity on a new branch that starts at base,
 	// in a git directory of its own: HEAD and the index of the work tree stay. On error nothing is left behind.
@@ -86,6 +86,10 @@ type Journal interface {
 	ExcludeFile() string
 	// Exclude returns the text of the exclude file.
 	Exclude() ([]byte, error)
+	// Claim says durably that this session moves a work tree, until Unclaim. Whoever finds a claim takes the session
+	// in hand first, which completes the move.
+	Claim(worktree string) error
+	Unclaim(worktree string) error
 	// Discard removes the journal of a session that was never born.
 	Discard() error
 	// SetExclude replaces the session's exclude file durably.

@@ -98,7 +98,7 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 		op := h.op(ev, string(b.How), b.Summary, b.Undoes, b.Turn)
 		return &b.Turn, &op, nil
 	case session.Finished:
-		op := h.op(ev, "finish", "finish "+string(h.ID), 0, b.Turn)
+		op := h.op(ev, "finish", "finish "+string(h.ID)+" on "+short(b.Branch), 0, b.Turn)
 		return &b.Turn, &op, nil
 	}
 	return nil, nil, nil
@@ -126,11 +126,7 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 	if err := h.append(session.Interrupted{Why: "killed"}); err != nil {
 		return err
 	}
-	head, err := h.e.Store.Head(ctx)
-	if err != nil || head.Ref != h.S.Branch() {
-		return err
-	}
-	_, err = h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found")
+	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found")
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
 // ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
@@ -58,4 +60,21 @@ func (r *Repo) CheckBranchName(ctx context.Context, name string) error {
 	}
 	_, err := r.git(ctx, gitOpts{}, "check-ref-format", "refs/heads/"+name)
 	return err
+}
+
+// Show returns a file of a tree, nil when the tree has none of that name.
+func (r *Repo) Show(ctx context.Context, tree session.Tree, name string) ([]byte, error) {
+	id := string(tree)
+	for part := range strings.SplitSeq(name, "/") {
+		e, err := r.entry(ctx, session.Tree(id), part)
+		if err != nil || e.mode == "" {
+			return nil, err
+		}
+		id = e.id
+	}
+	kind, data, err := r.object(ctx, id)
+	if err != nil || kind != "blob" {
+		return nil, err
+	}
+	return data, nil
 }

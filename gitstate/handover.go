@@ -29,8 +29,8 @@ func (e *OverlapError) Error() string {
 // Is makes errors.Is(err, ErrOverlap) true.
 func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 
-// HandoverTree is the tree that finish hands over: the gated tree without .workflow and, if base and carried are given,
-// without the difference between those two. An *OverlapError names the files where that cannot be taken out.
+// HandoverTree is the tree that finish hands over: the gated tree with the .workflow of the base, which is mostly none,
+// and, if carried is given, without the difference between base and carried. An *OverlapError names the files where that cannot be taken out.
 func (r *Repo) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error) {
 	tree := gated
 	if base != carried && base != "" && carried != "" {
@@ -40,10 +40,21 @@ func (r *Repo) HandoverTree(ctx context.Context, gated session.Tree, base, carri
 		}
 	}
 	documents, err := r.entry(ctx, tree, workDir)
-	if err != nil || documents.mode == "" {
-		return tree, err
+	if err != nil {
+		return "", err
 	}
-	return r.withEntry(ctx, tree, treeEntry{name: workDir})
+	theirs := treeEntry{name: workDir}
+	if base != "" {
+		if e, err := r.entry(ctx, base, workDir); err != nil {
+			return "", err
+		} else if e.mode != "" {
+			theirs = e
+		}
+	}
+	if documents.mode == theirs.mode && documents.id == theirs.id {
+		return tree, nil
+	}
+	return r.withEntry(ctx, tree, theirs)
 }
 
 // withoutChange takes the change from base to carried out of a tree: a three-way merge with carried as the common

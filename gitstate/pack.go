@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -96,18 +97,21 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"unpack-objects", "-q", "--strict"}
+	args, packed := []string{"unpack-objects", "-q", "--strict"}, false
 	if len(objects) >= minPacked {
 		packs, err := filepath.Glob(filepath.Join(r.commonDir, "objects", "pack", "*.pack"))
 		if err != nil {
 			return err
 		}
 		if len(packs) < maxPacks {
-			args = []string{"index-pack", "--stdin", "--strict"}
+			args, packed = []string{"index-pack", "--stdin", "--strict"}, true
 		}
 	}
 	_, err = r.git(ctx, gitOpts{write: true, stdin: stream}, args...)
-	return err
+	if err != nil || !packed {
+		return err
+	}
+	return durable.SyncDir(filepath.Join(r.commonDir, "objects", "pack")) // git syncs the files alone
 }
 
 const modeFile = "100644"

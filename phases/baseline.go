@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Baseline runs a plan's gates on the base, before anybody worked: what fails there is known red, what fails now and
-// passes then is flaky, and neither is held against the session. Gates with results by test run twice. A base without
+// Baseline runs a plan's gates on the base, before anybody worked: a test that fails there is known red, one that fails
+// now and passes then is flaky, and neither is held against the session. Gates with results by test run twice. A base without
 // any test is fine if the runner itself ran.
 //
 // An error means that a gate cannot judge here; it holds what was printed last.
@@ -122,7 +122,7 @@ func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.Test
 func baseReason(run *gateRun, red, flaky []session.TestID) string {
 	if !run.gate.Format.PerTest() {
 		if len(red) > 0 {
-			return fmt.Sprintf("fails already (exit code %d); not held against the session", run.exit)
+			return fmt.Sprintf("fails already (exit code %d): it must be mended before a phase with this gate can pass", run.exit)
 		}
 		return "the command ended with exit code 0"
 	}

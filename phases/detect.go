@@ -139,7 +139,7 @@ func proposeNode(p *project) []Proposal {
 		return []Proposal{{Gate: testsGate("npm test", workflows.FormatExit), Why: "package.json: " + script, Needs: needs}}
 	}
 	switch {
-	case strings.Contains(script, "node --test") || strings.Contains(script, "node:test"):
+	case usesTool(script, "node") && strings.Contains(script, " --test"):
 		return []Proposal{{Gate: testsGate(nodeCommandOf(script), workflows.FormatJUnit), Why: "package.json: " + script}}
 	case usesTool(script, "vitest") || script == "" && k.uses("vitest"):
 		return []Proposal{{Gate: testsGate(`npx --no-install vitest run --reporter=junit --outputFile="$WFS_REPORT"`, workflows.FormatJUnit), Why: "vitest"}}

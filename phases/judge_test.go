@@ -25,7 +25,7 @@ func TestExitGates(t *testing.T) {
 	}{
 		{name: "0", command: "true", verdict: session.Pass, class: session.ClassGreen},
 		{name: "1", command: "echo no >&2; exit 1", verdict: session.Fail, class: session.ClassCommandFailed},
-		{name: "1 as on the base", command: "exit 1", known: true, verdict: session.Pass, class: session.ClassCommandFailed},
+		{name: "1 as on the base", command: "exit 1", known: true, verdict: session.Fail, class: session.ClassCommandFailed},
 		{name: "not there", command: "no-such-command-anywhere", verdict: session.Blocked, class: session.ClassInfraError},
 		{name: "not executable", command: "./data.txt", verdict: session.Blocked, class: session.ClassInfraError},
 		{name: "does not end", command: "sleep 600", timeout: 200 * time.Millisecond, verdict: session.Fail, class: session.ClassTimeout},
@@ -94,7 +94,7 @@ func TestGuards(t *testing.T) {
 	l := newLab(t, map[string]string{"a": "a"})
 	tree, _ := l.snapshot(t.Context())
 	j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(),
-		Phase: workflows.Phase{Name: "GREEN", Guards: workflows.Guards{Except: []string{"*_test.go"}}, Gates: []workflows.Gate{shGate("exit 1")}},
+		Phase:   workflows.Phase{Name: "GREEN", Guards: workflows.Guards{Except: []string{"*_test.go"}}, Gates: []workflows.Gate{shGate("exit 1")}},
 		Attempt: []session.Change{{Path: "a.go", Status: "M"}, {Path: "x/a_test.go", Status: "D"}, {Path: ".wfs/b_test.go", Status: "A"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -179,7 +179,7 @@ func (f *flood) Read(p []byte) (int, error) {
 }
 
 func TestParsersStaySmall(t *testing.T) {
-	const size = 64 << 20
+	const size = 16 << 20
 	heap := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats

@@ -11,11 +11,13 @@ import (
 // become spaces, and of a long text, comment, CDATA section or attribute only the beginning is passed on.
 type xmlFeed struct {
 	in    *bufio.Reader
-	buf   []byte // encoded, not yet read
+	store [16]byte
+	buf   []byte // part of store: encoded, not yet read
 	where func(*xmlFeed, rune)
 	kept  int    // runes of the present run of text, or attribute
 	quote rune   // in a tag: the open quote
-	seen  string // first characters of a tag, last two of a section
+	seen  string // first characters of a tag
+	held  []rune // last characters of a section, which may be its end
 	dead  bool   // a tag without end: what follows cannot be XML
 }
 
@@ -28,7 +30,7 @@ func newXMLFeed(r io.Reader) *xmlFeed { return &xmlFeed{in: bufio.NewReaderSize(
 
 // next skips to where a JUnit document seems to begin, past whatever else was printed.
 func (f *xmlFeed) next() bool {
-	f.buf, f.where, f.kept, f.quote, f.seen, f.dead = nil, (*xmlFeed).text, 0, 0, "", false
+	f.buf, f.where, f.dead = nil, (*xmlFeed).text, false
 	for {
 		c, err := f.in.ReadByte()
 		if err != nil {
@@ -39,7 +41,8 @@ func (f *xmlFeed) next() bool {
 		}
 		ahead, _ := f.in.Peek(len("testsuite"))
 		if strings.HasPrefix(string(ahead), "?xml") || string(ahead) == "testsuite" {
-			_ = f.in.UnreadByte()
+			f.buf = f.store[:0]
+			f.text('<')
 			return true
 		}
 	}
@@ -68,6 +71,7 @@ func (f *xmlFeed) ReadByte() (byte, error) {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
 			r = ' '
 		}
+		f.buf = f.store[:0]
 		f.where(f, r)
 	}
 	c := f.buf[0]
@@ -98,11 +102,11 @@ func (f *xmlFeed) tag(r rune) {
 		switch f.seen {
 		case "<![CDATA[":
 			f.emit(r)
-			f.where, f.kept, f.seen = (*xmlFeed).cdata, 0, ""
+			f.where, f.kept, f.held = (*xmlFeed).cdata, 0, f.held[:0]
 			return
 		case "<!--":
 			f.emit(r)
-			f.where, f.kept, f.seen = (*xmlFeed).comment, 0, ""
+			f.where, f.kept, f.held = (*xmlFeed).comment, 0, f.held[:0]
 			return
 		}
 	}
@@ -113,7 +117,7 @@ func (f *xmlFeed) tag(r rune) {
 	case f.quote == 0 && (r == '"' || r == '\''):
 		f.quote, f.kept = r, 0
 	case f.quote == r:
-		f.quote = 0
+		f.quote, f.kept = 0, 0
 	case f.quote != 0 && f.kept > maxXMLText:
 		return
 	case f.quote == 0 && f.kept > maxXMLTag:
@@ -122,24 +126,26 @@ func (f *xmlFeed) tag(r rune) {
 	f.emit(r)
 }
 
-func (f *xmlFeed) cdata(r rune)   { f.section(r, "]]>") }
-func (f *xmlFeed) comment(r rune) { f.section(r, "-->") }
+func (f *xmlFeed) cdata(r rune) { f.section(r, ']', maxXMLText) }
 
-// section passes on the beginning of a section, holding back what may be its end.
-func (f *xmlFeed) section(r rune, end string) {
-	f.seen += string(r)
-	if strings.HasSuffix(f.seen, end) {
-		for _, r := range f.seen {
-			f.emit(r)
-		}
-		f.where, f.kept, f.seen = (*xmlFeed).text, 0, ""
+// comment passes nothing on: nobody reads it, and decoders are strict about dashes in it.
+func (f *xmlFeed) comment(r rune) { f.section(r, '-', 0) }
+
+// section passes on the beginning of a section, holding back what may be its end: the mark twice, and ">".
+func (f *xmlFeed) section(r, mark rune, most int) {
+	if n := len(f.held); r == '>' && n == 2 && f.held[0] == mark && f.held[1] == mark {
+		f.emit(mark)
+		f.emit(mark)
+		f.emit('>')
+		f.where, f.kept = (*xmlFeed).text, 0
 		return
 	}
-	if len(f.seen) > len(end) {
-		first, n := utf8.DecodeRuneInString(f.seen)
-		f.seen = f.seen[n:]
-		if f.kept++; f.kept <= maxXMLText {
-			f.emit(first)
+	if len(f.held) == 2 {
+		if f.kept++; f.kept <= most {
+			f.emit(f.held[0])
 		}
+		f.held[0] = f.held[1]
+		f.held = f.held[:1]
 	}
+	f.held = append(f.held, r)
 }

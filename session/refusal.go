@@ -13,24 +13,21 @@ func (r *Refusal) Error() string { return r.Message }
 type RefusalCode string
 
 const (
-	RefuseNotCurrent  RefusalCode = "not_current"   // the session's branch is not what HEAD is on
-	RefuseNoSession   RefusalCode = "no_session"    // no such session, or none is current
-	RefuseAmbiguous   RefusalCode = "ambiguous"     // a name that fits several
-	RefuseFinal       RefusalCode = "final"         // the session is finished or abandoned
-	RefuseDirty       RefusalCode = "dirty"         // uncommitted changes, and nobody said what becomes of them
-	RefuseInTheWay    RefusalCode = "in_the_way"    // files that must not be overwritten
-	RefuseConflict    RefusalCode = "conflict"      // a merge or rebase is in progress
-	RefuseBaseline    RefusalCode = "baseline"      // a gate cannot run on the base
-	RefuseNotGreen    RefusalCode = "not_green"     // nothing judged green to hand over
-	RefuseBranch      RefusalCode = "branch"        // a branch is missing, moved, or there already
-	RefuseNothing     RefusalCode = "nothing"       // nothing to undo
-	RefuseMoved       RefusalCode = "moved"         // somebody else moved on
-	RefuseNoSuchCP    RefusalCode = "no_checkpoint" // no such checkpoint
-	RefuseUsage       RefusalCode = "usage"         // options that do not go together
-	RefuseUntrusted   RefusalCode = "untrusted"     // commands that a repository brought
-	RefuseHook        RefusalCode = "hook"          // a hook or signing said no
-	RefuseIdentity    RefusalCode = "identity"      // no user.name or user.email
-	RefuseCorrupt     RefusalCode = "corrupt"       // state that cannot be read
-	RefuseWorktree    RefusalCode = "worktree"      // checked out in two work trees, or in another one
-	RefuseUnsupported RefusalCode = "unsupported"
+	RefuseNotCurrent RefusalCode = "not_current"   // the session's branch is not what HEAD is on
+	RefuseNoSession  RefusalCode = "no_session"    // no such session, or none is current
+	RefuseAmbiguous  RefusalCode = "ambiguous"     // a name that fits several
+	RefuseFinal      RefusalCode = "final"         // the session is finished or abandoned
+	RefuseDirty      RefusalCode = "dirty"         // uncommitted changes, and nobody said what becomes of them
+	RefuseInTheWay   RefusalCode = "in_the_way"    // files that must not be overwritten
+	RefuseConflict   RefusalCode = "conflict"      // a merge or rebase is in progress
+	RefuseBaseline   RefusalCode = "baseline"      // a gate cannot run on the base
+	RefuseNotGreen   RefusalCode = "not_green"     // nothing judged green to hand over
+	RefuseBranch     RefusalCode = "branch"        // a branch is missing, moved, or there already
+	RefuseNothing    RefusalCode = "nothing"       // nothing to undo
+	RefuseMoved      RefusalCode = "moved"         // somebody else moved on
+	RefuseNoSuchCP   RefusalCode = "no_checkpoint" // no such checkpoint
+	RefuseUsage      RefusalCode = "usage"         // options that do not go together
+	RefuseUntrusted  RefusalCode = "untrusted"     // commands that a repository brought
+	RefuseHook       RefusalCode = "hook"          // a hook or signing said no
+	RefuseWorktree   RefusalCode = "worktree"      // checked out in two work trees, or in another one
 )

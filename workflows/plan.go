@@ -23,6 +23,9 @@ func EncodePlan(p *Plan) (data []byte, digest string) {
 	return b.Bytes(), hex.EncodeToString(sum[:])
 }
 
+// ErrNewer says that a newer version of wfs wrote a plan.
+var ErrNewer = errors.New("written by a newer version of wfs")
+
 // DecodePlan is the inverse of EncodePlan. It returns an error for text that is no plan, that a newer wfs wrote, or that
 // leads to phases which do not exist.
 func DecodePlan(data []byte) (*Plan, error) {
@@ -34,7 +37,9 @@ func DecodePlan(data []byte) (*Plan, error) {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
-	if v := head.Workflow.Version; v != FormatVersion {
+	if v := head.Workflow.Version; v > FormatVersion {
+		return nil, fmt.Errorf("%w: the plan has version %d; this wfs reads version %d", ErrNewer, v, FormatVersion)
+	} else if v != FormatVersion {
 		return nil, fmt.Errorf("the plan has version %d; this wfs reads version %d", v, FormatVersion)
 	}
 	p := &Plan{}

@@ -218,7 +218,7 @@ func TestDecodePlanRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"nothing", string(data), "", "not a plan: unexpected end of JSON input"},
 		{"torn", string(data[len(data)-20:]), "", "not a plan: unexpected end of JSON input"},
-		{"newer", `"version": 1`, `"version": 2`, "the plan has version 2; this wfs reads version 1"},
+		{"newer", `"version": 1`, `"version": 2`, "written by a newer version of wfs: the plan has version 2; this wfs reads version 1"},
 		{"unknown field", `"version": 1`, `"version": 1, "new": true`, `not a plan: json: unknown field "new"`},
 		{"start", `"start": "RED"`, `"start": "BLUE"`, `not a plan: start "BLUE" is no phase`},
 		{"target", `"pass": "GREEN"`, `"pass": "BLUE"`, `not a plan: phase "RED": pass leads to "BLUE", which is no phase`},

@@ -1,0 +1,70 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// claim is the file that says which session has begun to move a work tree. HEAD cannot say it: until the move is true
+// HEAD is on the branch that is being left, while the files may be the other's already.
+type claim struct {
+	Version int        `json:"v"`
+	Session session.ID `json:"session"`
+}
+
+func (c *Clone) claimFile(worktree string) string {
+	return filepath.Join(filepath.Dir(c.worktreeLock(worktree)), "claim")
+}
+
+// Claim says, durably and before the first file is touched, that a session moves a work tree.
+func (c *Clone) Claim(worktree string, id session.ID) error {
+	data, err := json.Marshal(claim{FormatVersion, id})
+	if err != nil {
+		return err
+	}
+	if err := c.make(filepath.Dir(c.claimFile(worktree))); err != nil {
+		return err
+	}
+	return durable.WriteFile(c.claimFile(worktree), append(data, '\n'), 0o600)
+}
+
+// Claimed returns the session that began to move a work tree and may not have ended it, "" for none.
+func (c *Clone) Claimed(worktree string) (session.ID, error) {
+	data, err := durable.ReadFile(c.claimFile(worktree), 4096)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var cl claim
+	if err := json.Unmarshal(data, &cl); err != nil {
+		return "", fmt.Errorf("%w: %s: %v", ErrCorrupt, c.claimFile(worktree), err)
+	}
+	if cl.Version > FormatVersion {
+		return "", fmt.Errorf("%s: %w", c.claimFile(worktree), session.ErrNewer)
+	}
+	return session.ParseID(string(cl.Session))
+}
+
+// Unclaim says that a move has come to its end.
+func (c *Clone) Unclaim(worktree string) error {
+	err := os.Remove(c.claimFile(worktree))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Claim is Clone.Claim for the journal's session.
+func (j *Journal) Claim(worktree string) error { return j.clone.Claim(worktree, j.id) }
+
+// Unclaim is Clone.Unclaim.
+func (j *Journal) Unclaim(worktree string) error { return j.clone.Unclaim(worktree) }
