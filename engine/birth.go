@@ -103,9 +103,9 @@ func (h *Hand) begin(ctx context.Context, b Birth) error {
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.j.ExcludeFile(),
 		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: ledgerMessage(h.ID, "checkpoint 0: "+c.Summary),
 		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
-	_, err = h.turn(context.WithoutCancel(ctx), d, func(m session.Made) session.Body {
+	_, err = h.turn(context.WithoutCancel(ctx), d, func(m session.Made) (session.Body, error) {
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
-		return c
+		return c, nil
 	}, nil)
 	return err
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
@@ -21,26 +22,21 @@ func (h *Hand) Save(ctx context.Context, text string) (*session.Checkpoint, erro
 	return h.save(ctx, session.TriggerSwitch, text)
 }
 
-// save makes a checkpoint outside an attempt, unless nothing changed.
+// errUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
+var errUnchanged = errors.New("nothing changed since the present checkpoint")
+
+// save makes a checkpoint outside an attempt, unless nothing changed. Outside an attempt nothing is put onto a session
+// whose branch is not what HEAD is on.
 func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
-	// Outside an attempt nothing is put onto a session whose branch is not what HEAD is on.
 	head, err := h.e.Store.Head(ctx)
 	if err != nil || head.Ref != h.S.Branch() {
 		return nil, err
 	}
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
-	if err != nil {
-		return nil, err
-	}
-	cur := h.S.At(h.S.Current)
-	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
-	if err != nil {
-		return nil, err
-	}
-	if cur != nil && snap.Tree == cur.Tree && tip == cur.Code {
+	c, err := h.checkpoint(ctx, session.Checkpointed{Trigger: trigger, Summary: oneLine(summary, 120)}, nil)
+	if errors.Is(err, errUnchanged) {
 		return nil, nil
 	}
-	return h.checkpoint(ctx, session.Checkpointed{Trigger: trigger, Summary: oneLine(summary, 120)}, nil)
+	return c, err
 }
 
 // checkpointAttempt makes the open attempt's decision durable.
@@ -74,9 +70,13 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	d.Stage, d.Exclude = true, h.j.ExcludeFile()
 	d.Message = message(c, &h.S, j, next)
 	d.LedgerMessage = ledgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
-	_, err = h.turn(ctx, d, func(m session.Made) session.Body {
+	cur := h.S.At(h.S.Current)
+	_, err = h.turn(ctx, d, func(m session.Made) (session.Body, error) {
+		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && d.Parents[0] == cur.Code {
+			return nil, errUnchanged
+		}
 		c.Code, c.Tree, c.Skipped, c.Turn = m.Code, m.Tree, m.Skipped, m.Turn
-		return c
+		return c, nil
 	}, nil)
 	if err != nil {
 		return nil, err

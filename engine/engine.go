@@ -216,13 +216,16 @@ func (h *Hand) tell(ev session.Event) {
 // turn makes something true: objects, then the journal, then the ledger's ref, then what follows from it. body is
 // asked for the event once the draft's objects are known. log, which may be nil, is called when the turn is true and
 // before the journal says so: what it does is done again if the process dies in between.
-func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) session.Body, log func() error) (session.Made, error) {
+func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error), log func() error) (session.Made, error) {
 	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.e.Clock.Now().Unix()
 	var ev session.Event
 	var after session.Session
 	p, err := h.e.Store.Prepare(ctx, d, func(m session.Made) (session.Files, error) {
-		ev = h.next(body(m))
-		var err error
+		b, err := body(m)
+		if err != nil {
+			return nil, err
+		}
+		ev = h.next(b)
 		if after, err = session.Extend(h.S, []session.Event{ev}); err != nil {
 			return nil, err
 		}

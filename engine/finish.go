@@ -73,9 +73,9 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
 	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit}, LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
 	var n int64
-	if _, err := h.turn(ctx, d, func(m session.Made) session.Body {
+	if _, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) {
 		f.Turn = m.Turn
-		return f
+		return f, nil
 	}, func() (err error) {
 		n, err = st.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
 		return err

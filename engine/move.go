@@ -93,9 +93,9 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 	d := session.Draft{NoCode: true, Turn: m.Turn, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
 	moved := session.Moved{MoveStarted: m}
 	var n int64
-	if _, err := h.turn(ctx, d, func(made session.Made) session.Body {
+	if _, err := h.turn(ctx, d, func(made session.Made) (session.Body, error) {
 		moved.Turn = made.Turn
-		return moved
+		return moved, nil
 	}, func() (err error) {
 		n, err = h.e.Store.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
 		return err

@@ -55,9 +55,10 @@ type Repo struct {
 	userEnv   []string
 	reader    reader // what is read without git
 
-	mu      sync.Mutex
-	version Version // zero until it is asked for
-	ident   string  // "Name <mail>", "" until it is asked for
+	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
+	version asked[Version]
+	ident   asked[string] // "Name <mail>"
+	exclude asked[string] // path of the user's own exclude file, "" for none
 }
 
 // Open finds the work tree that contains a directory, in one git process.
@@ -162,11 +163,10 @@ func parseVersion(s string) (Version, error) {
 // Version asks git for its version, once, and fails with ErrGitTooOld below MinVersion. Reading commands do without
 // it, writing ones ask.
 func (r *Repo) Version(ctx context.Context) (Version, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.version != (Version{}) {
-		return r.version, nil
-	}
+	return r.version.get(func() (Version, error) { return r.askVersion(ctx) })
+}
+
+func (r *Repo) askVersion(ctx context.Context) (Version, error) {
 	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.env}, nil, nil, []string{"version"})
 	if err != nil {
 		return Version{}, err
@@ -178,8 +178,27 @@ func (r *Repo) Version(ctx context.Context) (Version, error) {
 	if v.before(MinVersion) {
 		return v, fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, MinVersion)
 	}
-	r.version = v
 	return v, nil
+}
+
+// asked is an answer of git's that does not change while a command runs. A failure is not kept.
+type asked[T any] struct {
+	mu    sync.Mutex
+	known bool
+	value T
+}
+
+func (a *asked[T]) get(ask func() (T, error)) (T, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known {
+		return a.value, nil
+	}
+	v, err := ask()
+	if err == nil {
+		a.value, a.known = v, true
+	}
+	return v, err
 }
 
 // notStarted turns the failure to start git into ErrNoGit where that is the reason.

@@ -176,11 +176,10 @@ func allTrailers(paragraph string) bool {
 
 // identity is who makes commits here: "Name <mail>". Git's guess from the machine's names does not count as one.
 func (r *Repo) identity(ctx context.Context) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ident != "" {
-		return r.ident, nil
-	}
+	return r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
+}
+
+func (r *Repo) askIdentity(ctx context.Context) (string, error) {
 	out, err := r.git(ctx, gitOpts{}, "-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
 	if err != nil {
 		return "", err
@@ -189,8 +188,7 @@ func (r *Repo) identity(ctx context.Context) (string, error) {
 	if end < 0 {
 		return "", fmt.Errorf("git var: unexpected identity %q", out)
 	}
-	r.ident = string(out[:end+1])
-	return r.ident, nil
+	return string(out[:end+1]), nil
 }
 
 // found is one answer of `git cat-file --batch`. id is "" when there is no such object.

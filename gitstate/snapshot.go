@@ -280,6 +280,10 @@ func (r *Repo) combinedExcludes(ctx context.Context, exclude string) (string, er
 
 // globalExcludes is the path of the user's own exclude file, "" for none.
 func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
+	return r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
+}
+
+func (r *Repo) askExcludes(ctx context.Context) (string, error) {
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=path", "--get", "core.excludesFile")
 	if err != nil {
 		return "", err

@@ -290,7 +290,11 @@ func TestSnapshotHonoursExcludes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.home, ".config", "git", "ignore"), []byte("b.txt\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.Snapshot(context.Background(), exclude)
+	again, err := Open(context.Background(), Options{Dir: r.Root(), Env: r.env}) // a new command: git is asked once each
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := again.Snapshot(context.Background(), exclude)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		if err := j.readReports(run, reportFile, old); err != nil {
 			return nil, err
 		}
-		if err := j.explainLoadFailures(ctx, run, env); err != nil {
+		if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
 			return nil, err
 		}
 	}

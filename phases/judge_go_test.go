@@ -279,3 +279,30 @@ func joined(ids []session.TestID) string {
 	}
 	return strings.Join(names, " ")
 }
+
+// Without texts from the lap's start the judge is less sharp, and still right about honest work.
+func TestWithoutOldTexts(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		edit   map[string]string
+		expect workflows.Expect
+		class  session.Class
+	}{
+		{"red with a stub", map[string]string{"sub.go": stub, "calc_test.go": calcTest + subTest}, workflows.ExpectRed, session.ClassTargetFailed},
+		{"red without a stub", map[string]string{"calc_test.go": calcTest + subTest}, workflows.ExpectRed, session.ClassMissingSymbol},
+		{"nothing", nil, workflows.ExpectRed, session.ClassNothingAdded},
+		{"broken", map[string]string{"util/util.go": "package util\n\nfunc One() int { return 2 }\n"}, workflows.ExpectRed, session.ClassBrokeGreen},
+		{"green", map[string]string{"sub.go": "package calc\n\nfunc Sub(a, b int) int { return a - b }\n", "calc_test.go": calcTest + subTest}, workflows.ExpectPass, session.ClassGreen},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			l, s := calcLab(t)
+			l.judge.Show, l.judge.Changes = nil, nil
+			l.write(tc.edit)
+			if j := l.judged(s, goGate(), tc.expect, nil, nil); j.Class != tc.class {
+				t.Errorf("judged %s (%s): %s; want %s", j.Verdict, j.Class, j.Reason, tc.class)
+			}
+		})
+	}
+}

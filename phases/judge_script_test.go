@@ -2,7 +2,7 @@ package phases
 
 import (
 	"context"
-	"os/exec"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +19,7 @@ func junitGate(command string) workflows.Gate {
 // needs skips a test, visibly, on a machine without a runner.
 func needs(t *testing.T, argv ...string) {
 	t.Helper()
-	if _, err := exec.LookPath(argv[0]); err != nil {
+	if _, err := proc.LookPath(argv[0], os.Getenv("PATH")); err != nil {
 		t.Skipf("%s is not installed", argv[0])
 	}
 	_, stderr, exit, err := proc.Output(context.Background(), proc.Cmd{Argv: argv, Env: labEnv(t)})

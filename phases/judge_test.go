@@ -369,3 +369,29 @@ func TestJudgementIsPlainData(t *testing.T) {
 		t.Error("a path of this machine is in the evidence")
 	}
 }
+
+// What prints the results may be part of the project, and then the agent may change it.
+func TestTestCommandReplacedByOneThatOnlySucceeds(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"run.sh": "#!/bin/sh\necho '<testsuite><testcase classname=\"c\" name=\"a\"/></testsuite>'\n"})
+	s := l.baseline(junitGate("./run.sh"))
+	l.write(map[string]string{"run.sh": "#!/bin/sh\nexit 0\n"})
+	check(t, l.judged(s, junitGate("./run.sh"), workflows.ExpectPass, nil, nil), session.Fail, session.ClassNoTests)
+}
+
+func TestTargetsAreThoseOfTheRedGate(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a": "a"})
+	unit, e2e := junitGate(`echo '<testsuite><testcase classname="c" name="unit"/></testsuite>'`), junitGate(`echo '<testsuite><testcase classname="c" name="e2e"/></testsuite>'`)
+	e2e.Name = "e2e"
+	red := unit
+	red.Expect = workflows.ExpectRed
+	tree, _ := l.snapshot(t.Context())
+	j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Targets: []session.TestID{"c::unit"},
+		Phase: workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{unit, e2e}},
+		Plan:  workflows.Plan{Workflow: workflows.Workflow{Phases: []workflows.Phase{{Gates: []workflows.Gate{e2e, red}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, j, session.Pass, session.ClassGreen)
+}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -49,7 +49,7 @@ func newLab(t *testing.T, files map[string]string) *lab {
 }
 
 var goCache = sync.OnceValue(func() string {
-	out, _ := exec.Command("go", "env", "GOCACHE").Output()
+	out, _, _, _ := proc.Output(context.Background(), proc.Cmd{Argv: []string{"go", "env", "GOCACHE"}, Env: os.Environ()})
 	return strings.TrimSpace(string(out))
 })
 

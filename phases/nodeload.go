@@ -2,7 +2,6 @@ package phases
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ const (
 	maxExplanation = 64 << 10 // bytes of stderr that are read
 )
 
-func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []string) error {
+func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []string, marker string) error {
 	node := nodeCommand(run)
 	if node == nil {
 		return nil
@@ -33,9 +32,8 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		}
 		done++
 		var stderr firstBytes
-		marker := fmt.Sprintf("WFS_GATE_RUN=%s %d", run.log, done)
 		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)), Dir: j.Root,
-			Env: append(append([]string{}, env...), marker), Stderr: &stderr, Timeout: explainTimeout})
+			Env: env, Stderr: &stderr, Timeout: explainTimeout, Marker: marker})
 		switch {
 		case err != nil:
 			return err

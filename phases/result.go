@@ -38,9 +38,9 @@ type answer struct {
 // resultFile is the JSON of $WFS_RESULT. Unknown fields are let through: a wrapper may keep its own there.
 type resultFile struct {
 	Done      bool            `json:"done"`
-	Continue  bool            `json:"continue"`   // the work is not done yet; outweighs done
+	Continue  bool            `json:"continue"`             // the work is not done yet; outweighs done
 	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339, or Unix seconds
-	Wait      string          `json:"wait"`       // "15m", from now
+	Wait      string          `json:"wait"`                 // "15m", from now
 	Ask       string          `json:"ask"`
 	CostUSD   float64         `json:"cost_usd"`
 	Note      string          `json:"note"`
