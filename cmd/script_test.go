@@ -11,9 +11,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		"wfs": func() { os.Exit(Main(System())) },
 	})
+}
+
+// tidy removes the repositories that tests share once they are all done.
+type tidy struct{ *testing.M }
+
+func (m tidy) Run() int {
+	defer removeTemplates()
+	return m.M.Run()
 }
 
 // TestScripts plays whole stories with real git and real runners. A script has an empty home, a pinned clock and its

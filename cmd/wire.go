@@ -32,11 +32,13 @@ type app struct {
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
-func (a *app) open(ctx context.Context) error {
+func (a *app) open(ctx context.Context) error { return a.openFor(ctx, false) }
+
+func (a *app) openFor(ctx context.Context, write bool) error {
 	if a.repo != nil {
 		return nil
 	}
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write})
 	if err != nil {
 		return err
 	}
@@ -52,6 +54,8 @@ func (a *app) open(ctx context.Context) error {
 			events, _, err := a.clone.Peek(id, tip)
 			return events, err
 		},
+		Tip:        a.clone.Tip,
+		KeepTip:    a.clone.KeepTip,
 		DecodePlan: workflows.DecodePlan,
 		NewRunID: func(id session.ID, number int) string {
 			return fmt.Sprintf("%s-%04d-%s", id, number, a.env.newID(4))
@@ -64,7 +68,7 @@ func (a *app) open(ctx context.Context) error {
 
 // ready is open for verbs that write: the repository must be in a state that can be worked with.
 func (a *app) ready(ctx context.Context, detached bool) error {
-	if err := a.open(ctx); err != nil {
+	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
 	return a.repo.Ready(ctx, detached)

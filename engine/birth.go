@@ -33,7 +33,7 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 			return nil, nil, err
 		}
 	}
-	h := &Hand{e: e, ID: id, j: j, Plan: b.Plan, docs: session.Files{
+	h := &Hand{e: e, ID: id, j: j, Plan: b.Plan, plan: b.PlanText, docs: session.Files{
 		session.FilePlan: b.PlanText, session.FileWorkflow: b.Workflow, session.FileExclude: b.Exclude}}
 	if b.Spec != nil {
 		h.docs[session.FileSpec] = b.Spec

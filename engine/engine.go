@@ -30,7 +30,10 @@ type Engine struct {
 	OpenJournal func(id session.ID, tip session.Commit) (Journal, error)
 	// Peek reads a journal without changing anything.
 	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
-	// DecodePlan and ParseExclude-free documents come from the ledger as bytes.
+	// Tip and KeepTip are a cache of documents of a session's newest ledger commit. Tip returns nil for what it lacks.
+	Tip     func(id session.ID, tip session.Commit) session.Files
+	KeepTip func(id session.ID, tip session.Commit, files session.Files) error
+	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
 	NewRunID   func(id session.ID, number int) string
 	// Tell is called after each event is durable. It may be nil.
@@ -78,7 +81,7 @@ func (e *Engine) view(ctx context.Context, id session.ID, tip session.Commit, li
 
 // cached reads session.json at a ledger commit, and folds the ledger's history anew when that cannot be used.
 func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
-	data, err := e.Store.File(ctx, tip, session.FileSession)
+	data, err := e.document(ctx, id, tip, session.FileSession)
 	if err != nil {
 		return session.Session{}, err
 	}
@@ -96,6 +99,14 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 		return s, fmt.Errorf("session %s: session.json at %s cannot be used, and neither can its history: %w", id, tip.Short(), err)
 	}
 	return session.Fold(events)
+}
+
+// document reads one document of a session's newest ledger commit.
+func (e *Engine) document(ctx context.Context, id session.ID, tip session.Commit, name string) ([]byte, error) {
+	if data := e.Tip(id, tip)[name]; data != nil {
+		return data, nil
+	}
+	return e.Store.File(ctx, tip, name)
 }
 
 // History reads every event that the session's ledger holds, oldest first.
@@ -140,6 +151,7 @@ type Hand struct {
 	j       Journal
 	live    []session.Event
 	pending *session.Event
+	plan    []byte        // plan.json
 	docs    session.Files // documents that the next turn writes
 }
 
@@ -161,10 +173,11 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 		return nil, err
 	}
 	h.S, h.live, h.pending = v.Session, v.Live, v.Pending
-	plan, err := e.Store.File(ctx, tip, session.FilePlan)
+	plan, err := e.document(ctx, id, tip, session.FilePlan)
 	if err != nil {
 		return nil, err
 	}
+	h.plan = plan
 	if h.Plan, err = e.DecodePlan(plan); err != nil {
 		return nil, fmt.Errorf("session %s: plan.json: %w", id, err)
 	}
@@ -220,6 +233,7 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.e.Clock.Now().Unix()
 	var ev session.Event
 	var after session.Session
+	var cache []byte
 	p, err := h.e.Store.Prepare(ctx, d, func(m session.Made) (session.Files, error) {
 		b, err := body(m)
 		if err != nil {
@@ -229,7 +243,9 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 		if after, err = session.Extend(h.S, []session.Event{ev}); err != nil {
 			return nil, err
 		}
-		return h.files(after, ev)
+		files, err := h.files(after, ev)
+		cache = files[session.FileSession]
+		return files, err
 	})
 	if err != nil {
 		return p.Made, err
@@ -244,6 +260,9 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 		return p.Made, errors.Join(err, h.drop(ev, err))
 	}
 	h.S, h.Tip, h.live, h.docs = after, p.Ledger, nil, nil
+	if err := h.e.KeepTip(h.ID, h.Tip, session.Files{session.FileSession: cache, session.FilePlan: h.plan}); err != nil {
+		return p.Made, err
+	}
 	if log != nil {
 		if err := log(); err != nil {
 			return p.Made, err

@@ -214,7 +214,7 @@ func (h *Hand) dropDocuments(ctx context.Context, files session.Tree) error {
 	if err != nil || snap.Tree == files {
 		return err
 	}
-	plan, err := h.plan(ctx, snap, files)
+	plan, err := h.planMove(ctx, snap, files)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := h.plan(ctx, snap, r.tree)
+	plan, err := h.planMove(ctx, snap, r.tree)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	return h.arrive(ctx, m, plan.Changes)
 }
 
-// plan refuses when something is in the way.
-func (h *Hand) plan(ctx context.Context, from session.Snapshot, to session.Tree) (session.Move, error) {
+// planMove refuses when something is in the way.
+func (h *Hand) planMove(ctx context.Context, from session.Snapshot, to session.Tree) (session.Move, error) {
 	plan, err := h.e.Store.PlanMove(ctx, from, to, h.j.ExcludeFile())
 	if err != nil || len(plan.InTheWay) == 0 {
 		return plan, err
@@ -117,7 +117,7 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 			return err
 		}
 	}
-	plan, err := h.plan(ctx, snap, m.Turn.Tree)
+	plan, err := h.planMove(ctx, snap, m.Turn.Tree)
 	if err != nil {
 		return err
 	}

@@ -118,6 +118,12 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	if alive := h.alive(); len(alive) > 0 {
 		return false, h.append(survivors(alive))
 	}
+	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockSurvivors {
+		// Nobody works on it any more: what they left is kept before somebody else goes over it.
+		if _, err := h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found"); err != nil {
+			return false, err
+		}
+	}
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version})
 }
 

@@ -65,8 +65,30 @@ func (r *Repo) git(ctx context.Context, o gitOpts, args ...string) ([]byte, erro
 	return out, err
 }
 
+// gitStream is git with input and output as they come.
+func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Writer, args ...string) error {
+	c, err := r.command(ctx, o, args)
+	if err != nil {
+		return err
+	}
+	c.Stdin = in
+	exit, err := proc.Stream(ctx, c, out, io.Discard)
+	if err == nil && exit != 0 {
+		err = &GitError{Args: args, Exit: exit}
+	}
+	return err
+}
+
 // gitBoth is git with what the process said on standard error.
 func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, stderr []byte, err error) {
+	c, err := r.command(ctx, o, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	return run(ctx, c, o.stdin, o.okExit, args)
+}
+
+func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd, error) {
 	argv := []string{"git", "-C", r.root}
 	if o.gitDir != "" {
 		argv = append(argv, "--git-dir="+o.gitDir, "--work-tree="+r.root)
@@ -74,7 +96,7 @@ func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, 
 	if o.write && !o.user {
 		v, err := r.Version(ctx)
 		if err != nil {
-			return nil, nil, err
+			return proc.Cmd{}, err
 		}
 		argv = append(argv, v.fsyncArgs()...)
 	}
@@ -88,7 +110,7 @@ func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, 
 		}
 	}
 	env = append(env[:len(env):len(env)], o.env...)
-	return run(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, o.stdin, o.okExit, args)
+	return proc.Cmd{Argv: append(argv, args...), Env: env}, nil
 }
 
 func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []string) (stdout, stderr []byte, err error) {

@@ -42,6 +42,8 @@ var (
 type Options struct {
 	Dir string   // any directory in the work tree
 	Env []string // the environment, as of os.Environ
+	// Write says that the command is going to write: what git must be asked then is asked at once with the first question.
+	Write bool
 }
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
@@ -68,6 +70,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env)}
+	if o.Write {
+		r.askAhead(ctx)
+	}
 	// The work tree comes last: in a bare repository git prints what stands before it and then fails.
 	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
@@ -95,6 +100,26 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	r.gitDir, r.commonDir, r.root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(lines[4])
 	r.worktree = worktreeID(r.gitDir, r.commonDir)
 	return r, nil
+}
+
+// askAhead asks git at once what every writing command wants to know, so that it costs one process' time instead of
+// four. The answers, and the errors, are taken where they are needed; an answer in a wrong place is an error there too.
+func (r *Repo) askAhead(ctx context.Context) {
+	early := &Repo{root: r.root, env: r.env, userEnv: r.userEnv} // r itself is still being filled in
+	ahead(&r.version, func() (Version, error) { return early.askVersion(ctx) })
+	ahead(&r.ident, func() (string, error) { return early.askIdentity(ctx) })
+	ahead(&r.exclude, func() (string, error) { return early.askExcludes(ctx) })
+}
+
+// ahead begins to ask. Whoever wants the answer meanwhile waits for it.
+func ahead[T any](a *asked[T], ask func() (T, error)) {
+	a.mu.Lock()
+	go func() {
+		defer a.mu.Unlock()
+		if v, err := ask(); err == nil {
+			a.value, a.known = v, true
+		}
+	}()
 }
 
 // worktreeID is "main", or the name under which git keeps a linked work tree. Git makes those unique and fit for ref

@@ -52,7 +52,10 @@ func (r *Repo) pack(objects []newObject) ([]byte, error) {
 	b.WriteString("PACK")
 	b.Write(binary.BigEndian.AppendUint32(nil, 2))
 	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
-	z := zlib.NewWriter(&b)
+	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed) // a few small objects, and git will repack them
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range objects {
 		size := len(o.data)
 		first := packTypes[o.kind]<<4 | byte(size&15)

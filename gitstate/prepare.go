@@ -142,7 +142,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, o
 	if err != nil {
 		return nil, err
 	}
-	if head.Ref != d.Branch {
+	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
 		return nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
 	}
 	headTree := on.base

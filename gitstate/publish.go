@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,11 +17,20 @@ import (
 // Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved when
 // somebody else moved the ledger: then nothing was published.
 func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
-	ref := LedgerRef(p.Session)
-	if err := r.moveRef(ctx, session.RefMove{Ref: ref, Old: p.LedgerOld, New: p.Ledger}, "wfs: ledger"); err != nil {
-		return session.Settled{}, err
+	ledger := session.RefMove{Ref: LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
+	published := func() error {
+		if err := r.syncRef(ledger.Ref); err != nil {
+			return err
+		}
+		durable.Hit(durable.LedgerMoved)
+		return nil
 	}
-	durable.Hit(durable.LedgerMoved)
+	if !r.moveBoth(ctx, ledger, p.Turn, published) {
+		if err := r.moveRef(ctx, ledger, "wfs: ledger"); err != nil {
+			return session.Settled{}, err
+		}
+		durable.Hit(durable.LedgerMoved)
+	}
 	settled, err := r.Settle(ctx, p.Session, p.Turn)
 	if err != nil || p.IndexAnchor == "" {
 		return settled, err
@@ -29,6 +40,76 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 		err = nil
 	}
 	return settled, err
+}
+
+// moveBoth moves the ledger and then, of a turn that only moves one branch as every checkpoint's does, the branch, in
+// one git process. It reports false when it did not come to the end; then nothing, the first, or both may have moved,
+// and who calls goes on step by step, which finds out.
+func (r *Repo) moveBoth(ctx context.Context, ledger session.RefMove, t session.Turn, between func() error) bool {
+	if len(t.Refs) != 1 || t.Index != "" || t.HeadNew != "" || t.Refs[0].Old == "" || t.Refs[0].New == "" || ledger.Old == "" {
+		return false
+	}
+	transaction := func(m session.RefMove) string {
+		return fmt.Sprintf("start\nupdate %s %s %s\nprepare\ncommit\n", m.Ref, m.New, m.Old)
+	}
+	answer := "start: ok\nprepare: ok\ncommit: ok\n"
+	// A file, not an in-memory pipe: nobody must wait for it when git ends early.
+	in, stdin, err := os.Pipe()
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	said := &waitFor{text: answer, reached: make(chan struct{})}
+	done := make(chan error, 1)
+	go func() { // the second transaction begins when the first one is durable
+		defer stdin.Close()
+		_, err := io.WriteString(stdin, transaction(ledger))
+		if err == nil {
+			<-said.reached
+			if err = io.ErrUnexpectedEOF; said.matched {
+				err = between()
+			}
+		}
+		if err == nil {
+			_, err = io.WriteString(stdin, transaction(t.Refs[0]))
+		}
+		done <- err
+	}()
+	err = r.gitStream(ctx, gitOpts{write: true}, in, said, "update-ref", "-m", "wfs: ledger", "--stdin")
+	said.end()
+	if e := <-done; e != nil || err != nil || said.String() != answer+answer {
+		return false
+	}
+	if r.syncRef(t.Refs[0].Ref) != nil {
+		return false
+	}
+	durable.Hit(durable.SettleBranch)
+	return true
+}
+
+// waitFor collects what is written to it, and says when it begins with a text.
+type waitFor struct {
+	strings.Builder
+	text    string
+	reached chan struct{} // closed when matched is set, or when there is nothing more to come
+	matched bool
+	ended   bool
+}
+
+func (w *waitFor) Write(p []byte) (int, error) {
+	w.Builder.Write(p)
+	if !w.ended && strings.HasPrefix(w.String(), w.text) {
+		w.matched = true
+		w.end()
+	}
+	return len(p), nil
+}
+
+func (w *waitFor) end() {
+	if !w.ended {
+		w.ended = true
+		close(w.reached)
+	}
 }
 
 // moveRef makes one move durably. A ref that is at its new value already is left as it is; one that is neither there

@@ -54,13 +54,6 @@ func (e *ReadyError) Error() string {
 // Ready reports, as a *ReadyError, what keeps wfs from writing here, before anything is written. detached allows a HEAD
 // that is on no branch.
 func (r *Repo) Ready(ctx context.Context, detached bool) error {
-	// Every writing command asks git these three things. Asked at once, they cost one process' time instead of three.
-	for _, ask := range []func(){func() { _, _ = r.identity(ctx) }, func() { _, _ = r.globalExcludes(ctx) }} {
-		go ask() // the answers, and the errors, are taken where they are needed
-	}
-	if _, err := r.Version(ctx); err != nil {
-		return err
-	}
 	operation, err := r.InProgress(ctx)
 	if err != nil {
 		return err
@@ -70,6 +63,9 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	}
 	head, err := r.Head(ctx)
 	if err != nil {
+		return err
+	}
+	if _, err := r.Version(ctx); err != nil {
 		return err
 	}
 	if head.Commit == "" {

@@ -1,0 +1,312 @@
+package cmd
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fixture is a repository with two sessions, the first of them current, and things of the user's that must not be
+// touched: a branch, a stash, an ignored file.
+type fixture struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// template makes a repository once; each test copies it.
+type template struct {
+	once sync.Once
+	top  string
+	make func(f *fixture)
+}
+
+func (p *template) fixture(t *testing.T) *fixture {
+	t.Helper()
+	p.once.Do(func() {
+		top, err := os.MkdirTemp("", "wfs-template-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.top = top
+		p.make(&fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)})
+	})
+	top := filepath.Join(t.TempDir(), "all")
+	if out, err := exec.Command("cp", "-a", p.top, top).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	f := &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+	f.ok("wfs", "trust", "--yes") // trust is bound to the place
+	f.ok("wfs", "trust", "one", "--yes")
+	f.ok("wfs", "trust", "two", "--yes")
+	return f
+}
+
+// removeTemplates is for the end of all tests.
+func removeTemplates() {
+	for _, p := range []*template{&plainTemplate, &tddTemplate} {
+		if p.top != "" {
+			os.RemoveAll(p.top)
+		}
+	}
+}
+
+func fixtureEnv(top string) []string {
+	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC")
+}
+
+const fixtureConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
+
+// plainTemplate has sessions one (current, with two checkpoints) and two, in a workflow of one phase whose gate always
+// passes.
+var plainTemplate = template{make: func(f *fixture) {
+	f.writeAll(map[string]string{
+		"../gitconfig":              fixtureConfig,
+		"a.txt":                     "a\n",
+		"edited.txt":                "as committed\n",
+		"staged.txt":                "as committed\n",
+		".gitignore":                "*.ignored\n",
+		"keep.ignored":              "never touched\n",
+		".wfs/workflows/plain.yaml": "version: 1\nname: plain\nstart: WORK\nphases:\n  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: done}\n",
+	})
+	f.begin("true")
+	f.ok("wfs", "new", "two", "--workflow", "plain", "--agent", "true")
+	f.write("of-two.txt", "two\n")
+	f.ok("wfs", "switch", "main")
+	f.ok("wfs", "new", "one", "--workflow", "plain", "--agent", "echo work > work.txt")
+	f.write("first.txt", "first\n")
+	f.ok("wfs", "checkpoint", "-m", "first")
+	f.write("second.txt", "second\n")
+	f.ok("wfs", "checkpoint", "-m", "second")
+}}
+
+// tddTemplate is the same in test-driven development: session one has a checklist of two items, which a script works
+// off in two laps of three attempts each. A test is a file x.test, which passes when there is a file x.
+var tddTemplate = template{make: func(f *fixture) {
+	f.writeAll(map[string]string{
+		"../gitconfig":     fixtureConfig,
+		"a.txt":            "a\n",
+		"edited.txt":       "as committed\n",
+		"staged.txt":       "as committed\n",
+		".gitignore":       "*.ignored\n",
+		"keep.ignored":     "never touched\n",
+		"one":              "1\n",
+		"one.test":         "there is one\n",
+		"SPEC.md":          "- [ ] two\n- [ ] three\n",
+		".wfs/config.yaml": "version: 1\ngates:\n  tests: {run: sh gate.sh, format: junit}\n",
+		"gate.sh": `echo '<testsuite>'
+for t in *.test; do
+	n=${t%.test}
+	if [ -e "$n" ]; then echo "<testcase classname='t' name='$n'/>"
+	else echo "<testcase classname='t' name='$n'><failure message='no $n'>there is no $n</failure></testcase>"; bad=1; fi
+done
+echo '</testsuite>'
+exit $bad
+`,
+		"../agent.yaml": `version: 1
+steps:
+  - {phase: RED, lap: 1, files: {two.test: "there is two\n"}}
+  - {phase: GREEN, lap: 1, done: true, files: {two: "2\n"}}
+  - {phase: REFACTOR, lap: 1, done: true, files: {two: "two\n"}}
+  - {phase: RED, lap: 2, files: {three.test: "there is three\n"}}
+  - {phase: GREEN, lap: 2, done: true, files: {three: "3\n"}}
+  - {phase: REFACTOR, lap: 2, done: true, say: "good as it is"}
+`,
+	})
+	f.begin("")
+	f.ok("wfs", "new", "two", "--agent", "script:../agent.yaml")
+	f.ok("wfs", "switch", "main")
+	f.ok("wfs", "new", "one", "--spec", "SPEC.md", "--agent", "script:../agent.yaml")
+}}
+
+// begin makes the repository, with what is the user's own, and lets wfs in, with this gate if it is not configured yet.
+func (f *fixture) begin(gate string) {
+	f.ok("git", "init", "-q")
+	f.ok("git", "add", "-A")
+	f.ok("git", "commit", "-q", "-m", "start")
+	f.ok("git", "branch", "side")
+	f.write("a.txt", "stashed\n")
+	f.ok("git", "stash", "-q")
+	if gate != "" {
+		f.ok("wfs", "init", "--test", gate)
+		f.ok("git", "add", ".wfs")
+		f.ok("git", "commit", "-q", "-m", "init")
+	}
+	f.ok("wfs", "trust", "--yes")
+}
+
+func (f *fixture) writeAll(files map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f.write(name, files[name])
+	}
+}
+
+func (f *fixture) write(name, text string) {
+	f.t.Helper()
+	path := filepath.Join(f.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// dirty makes edits of every sort: changed, staged and changed again, staged only, untracked, deleted.
+func (f *fixture) dirty() {
+	f.write("staged.txt", "staged, and nowhere else\n")
+	f.ok("git", "add", "staged.txt")
+	f.write("staged.txt", "changed after it was staged\n")
+	f.write("edited.txt", "edited\n")
+	f.write("untracked.txt", "untracked\n")
+	if err := os.Remove(filepath.Join(f.dir, "a.txt")); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// try runs a command and returns its output and exit code, -1 when a signal ended it.
+func (f *fixture) try(env []string, args ...string) (string, int) {
+	f.t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = f.dir, append(append([]string{}, f.env...), env...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !asExit(err, &exit) {
+		f.t.Fatalf("%s: %v", strings.Join(args, " "), err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func asExit(err error, target **exec.ExitError) bool {
+	e, ok := err.(*exec.ExitError)
+	*target = e
+	return ok
+}
+
+func (f *fixture) ok(args ...string) string {
+	f.t.Helper()
+	out, exit := f.try(nil, args...)
+	if exit != 0 {
+		f.t.Fatalf("%s: exit %d: %s", strings.Join(args, " "), exit, out)
+	}
+	return strings.TrimSpace(out)
+}
+
+func (f *fixture) exists(name string) bool {
+	_, err := os.Lstat(filepath.Join(f.dir, name))
+	return err == nil
+}
+
+func (f *fixture) head() string {
+	data, err := os.ReadFile(filepath.Join(f.dir, ".git/HEAD"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(data)), "ref: ")
+}
+
+func (f *fixture) on(branch string) {
+	f.t.Helper()
+	if h := f.head(); h != "refs/heads/"+branch {
+		f.t.Errorf("HEAD is on %s, not on %s", h, branch)
+	}
+}
+
+func (f *fixture) branchHolds(branch string, names ...string) {
+	f.t.Helper()
+	have := strings.Fields(f.ok("git", "ls-tree", "-r", "--name-only", branch))
+	for _, n := range names {
+		if !slices.Contains(have, n) {
+			f.t.Errorf("%s is not on %s: %v", n, branch, have)
+		}
+	}
+}
+
+// blobs are the contents that must never get lost: of the work tree, of the index, and of all refs.
+func (f *fixture) blobs() map[string]string {
+	f.t.Helper()
+	all := map[string]string{}
+	for id := range f.inTree() {
+		all[id] = "work tree"
+	}
+	for _, line := range strings.Split(f.ok("git", "ls-files", "-s"), "\n") {
+		all[strings.Fields(line)[1]] = "index"
+	}
+	for id := range f.reachable() {
+		all[id] = "refs"
+	}
+	return all
+}
+
+func (f *fixture) inTree() map[string]bool {
+	f.t.Helper()
+	ids := map[string]bool{}
+	var names []string
+	for _, name := range strings.Split(f.ok("git", "ls-files", "-c", "-o", "--exclude-standard"), "\n") {
+		if f.exists(name) {
+			names = append(names, name)
+		}
+	}
+	for _, id := range strings.Fields(f.ok(append([]string{"git", "hash-object", "--"}, names...)...)) {
+		ids[id] = true
+	}
+	return ids
+}
+
+func (f *fixture) reachable() map[string]bool {
+	f.t.Helper()
+	ids := map[string]bool{}
+	for _, line := range strings.Split(f.ok("git", "rev-list", "--objects", "--all"), "\n") {
+		ids[strings.Fields(line)[0]] = true
+	}
+	return ids
+}
+
+func (f *fixture) nothingLost(before map[string]string) {
+	f.t.Helper()
+	tree, refs := f.inTree(), f.reachable()
+	index := map[string]bool{}
+	for _, line := range strings.Split(f.ok("git", "ls-files", "-s"), "\n") {
+		index[strings.Fields(line)[1]] = true
+	}
+	for id, where := range before {
+		if !tree[id] && !refs[id] && !(where == "index" && index[id]) {
+			f.t.Errorf("lost: %s, which was in the %s", id, where)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(f.dir, "keep.ignored")); err != nil || string(data) != "never touched\n" {
+		f.t.Errorf("the ignored file was touched: %q, %v", data, err)
+	}
+}
+
+// sound asks git whether anything is wrong with the repository.
+func (f *fixture) sound() {
+	f.t.Helper()
+	for _, args := range [][]string{{"git", "fsck", "--full", "--strict", "--no-dangling"}, {"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = f.dir, f.env
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+			f.t.Errorf("%s: %v: %s", strings.Join(args, " "), err, stderr.String())
+		}
+	}
+}
+
+// userThings are the user's own: branches and tags that are not ours, stash, hooks and configuration.
+func (f *fixture) userThings() string {
+	f.t.Helper()
+	refs := f.ok("git", "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/side", "refs/stash", "refs/tags")
+	config, err := os.ReadFile(filepath.Join(f.dir, ".git/config"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return refs + "\n" + string(config) + f.ok("git", "stash", "list")
+}

@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// A copy of some documents of a session's newest ledger commit, so that reading a session need not open the object
+// store. It is a cache: keyed by the commit's id, checked by a sum, deletable, and never missed.
+const (
+	tipFile  = "tip"
+	maxTip   = 64 << 20 // bytes
+	tipMagic = "wfs tip 1\n"
+)
+
+var tipTable = crc32.MakeTable(crc32.Castagnoli)
+
+type tipDocuments struct {
+	Tip   session.Commit    `json:"tip"`
+	Files map[string][]byte `json:"files"`
+}
+
+// KeepTip stores documents of a ledger commit.
+func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) error {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(tipDocuments{tip, files})
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	b.WriteString(tipMagic)
+	b.WriteString(sumOf(body))
+	b.Write(body)
+	return durable.WriteCache(filepath.Join(dir, tipFile), b.Bytes(), 0o600)
+}
+
+// Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used.
+func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return nil
+	}
+	data, err := durable.ReadFile(filepath.Join(dir, tipFile), maxTip)
+	if err != nil {
+		return nil
+	}
+	data, ok := bytes.CutPrefix(data, []byte(tipMagic))
+	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) {
+		return nil
+	}
+	var d tipDocuments
+	if json.Unmarshal(data[9:], &d) != nil || d.Tip != tip {
+		return nil
+	}
+	return d.Files
+}
+
+func sumOf(b []byte) string { return fmt.Sprintf("%08x\n", crc32.Checksum(b, tipTable)) }
