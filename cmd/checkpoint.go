@@ -23,7 +23,7 @@ do not run: they run when the work is handed over. Nothing happens when nothing 
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
-			if err := a.ready(ctx, false); err != nil {
+			if err := a.begin(ctx, "wfs checkpoint", false); err != nil {
 				return err
 			}
 			id, err := a.resolve(ctx, "")

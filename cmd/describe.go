@@ -39,6 +39,7 @@ type sessionJSON struct {
 	Base       session.Commit     `json:"base"`
 	BaseRef    string             `json:"base_ref,omitempty"`
 	HandedOver string             `json:"handed_over,omitempty"` // branch that finish made
+	HalfMoved  string             `json:"half_moved,omitempty"`  // the move of this work tree that a dead process began
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
 	Next       []string           `json:"next"` // commands to type

@@ -75,7 +75,9 @@ func (f *fixture) moveRef(ref string, to, from session.Commit) {
 		f.ok("git", "update-ref", "-d", ref, string(from))
 		return
 	}
-	f.ok("git", "update-ref", ref, string(to), string(from))
+	if now, _ := f.try(nil, "git", "rev-parse", "-q", "--verify", ref); strings.TrimSpace(now) != string(to) {
+		f.ok("git", "update-ref", ref, string(to), string(from))
+	}
 }
 
 func (d dying) MoveTree(ctx context.Context, m session.Move, exclude string) error {

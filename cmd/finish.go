@@ -40,7 +40,7 @@ claims of the agent that they refuted, stand in the message. Nothing is pushed. 
 }
 
 func (a *app) finish(ctx context.Context, o engine.Handover) error {
-	if err := a.ready(ctx, false); err != nil {
+	if err := a.begin(ctx, "wfs finish", false); err != nil {
 		return err
 	}
 	id, err := a.resolve(ctx, "")

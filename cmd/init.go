@@ -76,7 +76,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "wfs init --test 'COMMAND' --format go-test-json|junit|exit-code"}
+		return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "make it run here (is everything installed?), or name another: wfs init --test 'COMMAND' --format go-test-json|junit|exit-code"}
 	}
 	return a.writeConfig(file, proposal, base)
 }

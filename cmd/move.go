@@ -87,7 +87,7 @@ when you switch to it again.`,
 }
 
 func (a *app) switchTo(ctx context.Context, name string) error {
-	if err := a.ready(ctx, false); err != nil {
+	if err := a.begin(ctx, "wfs switch", false); err != nil {
 		return err
 	}
 	cur, err := a.current(ctx)
@@ -189,12 +189,22 @@ interruption the edits that are there are kept. With --at the session goes back 
 }
 
 func (a *app) resume(ctx context.Context, name, at string, fresh, dry bool) error {
-	if err := a.ready(ctx, false); err != nil {
+	if err := a.begin(ctx, "wfs resume", false); err != nil {
 		return err
 	}
 	if other, cp, ok := strings.Cut(at, "@"); ok { // --at auth@4 names the session as well
-		if name != "" && name != other {
-			return &usageError{fmt.Sprintf("%q and --at %s name two sessions", name, at), ""}
+		if name != "" {
+			x, err := a.resolve(ctx, name)
+			if err != nil {
+				return err
+			}
+			y, err := a.resolve(ctx, other)
+			if err != nil {
+				return err
+			}
+			if x != y {
+				return &usageError{fmt.Sprintf("%q and --at %s name two sessions", name, at), ""}
+			}
 		}
 		name, at = other, cp
 	}
@@ -304,7 +314,7 @@ itself: undo again, and it is done again. It never deletes a checkpoint.`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
-			if err := a.ready(ctx, true); err != nil {
+			if err := a.begin(ctx, "wfs undo", true); err != nil {
 				return err
 			}
 			op, err := a.eng.Undoable(ctx)

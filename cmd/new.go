@@ -66,7 +66,7 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 }
 
 func (a *app) newSession(ctx context.Context, o newOptions) error {
-	if err := a.ready(ctx, false); err != nil {
+	if err := a.begin(ctx, "wfs new", false); err != nil {
 		return err
 	}
 	b, err := a.pin(o)

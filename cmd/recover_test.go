@@ -311,7 +311,7 @@ func TestRefuse(t *testing.T) {
 			r.build(f)
 			f.dirty()
 			before := f.everything()
-			for _, args := range []string{"checkpoint", "run", "switch two", "switch main", "resume --at 1", "new four --leave", "finish", "status one"} {
+			for _, args := range []string{"checkpoint", "run", "switch two", "switch main", "resume --at 1", "new four --leave --workflow plain --agent true", "finish", "status one"} {
 				out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
 				if exit != r.exit || !strings.Contains(out, r.says) || !strings.Contains(out, "hint: ") {
 					t.Errorf("wfs %s: exit %d: %s", args, exit, out)

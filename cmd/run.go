@@ -52,7 +52,7 @@ Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C 
 }
 
 func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.begin(ctx, "wfs run", true); err != nil {
 		return err
 	}
 	id, err := a.resolve(ctx, name)

@@ -18,6 +18,7 @@ type showJSON struct {
 	ID         session.ID           `json:"id"`
 	Address    string               `json:"address"`
 	Checkpoint session.Checkpoint   `json:"checkpoint"`
+	Reason     string               `json:"reason,omitempty"` // of the verdict
 	Gates      []session.GateResult `json:"gates,omitempty"`
 	Evidence   *session.Evidence    `json:"evidence,omitempty"`
 	RunID      string               `json:"run_id,omitempty"`
@@ -89,6 +90,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	}
 	a.out("%s  %s", j.Address, info.Subject)
 	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
+	if j.Reason != "" {
+		a.out("%s: %s", c.Verdict, j.Reason)
+	}
 	for _, g := range j.Gates {
 		a.out("gate %s", gateLine(g))
 		a.out("  %s", g.Reason)
@@ -139,7 +143,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			case session.AttemptStarted:
 				j.RunID = b.RunID
 			case session.Judged:
-				j.Gates = b.Gates
+				j.Gates, j.Reason = b.Gates, b.Reason
 			}
 		}
 		ev, err := a.eng.Evidence(ctx, lc.Commit, session.FileEvidence)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +51,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	}
 	d := a.describe(&v.Session, id == cur)
 	if a.json {
+		d.HalfMoved = a.halfMoved(ctx)
 		return a.answer(d)
 	}
 	s := &v.Session
@@ -66,6 +69,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if d.Driver != nil {
 		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
 	}
+	a.sayHalfMoved(ctx)
 	a.next(d.Next)
 	return nil
 }
@@ -94,6 +98,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	a.sayHalfMoved(ctx)
 	a.tell(&v.Session)
 	return nil
 }
@@ -103,8 +108,8 @@ func (a *app) tell(s *session.Session) {
 	now := a.env.Now()
 	a.out("%s  %s", s.ID.Display(), s.Goal)
 	a.out("")
-	a.out("%d %s done, %d %s judged, %d checkpoints; last word %s", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
-		s.Tries, plural(s.Tries, "attempt", "attempts"), len(s.Checkpoints), ago(unix(s.UpdatedAt), now))
+	a.out("%d %s done, %d %s judged, %d %s; last word %s", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
+		s.Tries, plural(s.Tries, "attempt", "attempts"), len(s.Checkpoints), plural(len(s.Checkpoints), "checkpoint", "checkpoints"), ago(unix(s.UpdatedAt), now))
 	if s.Claims > 0 {
 		a.out("the agent claimed to be done %d %s; refuted by the gates: %d", s.Claims, plural(s.Claims, "time", "times"), len(s.Refuted))
 	}
@@ -138,13 +143,19 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 		return a.answer(listJSON{jsonVersion, list})
 	}
 	if len(list) == 0 {
-		return c.Help()
+		if _, err := os.Lstat(filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))); err != nil {
+			return c.Help()
+		}
+		a.out("no session yet")
+		a.next([]string{`wfs new "what you want to build" --agent 'COMMAND'`, "wfs --help"})
+		return nil
 	}
 	head, err := a.repo.Head(ctx)
 	if err != nil {
 		return err
 	}
 	a.out("no session is current: HEAD is on %s", strings.TrimPrefix(head.Ref, "refs/heads/"))
+	a.sayHalfMoved(ctx)
 	if err := a.sayParked(ctx, head.Ref); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -71,7 +72,25 @@ func (a *app) ready(ctx context.Context, detached bool) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
-	return a.repo.Ready(ctx, detached)
+	err := a.repo.Ready(ctx, detached)
+	var not *gitstate.ReadyError
+	if errors.As(err, &not) && not.Code == gitstate.NotCommitted { // or HEAD is on a session's branch that was deleted
+		if id, e := a.current(ctx); e == nil && id != "" {
+			if v, e := a.view(ctx, id); e == nil {
+				return engine.BranchGone(&v.Session)
+			}
+		}
+	}
+	return err
+}
+
+// begin is ready for verbs that change the work tree: they look at HEAD and files only when they have its lock, and when
+// a move that somebody began there has come to its end.
+func (a *app) begin(ctx context.Context, command string, detached bool) error {
+	if err := a.ready(ctx, detached); err != nil {
+		return err
+	}
+	return a.hold(command)
 }
 
 // hold takes the lock of this work tree, then those of sessions, in a fixed order. They end with the process.
@@ -215,6 +234,29 @@ func (a *app) view(ctx context.Context, id session.ID) (engine.View, error) {
 		return v, err
 	}
 	return v, a.seeInterrupted(&v.Session)
+}
+
+// halfMoved says that somebody began to move this work tree and is gone, "" when that is not so or cannot be known.
+func (a *app) halfMoved(ctx context.Context) string {
+	id, err := a.clone.Claimed(a.repo.Worktree())
+	if err != nil || id == "" {
+		return ""
+	}
+	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err != nil || held {
+		return ""
+	}
+	v, err := a.view(ctx, id)
+	if err != nil || v.Session.Moving == nil {
+		return ""
+	}
+	return v.Session.Moving.Summary
+}
+
+// sayHalfMoved tells people so.
+func (a *app) sayHalfMoved(ctx context.Context) {
+	if what := a.halfMoved(ctx); what != "" {
+		a.out("a move was interrupted: %s; the next command that changes something completes it first", what)
+	}
 }
 
 // seeInterrupted computes what no event says: the last word is "running", and nobody drives.

@@ -72,7 +72,7 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	d.LedgerMessage = ledgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
 	cur := h.S.At(h.S.Current)
 	_, err = h.turn(ctx, d, func(m session.Made) (session.Body, error) {
-		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && d.Parents[0] == cur.Code {
+		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && len(adopted) == 0 {
 			return nil, errUnchanged
 		}
 		c.Code, c.Tree, c.Skipped, c.Turn = m.Code, m.Tree, m.Skipped, m.Turn
@@ -91,10 +91,7 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 // an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back.
 func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
 	st, branch := h.e.Store, h.S.Branch()
-	if op, err := st.InProgress(ctx); err != nil || op != "" {
-		if err == nil {
-			err = &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)}
-		}
+	if err := h.notInProgress(ctx); err != nil {
 		return d, nil, err
 	}
 	head, err := st.Head(ctx)
@@ -106,9 +103,7 @@ func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Com
 		return d, nil, err
 	}
 	if tip == "" {
-		last := h.S.At(h.S.Current)
-		return d, nil, &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(branch)),
-			Hint: fmt.Sprintf("git branch %s %s", short(branch), last.Code)}
+		return d, nil, BranchGone(&h.S)
 	}
 	last := h.S.At(h.S.Current).Code
 	d.Branch, d.Parents = branch, []session.Commit{tip}

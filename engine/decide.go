@@ -51,6 +51,9 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 			return d
 		}
 	}
+	if s.Phase == workflows.Done && s.Status == session.StatusRunning {
+		return judgeAgain(s, p, f)
+	}
 	switch s.Status {
 	case session.StatusCompleted, session.StatusFinished, session.StatusAbandoned, session.StatusBlocked:
 		return Decision{Effect: EffectStop}
@@ -123,6 +126,23 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
 		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen,
 	}}}
+}
+
+// runnerPerson is the runner of an attempt for which nobody is started: it judges what is in the work tree.
+const runnerPerson = "person"
+
+// judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to its end.
+func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	var last workflows.Phase
+	for _, ph := range p.Workflow.Phases {
+		if to := ph.On[workflows.Pass]; to == workflows.Done || to == workflows.NextLap {
+			last = ph
+		}
+	}
+	return Decision{Effect: EffectJudge, Events: []session.Body{
+		session.AttemptStarted{Number: s.Runs + 1, Phase: last.Name, Lap: s.Lap, Attempt: 1, RunID: f.RunID, Tree: f.Tree, Runner: runnerPerson},
+		session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK}, Tree: f.Tree},
+	}}
 }
 
 func maxLaps(l *workflows.Laps) int {
@@ -215,7 +235,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	d.LapEnded = true
-	if len(s.Items) > 0 && s.Lap >= len(s.Items) {
+	if len(s.Items) > 0 && s.Lap >= len(s.Items) || s.Open.Runner == runnerPerson {
 		d.Next = workflows.Done
 		return d
 	}

@@ -192,16 +192,28 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover) string {
 	return b.String()
 }
 
-// takeBackFinish removes a half-made branch, if it is still what the finish made of it.
+// takeBackFinish removes a half-made branch, if it still looks like what the finish made of it and nobody is on it. Its
+// commit may have been amended, so it is kept.
 func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) error {
 	now, err := h.e.Store.Ref(ctx, f.Branch)
 	if err != nil || now == "" {
+		return err
+	}
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref == f.Branch {
+		return err
+	}
+	if other, err := h.e.Store.ElsewhereOn(ctx, f.Branch); err != nil || other != "" {
 		return err
 	}
 	if now != f.Base {
 		tree, err := h.e.Store.TreeOf(ctx, now)
 		if err != nil || tree != f.Tree {
 			return err // somebody has worked on it since: theirs
+		}
+		made := session.Snapshot{Tree: tree, HeadTree: tree, Head: session.Head{Ref: f.Branch, Commit: now}}
+		if _, err := h.e.Store.Rescue(ctx, h.ID, "taking a half-made handover back", made, h.e.Clock.Now().Unix()); err != nil {
+			return err
 		}
 	}
 	_, err = h.e.Store.Settle(ctx, h.ID, session.Turn{Refs: []session.RefMove{{Ref: f.Branch, Old: now}}})

@@ -112,10 +112,17 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 	if err != nil {
 		return err
 	}
-	if snap.Tree != m.Turn.Tree {
+	if name := nameOf(snap.Head); m.Turn.HeadNew != "" && name != m.Turn.HeadOld && name != m.Turn.HeadNew {
+		return h.giveUpMove(short(name))
+	}
+	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
+	if snap.Tree != m.Turn.Tree || foreign {
 		if _, err := h.e.Store.Rescue(ctx, h.ID, "found half way through: "+m.Summary, snap, h.e.Clock.Now().Unix()); err != nil {
 			return err
 		}
+	}
+	if foreign { // staged since, and rescued: an index that stayed would take the move back with the next plain commit
+		m.Turn.IndexOld = snap.Index
 	}
 	plan, err := h.planMove(ctx, snap, m.Turn.Tree)
 	if err != nil {
@@ -126,6 +133,14 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 	}
 	_, err = h.arrive(ctx, m, plan.Changes)
 	return err
+}
+
+// giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, and the files are his.
+func (h *Hand) giveUpMove(head string) error {
+	if err := h.append(session.Dropped{Why: "HEAD was taken to " + head + " in the middle of the move", Move: true}); err != nil {
+		return err
+	}
+	return h.j.Unclaim(h.e.Store.Worktree())
 }
 
 // growExclude adds what is ignored now to the session's exclude rules: what was ignored once stays ignored for the
@@ -212,10 +227,15 @@ func (h *Hand) tipTree(ctx context.Context) (session.Tree, error) {
 		return "", err
 	}
 	if tip == "" {
-		return "", &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(h.S.Branch())),
-			Hint: fmt.Sprintf("git branch %s %s", short(h.S.Branch()), h.S.At(h.S.Current).Code)}
+		return "", BranchGone(&h.S)
 	}
 	return h.e.Store.TreeOf(ctx, tip)
+}
+
+// BranchGone refuses to go on without a session's branch: who deleted it may have meant it.
+func BranchGone(s *session.Session) *session.Refusal {
+	return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", short(s.Branch())),
+		Hint: fmt.Sprintf("git branch %s %s", short(s.Branch()), s.At(s.Current).Code)}
 }
 
 // Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
@@ -311,8 +331,7 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	if c == nil {
 		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", h.ID.Display(), at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
 	}
-	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
-	if err != nil {
+	if _, err := h.tipTree(ctx); err != nil { // the branch must be there, and nowhere else
 		return relocation{}, err
 	}
 	docs, err := h.docsAt(ctx, at)
@@ -321,7 +340,9 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	}
 	r := relocation{how: session.MoveResume, summary: fmt.Sprintf("resume %s at checkpoint %d", h.ID, at), tree: c.Tree, index: c.Tree,
 		head: h.S.Branch(), to: at, docs: docs}
-	if tip != c.Code {
+	if tip, err := h.e.Store.Ref(ctx, h.S.Branch()); err != nil {
+		return relocation{}, err
+	} else if tip != c.Code {
 		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: c.Code}}
 	}
 	return r, nil

@@ -73,11 +73,18 @@ func (h *Hand) settle(ctx context.Context) error {
 	if _, err := h.e.Store.Settle(ctx, h.ID, *turn); err != nil {
 		return err
 	}
-	if op == nil {
-		return nil
+	if op != nil {
+		if _, err := h.e.Store.LogOp(ctx, *op); err != nil {
+			return err
+		}
 	}
-	_, err = h.e.Store.LogOp(ctx, *op)
-	return err
+	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.
+	j, err := h.e.OpenJournal(h.ID, before)
+	if err != nil {
+		return err
+	}
+	h.j = j
+	return j.Rotate(h.Tip)
 }
 
 // lastTurn returns the moves of the turn that made the ledger's tip, and the operation to log for it if there is one.

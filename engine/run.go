@@ -63,7 +63,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) error {
 func (h *Hand) perform(ctx, work context.Context, e Effect, o RunOptions) (done bool, err error) {
 	switch e {
 	case EffectRun:
-		return false, h.runOpen(ctx, work)
+		return h.runOpen(ctx, work)
 	case EffectJudge:
 		return h.judgeOpen(ctx, work)
 	case EffectCheckpoint:
@@ -110,8 +110,11 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		}
 	}
 	switch s := &h.S; {
-	case s.Status == session.StatusCompleted,
-		s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockBreaker,
+	case s.Status == session.StatusCompleted:
+		if edited, err := h.edited(ctx); err != nil || !edited {
+			return false, err
+		}
+	case s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockBreaker,
 		s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitHuman && o.Note == "":
 		return false, nil
 	}
@@ -125,6 +128,16 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		}
 	}
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version})
+}
+
+// edited reports whether the work tree is something else than what was judged green last.
+func (h *Hand) edited(ctx context.Context) (bool, error) {
+	c := h.S.At(h.S.Current)
+	if !c.Green {
+		return true, nil
+	}
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	return snap.Tree != c.Tree, err
 }
 
 func (h *Hand) alive() []int {
@@ -153,6 +166,11 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 	if other != "" {
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s as well: two work trees on one branch undo each other", short(h.S.Branch()), other), Hint: "git worktree list"}
 	}
+	return h.notInProgress(ctx)
+}
+
+// notInProgress refuses a work tree in the middle of a merge, rebase or the like.
+func (h *Hand) notInProgress(ctx context.Context) error {
 	op, err := h.e.Store.InProgress(ctx)
 	if err == nil && op != "" {
 		err = &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)}
@@ -161,29 +179,32 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 }
 
 // runOpen carries out the open attempt and records how its run ended and what it left.
-func (h *Hand) runOpen(ctx, work context.Context) error {
+func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	o := h.S.Open
 	dir, err := h.j.RunDir(o.RunID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	ph := h.Plan.Workflow.Phase(o.Phase)
 	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told]})
 	if err != nil {
 		if e := h.append(session.Voided{Why: oneLine(err.Error(), 300)}); e != nil {
-			return errors.Join(err, e)
+			return false, errors.Join(err, e)
 		}
-		return err
+		return false, err
+	}
+	if err := h.notInProgress(work); err != nil { // there may be no tree to speak of
+		return h.conflict(err)
 	}
 	snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := h.append(session.RunEnded{RunResult: res, Tree: snap.Tree}); err != nil {
-		return err
+		return false, err
 	}
 	h.e.hit("run/ended")
-	return nil
+	return false, nil
 }
 
 // judgeOpen snapshots the work tree and lets guards and gates judge that tree.
@@ -223,7 +244,8 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.Judge
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}
-	if req.Attempt, err = st.Changes(ctx, o.Tree, snap.Tree); err != nil {
+	// Not since the attempt began: what an earlier attempt was refused for would be let through by one that leaves it.
+	if req.Visit, err = st.Changes(ctx, h.S.Visit.Tree, snap.Tree); err != nil {
 		return req, err
 	}
 	if req.Baseline, err = h.evidence(ctx, session.FileBaseline); err != nil {

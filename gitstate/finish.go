@@ -65,7 +65,7 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		}
 		return err
 	}
-	return r.syncRef(branch)
+	return r.syncRef(branch, true)
 }
 
 // dropBranch removes the branch of a handover that failed, unless somebody else has built on it.
@@ -133,5 +133,5 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 	if !slices.Equal(info.Parents, []session.Commit{base}) {
 		return "", &HookChangedError{}
 	}
-	return tip, r.syncRef(branch)
+	return tip, r.syncRef(branch, true)
 }

@@ -19,7 +19,7 @@ import (
 func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
 	ledger := session.RefMove{Ref: LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
 	published := func() error {
-		if err := r.syncRef(ledger.Ref); err != nil {
+		if err := r.syncRef(ledger.Ref, ledger.Old == ""); err != nil {
 			return err
 		}
 		durable.Hit(durable.LedgerMoved)
@@ -80,7 +80,7 @@ func (r *Repo) moveBoth(ctx context.Context, ledger session.RefMove, t session.T
 	if e := <-done; e != nil || err != nil || said.String() != answer+answer {
 		return false
 	}
-	if r.syncRef(t.Refs[0].Ref) != nil {
+	if r.syncRef(t.Refs[0].Ref, false) != nil {
 		return false
 	}
 	durable.Hit(durable.SettleBranch)
@@ -130,14 +130,14 @@ func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error
 	}
 	_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line + " " + old + "\n")}, args...)
 	if err == nil {
-		return r.syncRef(m.Ref)
+		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
 	}
 	now, readErr := r.Ref(ctx, m.Ref)
 	switch {
 	case readErr != nil:
 		return errors.Join(err, readErr)
 	case now == m.New:
-		return r.syncRef(m.Ref)
+		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
 	case now != m.Old:
 		return fmt.Errorf("%s is at %s: %w", m.Ref, orNothing(now), ErrMoved)
 	}
@@ -151,11 +151,11 @@ func orNothing(c session.Commit) string {
 	return c.Short()
 }
 
-// syncRef syncs the directories that lead to a ref: git syncs the file alone. Refs that are kept in another way, or
-// that are gone, have no directory.
-func (r *Repo) syncRef(ref string) error {
+// syncRef syncs the directory of a ref, and those above it when the ref is new: git syncs the file alone. Refs that are
+// kept in another way, or that are gone, have no directory.
+func (r *Repo) syncRef(ref string, isNew bool) error {
 	dir := filepath.FromSlash(ref)
-	for dir != "refs" && dir != "." {
+	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
 		dir = filepath.Dir(dir)
 		if err := durable.SyncDir(filepath.Join(r.commonDir, dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -54,7 +54,11 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 
 // baseRun runs a gate on the base and refuses one that cannot judge.
 func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, again bool) (*gateRun, error) {
-	j.say("gate " + g.Name + " on the base …")
+	if again {
+		j.say("gate " + g.Name + " once more, to see whether every result is the same …")
+	} else {
+		j.say("gate " + g.Name + " …")
+	}
 	run, err := j.runGate(ctx, g, runDir, again)
 	if err != nil {
 		return nil, err

@@ -138,7 +138,7 @@ func cannotFail(f *ast.FuncDecl) bool {
 }
 
 var declaredRE = sync.OnceValue(func() (r struct{ script, python, other *regexp.Regexp }) {
-	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:test|it|specify)((?:\\.\\w+)*)\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
+	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:(?:t|ctx|context)\\.)?(?:test|it|specify)((?:\\.\\w+)*)\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
 	r.python = regexp.MustCompile(`(?m)^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(`)
 	r.other = regexp.MustCompile(`\b(?:void|fn|def|fun|func|function|sub|Task)\s+(\w*[Tt]est\w*|should\w*|it_\w+)\s*\(`)
 	return r
@@ -167,11 +167,18 @@ func scriptDeclarations(src string) []declaration {
 		d := declaration{name: testName(name), body: strings.Join(strings.Fields(body), " "), test: true}
 		if _, inner, ok := strings.Cut(src[m[1]:end], "{"); ok {
 			inner = withoutComments(inner, "//")
-			d.empty = !strings.Contains(inner, "(") && !strings.Contains(inner, "throw") && !strings.Contains(src[m[1]:end-len(inner)], "=> (")
+			d.empty = !opensSubtest(inner) && !strings.Contains(inner, "(") && !strings.Contains(inner, "throw") && !strings.Contains(src[m[1]:end-len(inner)], "=> (")
 		}
 		out = append(out, d)
 	}
 	return out
+}
+
+// opensSubtest reports whether what stands between two declarations leads from a test to its first subtest: the second
+// one is awaited or returned.
+func opensSubtest(between string) bool {
+	words := strings.Fields(between)
+	return len(words) > 0 && (words[len(words)-1] == "await" || words[len(words)-1] == "return")
 }
 
 func pythonDeclarations(src string) []declaration {

@@ -134,7 +134,7 @@ func proposeNode(p *project) []Proposal {
 	if json.Unmarshal(data, &k) != nil {
 		return nil
 	}
-	script := k.Scripts["test"]
+	script := k.script("test", 0)
 	byExit := func(needs string) []Proposal {
 		return []Proposal{{Gate: testsGate("npm test", workflows.FormatExit), Why: "package.json: " + script, Needs: needs}}
 	}
@@ -163,10 +163,48 @@ func proposeNode(p *project) []Proposal {
 	return byExit("its test script has no results by test that wfs can read; `" + nodeGate + "` would")
 }
 
-// nodeCommandOf adds the reporter to a test script that runs Node's own runner and nothing else.
+// script is what a script of package.json runs: where it runs another one, that one's text stands instead.
+func (k *packageJSON) script(name string, depth int) string {
+	text := k.Scripts[name]
+	for _, call := range npmCalls(text) {
+		if inner := k.Scripts[call.script]; inner != "" && depth < 5 {
+			text = strings.Replace(text, call.text, k.script(call.script, depth+1), 1)
+		}
+	}
+	return text
+}
+
+type npmCall struct{ text, script string }
+
+// npmCalls finds `npm run NAME` and the like. A call with arguments of its own is left alone.
+func npmCalls(text string) []npmCall {
+	var calls []npmCall
+	for _, part := range commandsOf(text) {
+		switch w := strings.Fields(part); {
+		case len(w) == 3 && slices.Contains([]string{"npm", "pnpm", "yarn"}, w[0]) && w[1] == "run":
+			calls = append(calls, npmCall{strings.TrimSpace(part), w[2]})
+		}
+	}
+	return calls
+}
+
+// commandsOf splits a shell command where another one begins.
+func commandsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("&|;", r) })
+}
+
+// nodeCommandOf takes the command that runs Node's own runner from a test script, without a coverage tool in front,
+// and adds the reporter.
 func nodeCommandOf(script string) string {
-	if strings.HasPrefix(script, "node ") && !strings.ContainsAny(script, "&|;") && !strings.Contains(script, "--test-reporter") {
-		return strings.Replace(script, "--test", "--test --test-reporter=junit", 1)
+	if strings.Contains(script, "--test-reporter") {
+		return nodeGate
+	}
+	for _, part := range commandsOf(script) {
+		words := strings.Fields(part)
+		if i := slices.Index(words, "node"); i >= 0 && slices.Contains(words[i:], "--test") {
+			_, rest, _ := strings.Cut(" "+strings.TrimSpace(part), " node ")
+			return strings.Replace("node "+rest, "--test", "--test --test-reporter=junit", 1)
+		}
 	}
 	return nodeGate
 }

@@ -33,7 +33,7 @@ type Judge struct {
 // found out: a gate could not be watched, the work tree not be read, or ctx ended it.
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
-	if paths := guarded(r.Phase.Guards, r.Attempt); len(paths) > 0 {
+	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
 		out.Verdict, out.Class = session.Fail, session.ClassGuard
 		out.Reason = fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths))
 		out.Guarded = paths[:min(len(paths), session.MaxNamed)]
@@ -239,14 +239,22 @@ func (j *Judge) failures(res session.GateResult, run *gateRun) []Failure {
 	var out []Failure
 	add := func(id session.TestID) {
 		if s := run.report.tests[id]; !slices.ContainsFunc(out, func(f Failure) bool { return f.Test == id }) {
+			message := run.report.messages[id]
 			if s == "" {
 				s = session.TestError
+				if run.exit == 0 { // otherwise what the gate printed may say why
+					message = "It did not run."
+				}
 			}
-			out = append(out, Failure{Gate: res.Gate, Test: id, Status: s, Message: run.report.messages[id], Log: run.log})
+			out = append(out, Failure{Gate: res.Gate, Test: id, Status: s, Message: message, Log: run.log})
 		}
 	}
 	for _, id := range res.Failing {
 		add(id)
+	}
+	switch res.Class {
+	case session.ClassNothingAdded, session.ClassUnexpectedGreen:
+		return out // the reason says it all; what a green run prints would only distract
 	}
 	if res.Verdict != session.Pass && len(out) == 0 {
 		out = append(out, Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError, Message: strings.Join(run.quoted(), "\n"), Log: run.log})

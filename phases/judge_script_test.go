@@ -29,10 +29,11 @@ func needs(t *testing.T, argv ...string) {
 }
 
 const (
-	nodeTop  = "import test from 'node:test';\nimport assert from 'node:assert';\n"
-	nodeAdd  = nodeTop + "import { add } from '../src/calc.js';\n\ntest('adds', () => { assert.equal(add(1, 2), 3); });\n\ntest('adds zero', () => { assert.equal(add(1, 0), 1); });\n"
-	nodeSub  = "\ntest('subtracts', () => { assert.equal(sub(3, 1), 2); });\n"
-	nodeCalc = "export function add(a, b) { return a + b; }\n"
+	nodeTop    = "import test from 'node:test';\nimport assert from 'node:assert';\n"
+	nodeAdd    = nodeTop + "import { add } from '../src/calc.js';\n\ntest('adds', () => { assert.equal(add(1, 2), 3); });\n\ntest('adds zero', () => { assert.equal(add(1, 0), 1); });\n"
+	nodeSub    = "\ntest('subtracts', () => { assert.equal(sub(3, 1), 2); });\n"
+	nodeNested = nodeTop + "import { sub } from '../src/sub.js';\n\ntest('subtraction', async t => {\n  await t.test('of numbers', () => { assert.equal(sub(3, 1), 2); });\n});\n"
+	nodeCalc   = "export function add(a, b) { return a + b; }\n"
 )
 
 func nodeProject() map[string]string {
@@ -48,6 +49,7 @@ func TestNode(t *testing.T) {
 	t.Parallel()
 	needs(t, "node", "--test", "--test-reporter=junit", "--version")
 	withSub := strings.Replace(nodeAdd, "{ add }", "{ add, sub }", 1) + nodeSub
+	subOnly := "export function sub(a, b) { return a - b; }\n"
 	wrong := nodeCalc + "export function sub(a, b) { return 0; }\n"
 	right := nodeCalc + "export function sub(a, b) { return a - b; }\n"
 	for _, tc := range []struct {
@@ -64,6 +66,8 @@ func TestNode(t *testing.T) {
 			verdict: session.Pass, class: session.ClassMissingSymbol, found: "adds adds zero subtracts"},
 		{name: "missing module", edit: map[string]string{"test/sub.test.js": nodeTop + "import { sub } from '../src/sub.js';\n" + nodeSub}, expect: workflows.ExpectRed,
 			verdict: session.Pass, class: session.ClassMissingSymbol, found: "subtracts"},
+		{name: "missing module of subtests", edit: map[string]string{"test/sub.test.js": nodeNested}, expect: workflows.ExpectRed,
+			verdict: session.Pass, class: session.ClassMissingSymbol, found: "of numbers subtraction"},
 		{name: "missing name at run time", edit: map[string]string{"test/sub.test.js": nodeTop + "import * as calc from '../src/calc.js';\n" + strings.Replace(nodeSub, "sub(3", "calc.sub(3", 1)}, expect: workflows.ExpectRed,
 			verdict: session.Pass, class: session.ClassTargetFailed, found: "subtracts"},
 		{name: "assertion", edit: map[string]string{"test/calc.test.js": withSub, "src/calc.js": wrong}, expect: workflows.ExpectRed,
@@ -89,6 +93,10 @@ func TestNode(t *testing.T) {
 		{name: "ends the process", edit: map[string]string{"test/calc.test.js": "process.exit(0);\n" + withSub, "src/calc.js": wrong}, expected: []string{"subtracts"},
 			verdict: session.Fail, class: session.ClassTargetMissing},
 		{name: "emptied", edit: map[string]string{"test/calc.test.js": nodeAdd + "\ntest('subtracts', () => {});\n"}, expected: []string{"subtracts"},
+			verdict: session.Fail, class: session.ClassTargetMissing},
+		{name: "subtests by the name of their test", edit: map[string]string{"test/sub.test.js": nodeNested, "src/sub.js": subOnly}, expected: []string{"subtraction", "of numbers"},
+			verdict: session.Pass, class: session.ClassGreen},
+		{name: "a subtest deleted", edit: map[string]string{"test/sub.test.js": strings.Replace(nodeNested, "t.test('of numbers'", "t.test('of nothing'", 1), "src/sub.js": subOnly}, expected: []string{"subtraction", "of numbers"},
 			verdict: session.Fail, class: session.ClassTargetMissing},
 		{name: "old test deleted", edit: map[string]string{"test/calc.test.js": withSub, "src/calc.js": right, "test/other.test.js": "-"}, targets: []session.TestID{"subtracts"},
 			verdict: session.Fail, class: session.ClassBrokeGreen},

@@ -94,8 +94,8 @@ func TestGuards(t *testing.T) {
 	l := newLab(t, map[string]string{"a": "a"})
 	tree, _ := l.snapshot(t.Context())
 	j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(),
-		Phase:   workflows.Phase{Name: "GREEN", Guards: workflows.Guards{Except: []string{"*_test.go"}}, Gates: []workflows.Gate{shGate("exit 1")}},
-		Attempt: []session.Change{{Path: "a.go", Status: "M"}, {Path: "x/a_test.go", Status: "D"}, {Path: ".wfs/b_test.go", Status: "A"}}})
+		Phase: workflows.Phase{Name: "GREEN", Guards: workflows.Guards{Except: []string{"*_test.go"}}, Gates: []workflows.Gate{shGate("exit 1")}},
+		Visit: []session.Change{{Path: "a.go", Status: "M"}, {Path: "x/a_test.go", Status: "D"}, {Path: ".wfs/b_test.go", Status: "A"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,6 +332,9 @@ func TestPropose(t *testing.T) {
 		{"node's runner", map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`}, "node --test --test-reporter=junit", workflows.FormatJUnit, false},
 		{"node's runner with flags", map[string]string{"package.json": `{"scripts":{"test":"node --import tsx --test test/*.ts"}}`},
 			"node --import tsx --test --test-reporter=junit test/*.ts", workflows.FormatJUnit, false},
+		{"node's runner below npm run and a coverage tool", map[string]string{"package.json": `{"scripts":{"test":"npm run test:unit && npm run test:types","test:unit":"c8 --100 node --test test/*.js","test:types":"tsd"}}`},
+			"node --test --test-reporter=junit test/*.js", workflows.FormatJUnit, false},
+		{"scripts that run each other", map[string]string{"package.json": `{"scripts":{"test":"npm run a","a":"npm run test"}}`}, "npm test", workflows.FormatExit, true},
 		{"no script, test files", map[string]string{"package.json": `{}`, "test/a.js": ""}, "node --test --test-reporter=junit", workflows.FormatJUnit, false},
 		{"no script, no test files", map[string]string{"package.json": `{}`, "index.js": ""}, "", "", false},
 		{"jest without a reporter", map[string]string{"package.json": `{"scripts":{"test":"jest"}}`}, "npm test", workflows.FormatExit, true},

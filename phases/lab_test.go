@@ -151,7 +151,7 @@ func (l *lab) judged(s start, g workflows.Gate, expect workflows.Expect, targets
 	}
 	changed, _ := l.changes(l.t.Context(), s.ev.Tree, tree)
 	g.Expect = expect
-	j, err := l.judge.Judge(l.t.Context(), session.JudgeRequest{Tree: tree, RunDir: l.t.TempDir(), Changed: changed, Attempt: changed,
+	j, err := l.judge.Judge(l.t.Context(), session.JudgeRequest{Tree: tree, RunDir: l.t.TempDir(), Changed: changed, Visit: changed,
 		Phase: workflows.Phase{Name: "RED", Gates: []workflows.Gate{g}}, Baseline: s.ev, LapStart: s.ev,
 		Known: slices.Concat(s.base.Red, s.base.Flaky), Targets: targets, Expected: expected})
 	if err != nil {

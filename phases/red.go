@@ -247,9 +247,14 @@ func (l *lap) startHas(name string) bool {
 	return false
 }
 
-// matches reports whether a test is the one that was expected by name: in full, or as it is declared.
+// matches reports whether a test is the one that was expected by name: in full, as it is declared, or as a subtest of
+// it. Node reports a test that has subtests as their suite, not as a test.
 func matches(id session.TestID, name string) bool {
-	return string(id) == name || bare(string(id)) == name || !strings.Contains(name, "::") && notGo(id) && declares(leaf(id), name)
+	if string(id) == name || bare(string(id)) == name {
+		return true
+	}
+	return !strings.Contains(name, "::") && notGo(id) &&
+		slices.ContainsFunc(declaredNames(id), func(n string) bool { return declares(n, name) })
 }
 
 func notGo(id session.TestID) bool { pkg, _ := goTest(id); return pkg == "" }

@@ -111,7 +111,10 @@ func (l *lapFiles) mentions(c session.Change, name string) bool {
 func declaredNames(id session.TestID) []string {
 	names := []string{leaf(id)}
 	if _, name := goTest(id); name != "" {
-		names = append(names, strings.Split(name, "/")[1:]...) // methods of suites
+		return append(names, strings.Split(name, "/")[1:]...) // methods of suites
+	}
+	if suites := strings.Split(string(id), suiteSep); len(suites) > 1 {
+		names = append(names, suites[:len(suites)-1]...) // tests whose subtest it is
 	}
 	return names
 }

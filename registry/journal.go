@@ -30,6 +30,7 @@ type Journal struct {
 	name    string // of the tip, see tipName
 	after   string // name of the tip that this one came after, "" when that is not known
 	existed bool
+	unnamed bool // the file's name may not be on the disk yet
 	size    int64
 	events  []session.Event
 	out     *durable.Appender // nil until there is a file
@@ -85,7 +86,7 @@ func (j *Journal) load() error {
 	if err := durable.SyncFile(j.path()); err != nil {
 		return err
 	}
-	j.existed, j.size, j.events, j.after = true, content.size, content.events, content.header.After
+	j.existed, j.size, j.events, j.after = content.size > 0, content.size, content.events, content.header.After
 	j.out, err = durable.OpenAppend(j.path())
 	return err
 }
@@ -215,20 +216,28 @@ func (j *Journal) Append(events ...session.Event) error {
 	if err := j.out.Append(data); err != nil {
 		return err
 	}
+	if j.unnamed {
+		if err := durable.SyncDir(j.dir); err != nil {
+			return err
+		}
+		j.unnamed = false
+	}
 	j.events, j.size = all, j.size+int64(len(data))
 	return nil
 }
 
-// create makes the journal's file with its first line.
+// create makes the journal's file with its first line. It waits for no disk: lost in a power cut before the first event
+// is appended, or found empty, it is as if the rotation had not been reached, and what that means is seen to again.
 func (j *Journal) create() error {
 	if j.out != nil { // of an empty file, which is replaced
 		j.out.Close()
 		j.out = nil
 	}
 	first := journalHeader{V: FormatVersion, Journal: j.name, After: j.after}.encode()
-	if err := durable.WriteFile(j.path(), first, 0o600); err != nil {
+	if err := durable.WriteCache(j.path(), first, 0o600); err != nil {
 		return err
 	}
+	j.unnamed = true
 	out, err := durable.OpenAppend(j.path())
 	if err != nil {
 		return err
@@ -237,7 +246,7 @@ func (j *Journal) create() error {
 	return nil
 }
 
-// Rotate goes on to the journal that extends a new ledger tip, which is durable on return. The journal before it stays;
+// Rotate goes on to the journal that extends a new ledger tip. The journal before it stays;
 // those that the ledger has moved past twice are removed, as far as Rotate itself made the chain that leads to them:
 // a journal that it knows nothing about is kept.
 func (j *Journal) Rotate(tip session.Commit) error {

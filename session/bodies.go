@@ -257,7 +257,8 @@ type FinishStarted struct {
 // Dropped says that the turn right before it, or the finish that was started, did not happen: its ledger commit was
 // never published, and what it had made in the repository has been taken back.
 type Dropped struct {
-	Why string `json:"why"`
+	Why  string `json:"why"`
+	Move bool   `json:"move,omitempty"` // the move that was started is given up, too
 }
 
 // Finished hands the work over. (turn)

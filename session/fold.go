@@ -51,6 +51,10 @@ func (s *Session) apply(e Event) error {
 		}
 	case AttemptStarted:
 		s.Status, s.Waiting, s.Runs, s.Started = StatusRunning, nil, s.Runs+1, b.RunID
+		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited goes back to a phase to be judged
+		if s.Visit.Tree == "" {
+			s.Visit.Tree = b.Tree
+		}
 		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes)}
 	case RunEnded, Judged, Reopened, Decided:
 		return s.applyOpen(b)
@@ -71,7 +75,7 @@ func (s *Session) apply(e Event) error {
 	case Agreed:
 		s.agreed()
 	case BreakerReset:
-		s.Visit, s.Blocked = Visit{}, nil
+		s.Visit, s.Blocked = Visit{Tree: s.Visit.Tree}, nil
 		if s.Status == StatusBlocked {
 			s.Status, s.Why = StatusPaused, "breaker reset"
 		}
@@ -85,6 +89,9 @@ func (s *Session) apply(e Event) error {
 		s.Finishing, s.Finished, s.Status = nil, &b, StatusFinished
 	case Dropped:
 		s.Finishing = nil
+		if b.Move {
+			s.Moving = nil
+		}
 	default:
 		return fmt.Errorf("%w: event kind %q", ErrNewer, e.Kind())
 	}
@@ -136,6 +143,9 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 			c.Green = prev.Green // the same tree, judged already
 		}
 		s.Open = nil
+		if b.Trigger == TriggerManual {
+			s.Visit.Tree = "" // what a person has kept, the person has allowed
+		}
 	}
 	c.Next, c.NextLap = s.Phase, s.Lap
 	c.Targets, c.Expected, c.LapTree = s.Targets, s.Expected, s.LapTree

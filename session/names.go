@@ -4,7 +4,6 @@ package session
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
@@ -45,7 +44,15 @@ func short(s string) string { return s[:min(10, len(s))] }
 // MaxID is the longest slug, in bytes. It leaves room for "refs/heads/wfs/" and ".lock" on every file system.
 const MaxID = 49
 
-var idForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,48}$`)
+// wellFormed is `^[a-z0-9][a-z0-9-]{0,48}$`, without a regular expression to compile at every start.
+func wellFormed(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0) {
+			return false
+		}
+	}
+	return len(s) >= 1 && len(s) <= MaxID
+}
 
 // Names that are refused as ids: device names that Windows reserves, and names that git or wfs give a meaning of
 // their own.
@@ -61,7 +68,7 @@ func ParseID(s string) (ID, error) {
 	if len(s) > 4 && strings.EqualFold(s[:4], "wfs-") {
 		slug = strings.ToLower(s[4:])
 	}
-	if !idForm.MatchString(slug) || strings.HasSuffix(slug, "-") || reserved[slug] {
+	if !wellFormed(slug) || strings.HasSuffix(slug, "-") || reserved[slug] {
 		return "", fmt.Errorf("%q is no session id: small letters, digits and dashes, at most %d", s, MaxID)
 	}
 	return ID(slug), nil

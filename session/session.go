@@ -57,7 +57,7 @@ type Open struct {
 	Decided   *Decided   `json:"decided,omitempty"`
 }
 
-// Visit counts what the breaker needs, since the phase was entered or the breaker was reset.
+// Visit is what the breaker and the guards need, since the phase was entered or, for the breaker, was reset.
 type Visit struct {
 	Attempts    int      `json:"attempts"`
 	NoProgress  int      `json:"no_progress"`  // in a row
@@ -66,6 +66,7 @@ type Visit struct {
 	Seen        []string `json:"seen,omitempty"`  // fingerprints of this visit
 	Trees       []Tree   `json:"trees,omitempty"` // trees of this visit, to notice going in circles
 	Best        int      `json:"best"`            // most targets that passed at once
+	Tree        Tree     `json:"tree,omitempty"`  // what the phase was entered with, for its guards
 }
 
 // Checkpoint is one entry of a session's history.

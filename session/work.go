@@ -19,7 +19,7 @@ type JudgeRequest struct {
 	Plan     workflows.Plan
 	RunDir   string
 	Changed  []Change // since the lap began
-	Attempt  []Change // since the attempt began, for guards
+	Visit    []Change // since the phase was entered, for guards
 	Baseline Evidence
 	Known    []TestID // red or flaky in the baseline: never held against anybody
 	LapStart Evidence
