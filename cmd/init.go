@@ -145,7 +145,7 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	if err := a.trustNow(digest(list), "wfs init"); err != nil {
 		return err
 	}
-	next := []string{`wfs new "what you want to build" --agent 'COMMAND'`}
+	next := []string{`git add .wfs && git commit -m "how wfs judges this project"`, `wfs new "what you want to build" --agent 'COMMAND'`}
 	if a.json {
 		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, next})
 	}
@@ -170,7 +170,7 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 // seenText says in the file what a gate showed. It holds no time, so that the same project gets the same file.
 func seenText(g session.GateResult) string {
 	if n := g.Counts; n.Total() > 0 {
-		return fmt.Sprintf("%d tests passed, %d failed, %d skipped", n.Passed, n.Failed+n.Errors, n.Skipped)
+		return fmt.Sprintf("%d passed, %d failed, %d skipped", n.Passed, n.Failed+n.Errors, n.Skipped)
 	}
 	return fmt.Sprintf("exit code %d", g.Exit)
 }

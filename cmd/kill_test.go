@@ -3,6 +3,9 @@
 package cmd
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,44 +17,98 @@ import (
 // command, typed again, has succeeded.
 type deed struct {
 	name string
-	args []string
+	args string // without wfs
+	tdd  bool   // in the repository with test-driven development
 	// before brings the fixture to where the command makes sense.
 	before func(f *fixture)
 	// done checks the end. It must hold whether the first, killed try had come through or not.
-	done func(f *fixture)
+	done  func(f *fixture)
+	dirty bool // `git status` need not be clean at the end
 }
+
+func dirty(f *fixture)       { f.dirty() }
+func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
+
+// onThree checks the end of a new: HEAD is on the new session's branch. Typed again it may be a second one.
+func onThree(f *fixture) {
+	f.t.Helper()
+	if h := f.head(); !strings.HasPrefix(h, "refs/heads/wfs/three") {
+		f.t.Errorf("HEAD is on %s", h)
+	}
+}
+
+func onHanded(f *fixture) { f.t.Helper(); f.on("handed"); f.branchHolds("handed", "work.txt") }
 
 var deeds = []deed{
 	{
-		name: "checkpoint", args: []string{"checkpoint", "-m", "x"},
-		before: func(f *fixture) { f.dirty() },
-		done:   func(f *fixture) { f.branchHolds("wfs/one", "edited.txt", "untracked.txt") },
+		name: "checkpoint", args: "checkpoint -m x", before: dirty,
+		done: func(f *fixture) { f.branchHolds("wfs/one", "edited.txt", "untracked.txt") },
 	},
 	{
-		name: "new", args: []string{"new", "three", "--workflow", "plain", "--agent", "true", "--leave"},
-		before: func(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() },
+		name: "checkpoint of what is in the index alone", args: "checkpoint",
+		before: func(f *fixture) {
+			f.write("staged.txt", "staged, and nowhere else\n")
+			f.ok("git", "add", "staged.txt")
+			f.write("staged.txt", "as committed\n")
+		},
+		done: func(f *fixture) { f.on("wfs/one") },
+	},
+	{
+		name: "new", args: "new three --workflow plain --agent true --leave", before: dirtyOnMain,
 		done: func(f *fixture) {
-			if h := f.head(); !strings.HasPrefix(h, "refs/heads/wfs/three") {
-				f.t.Errorf("HEAD is on %s", h)
+			onThree(f)
+			if f.exists("untracked.txt") {
+				f.t.Error("what was to be left was carried")
 			}
 		},
 	},
 	{
-		name: "switch", args: []string{"switch", "two"},
-		before: func(f *fixture) { f.dirty() },
+		name: "new --carry", args: "new three --workflow plain --agent true --carry", before: dirtyOnMain,
+		done: func(f *fixture) { onThree(f); f.branchHolds("wfs/three", "untracked.txt") },
+	},
+	{
+		name: "new --from", args: "new three --workflow plain --agent true --from one@1", before: dirty,
+		done: func(f *fixture) {
+			onThree(f)
+			f.branchHolds("wfs/one", "untracked.txt")
+			if !f.exists("first.txt") || f.exists("second.txt") {
+				f.t.Error("the work tree is not checkpoint 1's")
+			}
+		},
+	},
+	{
+		name: "new on a session's branch", args: "new three --workflow plain --agent true", before: dirty,
+		done: func(f *fixture) {
+			onThree(f)
+			f.branchHolds("wfs/one", "untracked.txt")
+			if f.exists("first.txt") {
+				f.t.Error("the new session begins on top of the other")
+			}
+		},
+	},
+	{
+		name: "switch", args: "switch two", before: dirty,
 		done: func(f *fixture) {
 			f.on("wfs/two")
 			f.branchHolds("wfs/one", "edited.txt", "untracked.txt")
 		},
 	},
 	{
-		name: "leave", args: []string{"switch", "main"},
-		before: func(f *fixture) { f.dirty() },
-		done:   func(f *fixture) { f.on("main") },
+		name: "leave", args: "switch main", before: dirty,
+		done: func(f *fixture) { f.on("main"); f.branchHolds("wfs/one", "untracked.txt") },
 	},
 	{
-		name: "resume", args: []string{"resume", "--at", "1"},
-		before: func(f *fixture) { f.dirty() },
+		name: "leave for what was left", args: "switch main", dirty: true,
+		before: func(f *fixture) { dirtyOnMain(f); f.ok("wfs", "switch", "one") },
+		done: func(f *fixture) {
+			f.on("main")
+			if !f.exists("untracked.txt") || f.exists("a.txt") {
+				f.t.Error("the edits are not back")
+			}
+		},
+	},
+	{
+		name: "resume", args: "resume --at 1", before: dirty,
 		done: func(f *fixture) {
 			f.on("wfs/one")
 			if f.exists("second.txt") || !f.exists("first.txt") {
@@ -60,21 +117,72 @@ var deeds = []deed{
 		},
 	},
 	{
-		name: "undo", args: []string{"undo"},
+		name: "resume of another session", args: "resume two --at 0", before: dirty,
+		done: func(f *fixture) {
+			f.on("wfs/two")
+			f.branchHolds("wfs/one", "untracked.txt")
+			if f.exists("of-two.txt") {
+				f.t.Error("the work tree is not checkpoint 0's")
+			}
+		},
+	},
+	// Typed again an undo may be a redo: only what always holds is checked.
+	{
+		name: "undo of resume", args: "undo", dirty: true,
 		before: func(f *fixture) { f.dirty(); f.ok("wfs", "resume", "--at", "1") },
-		done:   nil, // typed again it may be a redo: only what always holds is checked
 	},
 	{
-		name: "finish", args: []string{"finish", "--branch", "handed"},
-		before: func(f *fixture) { f.ok("wfs", "run") },
-		done: func(f *fixture) {
-			f.on("handed")
-			f.branchHolds("handed", "work.txt")
+		name: "undo of new", args: "undo", dirty: true,
+		before: func(f *fixture) {
+			dirtyOnMain(f)
+			f.ok("wfs", "new", "three", "--workflow", "plain", "--agent", "true", "--leave")
+			f.write("of-three.txt", "three\n")
 		},
 	},
 	{
-		name: "run", args: []string{"run"},
+		name: "undo of finish", args: "undo", dirty: true,
+		before: func(f *fixture) {
+			f.ok("wfs", "run")
+			f.ok("wfs", "finish", "--branch", "handed")
+			f.write("later.txt", "later\n")
+		},
+	},
+	{
+		name: "finish", args: "finish --branch handed", done: onHanded,
+		before: func(f *fixture) { f.ok("wfs", "run") },
+	},
+	{
+		name: "finish --keep", args: "finish --branch handed --keep", done: onHanded,
+		before: func(f *fixture) { f.ok("wfs", "run") },
+	},
+	{
+		name: "finish --without-carried", args: "finish --branch handed --without-carried", dirty: true,
+		before: func(f *fixture) {
+			dirtyOnMain(f)
+			f.ok("wfs", "new", "three", "--workflow", "plain", "--agent", "echo work > work.txt", "--carry")
+			f.ok("wfs", "run")
+		},
+		done: func(f *fixture) {
+			onHanded(f)
+			f.branchLacks("handed", "untracked.txt")
+			if !f.exists("untracked.txt") {
+				f.t.Error("what was carried is not in the work tree")
+			}
+		},
+	},
+	{
+		name: "run", args: "run",
 		done: func(f *fixture) { f.branchHolds("wfs/one", "work.txt") },
+	},
+	{
+		name: "run through two laps", args: "run", tdd: true, before: dirty,
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "two", "two.test", "three", "three.test", "untracked.txt")
+			f.ok("wfs", "finish", "--branch", "handed")
+			if two := f.ok("git", "show", "handed:two"); two != "two" {
+				f.t.Errorf("the first lap's REFACTOR is lost: %q", two)
+			}
+		},
 	},
 }
 
@@ -82,66 +190,107 @@ var deeds = []deed{
 // ref before is still there afterwards; git finds nothing wrong; and the same command, typed again, succeeds.
 func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
-	hit := map[durable.Point]bool{}
-	t.Run("points", func(t *testing.T) {
+	hit := map[durable.Point]int{}
+	t.Run("deeds", func(t *testing.T) {
 		for _, d := range deeds {
-			for _, p := range durable.Points {
-				t.Run(d.name+"/"+string(p), func(t *testing.T) {
-					t.Parallel()
-					if killAt(t, d, p) {
+			t.Run(d.name, func(t *testing.T) {
+				t.Parallel()
+				for _, at := range passes(t, d) {
+					t.Run(at, func(t *testing.T) {
+						t.Parallel()
+						killAt(t, d, at)
 						mu.Lock()
-						hit[p] = true
-						mu.Unlock()
-					}
-				})
-			}
+						defer mu.Unlock()
+						p, _, _ := strings.Cut(at, "#")
+						hit[durable.Point(p)]++
+					})
+				}
+			})
 		}
 	})
+	kills := 0
 	for _, p := range durable.Points {
-		if !hit[p] {
+		if hit[p] == 0 {
 			t.Errorf("no deed passes %s: a durable step without a test", p)
 		}
+		kills += hit[p]
 	}
-	t.Logf("%d of %d named steps were killed at", len(hit), len(durable.Points))
+	t.Logf("killed %d times at %d named steps", kills, len(hit))
 }
 
-func killAt(t *testing.T, d deed, p durable.Point) (killed bool) {
-	f := plainTemplate.fixture(t)
+// passes lists where to kill a deed: every step that it passes, one that it passes often the first time, the third, and
+// the last. Runs pass a step once in each attempt, and the third attempt is a lap's last.
+func passes(t *testing.T, d deed) []string {
+	f := d.fixture(t)
+	log := filepath.Join(t.TempDir(), "points")
+	if out, exit := f.try([]string{"WFS_FAILPOINT_LOG=" + log}, d.command()...); exit != 0 {
+		t.Fatalf("exit %d without being killed: %s", exit, out)
+	}
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, order := map[string]int{}, []string{}
+	for _, p := range strings.Fields(string(data)) {
+		if count[p]++; count[p] == 1 {
+			order = append(order, p)
+		}
+	}
+	var list []string
+	for _, p := range order {
+		for n := 1; n <= count[p]; n++ {
+			if n == 1 || count[p] <= 3 || n == 3 || n == count[p] {
+				list = append(list, fmt.Sprintf("%s#%d", p, n))
+			}
+		}
+	}
+	return list
+}
+
+func (d deed) command() []string { return append([]string{"wfs"}, strings.Fields(d.args)...) }
+
+func (d deed) fixture(t *testing.T) *fixture {
+	t.Helper()
+	p := &plainTemplate
+	if d.tdd {
+		p = &tddTemplate
+	}
+	f := p.fixture(t)
 	if d.before != nil {
 		d.before(f)
 	}
+	return f
+}
+
+func killAt(t *testing.T, d deed, at string) {
+	f := d.fixture(t)
 	before := f.blobs()
 	theirs := f.userThings()
-	out, exit := f.try([]string{"WFS_FAILPOINT=" + string(p)}, append([]string{"wfs"}, d.args...)...)
-	if exit != -1 {
-		if exit != 0 {
-			t.Fatalf("exit %d without being killed: %s", exit, out)
-		}
-		return false
+	if out, exit := f.try([]string{"WFS_FAILPOINT=" + at}, d.command()...); exit != -1 {
+		t.Fatalf("not killed, but exit %d: %s", exit, out)
 	}
 	f.nothingLost(before)
 	f.sound()
 	f.ok("wfs", "status", "one")
 	f.ok("wfs", "list")
-	again, exit := f.try(nil, append([]string{"wfs"}, d.args...)...)
+	again, exit := f.try(nil, d.command()...)
 	if exit != 0 && !f.doneAlready(d, again) {
 		t.Fatalf("typed again it fails with exit %d: %s", exit, again)
 	}
 	f.nothingLost(before)
 	f.sound()
-	if d.done != nil {
-		d.done(f)
-	}
 	if now := f.userThings(); now != theirs {
 		t.Errorf("what is the user's was changed from\n%s\nto\n%s", theirs, now)
 	}
-	if status := f.ok("git", "status", "--porcelain"); d.name != "undo" && status != "" && !strings.HasPrefix(d.name, "leave") {
+	if status := f.ok("git", "status", "--porcelain"); status != "" && !d.dirty {
 		t.Errorf("git status is not clean: %s", status)
 	}
-	return true
+	if d.done != nil {
+		d.done(f)
+	}
 }
 
 // doneAlready reports whether a command refuses the second time because the first, killed one had come through.
 func (f *fixture) doneAlready(d deed, out string) bool {
-	return d.name == "finish" && strings.Contains(out, "no session is current") && f.head() == "refs/heads/handed"
+	return strings.HasPrefix(d.name, "finish") && strings.Contains(out, "no session is current") && f.head() == "refs/heads/handed"
 }

@@ -343,7 +343,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		a.out("%s  %s", s.ID.Display(), s.Goal)
 		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())
 		if n := len(s.Items); n > 0 {
-			a.out("%d items to do, the first: %s", n, s.Items[0])
+			a.out("%d %s to do, the first: %s", n, plural(n, "item", "items"), s.Items[0])
 		}
 		if n := len(s.Carried); n > 0 {
 			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))

@@ -65,6 +65,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON on standard output")
 	root.PersistentFlags().StringVarP(&a.env.Dir, "directory", "C", a.env.Dir, "run as if started in this `directory`")
+	root.PersistentFlags().Lookup("directory").DefValue = "" // the help says the same everywhere
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{err.Error(), strings.TrimSpace(c.CommandPath() + " --help")}
 	})

@@ -119,7 +119,7 @@ func (a *app) mustTrust(list []rulesFile) error {
 		return err
 	}
 	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust",
-		Message: fmt.Sprintf("the %d files below .wfs/ name commands to run, and you have not trusted what they say now", len(list))}
+		Message: "files below .wfs/ name commands to run, and you have not trusted what they say now"}
 }
 
 // trustSession refuses to drive a session whose pinned plan came from elsewhere.

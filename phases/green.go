@@ -59,7 +59,7 @@ func judgeGreen(l *lap) finding {
 	default:
 		f.verdict, f.class = session.Pass, session.ClassGreen
 		f.reason = "everything expected passes"
-		if n := len(l.targets) + len(l.expected); n > 0 {
+		if n := f.passing; n > 0 {
 			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
 		}
 	}
@@ -88,18 +88,34 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 		look(id)
 	}
 	for _, name := range l.expected {
-		found := false
-		for _, id := range sortedKeys(l.now.tests) {
-			if matches(id, name) {
-				found = true
-				look(id)
-			}
-		}
-		if !found {
+		ids := l.expectedAs(name)
+		if len(ids) == 0 {
 			missing = append(missing, session.TestID(name))
+		}
+		for _, id := range ids {
+			look(id)
 		}
 	}
 	return missing, failing
+}
+
+// expectedAs finds the tests that are meant by a name. Where new ones have it, older ones that have it too are others.
+func (l *lap) expectedAs(name string) []session.TestID {
+	var fresh, old []session.TestID
+	for _, id := range sortedKeys(l.now.tests) {
+		if !matches(id, name) {
+			continue
+		}
+		if _, had := l.start[id]; had {
+			old = append(old, id)
+		} else {
+			fresh = append(fresh, id)
+		}
+	}
+	if len(fresh) > 0 {
+		return fresh
+	}
+	return old
 }
 
 // newlyFailing are tests that nobody asked for and that fail: absent or skipped at the lap's start.
@@ -194,7 +210,7 @@ func (l *lap) declaredIn(id session.TestID, b broken) bool {
 			continue
 		}
 		for _, f := range l.files.tests(id, x.File) {
-			is := func(d declaration) bool { return d.test && declares(leaf(id), d.name) }
+			is := func(d declaration) bool { return d.test && declares(id, leaf(id), d.name) }
 			if slices.ContainsFunc(f.decls, is) || slices.ContainsFunc(f.oldDecls, is) {
 				return true
 			}

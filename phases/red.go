@@ -254,7 +254,7 @@ func matches(id session.TestID, name string) bool {
 		return true
 	}
 	return !strings.Contains(name, "::") && notGo(id) &&
-		slices.ContainsFunc(declaredNames(id), func(n string) bool { return declares(n, name) })
+		slices.ContainsFunc(declaredNames(id), func(n string) bool { return declares(id, n, name) })
 }
 
 func notGo(id session.TestID) bool { pkg, _ := goTest(id); return pkg == "" }

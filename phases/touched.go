@@ -82,7 +82,7 @@ func (l *lapFiles) touched(id session.TestID, where string) bool {
 	names := declaredNames(id)
 	for _, f := range l.tests(id, where) {
 		for _, d := range f.decls {
-			if !d.test || !slices.ContainsFunc(names, func(n string) bool { return declares(n, d.name) }) {
+			if !d.test || !slices.ContainsFunc(names, func(n string) bool { return declares(id, n, d.name) }) {
 				continue
 			}
 			if !f.oldKnown || !sameIn(f.oldDecls, d) || l.usesChanged(id, d) {
@@ -119,9 +119,11 @@ func declaredNames(id session.TestID) []string {
 	return names
 }
 
-// declares reports whether a declaration called name makes a test that its runner calls leaf: some runners put the
-// suites' names in front.
-func declares(leaf, name string) bool { return leaf == name || strings.HasSuffix(leaf, " "+name) }
+// declares reports whether a declaration called name makes a test that its runner calls leaf. Runners that report classes
+// may put the suites' names in front.
+func declares(id session.TestID, leaf, name string) bool {
+	return leaf == name || strings.HasSuffix(leaf, " "+name) && strings.Contains(string(id), "::")
+}
 
 func sameIn(list []declaration, d declaration) bool {
 	return slices.ContainsFunc(list, func(o declaration) bool { return o.name == d.name && o.body == d.body })
@@ -149,7 +151,7 @@ func (l *lapFiles) emptied(id session.TestID, where string, sure bool) bool {
 	name, empty := leaf(id), false
 	for _, f := range l.tests(id, where) {
 		for _, d := range f.decls {
-			if !d.test || !declares(name, d.name) {
+			if !d.test || !declares(id, name, d.name) {
 				continue
 			}
 			if !d.empty {

@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,8 +15,18 @@ import (
 var hits atomic.Int64
 
 // Hit kills the process at once, as SIGKILL does, if the environment's WFS_FAILPOINT is the point's name. "name#2"
-// lets the first hit pass.
+// lets the first hit pass. With WFS_FAILPOINT_LOG, the names of all points that are passed are appended to that file.
 func Hit(p Point) {
+	if path := os.Getenv("WFS_FAILPOINT_LOG"); path != "" {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintln(f, p)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			panic(fmt.Sprintf("WFS_FAILPOINT_LOG: %v", err))
+		}
+	}
 	name, count, counted := strings.Cut(os.Getenv("WFS_FAILPOINT"), "#")
 	if name == "" {
 		return

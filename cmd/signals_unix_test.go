@@ -1,0 +1,195 @@
+//go:build unix
+
+package cmd
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// slowAgent edits a file, starts a child, says so, and then waits until somebody writes to the pipe "go" in the home.
+const slowAgent = `mkfifo "$HOME/go"
+echo edited > work.txt
+sleep 300 &
+echo $! > "$HOME/child.pid"
+echo $$ > "$HOME/agent.pid"
+read -r line < "$HOME/go"
+kill $!
+`
+
+// TestHeld lets one wfs drive a session while others come along. Those that would write are turned away at once, and
+// told by whom; those that read are not.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent(slowAgent)
+	p.ok("wfs", "new", "other")
+	p.ok("wfs", "new", "one")
+	first := p.start("wfs", "run")
+	p.await("agent.pid")
+
+	pid := strconv.Itoa(first.cmd.Process.Pid)
+	for _, args := range []string{"run", "run one", "checkpoint", "switch other", "switch main", "new three", "resume one", "resume --fresh", "finish", "undo", "resume other"} {
+		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid)
+	}
+	holds(t, p.ok("wfs"), "running in WORK")
+	holds(t, p.ok("wfs", "status"), "running in WORK", "driven by wfs run (pid "+pid+")")
+	holds(t, p.ok("wfs", "status", "--json"), `"status":"running"`, `"driver":{"pid":`+pid+`,"command":"wfs run"}`)
+	holds(t, p.ok("wfs", "list"), "one", "running")
+	holds(t, p.ok("wfs", "list", "--json"), `"driver":{"pid":`+pid)
+	holds(t, p.ok("wfs", "log"), "birth")
+	holds(t, p.ok("wfs", "show"), "running in WORK")
+	holds(t, p.ok("wfs", "show", "0"), "one@0")
+	p.ok("wfs", "diff")
+	p.ok("wfs", "run", "--dry-run")
+
+	p.write("../home/go", "go\n")
+	if out, exit := first.wait(); exit != 0 {
+		t.Fatalf("the first run: exit %d: %s", exit, out)
+	}
+	holds(t, p.ok("wfs", "status"), "completed")
+	holds(t, p.ok("git", "status", "--porcelain"), "")
+}
+
+// TestInterrupted stops a run with the signals that people and systems send. What the agent did is kept, nothing of it
+// goes on living, and wfs run goes on from there.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sig  syscall.Signal
+		exit int
+	}{{syscall.SIGINT, exitInterrupted}, {syscall.SIGTERM, exitTerminated}} {
+		t.Run(c.sig.String(), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.agent(slowAgent)
+			p.ok("wfs", "new", "one")
+			r := p.start("wfs", "run")
+			p.await("agent.pid")
+			r.signal(c.sig)
+			out, exit := r.wait()
+			if exit != c.exit {
+				t.Fatalf("exit %d, want %d: %s", exit, c.exit, out)
+			}
+			holds(t, out, "interrupted", "next: wfs run")
+			p.gone(p.read("agent.pid"))
+			p.gone(p.read("child.pid"))
+			holds(t, p.ok("git", "log", "-1", "--format=%B"), "interrupted", "Wfs-Trigger: interrupted")
+			holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
+			if dirty := p.ok("git", "status", "--porcelain"); dirty != "" {
+				t.Errorf("git status: %s", dirty)
+			}
+			holds(t, p.ok("wfs", "status"), "interrupted in WORK", "next: wfs run")
+			holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
+
+			p.agent("echo more > more.txt")
+			holds(t, p.ok("wfs", "run"), "completed")
+			holds(t, p.ok("wfs", "status", "--json"), `"attempts":1`)
+		})
+	}
+}
+
+// TestSecondInterrupt kills an agent that does not want to end.
+func TestSecondInterrupt(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent("trap 'echo asked > \"$HOME/asked\"' TERM INT\necho edited > work.txt\necho $$ > \"$HOME/agent.pid\"\nwhile :; do sleep 0.02; done\n")
+	p.ok("wfs", "new", "one")
+	r := p.start("wfs", "run")
+	p.await("agent.pid")
+	r.signal(syscall.SIGINT)
+	p.await("asked") // and it has 5 seconds now
+	r.signal(syscall.SIGINT)
+	out, exit := r.wait()
+	if exit != exitInterrupted {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	p.gone(p.read("agent.pid"))
+	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
+	p.agent("echo done > done.txt")
+	holds(t, p.ok("wfs", "run"), "completed")
+}
+
+// TestInterruptedGate stops a gate. Nothing is judged, and the attempt is not spent.
+func TestInterruptedGate(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\ngates:\n  tests: {run: 'sh \"$HOME/gate.sh\"'}\n")
+	p.write("../home/gate.sh", "true\n")
+	p.agent("echo edited > work.txt")
+	p.ok("git", "commit", "-q", "-a", "-m", "a gate of its own")
+	p.ok("wfs", "trust", "--yes")
+	p.ok("wfs", "new", "one")
+	p.write("../home/gate.sh", "echo $$ > \"$HOME/gate.pid\"\nsleep 300\n")
+	r := p.start("wfs", "run")
+	p.await("gate.pid")
+	r.signal(syscall.SIGINT)
+	if out, exit := r.wait(); exit != exitInterrupted {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	p.gone(p.read("gate.pid"))
+	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
+	holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
+	p.write("../home/gate.sh", "true\n")
+	holds(t, p.ok("wfs", "run"), "completed")
+}
+
+// TestInterruptedWhileWaiting ends the wait for a limit.
+func TestInterruptedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent("echo '{\"wait\": \"1h\"}' > \"$WFS_RESULT\"\n")
+	p.ok("wfs", "new", "one")
+	r := p.start("wfs", "run", "--json")
+	r.await(`"kind":"waiting"`)
+	r.signal(syscall.SIGINT)
+	if out, exit := r.wait(); exit != exitInterrupted {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	holds(t, p.ok("wfs", "status"), "waiting for a limit")
+}
+
+// TestOutlivedByItsAgent kills wfs so that it can clean up nothing. The next run finds what is still alive and touches nothing
+// until that is gone.
+func TestOutlivedByItsAgent(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux can find the processes of a run whose wfs is dead")
+	}
+	p := newPlace(t)
+	p.agent(slowAgent)
+	p.ok("wfs", "new", "one")
+	r := p.start("wfs", "run")
+	p.await("agent.pid")
+	r.signal(syscall.SIGKILL)
+	r.wait()
+	agent, child := p.read("agent.pid"), p.read("child.pid")
+
+	holds(t, p.ok("wfs", "status"), "interrupted in WORK")
+	tip := p.ok("git", "rev-parse", "HEAD")
+	for range 2 { // it stays so
+		p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", agent, child, "next: kill ", "&& wfs run")
+	}
+	if now := p.ok("git", "rev-parse", "HEAD"); now != tip {
+		t.Errorf("the branch was moved while the agent of a dead run still works: %s", now)
+	}
+	holds(t, p.ok("wfs", "status"), "blocked by survivors", agent)
+
+	for _, pid := range []string{child, agent} {
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		p.gone(pid)
+	}
+	p.agent("echo more > more.txt")
+	holds(t, p.ok("wfs", "run"), "completed")
+	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
+	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")
+}
