@@ -99,19 +99,41 @@ func nextCommands(s *session.Session, current bool) []string {
 			return []string{`wfs run --note "your answer"`}
 		}
 	case session.StatusCompleted:
+		if unjudged(s) {
+			return []string{"wfs run"}
+		}
 		return []string{"wfs diff", "wfs finish"}
 	case session.StatusRunning:
 		return []string{"wfs show"}
 	case session.StatusInterrupted:
-		return []string{"wfs run", "wfs resume --at " + fmt.Sprint(max(s.Current-1, 0))}
+		return []string{"wfs run", fmt.Sprintf("wfs resume --at %d", beforeInterruption(s))}
 	}
 	return []string{"wfs run"}
+}
+
+// beforeInterruption is the checkpoint to go back to for somebody who does not want what an interrupted attempt left.
+// That is still in the work tree if nobody has kept it in a checkpoint yet.
+func beforeInterruption(s *session.Session) int {
+	n := s.Current
+	for n > 0 && s.At(n).Trigger == session.TriggerInterrupted {
+		n--
+	}
+	return n
+}
+
+// unjudged reports whether work that was completed has a checkpoint on top that no gate has seen.
+func unjudged(s *session.Session) bool {
+	c := s.At(s.Current)
+	return s.Status == session.StatusCompleted && c != nil && !c.Green
 }
 
 // stands says where a session stands, in one line.
 func stands(s *session.Session) string {
 	switch s.Status {
 	case session.StatusCompleted:
+		if unjudged(s) {
+			return fmt.Sprintf("completed, and edited since: checkpoint %d is not judged yet", s.Current)
+		}
 		return "completed: everything asked for is done, and judged green"
 	case session.StatusFinished:
 		return "finished: handed over on " + strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
@@ -123,7 +145,7 @@ func stands(s *session.Session) string {
 		at += ", " + lap
 	}
 	if n := s.Visit.Attempts; n > 0 {
-		at += fmt.Sprintf(", %d %s made", n, plural(n, "attempt", "attempts"))
+		at += fmt.Sprintf(", %d %s so far", n, plural(n, "attempt", "attempts"))
 	}
 	line := string(s.Status) + " in " + at
 	if s.Status == session.StatusCreated {

@@ -34,8 +34,7 @@ session's present one; with two, the second against the first. It writes nothing
 				return err
 			}
 			if !a.json {
-				o.Color = a.env.StdoutTTY && a.env.get("NO_COLOR") == ""
-				return a.repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
+				return a.diffTo(ctx, from, to, o)
 			}
 			x, err := a.repo.TreeOf(ctx, from)
 			if err != nil {

@@ -44,6 +44,9 @@ func (a *app) finish(ctx context.Context, o engine.Handover) error {
 		return err
 	}
 	id, err := a.resolve(ctx, "")
+	if err != nil && a.claimed != "" { // one that was killed, and that has just been completed
+		id, err = a.claimed, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -83,6 +86,12 @@ func (a *app) finish(ctx context.Context, o engine.Handover) error {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}
 	a.sayHeldOut(ctx, &h.S)
+	if ref := h.S.BaseRef; ref != "" {
+		if op, err := a.eng.Parked(ctx, ref); err == nil && op != nil {
+			on := strings.TrimPrefix(ref, "refs/heads/")
+			a.out("uncommitted changes of yours from %s are still kept: git switch %s, then wfs says how to have them back", on, on)
+		}
+	}
 	a.out("undo: wfs undo")
 	if j.Push != "" {
 		a.out("next: %s", j.Push)

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,16 +46,20 @@ func (a *app) heldOutFile() (string, error) {
 	return path, durable.WriteFile(path, []byte(heldOutRules), 0o600)
 }
 
-// sayHeldOut names files that checkpoints do not hold.
-func (a *app) sayHeldOut(ctx context.Context, _ *session.Session) {
-	file, err := a.heldOutFile()
-	if err != nil {
+// sayHeldOut names files that checkpoints do not hold although the repository's own rules would let them in: they look
+// like keys, or were ignored when the session began.
+func (a *app) sayHeldOut(ctx context.Context, s *session.Session) {
+	file := a.clone.ExcludeFile(s.ID)
+	if file == "" {
 		return
 	}
 	names, err := a.repo.HeldOut(ctx, file)
-	if err != nil || len(names) == 0 {
+	if err != nil || len(names) == 0 { // a reminder, not worth failing for
 		return
 	}
 	list := strings.Join(names[:min(len(names), 5)], " ")
-	a.note("not in checkpoints, because they look like keys: %s (to let one in: git add -f FILE)", list)
+	if more := len(names) - 5; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	a.note("held out of checkpoints, by name or because it was ignored before: %s (to let one in: git add -f FILE)", list)
 }

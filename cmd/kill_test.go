@@ -64,7 +64,11 @@ var deeds = []deed{
 	},
 	{
 		name: "new --carry", args: "new three --workflow plain --agent true --carry", before: dirtyOnMain,
-		done: func(f *fixture) { onThree(f); f.branchHolds("wfs/three", "untracked.txt") },
+		done: func(f *fixture) {
+			onThree(f)
+			f.ok("wfs", "resume", "three")
+			f.branchHolds("wfs/three", "untracked.txt")
+		},
 	},
 	{
 		name: "new --from", args: "new three --workflow plain --agent true --from one@1", before: dirty,

@@ -45,7 +45,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		return a.answer(j)
 	}
 	if saved != nil {
-		a.out("%s: edits kept as checkpoint %d", strings.TrimPrefix(saved.Summary, "switch: "), saved.Number)
+		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
 	}
 	if r == nil {
 		where := fmt.Sprintf("%s is current already, at checkpoint %d", h.ID.Display(), h.S.Current)
@@ -133,7 +133,7 @@ func (a *app) saveLeft(ctx context.Context, cur, target session.ID) (*session.Ch
 	if err != nil {
 		return nil, err
 	}
-	return h.Save(ctx, fmt.Sprintf("switch: %s", cur))
+	return h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
 }
 
 func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
@@ -154,7 +154,7 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
 	if err != nil {
 		return err
 	}
-	saved, err := h.Save(ctx, fmt.Sprintf("switch: %s", cur))
+	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
 	if err != nil {
 		return err
 	}

@@ -334,6 +334,7 @@ func (a *app) askCarry(names []string) (carry bool, err error) {
 	case "l", "leave":
 		return false, nil
 	}
+	a.note("nothing was begun, and nothing was changed")
 	return false, exitWith(exitDecision)
 }
 

@@ -247,6 +247,19 @@ var recoveryTable = []row{
 			f.on("wfs/one")
 			f.branchHolds("handed", "work.txt")
 		}},
+	{state: "finish: the ledger has moved, HEAD has not", build: func(f *fixture) { f.finishDies(ledgerMoved) },
+		reads: "finished: handed over on handed", does: "finish --branch handed", says: "is finished", then: handed},
+	{state: "finish: the same, and .git/wfs is gone", build: func(f *fixture) { f.finishDies(ledgerMoved); f.loseState() },
+		reads: "finished: handed over on handed", does: "finish --branch handed", exit: exitError, says: "hint: git switch handed",
+		then: func(f *fixture) { f.on("wfs/one") }},
+	{state: "finish: HEAD has moved, the session's documents are still there", build: func(f *fixture) {
+		f.write(".workflow/one/plan.md", "the plan\n")
+		f.finishDies(headMoved)
+	}, reads: "finished: handed over on handed", does: "finish --branch handed", says: "is finished", then: func(f *fixture) {
+		handed(f)
+		f.branchHolds("wfs/one", ".workflow/one/plan.md")
+		f.branchLacks("handed", ".workflow/one/plan.md")
+	}},
 	{state: "finish: HEAD has moved, there is no new journal", build: func(f *fixture) { f.finishDies(headMoved) },
 		reads: "finished: handed over on handed", does: "undo", says: "undo: finish one on handed", redo: true, then: func(f *fixture) { f.on("wfs/one") }},
 

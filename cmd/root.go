@@ -89,6 +89,9 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if c.HasParent() && !c.HasSubCommands() {
+		return &usageError{fmt.Sprintf("%s takes no argument, got %q", c.CommandPath(), args[0]), c.CommandPath() + " --help"}
+	}
 	e := &usageError{fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath()), c.CommandPath() + " --help"}
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		e.hint = c.CommandPath() + " " + near[0]

@@ -166,6 +166,9 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		say("    %s: %s", b.Verdict, b.Reason)
 	case session.Decided:
+		if b.NothingLeft {
+			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)
+		}
 		if b.Refuted {
 			say("    the claim to be done is refuted")
 		}

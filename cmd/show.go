@@ -112,7 +112,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	}
 	a.out("")
 	if from != "" {
-		return a.repo.DiffTo(ctx, string(from), string(c.Code), gitstate.DiffOptions{Stat: true}, a.env.Stdout)
+		return a.diffTo(ctx, from, c.Code, gitstate.DiffOptions{Stat: true})
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -116,17 +117,27 @@ func (a *app) tell(s *session.Session) {
 	if s.CostUSD > 0 {
 		a.out("cost so far: $%.2f, as the agent reports it", s.CostUSD)
 	}
-	for _, c := range s.Checkpoints[max(0, len(s.Checkpoints)-5):] {
+	here := s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]
+	for _, c := range here[max(0, len(here)-5):] {
 		a.out("  %s", checkpointLine(s, c))
+	}
+	if n := len(s.Checkpoints) - len(here); n > 0 {
+		a.out("  … and %d later %s, which this one does not build on: wfs log", n, plural(n, "checkpoint", "checkpoints"))
 	}
 	for _, g := range s.LastGates {
 		a.out("  gate %s", gateLine(g))
+		if g.Verdict != session.Pass && g.Reason != "" {
+			a.out("    %s", g.Reason)
+		}
 		for _, t := range g.Failing[:min(len(g.Failing), 10)] {
 			a.out("    failing: %s", t)
 		}
 	}
 	a.out("")
 	a.out("%s", stands(s))
+	if item := s.Item(); item != "" && s.Phase != workflows.Done {
+		a.out("  item: %s", item)
+	}
 	for _, line := range whyStopped(s, now) {
 		a.out("  %s", line)
 	}
@@ -160,7 +171,13 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 		return err
 	}
 	a.printList(list)
-	a.out("next: wfs resume %s", list[0].ID)
+	for _, d := range list {
+		if !d.Status.Final() {
+			a.next([]string{"wfs resume " + string(d.ID)})
+			return nil
+		}
+	}
+	a.next([]string{`wfs new "what you want to build"`})
 	return nil
 }
 
@@ -184,5 +201,5 @@ func checkpointLine(s *session.Session, c session.Checkpoint) string {
 	if verdict == "" {
 		verdict = string(c.Trigger)
 	}
-	return fmt.Sprintf("%s %3d  %-9s %-8s %s  %s", mark, c.Number, c.Phase, verdict, c.Code.Short(), c.Summary)
+	return fmt.Sprintf("%s %3d  %-9s %-11s %s  %s", mark, c.Number, c.Phase, verdict, c.Code.Short(), c.Summary)
 }

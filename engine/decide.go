@@ -120,7 +120,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 			Hint: `wfs run --reset-breaker --note "what to do differently"`})
 	}
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
-		return stop(session.Paused{Why: fmt.Sprintf("%d %s made, as asked", f.Started, plural(f.Started, "attempt", "attempts"))})
+		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as asked", f.Started, plural(f.Started, "attempt", "attempts"))})
 	}
 	return Decision{Effect: EffectRun, Events: []session.Body{session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,

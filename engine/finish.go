@@ -20,8 +20,8 @@ type Handover struct {
 // gated tree without .workflow/. Nothing is pushed. The session stays readable.
 func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64, error) {
 	st := h.e.Store
-	if f := h.S.Finished; h.S.Status == session.StatusFinished && f.Branch == o.Branch { // so did a try that was killed
-		return f, 0, nil
+	if f := h.S.Finished; h.S.Status == session.StatusFinished && f.Branch == o.Branch {
+		return f, 0, h.handedAlready(ctx, f)
 	}
 	if err := h.mayDrive(ctx); err != nil {
 		return nil, 0, err
@@ -91,6 +91,23 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	return &f, n, h.j.Unclaim(st.Worktree())
 }
 
+// handedAlready returns nil when HEAD is where a finish, which may have been killed, has brought it.
+func (h *Hand) handedAlready(ctx context.Context, f *session.Finished) error {
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref == f.Branch {
+		return err
+	}
+	there, err := h.e.Store.Ref(ctx, f.Branch)
+	if err != nil {
+		return err
+	}
+	hint := "git switch " + short(f.Branch)
+	if there == "" {
+		hint = fmt.Sprintf("git branch %s %s", short(f.Branch), f.Commit)
+	}
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished already: handed over on %s", h.ID.Display(), short(f.Branch)), Hint: hint}
+}
+
 func joined(err, second error) error {
 	if second != nil {
 		return fmt.Errorf("%w; and then: %v", err, second)
@@ -156,11 +173,46 @@ func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover
 	if base == tree {
 		return "", &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
 	}
-	return h.e.Store.CommitOnto(ctx, o.Branch, h.S.Base, tree, h.handoverMessage(c, o))
+	gates, err := h.judgedAt(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return h.e.Store.CommitOnto(ctx, o.Branch, h.S.Base, tree, h.handoverMessage(c, gates, o))
+}
+
+// judgedAt returns what the gates said about the tree of a checkpoint. The newest judgement of the session may be about
+// another one, for somebody who went back.
+func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.GateResult, error) {
+	commits, err := h.e.Store.Ledgers(ctx, h.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range commits {
+		data, err := h.e.Store.File(ctx, l.Commit, session.FileEvents)
+		if err != nil {
+			return nil, err
+		}
+		events, err := session.DecodeLines(data)
+		if err != nil {
+			return nil, err
+		}
+		var gates []session.GateResult
+		for _, e := range events {
+			switch b := e.Body.(type) {
+			case session.Judged:
+				gates = b.Gates
+			case session.Checkpointed:
+				if b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree && b.Number <= c.Number {
+					return gates, nil
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("checkpoint %d counts as green, and no judgement of its tree is in the ledger", c.Number)
 }
 
 // handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
-func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover) string {
+func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult, o Handover) string {
 	s := &h.S
 	var b strings.Builder
 	subject := o.Subject
@@ -178,7 +230,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover) string {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "Judged by wfs at checkpoint %d, %d %s, %d %s:\n%s", c.Number, s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
-		s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(s.LastGates))
+		s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(gates))
 	if n := len(s.Refuted); n > 0 {
 		fmt.Fprintf(&b, "\nThe agent claimed to be done %d %s; %d %s refuted:\n", s.Claims, plural(s.Claims, "time", "times"), n, plural(n, "claim was", "claims were"))
 		for _, r := range s.Refuted {

@@ -78,6 +78,11 @@ func (h *Hand) settle(ctx context.Context) error {
 			return err
 		}
 	}
+	if op != nil && op.Kind == "finish" {
+		if err := h.settleDocuments(ctx, *turn); err != nil {
+			return err
+		}
+	}
 	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.
 	j, err := h.e.OpenJournal(h.ID, before)
 	if err != nil {
@@ -85,6 +90,19 @@ func (h *Hand) settle(ctx context.Context) error {
 	}
 	h.j = j
 	return j.Rotate(h.Tip)
+}
+
+// settleDocuments ends a finish: .workflow/ leaves the work tree, if nobody has changed anything there since.
+func (h *Hand) settleDocuments(ctx context.Context, t session.Turn) error {
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref != t.HeadNew || t.Worktree != h.e.Store.Worktree() {
+		return err
+	}
+	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	if err != nil || snap.Tree != t.TreeOld {
+		return err
+	}
+	return h.dropDocuments(ctx, t.Tree)
 }
 
 // lastTurn returns the moves of the turn that made the ledger's tip, and the operation to log for it if there is one.

@@ -164,9 +164,10 @@ func (r *Repo) syncRef(ref string, isNew bool) error {
 	return nil
 }
 
-// Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD. It can be repeated at
-// any time: what is at its new value is done, and what is at neither value belongs to somebody who moved on and is
-// left alone. The caller holds the work tree's lock. Of a turn of another work tree only the refs are moved.
+// Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD, and last those refs
+// that are deleted. It can be repeated at any time: what is at its new value is done, and what is at neither value
+// belongs to somebody who moved on and is left alone. The caller holds the work tree's lock. Of a turn of another work
+// tree only the refs are moved.
 func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
 	var settled session.Settled
 	here := t.Worktree == "" || t.Worktree == r.worktree
@@ -183,18 +184,9 @@ func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (sessi
 			return settled, err
 		}
 	}
-	for _, m := range state.pending {
-		switch err := r.moveRef(ctx, m, "wfs: "+string(id)); {
-		case errors.Is(err, ErrMoved):
-			now, err := r.Ref(ctx, m.Ref)
-			if err != nil {
-				return settled, err
-			}
-			settled.Foreign = append(settled.Foreign, session.RefMove{Ref: m.Ref, Old: m.Old, New: now})
-		case err != nil:
-			return settled, err
-		}
-		durable.Hit(durable.SettleBranch)
+	// HEAD comes between: the branch that it goes to must be there before, and the one that it is on until after.
+	if err := r.settleRefs(ctx, id, state.pending, false, &settled); err != nil {
+		return settled, err
 	}
 	if here && state.head == oldPart {
 		now, err := r.settleHead(ctx, id, t)
@@ -204,8 +196,32 @@ func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (sessi
 		settled.HeadForeign = now
 		durable.Hit(durable.SettleHead)
 	}
+	if err := r.settleRefs(ctx, id, state.pending, true, &settled); err != nil {
+		return settled, err
+	}
 	durable.Hit(durable.SettleDone)
 	return settled, nil
+}
+
+// settleRefs makes those moves that delete a ref, or all others.
+func (r *Repo) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool, settled *session.Settled) error {
+	for _, m := range moves {
+		if (m.New == "") != deletions {
+			continue
+		}
+		switch err := r.moveRef(ctx, m, "wfs: "+string(id)); {
+		case errors.Is(err, ErrMoved):
+			now, err := r.Ref(ctx, m.Ref)
+			if err != nil {
+				return err
+			}
+			settled.Foreign = append(settled.Foreign, session.RefMove{Ref: m.Ref, Old: m.Old, New: now})
+		case err != nil:
+			return err
+		}
+		durable.Hit(durable.SettleBranch)
+	}
+	return nil
 }
 
 type part int

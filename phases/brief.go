@@ -152,7 +152,7 @@ func (b *brief) targets() {
 		list(b, b.s.Targets)
 	}
 	if len(b.s.Expected) > 0 {
-		b.section("Names that are tested and do not exist yet", "")
+		b.section("Tests of this lap that could not be built", "They must stay, and pass in the end:")
 		list(b, b.s.Expected)
 	}
 }

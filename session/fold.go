@@ -241,6 +241,9 @@ func (s *Session) moved(b Moved) error {
 		if c == nil {
 			return fmt.Errorf("moved to checkpoint %d, which does not exist", b.To)
 		}
+		if c.Number != s.Current { // what was found out since is about other files than those that are here now
+			s.Last, s.LastGates, s.LastRun = nil, nil, ""
+		}
 		s.Current, s.Phase, s.Lap = c.Number, c.Next, c.NextLap
 		s.Targets, s.Expected, s.LapTree = c.Targets, c.Expected, c.LapTree
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0

@@ -28,9 +28,9 @@ type Session struct {
 	LapTree     Tree         `json:"lap_tree"` // the tree that the present lap began with
 	Checkpoints []Checkpoint `json:"checkpoints"`
 	Current     int          `json:"current"`        // number of the checkpoint that the branch stands on
-	Last        *Decided     `json:"last,omitempty"` // newest decision
+	Last        *Decided     `json:"last,omitempty"` // newest decision, since the session went to another checkpoint
 	LastGates   []GateResult `json:"last_gates,omitempty"`
-	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt
+	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt, likewise
 	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
 	Claims  int       `json:"claims"`            // times that an agent said it was done
