@@ -3,6 +3,8 @@
 package cmd
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -34,6 +36,10 @@ func TestHeld(t *testing.T) {
 	pid := strconv.Itoa(first.cmd.Process.Pid)
 	for _, args := range []string{"run", "run one", "checkpoint", "switch other", "switch main", "new three", "resume one", "resume --fresh", "finish", "undo", "resume other"} {
 		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid)
+	}
+	p.ok("git", "worktree", "add", "-q", "-b", "elsewhere", "../linked")
+	for _, args := range []string{"switch one", "resume one", "resume one --at 0"} {
+		p.exits(exitHeld, append([]string{"wfs", "-C", "../linked"}, strings.Fields(args)...), "session one is driven by `wfs run`", pid)
 	}
 	holds(t, p.ok("wfs"), "running in WORK")
 	holds(t, p.ok("wfs", "status"), "running in WORK", "driven by wfs run (pid "+pid+")")
@@ -96,18 +102,25 @@ func TestInterrupted(t *testing.T) {
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.agent("trap 'echo asked > \"$HOME/asked\"' TERM INT\necho edited > work.txt\necho $$ > \"$HOME/agent.pid\"\nwhile :; do sleep 0.02; done\n")
+	p.agent(`trap 'echo asked > "$HOME/asked"; sleep 4; echo of its own accord > "$HOME/ended"; exit' TERM
+echo edited > work.txt
+echo $$ > "$HOME/agent.pid"
+while :; do sleep 0.02; done
+`)
 	p.ok("wfs", "new", "one")
 	r := p.start("wfs", "run")
 	p.await("agent.pid")
 	r.signal(syscall.SIGINT)
-	p.await("asked") // and it has 5 seconds now
+	p.await("asked") // and it has 5 seconds now, of which it will take 4
 	r.signal(syscall.SIGINT)
 	out, exit := r.wait()
 	if exit != exitInterrupted {
 		t.Fatalf("exit %d: %s", exit, out)
 	}
 	p.gone(p.read("agent.pid"))
+	if _, err := os.Stat(filepath.Join(p.home, "ended")); err == nil {
+		t.Error("the agent was left to end in its own time")
+	}
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	p.agent("echo done > done.txt")
 	holds(t, p.ok("wfs", "run"), "completed")
@@ -169,6 +182,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 	agent, child := p.read("agent.pid"), p.read("child.pid")
 
 	holds(t, p.ok("wfs", "status"), "interrupted in WORK")
+	p.agent("echo more > more.txt")
 	tip := p.ok("git", "rev-parse", "HEAD")
 	for range 2 { // it stays so
 		p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", agent, child, "next: kill ", "&& wfs run")
@@ -188,7 +202,6 @@ func TestOutlivedByItsAgent(t *testing.T) {
 		}
 		p.gone(pid)
 	}
-	p.agent("echo more > more.txt")
 	holds(t, p.ok("wfs", "run"), "completed")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")

@@ -32,7 +32,7 @@ func full() (session.RunRequest, []Failure) {
 	r.Phase.Guards = workflows.Guards{Only: []string{"*.go"}, Except: []string{"*_test.go"}}
 	r.Notes = []string{"use integers\nonly", "and hurry"}
 	s := &r.Session
-	s.Targets, s.Expected = []session.TestID{"calc.TestSub"}, []string{"Sub"}
+	s.Targets, s.Expected = []session.TestID{"calc.TestSub"}, []string{"calc.TestMul"}
 	s.Visit.NoProgress = 3
 	s.Last = &session.Decided{Verdict: session.Fail, Class: session.ClassTargetFailing, Reason: "1 of 1 tests of this lap fails"}
 	s.LastGates = []session.GateResult{{Gate: "tests", Verdict: session.Fail, Class: session.ClassTargetFailing, Reason: "calc.TestSub fails",

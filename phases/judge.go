@@ -342,12 +342,3 @@ func (j *Judge) say(line string) {
 		j.Report(line)
 	}
 }
-
-// line is a result for the terminal.
-func line(g session.GateResult) string {
-	s := fmt.Sprintf("gate %s: %s, %s", g.Gate, g.Verdict, g.Reason)
-	if n := g.Counts; n.Total() > 0 {
-		s += fmt.Sprintf(" (%d passed, %d failed, %d skipped)", n.Passed, n.Failed+n.Errors, n.Skipped)
-	}
-	return s
-}

@@ -75,27 +75,6 @@ func (r *report) breaks(b breakage) {
 	}
 }
 
-// merge adds another report of the same run.
-func (r *report) merge(o *report) {
-	for id, s := range o.tests {
-		r.set(id, s)
-	}
-	for id, m := range o.messages {
-		r.say(id, m)
-	}
-	for id, f := range o.files {
-		r.files[id] = f
-	}
-	for _, b := range o.broken {
-		if len(r.broken) < maxBroken {
-			r.broken = append(r.broken, b)
-		}
-	}
-	if r.damaged == "" {
-		r.damaged = o.damaged
-	}
-}
-
 // gateID stands for a gate as a whole among its tests: an exit-code gate, or an exit code that no test explains.
 func gateID(gate string) session.TestID { return session.TestID("gate " + gate) }
 

@@ -1,0 +1,112 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// resolve turns what a person typed into a session: "" is the current one; a slug, its displayed form, or an
+// unambiguous beginning.
+func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
+	if name == "" {
+		id, err := a.current(ctx)
+		if err == nil && id == "" {
+			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
+		}
+		return id, err
+	}
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	slug := strings.ToLower(name)
+	if len(slug) > 4 && slug[:4] == "wfs-" {
+		slug = slug[4:]
+	}
+	slug = strings.TrimPrefix(slug, "wfs/")
+	if _, ok := all[session.ID(slug)]; ok {
+		return session.ID(slug), nil
+	}
+	var fits []string
+	for id := range all {
+		if strings.HasPrefix(string(id), slug) {
+			fits = append(fits, string(id))
+		}
+	}
+	slices.Sort(fits)
+	switch len(fits) {
+	case 1:
+		return session.ID(fits[0]), nil
+	case 0:
+		return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", name), Hint: a.pickHint(ctx)}
+	}
+	return "", &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several sessions: %s", name, strings.Join(fits, ", ")), Hint: "type more of the name"}
+}
+
+func (a *app) pickHint(ctx context.Context) string {
+	all, err := a.repo.Sessions(ctx)
+	if err != nil || len(all) == 0 {
+		return `wfs new "what you want to build"`
+	}
+	return "wfs list"
+}
+
+// address is a checkpoint as people name it: 7, cp-0007, auth@7, or the beginning of its commit.
+func (a *app) address(ctx context.Context, text string) (session.ID, int, error) {
+	name, cp, ok := strings.Cut(text, "@")
+	if !ok {
+		name, cp = "", text
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return "", 0, err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return id, 0, err
+	}
+	n, err := findCheckpoint(&v.Session, cp)
+	return id, n, err
+}
+
+func findCheckpoint(s *session.Session, text string) (int, error) {
+	if n, ok := checkpointNumber(text); ok {
+		if s.At(n) == nil {
+			return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", s.ID.Display(), n, s.NextNumber()-1), Hint: "wfs log " + string(s.ID)}
+		}
+		return n, nil
+	}
+	var fits []int
+	for _, c := range s.Checkpoints {
+		if len(text) >= 4 && strings.HasPrefix(string(c.Code), strings.ToLower(text)) {
+			fits = append(fits, c.Number)
+		}
+	}
+	switch len(fits) {
+	case 1:
+		return fits[0], nil
+	case 0:
+		return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%q is no checkpoint of %s", text, s.ID.Display()), Hint: "wfs log " + string(s.ID)}
+	}
+	return 0, &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several checkpoints: %v", text, fits), Hint: "type more of it"}
+}
+
+// checkpointNumber reads "7" and "cp-0007". More than six digits are a commit.
+func checkpointNumber(text string) (int, bool) {
+	digits := strings.TrimPrefix(strings.ToLower(text), "cp-")
+	if digits == "" || len(digits) > 6 {
+		return 0, false
+	}
+	n := 0
+	for _, r := range digits {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		n = n*10 + int(r-'0')
+	}
+	return n, true
+}
