@@ -67,6 +67,9 @@ func (a *app) describe(s *session.Session, current bool) sessionJSON {
 	if s.Finished != nil && s.Status == session.StatusFinished {
 		j.HandedOver = strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
 	}
+	if current && s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors && len(a.eng.Works.Alive(s.Started)) == 0 {
+		j.Next = []string{"wfs run"} // they are gone, and their ids may be somebody else's by now
+	}
 	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
 		j.Driver = &driverJSON{who.PID, who.Command}
 		if s.Status == session.StatusRunning {
@@ -151,7 +154,7 @@ func stands(s *session.Session) string {
 	if s.Status == session.StatusCreated {
 		line = "created, to begin with " + at
 	}
-	if s.Why != "" {
+	if s.Why != "" && s.Status != session.StatusBlocked { // the evidence of a block says it at length
 		line += " (" + s.Why + ")"
 	}
 	return line

@@ -149,8 +149,8 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	if a.json {
 		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, next})
 	}
-	a.out("%s", gateLine(res))
-	if len(base.Red) > 0 {
+	a.out("%s", baselineLine(res))
+	if len(base.Red) > 0 && res.Counts.Total() > 0 {
 		a.out("  failing now: %s", testNames(base.Red))
 	}
 	if len(base.Flaky) > 0 {

@@ -142,7 +142,7 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
 		return err
 	} else if head.Ref == branch {
 		a.out("HEAD is on %s already; nothing was moved", short)
-		return nil
+		return a.sayParked(ctx, branch)
 	}
 	if cur == "" {
 		return &session.Refusal{Code: session.RefuseNotCurrent, Message: "no session is current here: going from one branch of yours to another is git's business", Hint: "git switch " + short}

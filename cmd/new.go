@@ -302,7 +302,7 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 		names = []string{"(staged only)"}
 	}
 	if !o.carry && !o.leave {
-		if o.carry, err = a.askCarry(names); err != nil {
+		if o.carry, err = a.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}
@@ -317,14 +317,14 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	return nil
 }
 
-func (a *app) askCarry(names []string) (carry bool, err error) {
+func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err error) {
 	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
 	if !a.env.StdinTTY || a.json {
 		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes, and nobody said what becomes of them (" + what + ")",
 			Hint: "wfs new --carry (take them along) or --leave (they stay with your branch)"}
 	}
 	a.note("%s", what)
-	answer, err := a.prompt("[c]arry them into the session, [l]eave them with your branch, or [q]uit? ", "wfs new --carry or --leave")
+	answer, err := a.prompt(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ", "wfs new --carry or --leave")
 	if err != nil {
 		return false, err
 	}
@@ -371,15 +371,28 @@ func baseName(s *session.Session) string {
 }
 
 func (a *app) sayBaseline(b *session.Baseline) {
+	var red []session.TestID
 	for _, g := range b.Gates {
-		a.out("baseline %s", gateLine(g))
+		a.out("baseline %s", baselineLine(g))
+		if g.Counts.Total() > 0 {
+			red = append(red, g.KnownRed...)
+		}
 	}
-	if n := len(b.Red); n > 0 {
-		a.out("  red before the session, never held against it: %s", testNames(b.Red))
+	if len(red) > 0 {
+		a.out("  red before the session, never held against it: %s", testNames(red))
 	}
 	if n := len(b.Flaky); n > 0 {
 		a.out("  flaky before the session, never held against it: %s", testNames(b.Flaky))
 	}
+}
+
+// baselineLine is a gate's result on the base. One that does not tell tests apart and fails there is held against
+// whoever works in a phase with it, so its reason is said and no verdict.
+func baselineLine(g session.GateResult) string {
+	if g.Counts.Total() == 0 && len(g.KnownRed) > 0 {
+		return g.Gate + ": " + g.Reason
+	}
+	return gateLine(g)
 }
 
 func testNames(ids []session.TestID) string {

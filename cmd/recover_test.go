@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -112,6 +114,18 @@ var recoveryTable = []row{
 		f.happened("two", "move_started dropped")
 	}},
 
+	{state: "switch: half of the files are moved, and the user committed what was there: given up", build: func(f *fixture) {
+		f.switchDies(moveHalf)
+		f.ok("git", "add", "-A")
+		f.ok("git", "commit", "-q", "-m", "by hand")
+		f.ok("git", "update-ref", gone, "HEAD")
+	}, reads: "a move was interrupted", does: "switch two", then: func(f *fixture) {
+		f.on("wfs/two")
+		f.branchLacks("wfs/two", "untracked.txt", "first.txt")
+		f.isAncestor("what was committed", gone, "wfs/one")
+		f.happened("two", "move_started dropped move_started moved")
+	}},
+
 	// The same, half-way, met by other commands: files are two's, HEAD is on one's branch.
 	{state: "switch, all files are moved: checkpoint", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a move was interrupted", does: "checkpoint", says: "nothing changed since checkpoint 1", then: onTwo},
@@ -147,7 +161,7 @@ var recoveryTable = []row{
 			f.t.Fatal(err)
 		}
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: mine},
+	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
 	{state: "a claim of a session that was never born", build: func(f *fixture) {
 		a := f.app()
 		defer a.close()
@@ -155,11 +169,24 @@ var recoveryTable = []row{
 			f.t.Fatal(err)
 		}
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: mine},
+	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
 
 	// Going back to checkpoint 0 of session one, with edits of every sort: the branch moves, HEAD stays.
 	{state: "resume --at: half of the files are moved", build: func(f *fixture) { f.resumeDies(moveHalf) },
 		reads: "a move was interrupted", does: "resume", says: "is current already, at checkpoint 0", then: atZero},
+	{state: "resume --at: half of the files are moved, and the user has gone elsewhere since: given up", build: func(f *fixture) {
+		f.resumeDies(moveHalf)
+		f.ok("git", "checkout", "-q", "-f", "main")
+		f.ok("git", "clean", "-q", "-f", "-d")
+	}, reads: "a move was interrupted", does: "switch one", then: func(f *fixture) {
+		f.on("wfs/one")
+		f.branchHolds("wfs/one", "second.txt")
+		f.happened("one", "move_started dropped move_started moved")
+	}},
+	{state: "resume --at is done, and the user has gone elsewhere since: not undone there", build: func(f *fixture) {
+		f.ok("wfs", "resume", "--at", "1")
+		f.ok("git", "switch", "-q", "main")
+	}, reads: "at checkpoint 1", does: "undo", exit: exitError, says: "HEAD is at main by now", then: func(f *fixture) { f.on("main") }},
 	{state: "resume --at: the ledger has moved, index and branch have not", build: func(f *fixture) { f.resumeDies(ledgerMoved) },
 		reads: "at checkpoint 0", does: "resume", then: atZero},
 	{state: "resume --at: ledger and index have moved, the branch has not", build: func(f *fixture) { f.resumeDies(indexMoved) },
@@ -373,6 +400,55 @@ func TestBranchGone(t *testing.T) {
 	}
 }
 
+// A move that died in another work tree is completed there; without that work tree it is given up.
+func TestOtherWorktree(t *testing.T) {
+	t.Parallel()
+	for _, at := range []step{moveHalf, ledgerMoved} {
+		f := plainTemplate.fixture(t)
+		other := *f
+		other.dir = filepath.Join(filepath.Dir(f.dir), "other")
+		f.ok("git", "worktree", "add", "-q", "-b", "third", other.dir, "main")
+		other.write("edited.txt", "edited\n")
+		other.dies("two", at, func(ctx context.Context, h *engine.Hand) error {
+			_, err := h.Enter(ctx)
+			return err
+		})
+		before := f.everything()
+		for _, args := range []string{"switch two", "resume two --at 0"} {
+			out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
+			if exit != exitError || !strings.Contains(out, "hint: cd "+other.dir+" && wfs resume two") {
+				t.Errorf("wfs %s: exit %d: %s", args, exit, out)
+			}
+		}
+		if now := f.everything(); now != before {
+			t.Errorf("refused, and changed\n%s\nto\n%s", before, now)
+		}
+		f.ok("wfs", "status", "two")
+		f.ok("wfs", "checkpoint") // of session one: not concerned
+		other.ok("wfs", "resume", "two")
+		if h := other.ok("git", "symbolic-ref", "HEAD"); h != "refs/heads/wfs/two" || !other.exists("of-two.txt") {
+			t.Errorf("HEAD is on %s", h)
+		}
+		if status := other.ok("git", "status", "--porcelain"); status != "" {
+			t.Errorf("git status is not clean:\n%s", status)
+		}
+		f.sound()
+	}
+	f := plainTemplate.fixture(t)
+	other := *f
+	other.dir = filepath.Join(filepath.Dir(f.dir), "other")
+	f.ok("git", "worktree", "add", "-q", "-b", "third", other.dir, "main")
+	other.write("edited.txt", "edited\n")
+	other.dies("two", moveHalf, func(ctx context.Context, h *engine.Hand) error {
+		_, err := h.Enter(ctx)
+		return err
+	})
+	f.ok("git", "worktree", "remove", "--force", other.dir)
+	f.ok("wfs", "switch", "two")
+	onTwo(f)
+	f.happened("two", "move_started dropped move_started moved")
+}
+
 func TestSurvivors(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes that left their group are found on Linux only")
@@ -465,6 +541,14 @@ func handed(f *fixture) {
 	f.on("handed")
 	f.branchHolds("handed", "work.txt")
 	f.parents("handed", 1)
+}
+
+func unclaimed(f *fixture) {
+	f.t.Helper()
+	mine(f)
+	if left, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/worktrees/*/claim")); len(left) > 0 {
+		f.t.Errorf("the claim is still there: %v", left)
+	}
 }
 
 func onTwo(f *fixture) {

@@ -127,7 +127,11 @@ type signals struct {
 func withSignals(parent context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancel(parent)
 	s := &signals{ch: make(chan os.Signal, 3), hurry: make(chan struct{})}
-	signal.Notify(s.ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // by nohup, or by a shell that started us in the background
+			signal.Notify(s.ch, sig)
+		}
+	}
 	done := make(chan struct{})
 	s.stop = func() { signal.Stop(s.ch); close(done); cancel() }
 	go func() {

@@ -173,7 +173,18 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    the claim to be done is refuted")
 		}
 	case session.Checkpointed:
-		say("    checkpoint %d  %s", b.Number, b.Code.Short())
+		if b.Trigger == session.TriggerAttempt {
+			say("    checkpoint %d  %s", b.Number, b.Code.Short())
+		} else {
+			say("    checkpoint %d  %s  %s", b.Number, b.Code.Short(), b.Summary)
+		}
+		for _, c := range b.Adopted {
+			say("    commit %s, which somebody made since, is part of it", c.Short())
+		}
+		if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {
+			say("    HEAD had been taken to %s during the run, and is back on %s; the files are as they were found",
+				strings.TrimPrefix(from, "refs/heads/"), strings.TrimPrefix(b.Turn.HeadNew, "refs/heads/"))
+		}
 	case session.Voided:
 		say("    does not count: %s", b.Why)
 	case session.Waiting:

@@ -185,7 +185,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 	p.agent("echo more > more.txt")
 	tip := p.ok("git", "rev-parse", "HEAD")
 	for range 2 { // it stays so
-		p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", agent, child, "next: kill ", "&& wfs run")
+		p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", agent, child, "next: kill ", "; wfs run")
 	}
 	if now := p.ok("git", "rev-parse", "HEAD"); now != tip {
 		t.Errorf("the branch was moved while the agent of a dead run still works: %s", now)
@@ -202,7 +202,24 @@ func TestOutlivedByItsAgent(t *testing.T) {
 		}
 		p.gone(pid)
 	}
+	holds(t, p.ok("wfs", "status"), "next: wfs run") // whose processes have these ids by now?
 	holds(t, p.ok("wfs", "run"), "completed")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")
+}
+
+// TestNohup lets a run go on when the terminal that it was started from is closed.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent(slowAgent)
+	p.ok("wfs", "new", "one")
+	r := p.start("nohup", "wfs", "run")
+	p.await("agent.pid")
+	r.signal(syscall.SIGHUP)
+	p.write("../home/go", "go\n")
+	if out, exit := r.wait(); exit != 0 {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	holds(t, p.ok("wfs", "status"), "completed")
 }

@@ -165,7 +165,11 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a.out("no session is current: HEAD is on %s", strings.TrimPrefix(head.Ref, "refs/heads/"))
+	where := "on " + strings.TrimPrefix(head.Ref, "refs/heads/")
+	if head.Ref == "" {
+		where = "detached"
+	}
+	a.out("no session is current: HEAD is %s", where)
 	a.sayHalfMoved(ctx)
 	if err := a.sayParked(ctx, head.Ref); err != nil {
 		return err

@@ -174,7 +174,7 @@ What is trusted is kept in your own state directory, never in the repository.`,
 			if err != nil {
 				return err
 			}
-			return a.askTrust(j, yes)
+			return a.askTrust(c.Context(), j, yes)
 		},
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "allow without asking")
@@ -287,7 +287,7 @@ func planCommands(p *workflows.Plan) []string {
 	return list
 }
 
-func (a *app) askTrust(j *trustJSON, yes bool) error {
+func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 	if !a.json {
 		for _, f := range j.Files {
 			a.out("%s", f)
@@ -304,7 +304,7 @@ func (a *app) askTrust(j *trustJSON, yes bool) error {
 		return nil
 	}
 	if !yes {
-		ok, err := a.ask("Let wfs run these here? [y/N] ", "wfs trust --yes")
+		ok, err := a.ask(ctx, "Let wfs run these here? [y/N] ", "wfs trust --yes")
 		if err != nil {
 			return err
 		}
@@ -324,19 +324,34 @@ func (a *app) askTrust(j *trustJSON, yes bool) error {
 }
 
 // ask asks a yes-or-no question at the terminal. Without one it refuses and names the flag.
-func (a *app) ask(question, flag string) (bool, error) {
-	answer, err := a.prompt(question, flag)
+func (a *app) ask(ctx context.Context, question, flag string) (bool, error) {
+	answer, err := a.prompt(ctx, question, flag)
 	return strings.HasPrefix(strings.ToLower(answer), "y"), err
 }
 
-func (a *app) prompt(question, flag string) (string, error) {
+// prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
+func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
 		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask at", Hint: flag}
 	}
 	fmt.Fprint(a.env.Stderr, question)
-	line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
-	if err != nil && line == "" {
-		return "", err
+	type answer struct {
+		line string
+		err  error
 	}
-	return strings.TrimSpace(line), nil
+	got := make(chan answer, 1)
+	go func() {
+		line, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+		got <- answer{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(a.env.Stderr)
+		return "", ctx.Err()
+	case r := <-got:
+		if r.err != nil && r.line == "" {
+			return "", r.err
+		}
+		return strings.TrimSpace(r.line), nil
+	}
 }

@@ -179,8 +179,8 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 func decideRun(o *session.Open, f Facts) Decision {
 	if len(o.Run.Survivors) > 0 {
 		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockSurvivors,
-			Evidence: []string{fmt.Sprintf("processes of the run are still alive: %v", o.Run.Survivors)},
-			Hint:     "kill -9" + pids(o.Run.Survivors) + " && wfs run"}}}
+			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", pids(o.Run.Survivors))},
+			Hint:     "kill -9" + pids(o.Run.Survivors) + "; wfs run"}}}
 	}
 	switch o.Run.Outcome {
 	case session.OutcomeInterrupted:

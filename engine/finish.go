@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -203,12 +204,23 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 				gates = b.Gates
 			case session.Checkpointed:
 				if b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree && b.Number <= c.Number {
-					return gates, nil
+					return asHanded(gates), nil
 				}
 			}
 		}
 	}
 	return nil, fmt.Errorf("checkpoint %d counts as green, and no judgement of its tree is in the ledger", c.Number)
+}
+
+// asHanded says of a gate that missed a new failing test, when nothing was left to add, what holds for the work: it passes.
+func asHanded(gates []session.GateResult) []session.GateResult {
+	gates = slices.Clone(gates)
+	for i, g := range gates {
+		if g.Class == session.ClassNothingAdded {
+			gates[i].Verdict, gates[i].Class = session.Pass, session.ClassGreen
+		}
+	}
+	return gates
 }
 
 // handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.

@@ -112,8 +112,8 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 	if err != nil {
 		return err
 	}
-	if name := nameOf(snap.Head); m.Turn.HeadNew != "" && name != m.Turn.HeadOld && name != m.Turn.HeadNew {
-		return h.giveUpMove(short(name))
+	if !h.headAsLeft(snap.Head, m.Turn) {
+		return h.giveUpMove(short(nameOf(snap.Head)))
 	}
 	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
 	if snap.Tree != m.Turn.Tree || foreign {
@@ -135,9 +135,19 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 	return err
 }
 
-// giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, and the files are his.
+// headAsLeft reports whether HEAD is where a move began, or where it goes to.
+func (h *Hand) headAsLeft(head session.Head, t session.Turn) bool {
+	if t.HeadNew == "" { // within the session's branch
+		return head.Ref == h.S.Branch() && head.Commit == t.HeadOldCommit
+	}
+	name := nameOf(head)
+	return name == t.HeadNew || name == t.HeadOld && head.Commit == t.HeadOldCommit
+}
+
+// giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,
+// and the files are his.
 func (h *Hand) giveUpMove(head string) error {
-	if err := h.append(session.Dropped{Why: "HEAD was taken to " + head + " in the middle of the move", Move: true}); err != nil {
+	if err := h.append(session.Dropped{Why: "in the middle of the move somebody moved HEAD, which is on " + head, Move: true}); err != nil {
 		return err
 	}
 	return h.j.Unclaim(h.e.Store.Worktree())

@@ -20,6 +20,8 @@ type Store interface {
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
 	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
+	// WorktreePath returns the path of a work tree by its id, "" when there is none of that id any more.
+	WorktreePath(ctx context.Context, id string) (string, error)
 	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
 	InProgress(ctx context.Context) (string, error)
 

@@ -34,8 +34,17 @@ func (h *Hand) recover(ctx context.Context) error {
 			return err
 		}
 	}
-	if m := h.S.Moving; m != nil && m.Turn.Worktree == h.e.Store.Worktree() {
-		if err := h.completeMove(ctx, *m); err != nil {
+	if m := h.S.Moving; m != nil {
+		gone, err := h.elsewhere(ctx, m.Turn, m.Summary)
+		switch {
+		case err != nil:
+			return err
+		case gone:
+			err = h.append(session.Dropped{Why: "the work tree that was moved is gone", Move: true})
+		default:
+			err = h.completeMove(ctx, *m)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -70,6 +79,15 @@ func (h *Hand) settle(ctx context.Context) error {
 	if n := len(dead); n == 0 || dead[n-1].Seq != h.S.Seq-int64(len(h.live)) || !dead[n-1].Kind().IsTurn() {
 		return nil
 	}
+	if op != nil {
+		gone, err := h.elsewhere(ctx, *turn, op.Summary)
+		if err != nil {
+			return err
+		}
+		if gone {
+			op = nil // its log is gone as well
+		}
+	}
 	if _, err := h.e.Store.Settle(ctx, h.ID, *turn); err != nil {
 		return err
 	}
@@ -90,6 +108,20 @@ func (h *Hand) settle(ctx context.Context) error {
 	}
 	h.j = j
 	return j.Rotate(h.Tip)
+}
+
+// elsewhere refuses to go on when a move of another work tree died half-way: files, index and HEAD can be brought to its
+// end only there. It reports true when that work tree is gone.
+func (h *Hand) elsewhere(ctx context.Context, t session.Turn, summary string) (gone bool, err error) {
+	if t.Worktree == h.e.Store.Worktree() {
+		return false, nil
+	}
+	path, err := h.e.Store.WorktreePath(ctx, t.Worktree)
+	if err != nil || path == "" {
+		return err == nil, err
+	}
+	return false, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a move of the work tree %s was interrupted half-way: %s", path, summary),
+		Hint: fmt.Sprintf("cd %s && wfs resume %s", path, h.ID)}
 }
 
 // settleDocuments ends a finish: .workflow/ leaves the work tree, if nobody has changed anything there since.
@@ -156,6 +188,6 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 }
 
 func survivors(alive []int) session.BlockedBy {
-	return session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill" + pids(alive) + " && wfs run",
-		Evidence: []string{fmt.Sprintf("processes of the last run are still alive:%s", pids(alive))}}
+	return session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill" + pids(alive) + "; wfs run", // not &&: some end by themselves
+		Evidence: []string{fmt.Sprintf("processes of the last run were still alive:%s", pids(alive))}}
 }

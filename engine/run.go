@@ -31,6 +31,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) error {
 	if err := h.ensureBaseline(ctx); err != nil {
 		return err
 	}
+	var kept session.Tree
 	for started := 0; ; {
 		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto}
 		if h.S.Open == nil {
@@ -45,6 +46,15 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) error {
 		}
 		open := h.S.Open
 		d := Decide(&h.S, h.Plan, f)
+		if startsRunner(d) && f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept {
+			// Somebody edited files since the last checkpoint. The runner may overwrite them, so they are kept first.
+			kept = f.Tree
+			if _, err := h.save(work, session.TriggerFound, "edits found before an attempt"); err != nil {
+				_, err := h.conflict(err)
+				return err
+			}
+			continue
+		}
 		if err := h.append(d.Events...); err != nil {
 			return err
 		}
@@ -57,6 +67,16 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) error {
 			return err
 		}
 	}
+}
+
+// startsRunner reports whether a decision sets somebody to work on the files.
+func startsRunner(d Decision) bool {
+	for _, b := range d.Events {
+		if a, ok := b.(session.AttemptStarted); ok && a.Runner != runnerPerson {
+			return true
+		}
+	}
+	return false
 }
 
 // perform carries out one effect. done means that the run is over.

@@ -28,7 +28,11 @@ func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if op.Turn.HeadNew != "" && nameOf(head) != op.Turn.HeadNew {
+	on := op.Turn.HeadNew
+	if on == "" { // the operation moved the session's branch below HEAD
+		on = h.S.Branch()
+	}
+	if nameOf(head) != on {
 		return nil, movedOn(op, "HEAD", short(nameOf(head)))
 	}
 	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld,

@@ -2,7 +2,9 @@ package gitstate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +27,27 @@ func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	return filepath.Dir(strings.TrimSpace(string(link))), nil
+}
+
+// WorktreePath returns the path of a work tree by its id (see Worktree), "" when there is none of that id any more.
+func (r *Repo) WorktreePath(_ context.Context, id string) (string, error) {
+	if id == r.worktree {
+		return r.root, nil
+	}
+	if id == "main" {
+		return filepath.Dir(r.commonDir), nil
+	}
+	link, err := os.ReadFile(filepath.Join(r.commonDir, "worktrees", id, "gitdir"))
+	if err == nil {
+		path := filepath.Dir(strings.TrimSpace(string(link)))
+		if _, err = os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return "", err
 }
 
 // HeldOut lists untracked files that the rules of an exclude file name, and that the repository's own rules do not.

@@ -118,7 +118,12 @@ func (r *testRepo) snapshot() session.Snapshot {
 // files lists a tree as "mode path" lines.
 func (r *testRepo) files(tree string) string {
 	r.t.Helper()
-	return r.run("ls-tree", "-r", "--format=%(objectmode) %(path)", tree)
+	var lines []string
+	for line := range strings.Lines(r.run("ls-tree", "-r", tree)) { // mode type id, a tab, the path; --format came with 2.36
+		meta, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		lines = append(lines, meta[:6]+" "+path)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // fsck fails the test if anything in the repository is damaged.

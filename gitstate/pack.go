@@ -2,11 +2,9 @@ package gitstate
 
 import (
 	"bytes"
-	"compress/zlib"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
@@ -43,41 +41,6 @@ func (r *Repo) newObject(kind string, data []byte) newObject {
 	return newObject{kind, hex.EncodeToString(h.Sum(nil)), data}
 }
 
-// Object types of a pack entry, from gitformat-pack(5).
-var packTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3}
-
-// pack encodes objects as one pack stream, whole objects without deltas.
-func (r *Repo) pack(objects []newObject) ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteString("PACK")
-	b.Write(binary.BigEndian.AppendUint32(nil, 2))
-	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
-	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed) // a few small objects, and git will repack them
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range objects {
-		size := len(o.data)
-		first := packTypes[o.kind]<<4 | byte(size&15)
-		for size >>= 4; size > 0; size >>= 7 {
-			b.WriteByte(first | 0x80)
-			first = byte(size & 0x7f)
-		}
-		b.WriteByte(first)
-		z.Reset(&b)
-		if _, err := z.Write(o.data); err != nil {
-			return nil, err
-		}
-		if err := z.Close(); err != nil {
-			return nil, err
-		}
-	}
-	h := r.newHash()
-	h.Write(b.Bytes())
-	b.Write(h.Sum(nil))
-	return b.Bytes(), nil
-}
-
 // Where objects go. A file for each costs several times as much as one pack for all; but packs are not merged until the
 // user's own `git gc --auto` does it, which is from 50 on (gc.autoPackLimit), and many of them slow every git command.
 const (
@@ -85,36 +48,74 @@ const (
 	maxPacks  = 40 // with more packs in the repository any number of objects become files
 )
 
-// writeObjects stores objects durably in one git process, which also refuses any that points at something missing.
+// writeObjects stores objects durably, and refuses any that points at something missing.
 func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
+	return r.storing(ctx, objects).finish()
+}
+
+// storing begins to store objects. They are in the repository when finish has returned nil.
+func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 	seen := map[string]bool{}
-	objects = slices.DeleteFunc(slices.Clone(objects), func(o newObject) bool {
-		again := seen[o.id]
+	s := &store{repo: r, ctx: ctx}
+	for _, o := range objects {
+		if !seen[o.id] {
+			s.objects = append(s.objects, o)
+		}
 		seen[o.id] = true
-		return again
-	})
-	if len(objects) == 0 {
+	}
+	if len(s.objects) == 0 {
+		return s
+	}
+	var entries []packEntry
+	if s.stream, entries, s.err = r.pack(s.objects); s.err != nil || len(s.objects) < minPacked {
+		return s
+	}
+	packs, err := r.packs()
+	if s.err = err; err != nil || len(packs) >= maxPacks {
+		return s
+	}
+	s.packed = true
+	links, err := r.linksOf(s.objects)
+	if err != nil || !r.readsDirectly() || len(s.stream) > maxDirectPack || !r.has(links) {
+		return s // git knows, and says what is wrong
+	}
+	s.pack, _ = r.storePack(s.stream, entries) // what kept us from it git says better, too
+	return s
+}
+
+// store is a number of objects on their way into the repository.
+type store struct {
+	repo    *Repo
+	ctx     context.Context
+	objects []newObject
+	stream  []byte
+	packed  bool
+	pack    *newPack // nil when git is to do it
+	err     error
+}
+
+func (s *store) finish() error {
+	if s.err != nil || len(s.objects) == 0 {
+		return s.err
+	}
+	if s.pack != nil && s.pack.show() == nil {
 		return nil
 	}
-	stream, err := r.pack(objects)
-	if err != nil {
+	args := []string{"unpack-objects", "-q", "--strict"}
+	if s.packed {
+		args = []string{"index-pack", "--stdin", "--strict"}
+	}
+	if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, args...); err != nil || !s.packed {
 		return err
 	}
-	args, packed := []string{"unpack-objects", "-q", "--strict"}, false
-	if len(objects) >= minPacked {
-		packs, err := filepath.Glob(filepath.Join(r.commonDir, "objects", "pack", "*.pack"))
-		if err != nil {
-			return err
-		}
-		if len(packs) < maxPacks {
-			args, packed = []string{"index-pack", "--stdin", "--strict"}, true
-		}
+	return durable.SyncDir(filepath.Join(s.repo.commonDir, "objects", "pack")) // git syncs the files alone
+}
+
+// discard is for objects that are not wanted after all.
+func (s *store) discard() {
+	if s.pack != nil {
+		s.pack.discard()
 	}
-	_, err = r.git(ctx, gitOpts{write: true, stdin: stream}, args...)
-	if err != nil || !packed {
-		return err
-	}
-	return durable.SyncDir(filepath.Join(r.commonDir, "objects", "pack")) // git syncs the files alone
 }
 
 const modeFile = "100644"

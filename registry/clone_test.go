@@ -38,7 +38,7 @@ func TestLocksAcrossProcesses(t *testing.T) {
 	}
 	me.Since += 2 * 3600
 	_, err = c.LockWorktree("main", me)
-	if want := "work tree main is in use by `wfs run` (pid 123, since 2026-11-20 14:02 UTC)"; err == nil || err.Error() != want {
+	if want := "this work tree is in use by `wfs run` (pid 123, since 2026-11-20 14:02 UTC)"; err == nil || err.Error() != want {
 		t.Fatalf("%v, want %q", err, want)
 	}
 	h, held, err := c.Driver("auth")

@@ -53,7 +53,7 @@ func (c *Clone) LockSession(id session.ID, h Holder) (*durable.Lock, error) {
 
 // LockWorktree takes the lock of whoever changes a work tree. The error is a *HeldError when somebody else does.
 func (c *Clone) LockWorktree(worktree string, h Holder) (*durable.Lock, error) {
-	return c.lock(c.worktreeLock(worktree), h, fmt.Sprintf("work tree %s is in use", worktree))
+	return c.lock(c.worktreeLock(worktree), h, "this work tree is in use")
 }
 
 // Driver reports who drives a session. It takes and writes nothing.

@@ -134,6 +134,7 @@ const (
 	TriggerBaseline    Trigger = "baseline" // the gates ran on the base after files had been moved there
 	TriggerAttempt     Trigger = "attempt"
 	TriggerManual      Trigger = "manual"
+	TriggerFound       Trigger = "found" // edits that were there before an attempt, kept before its runner can overwrite them
 	TriggerInterrupted Trigger = "interrupted"
 	TriggerSwitch      Trigger = "switch" // the session's edits, before HEAD goes elsewhere
 )

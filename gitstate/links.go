@@ -1,0 +1,194 @@
+package gitstate
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
+// move, everything that new objects point at is looked for, as `git index-pack --strict` does it.
+
+// linksOf returns what objects point at and do not hold themselves: ids and the kinds that they must have. Commits of
+// submodules are in other repositories.
+func (r *Repo) linksOf(objects []newObject) (map[string]string, error) {
+	links := map[string]string{}
+	for _, o := range objects {
+		switch o.kind {
+		case "tree":
+			entries, err := parseTree(o.data, r.idLength()/2)
+			if err != nil {
+				return nil, fmt.Errorf("tree %s: %w", o.id, err)
+			}
+			for _, e := range entries {
+				switch e.mode {
+				case modeGitlink:
+				case modeTree:
+					links[e.id] = "tree"
+				default:
+					links[e.id] = "blob"
+				}
+			}
+		case "commit":
+			info, err := parseCommit(o.data)
+			if err != nil {
+				return nil, fmt.Errorf("commit %s: %w", o.id, err)
+			}
+			links[string(info.Tree)] = "tree"
+			for _, p := range info.Parents {
+				links[string(p)] = "commit"
+			}
+		}
+	}
+	for _, o := range objects {
+		if links[o.id] == o.kind {
+			delete(links, o.id)
+		}
+	}
+	return links, nil
+}
+
+// has reports whether all of these objects are in the repository's own store. It is sure of a yes; a no may also mean
+// that they are where it does not look: git is to be asked then.
+func (r *Repo) has(links map[string]string) bool {
+	packs, err := r.packs()
+	if err != nil {
+		return false
+	}
+	var open []*packIndexFile
+	defer func() {
+		for _, p := range open {
+			p.f.Close()
+		}
+	}()
+	for _, path := range packs {
+		if p := openPackIndex(path+".idx", r.idLength()/2); p != nil {
+			open = append(open, p)
+		}
+	}
+	// Most of what a tree holds is in the largest pack, and what changed lately in files of its own.
+	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
+	loose := looseReader{dir: filepath.Join(r.commonDir, "objects")}
+	for id, kind := range links {
+		key, err := hex.DecodeString(id)
+		if err != nil || len(key) != r.idLength()/2 {
+			return false
+		}
+		found := len(open) > 0 && open[0].has(key)
+		found = found || loose.kind(id) == kind
+		for i := 1; i < len(open) && !found; i++ {
+			found = open[i].has(key)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// packIndexFile is the index of one pack, version 2 of gitformat-pack(5).
+type packIndexFile struct {
+	f      *os.File
+	idSize int
+	fanout [256]uint32 // number of ids whose first byte is not larger
+}
+
+func (p *packIndexFile) count() uint32 { return p.fanout[255] }
+
+const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
+
+// openPackIndex returns nil for what cannot be read.
+func openPackIndex(path string, idSize int) *packIndexFile {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	p := &packIndexFile{f: f, idSize: idSize}
+	var head [packIndexHead]byte
+	if _, err := io.ReadFull(f, head[:]); err == nil && string(head[:8]) == packIndexMagic+"\x00\x00\x00\x02" {
+		ok := true
+		for i := range p.fanout {
+			p.fanout[i] = binary.BigEndian.Uint32(head[8+4*i:])
+			ok = ok && (i == 0 || p.fanout[i-1] <= p.fanout[i])
+		}
+		if ok {
+			return p
+		}
+	}
+	f.Close()
+	return nil
+}
+
+// has looks an id up. The ids are sorted: a range of them is halved until it fits into one read.
+func (p *packIndexFile) has(id []byte) bool {
+	const oneRead = 4096
+	low, high := int64(0), int64(p.fanout[id[0]])
+	if id[0] > 0 {
+		low = int64(p.fanout[id[0]-1])
+	}
+	var buf [oneRead]byte
+	size := int64(p.idSize)
+	for (high-low)*size > oneRead {
+		middle := low + (high-low)/2
+		if _, err := p.f.ReadAt(buf[:size], packIndexHead+middle*size); err != nil {
+			return false
+		}
+		if bytes.Compare(buf[:size], id) <= 0 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	ids := buf[:(high-low)*size]
+	if _, err := p.f.ReadAt(ids, packIndexHead+low*size); err != nil {
+		return false
+	}
+	for ; len(ids) > 0; ids = ids[size:] {
+		if bytes.Equal(ids[:size], id) {
+			return true
+		}
+	}
+	return false
+}
+
+// looseReader reads the beginning of objects that are files of their own.
+type looseReader struct {
+	dir string
+	in  bufio.Reader
+	z   io.ReadCloser
+}
+
+// kind returns an object's kind, "" when there is no such file or it does not begin as an object does: a power cut may
+// have left it empty.
+func (l *looseReader) kind(id string) string {
+	f, err := os.Open(filepath.Join(l.dir, id[:2], id[2:]))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	l.in.Reset(f)
+	if l.z == nil {
+		l.z, err = zlib.NewReader(&l.in)
+	} else {
+		err = l.z.(zlib.Resetter).Reset(&l.in, nil)
+	}
+	if err != nil {
+		return ""
+	}
+	var head [32]byte // "commit " and a number of at most 20 digits fit
+	n, _ := io.ReadFull(l.z, head[:])
+	kind, rest, ok := strings.Cut(string(head[:n]), " ")
+	if size, _, whole := strings.Cut(rest, "\x00"); !ok || !whole || size == "" || strings.Trim(size, "0123456789") != "" {
+		return ""
+	}
+	return kind
+}

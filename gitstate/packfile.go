@@ -1,0 +1,177 @@
+package gitstate
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// Object types of a pack entry, from gitformat-pack(5).
+var packTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3}
+
+// packEntry is where an object stands in a pack.
+type packEntry struct {
+	id     []byte
+	offset uint32
+	crc    uint32 // of the entry as it is stored
+}
+
+// maxDirectPack is the size of packs, in bytes, that are made without `git index-pack`. A checkpoint's are a few KB.
+const maxDirectPack = 256 << 20
+
+// pack encodes objects as one pack stream, whole objects without deltas.
+func (r *Repo) pack(objects []newObject) ([]byte, []packEntry, error) {
+	var b bytes.Buffer
+	b.WriteString("PACK")
+	b.Write(binary.BigEndian.AppendUint32(nil, 2))
+	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
+	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed) // a few small objects, and git will repack them
+	if err != nil {
+		return nil, nil, err
+	}
+	entries := make([]packEntry, 0, len(objects))
+	for _, o := range objects {
+		id, err := hex.DecodeString(o.id)
+		if err != nil {
+			return nil, nil, err
+		}
+		start, size := b.Len(), len(o.data)
+		first := packTypes[o.kind]<<4 | byte(size&15)
+		for size >>= 4; size > 0; size >>= 7 {
+			b.WriteByte(first | 0x80)
+			first = byte(size & 0x7f)
+		}
+		b.WriteByte(first)
+		z.Reset(&b)
+		if _, err := z.Write(o.data); err != nil {
+			return nil, nil, err
+		}
+		if err := z.Close(); err != nil {
+			return nil, nil, err
+		}
+		entries = append(entries, packEntry{id, uint32(start), crc32.ChecksumIEEE(b.Bytes()[start:])})
+	}
+	h := r.newHash()
+	h.Write(b.Bytes())
+	b.Write(h.Sum(nil))
+	return b.Bytes(), entries, nil
+}
+
+// packIndex is the index, version 2 of gitformat-pack(5), of a pack that is smaller than 2 GB.
+func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b packEntry) int { return bytes.Compare(a.id, b.id) })
+	var fanout [256]uint32
+	for _, e := range entries {
+		for i := int(e.id[0]); i < len(fanout); i++ {
+			fanout[i]++
+		}
+	}
+	out := append([]byte(packIndexMagic), 0, 0, 0, 2)
+	for _, n := range fanout {
+		out = binary.BigEndian.AppendUint32(out, n)
+	}
+	for _, e := range entries {
+		out = append(out, e.id...)
+	}
+	for _, e := range entries {
+		out = binary.BigEndian.AppendUint32(out, e.crc)
+	}
+	for _, e := range entries {
+		out = binary.BigEndian.AppendUint32(out, e.offset)
+	}
+	out = append(out, pack[len(pack)-r.idLength()/2:]...)
+	h := r.newHash()
+	h.Write(out)
+	return h.Sum(out)
+}
+
+const packIndexMagic = "\xfftOc"
+
+// newPack is a pack on the disk that git does not see yet: both files are durable, under temporary names.
+type newPack struct{ dir, name, tempPack, tempIndex string }
+
+// storePack writes a pack and its index durably. The names begin as git's own temporary files do, which `git gc`
+// removes when they are old: a kill leaves nothing for ever.
+func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err error) {
+	dir := filepath.Join(r.commonDir, "objects", "pack")
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
+	p = &newPack{dir: dir, name: "pack-" + hex.EncodeToString(pack[len(pack)-r.idLength()/2:])}
+	index := r.packIndex(pack, entries)
+	var both sync.WaitGroup
+	var err1, err2 error
+	both.Go(func() { p.tempPack, err1 = writeTemp(dir, "tmp_pack_", pack, perm) })
+	p.tempIndex, err2 = writeTemp(dir, "tmp_idx_", index, perm)
+	both.Wait()
+	if err := errors.Join(err1, err2); err != nil {
+		p.discard()
+		return nil, err
+	}
+	return p, nil
+}
+
+// writeTemp returns the name of a new file that is on the disk, "" when there is none.
+func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, error) {
+	f, err := os.CreateTemp(dir, prefix+"*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// show gives the pack its name, durably. Git looks for indexes, so the pack comes first.
+func (p *newPack) show() error {
+	for _, move := range [][2]string{{p.tempPack, ".pack"}, {p.tempIndex, ".idx"}} {
+		if err := os.Rename(move[0], filepath.Join(p.dir, p.name+move[1])); err != nil {
+			p.discard()
+			return err
+		}
+	}
+	return durable.SyncDir(p.dir)
+}
+
+// discard removes what has not been shown.
+func (p *newPack) discard() {
+	for _, name := range []string{p.tempPack, p.tempIndex} {
+		if name != "" {
+			_ = os.Remove(name) // or git does
+		}
+	}
+}
+
+// packs returns the paths of the repository's packs, without their extension.
+func (r *Repo) packs() ([]string, error) {
+	dir := filepath.Join(r.commonDir, "objects", "pack")
+	files, err := os.ReadDir(dir)
+	if err != nil && !absent(err) {
+		return nil, err
+	}
+	var packs []string
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".pack"); ok {
+			packs = append(packs, filepath.Join(dir, name))
+		}
+	}
+	return packs, nil
+}

@@ -1,0 +1,189 @@
+package gitstate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// someObjects are a tree of a few blobs, one of them incompressible and large, and a commit of it.
+func (r *testRepo) someObjects() []newObject {
+	r.t.Helper()
+	var objects []newObject
+	var entries []treeEntry
+	noise := uint32(1)
+	for i := range 300 {
+		data := []byte(fmt.Sprint(i))
+		for range i % 40 * i {
+			noise = noise*1664525 + 1013904223
+			data = append(data, byte(noise>>24))
+		}
+		o := r.newObject("blob", data)
+		objects, entries = append(objects, o), append(entries, treeEntry{modeFile, fmt.Sprintf("f%03d", i), o.id})
+	}
+	tree, err := r.newTree(entries)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return append(objects, tree, r.newCommit(tree.id, nil, "A <a@b>", at, "x"), r.newObject("blob", nil))
+}
+
+// A pack that is made here and its index are, byte for byte, what git would make of it.
+func TestPacksAreGits(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t, "--object-format="+format)
+			objects := r.someObjects()
+			stream, entries, err := r.pack(objects)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.storePack(stream, entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := r.try("cat-file", "-e", objects[0].id); err == nil {
+				t.Errorf("git sees the pack before it is shown: %s", out)
+			}
+			if err := p.show(); err != nil {
+				t.Fatal(err)
+			}
+			r.fsck()
+			r.run("verify-pack", filepath.Join(p.dir, p.name+".idx"))
+			for _, o := range objects {
+				if got := r.run("cat-file", "-t", o.id); got != o.kind {
+					t.Fatalf("%s is a %s to git", o.kind, got)
+				}
+			}
+			ours, err := os.ReadFile(filepath.Join(p.dir, p.name+".idx"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			gits := filepath.Join(r.home, "git.idx")
+			r.run("index-pack", "--strict", "--index-version=2", "-o", gits, filepath.Join(p.dir, p.name+".pack"))
+			if theirs, err := os.ReadFile(gits); err != nil || !slices.Equal(ours, theirs) {
+				t.Errorf("git's index of the same pack is another one (%v)", err)
+			}
+			again, err := r.storePack(stream, entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := again.show(); err != nil {
+				t.Errorf("the same pack once more: %v", err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(p.dir, "tmp_*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			if packs, err := r.packs(); err != nil || len(packs) != 1 {
+				t.Errorf("packs: %v, %v", packs, err)
+			}
+		})
+	}
+}
+
+func TestPackIsReadableToWhomItsDirectoryIs(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	dir := filepath.Join(r.commonDir, "objects", "pack")
+	for _, mode := range []os.FileMode{0o700, 0o750, 0o775} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		stream, entries, err := r.pack([]newObject{r.newObject("blob", []byte(mode.String()))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.storePack(stream, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.show(); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(filepath.Join(dir, p.name+".pack"))
+		if err != nil || st.Mode().Perm() != mode&0o444 {
+			t.Errorf("in a directory of mode %v: %v, %v", mode, st.Mode(), err)
+		}
+	}
+}
+
+func TestHasFindsWhatGitFinds(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t, "--object-format="+format)
+			for i := range 700 { // more than one read of an index' ids for some first bytes, were they so many
+				r.write(fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprintln(i), i))
+			}
+			r.run("add", "-A")
+			r.run("commit", "-q", "-m", "packed")
+			r.run("gc", "-q")
+			r.write("d0/loose", strings.Repeat("much of it\n", 100_000))
+			r.run("add", "-A")
+			r.run("commit", "-q", "-m", "loose")
+			all := map[string]string{}
+			for line := range strings.Lines(r.run("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
+				id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
+				all[id] = kind
+			}
+			if len(all) < 700 || !r.has(all) {
+				t.Fatalf("not all of %d objects were found", len(all))
+			}
+			for id := range all { // neighbours of what is there
+				digit := "0"
+				if strings.HasSuffix(id, "0") {
+					digit = "1"
+				}
+				if other := id[:len(id)-1] + digit; all[other] == "" && r.has(map[string]string{other: "blob"}) {
+					t.Fatalf("%s is said to be there", other)
+				}
+			}
+			blob := r.run("rev-parse", ":d0/loose")
+			if r.has(map[string]string{blob: "tree"}) {
+				t.Error("a blob passes for a tree")
+			}
+			path := filepath.Join(r.commonDir, "objects", blob[:2], blob[2:])
+			if err := os.Chmod(path, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			if r.has(map[string]string{blob: "blob"}) {
+				t.Error("an empty file passes for a blob")
+			}
+		})
+	}
+}
+
+// What is not certainly there is for git to judge: it finds what is in an alternate object store.
+func TestWriteObjectsInASharedClone(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.write("b.txt", "b\n")
+	r.run("add", "-A")
+	blob := r.run("rev-parse", ":b.txt")
+	r.run("commit", "-q", "-m", "second")
+	clone := filepath.Join(r.home, "clone")
+	r.run("clone", "-q", "--shared", ".", clone)
+	r.open(clone)
+	var objects []newObject
+	for i := range minPacked {
+		objects = append(objects, r.newObject("blob", []byte(fmt.Sprint("new", i))))
+	}
+	tree, err := r.newTree([]treeEntry{{modeFile, "b.txt", blob}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeObjects(context.Background(), append(objects, tree)...); err != nil {
+		t.Fatal(err)
+	}
+	r.fsck()
+}
