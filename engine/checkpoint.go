@@ -88,7 +88,8 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 // onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a person
 // or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint becomes a merge
 // of both, so that neither is lost and the branch only moves forward). HEAD may have been taken to another branch by
-// an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back.
+// an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back. If it does not descend the files
+// are another line's, and would read as everything of the session deleted: that is a conflict for a person.
 func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
 	st, branch := h.e.Store, h.S.Branch()
 	if err := h.notInProgress(ctx); err != nil {
@@ -120,9 +121,11 @@ func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Com
 	if head.Ref != branch && head.Commit != "" && head.Commit != d.Parents[0] {
 		if ahead, err := st.IsAncestor(ctx, d.Parents[0], head.Commit); err != nil {
 			return d, nil, err
-		} else if ahead {
-			d.Parents, adopted = []session.Commit{head.Commit}, append(adopted, head.Commit)
+		} else if !ahead {
+			return d, nil, &session.Refusal{Code: session.RefuseConflict, Hint: "wfs resume " + string(h.ID),
+				Message: fmt.Sprintf("HEAD was taken to %s, which does not hold the session's work; the files are not the session's any more, and were left as they are", short(nameOf(head)))}
 		}
+		d.Parents, adopted = []session.Commit{head.Commit}, append(adopted, head.Commit)
 	}
 	return d, adopted, nil
 }

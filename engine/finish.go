@@ -27,11 +27,6 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err := h.mayDrive(ctx); err != nil {
 		return nil, 0, err
 	}
-	if w := h.S.Waiting; w != nil && w.Agree && h.S.Lap >= len(h.S.Items) {
-		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
-			return nil, 0, err
-		}
-	}
 	snap, c, err := h.handed(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -42,7 +37,11 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		}
 		return nil, 0, err
 	}
-	base, err := st.TreeOf(ctx, h.S.Base)
+	onto, err := h.handoverBase(ctx, snap.Head.Commit)
+	if err != nil {
+		return nil, 0, err
+	}
+	base, err := st.TreeOf(ctx, onto)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -56,17 +55,25 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 			return nil, 0, err
 		}
 	}
+	if base == tree && !o.Keep {
+		return nil, 0, &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
+	}
+	if w := h.S.Waiting; w != nil && w.Agree && h.S.Lap >= len(h.S.Items) {
+		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
+			return nil, 0, err
+		}
+	}
 	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: o.Branch, HeadOldCommit: snap.Head.Commit,
 		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index}
 	if err := h.j.Claim(st.Worktree()); err != nil {
 		return nil, 0, err
 	}
-	started := session.FinishStarted{Branch: o.Branch, Base: h.S.Base, Tree: tree, Turn: t}
+	started := session.FinishStarted{Branch: o.Branch, Base: onto, Tree: tree, Turn: t}
 	if err := h.append(started); err != nil {
 		return nil, 0, err
 	}
 	h.e.hit("finish/journaled")
-	commit, err := h.commitOver(ctx, c, o, base, tree)
+	commit, err := h.commitOver(ctx, c, o, onto, tree)
 	if err != nil {
 		return nil, 0, joined(err, h.append(session.Dropped{Why: oneLine(err.Error(), 200)}))
 	}
@@ -114,6 +121,29 @@ func joined(err, second error) error {
 		return fmt.Errorf("%w; and then: %v", err, second)
 	}
 	return err
+}
+
+// handoverBase is the commit that the handed-over one is made from: the session's base, or a later commit of its base
+// branch that the session has taken in since, by a rebase or a merge of the user's. From the old base that branch's own
+// changes would be handed over as the session's.
+func (h *Hand) handoverBase(ctx context.Context, tip session.Commit) (session.Commit, error) {
+	st, base := h.e.Store, h.S.Base
+	if h.S.BaseRef == "" {
+		return base, nil
+	}
+	theirs, err := st.Ref(ctx, h.S.BaseRef)
+	if err != nil || theirs == "" || theirs == base {
+		return base, err
+	}
+	common, err := st.MergeBase(ctx, theirs, tip)
+	if err != nil || common == "" || common == base {
+		return base, err
+	}
+	later, err := st.IsAncestor(ctx, base, common)
+	if err != nil || !later {
+		return base, err
+	}
+	return common, nil
 }
 
 // handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
@@ -167,18 +197,15 @@ func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Hand
 	return h.e.Store.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
 }
 
-func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, base, tree session.Tree) (session.Commit, error) {
+func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit, tree session.Tree) (session.Commit, error) {
 	if o.Keep {
 		return c.Code, nil
-	}
-	if base == tree {
-		return "", &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
 	}
 	gates, err := h.judgedAt(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	return h.e.Store.CommitOnto(ctx, o.Branch, h.S.Base, tree, h.handoverMessage(c, gates, o))
+	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o))
 }
 
 // judgedAt returns what the gates said about the tree of a checkpoint. The newest judgement of the session may be about

@@ -18,6 +18,8 @@ type Store interface {
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	TreeOf(ctx context.Context, c session.Commit) (session.Tree, error)
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
+	// MergeBase returns the best common ancestor of two commits, "" when they have none.
+	MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error)
 	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
 	// WorktreePath returns the path of a work tree by its id, "" when there is none of that id any more.

@@ -35,6 +35,9 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) error {
 	for started := 0; ; {
 		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto}
 		if h.S.Open == nil {
+			if ctx.Err() != nil && h.S.Status == session.StatusWaiting {
+				return nil // nothing runs that could be interrupted: it waits on
+			}
 			if ctx.Err() != nil {
 				return h.interrupt(work, "ctrl-c")
 			}

@@ -101,3 +101,9 @@ func (r *Repo) Show(ctx context.Context, tree session.Tree, name string) ([]byte
 	}
 	return data, nil
 }
+
+// MergeBase returns the best common ancestor of two commits, "" when they have none.
+func (r *Repo) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "merge-base", string(a), string(b))
+	return session.Commit(strings.TrimSpace(string(out))), err
+}

@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,17 +22,8 @@ func (r *Repo) indexPath() string { return filepath.Join(r.gitDir, "index") }
 
 // readIndex looks into an index file. An absent one is empty.
 func (r *Repo) readIndex(ctx context.Context, path string) (indexInfo, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return indexInfo{}, nil
-	}
-	if err != nil {
-		return indexInfo{}, err
-	}
-	if x, ok := parseIndex(data, r.idLength()/2); ok {
-		return x.info(), nil
-	}
-	return r.listIndex(ctx, path) // split, sparse or of a later format: git knows
+	_, info, err := r.readParsed(ctx, path)
+	return info, err
 }
 
 func (r *Repo) listIndex(ctx context.Context, path string) (indexInfo, error) {
@@ -115,7 +103,7 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		return nil, false
 	}
 	rest := data[12 : len(data)-idSize]
-	x := &index{}
+	x := &index{entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
 	var name []byte
 	for range count {
 		e, fixed, ok := parseIndexEntry(rest, idSize)

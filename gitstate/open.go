@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
@@ -56,6 +57,7 @@ type Repo struct {
 	env       []string
 	userEnv   []string
 	reader    reader // what is read without git
+	mover     atomic.Pointer[mover]
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]

@@ -113,7 +113,7 @@ func (s *store) finish() error {
 
 // discard is for objects that are not wanted after all.
 func (s *store) discard() {
-	if s.pack != nil {
+	if s != nil && s.pack != nil {
 		s.pack.discard()
 	}
 }

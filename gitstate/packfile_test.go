@@ -119,7 +119,7 @@ func TestHasFindsWhatGitFinds(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
-			for i := range 700 { // more than one read of an index' ids for some first bytes, were they so many
+			for i := range 700 {
 				r.write(fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprintln(i), i))
 			}
 			r.run("add", "-A")
@@ -186,4 +186,35 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.fsck()
+}
+
+// So many ids begin with the same byte in packs of a hundred thousand objects and more.
+func TestLargePackIndex(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	var entries []packEntry
+	id := func(first byte, i int) []byte {
+		return append([]byte{first, byte(i >> 8), byte(i)}, make([]byte, 17)...)
+	}
+	for _, first := range []byte{0, 7, 255} {
+		for i := range 3000 {
+			entries = append(entries, packEntry{id: id(first, 2*i)})
+		}
+	}
+	path := filepath.Join(r.home, "large.idx")
+	if err := os.WriteFile(path, r.packIndex(make([]byte, 20), entries), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := openPackIndex(path, 20)
+	if p == nil {
+		t.Fatal("not opened")
+	}
+	defer p.f.Close()
+	for i := range 6000 {
+		for first, there := range map[byte]bool{0: true, 1: false, 7: true, 255: true} {
+			if got, want := p.has(id(first, i)), there && i%2 == 0; got != want {
+				t.Fatalf("id %x: %v", id(first, i), got)
+			}
+		}
+	}
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -28,42 +27,83 @@ func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index"
 //
 // With Stage, the work tree's index then holds what the commit holds: it must never be older than the branch, or the
 // user's next plain `git commit` would take the checkpoint back.
+//
+// What does not depend on each other happens at the same time: most of this is waiting for other processes and for the
+// disk. The index is still in its place before any object is.
 func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
 	ident, err := r.identity(ctx)
 	if err != nil {
 		return p, err
 	}
-	on, err := r.groundOf(ctx, d)
-	if err != nil {
-		return p, err
-	}
-	var trees, commits []newObject
-	if !d.NoCode {
-		if trees, err = r.code(ctx, d, &p.Made, on, ident); err != nil {
+	ground := soon(func() (ground, error) { return r.groundOf(ctx, d) })
+	installed := func() error { return nil }
+	var trees []newObject
+	if d.Stage && !d.NoCode {
+		var index *staged
+		if trees, index, err = r.stage(ctx, d, &p.Made, ground, ident); err != nil {
 			return p, err
 		}
-		code := r.newCommit(string(p.Tree), d.Parents, ident, d.At, d.Message)
-		p.Code = session.Commit(code.id)
-		commits = append(commits, code)
-		if p.Turn.Refs, err = r.branchMove(ctx, d, p.Code); err != nil {
-			return p, err
+		installed = index.install()
+	}
+	on, err := ground()
+	if err == nil && !d.Stage && !d.NoCode {
+		p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir)
+	}
+	var made *store
+	var others []newObject
+	if err == nil {
+		if others, err = r.commits(ctx, d, &p, on, ident, seal); err == nil {
+			r.expectMoves(ctx, p)
+			made = r.storing(ctx, append(slices.Clone(trees), others...))
 		}
 	}
-	files, err := seal(p.Made)
+	if e := installed(); e != nil {
+		err = e
+	}
 	if err != nil {
+		made.discard()
 		return p, err
 	}
-	ledger, err := r.ledger(d, p.Made, files, on.documents, ident)
-	if err != nil {
-		return p, err
+	if d.Stage && !d.NoCode {
+		durable.Hit(durable.CheckpointStaged)
 	}
-	p.Ledger = session.Commit(ledger[len(ledger)-1].id)
-	if err := r.writeTurn(ctx, p.Tree, on.userDir, trees, append(commits, ledger...)); err != nil {
+	if err := r.writeTurn(ctx, made, p.Tree, on.userDir, trees, others); err != nil {
 		return p, err
 	}
 	durable.Hit(durable.CheckpointObjects)
 	return p, nil
+}
+
+// soon begins to ask and returns what waits for the answer.
+func soon[T any](ask func() (T, error)) func() (T, error) {
+	answer := sync.OnceValues(ask)
+	go answer()
+	return answer
+}
+
+// commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
+func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string, seal func(session.Made) (session.Files, error)) ([]newObject, error) {
+	var objects []newObject
+	if !d.NoCode {
+		code := r.newCommit(string(p.Tree), d.Parents, ident, d.At, d.Message)
+		p.Code = session.Commit(code.id)
+		objects = append(objects, code)
+		var err error
+		if p.Turn.Refs, err = r.branchMove(ctx, d, p.Code); err != nil {
+			return nil, err
+		}
+	}
+	files, err := seal(p.Made)
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := r.ledger(d, p.Made, files, on.documents, ident)
+	if err != nil {
+		return nil, err
+	}
+	p.Ledger = session.Commit(ledger[len(ledger)-1].id)
+	return append(objects, ledger...), nil
 }
 
 // ground is what a draft builds on.
@@ -106,142 +146,24 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (ground, error) {
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
 // itself, such as what a .gitmodules says; what it refuses for that, it has to make.
-func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, trees, others []newObject) error {
-	err := r.writeObjects(ctx, append(slices.Clone(trees), others...)...)
+func (r *Repo) writeTurn(ctx context.Context, made *store, tree session.Tree, own treeEntry, trees, others []newObject) error {
+	err := made.finish()
 	var refused *GitError
 	if len(trees) == 0 || !errors.As(err, &refused) {
 		return err
 	}
 	index := filepath.Join(r.worktreeDir(), "stage")
-	if err := r.copyIndex(index); err != nil {
+	if _, err := r.copyIndex(index); err != nil {
 		return err
 	}
-	made, err2 := r.writeTree(ctx, index)
+	same, err2 := r.writeTree(ctx, index)
 	if err2 == nil {
-		made, err2 = r.withOwn(ctx, made, own)
+		same, err2 = r.withOwn(ctx, same, own)
 	}
-	if err2 != nil || made != tree {
+	if err2 != nil || same != tree {
 		return err
 	}
 	return r.writeObjects(ctx, others...)
-}
-
-// code finds the tree of the code commit, and returns objects that it is made of and that are still to be written.
-func (r *Repo) code(ctx context.Context, d session.Draft, made *session.Made, on ground, ident string) (unwritten []newObject, err error) {
-	if d.Stage {
-		return r.stage(ctx, d, made, on, ident)
-	}
-	made.Tree, err = r.withOwn(ctx, d.Tree, on.userDir)
-	return nil, err
-}
-
-// stage brings the index up to date with the work tree. It works on a copy while it holds index.lock, so that killed at
-// any moment the index is the old one or the new one.
-func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground, ident string) ([]newObject, error) {
-	head, err := r.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
-		return nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
-	}
-	headTree := on.base
-	if head.Commit != d.Parents[0] {
-		if headTree, err = r.TreeOf(ctx, head.Commit); err != nil {
-			return nil, err
-		}
-	}
-	unlock, err := r.lockIndex(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	index := filepath.Join(r.worktreeDir(), "stage")
-	if err := r.copyIndex(index); err != nil {
-		return nil, err
-	}
-	before, err := r.treeOfIndex(ctx, index, headTree)
-	if err != nil {
-		return nil, err
-	}
-	if made.Skipped, err = r.addAll(ctx, index, d.Exclude, headTree); err != nil {
-		return nil, err
-	}
-	trees, err := r.stagedTrees(ctx, index, on.userDir)
-	if err != nil {
-		return nil, err
-	}
-	made.Tree = session.Tree(trees[len(trees)-1].id)
-	lost := before != headTree && before != made.Tree
-	if made.IndexAnchor, err = r.anchor(ctx, d, head.Commit, before, lost, ident); err != nil {
-		return nil, err
-	}
-	durable.Hit(durable.CheckpointAnchored)
-	if err := r.installIndex(index); err != nil {
-		return nil, err
-	}
-	durable.Hit(durable.CheckpointStaged)
-	return slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil }), nil
-}
-
-// stagedTrees returns the trees of a private index, with the given .wfs, the root last. Those without data are written
-// already.
-func (r *Repo) stagedTrees(ctx context.Context, index string, own treeEntry) ([]newObject, error) {
-	data, err := os.ReadFile(index)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if x, ok := parseIndex(data, r.idLength()/2); ok && x.info().tree == "" {
-		if entries, below, ok := r.treesOf(x); ok {
-			root, err := r.newTree(setOwn(entries, own))
-			return append(below, root), err
-		}
-	}
-	staged, err := r.writeTree(ctx, index)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := r.withOwn(ctx, staged, own)
-	return []newObject{{kind: "tree", id: string(tree)}}, err
-}
-
-// anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
-// checkpoint left is taken along.
-func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool, ident string) (session.Commit, error) {
-	ref := anchorRef(d.Session)
-	left, err := r.Ref(ctx, ref)
-	if err != nil {
-		return "", err
-	}
-	if !lost {
-		return left, nil
-	}
-	parents := []session.Commit{head}
-	if left != "" {
-		parents = append(parents, left)
-	}
-	c := r.newCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
-	if err := r.writeObjects(ctx, c); err != nil {
-		return "", err
-	}
-	anchor := session.Commit(c.id)
-	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
-}
-
-// installIndex makes a private index the work tree's own. The caller holds index.lock.
-func (r *Repo) installIndex(private string) error {
-	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
-	f, err := os.OpenFile(private, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(private, r.indexPath()); err != nil {
-		return err
-	}
-	return durable.SyncDir(r.gitDir)
 }
 
 // branchMove completes a turn's moves with that of the branch to its new commit.

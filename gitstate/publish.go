@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -40,76 +38,6 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 		err = nil
 	}
 	return settled, err
-}
-
-// moveBoth moves the ledger and then, of a turn that only moves one branch as every checkpoint's does, the branch, in
-// one git process. It reports false when it did not come to the end; then nothing, the first, or both may have moved,
-// and who calls goes on step by step, which finds out.
-func (r *Repo) moveBoth(ctx context.Context, ledger session.RefMove, t session.Turn, between func() error) bool {
-	if len(t.Refs) != 1 || t.Index != "" || t.HeadNew != "" || t.Refs[0].Old == "" || t.Refs[0].New == "" || ledger.Old == "" {
-		return false
-	}
-	transaction := func(m session.RefMove) string {
-		return fmt.Sprintf("start\nupdate %s %s %s\nprepare\ncommit\n", m.Ref, m.New, m.Old)
-	}
-	answer := "start: ok\nprepare: ok\ncommit: ok\n"
-	// A file, not an in-memory pipe: nobody must wait for it when git ends early.
-	in, stdin, err := os.Pipe()
-	if err != nil {
-		return false
-	}
-	defer in.Close()
-	said := &waitFor{text: answer, reached: make(chan struct{})}
-	done := make(chan error, 1)
-	go func() { // the second transaction begins when the first one is durable
-		defer stdin.Close()
-		_, err := io.WriteString(stdin, transaction(ledger))
-		if err == nil {
-			<-said.reached
-			if err = io.ErrUnexpectedEOF; said.matched {
-				err = between()
-			}
-		}
-		if err == nil {
-			_, err = io.WriteString(stdin, transaction(t.Refs[0]))
-		}
-		done <- err
-	}()
-	err = r.gitStream(ctx, gitOpts{write: true}, in, said, "update-ref", "-m", "wfs: ledger", "--stdin")
-	said.end()
-	if e := <-done; e != nil || err != nil || said.String() != answer+answer {
-		return false
-	}
-	if r.syncRef(t.Refs[0].Ref, false) != nil {
-		return false
-	}
-	durable.Hit(durable.SettleBranch)
-	return true
-}
-
-// waitFor collects what is written to it, and says when it begins with a text.
-type waitFor struct {
-	strings.Builder
-	text    string
-	reached chan struct{} // closed when matched is set, or when there is nothing more to come
-	matched bool
-	ended   bool
-}
-
-func (w *waitFor) Write(p []byte) (int, error) {
-	w.Builder.Write(p)
-	if !w.ended && strings.HasPrefix(w.String(), w.text) {
-		w.matched = true
-		w.end()
-	}
-	return len(p), nil
-}
-
-func (w *waitFor) end() {
-	if !w.ended {
-		w.ended = true
-		close(w.reached)
-	}
 }
 
 // moveRef makes one move durably. A ref that is at its new value already is left as it is; one that is neither there
@@ -312,7 +240,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	}
 	defer unlock()
 	index := filepath.Join(r.worktreeDir(), "settle")
-	if err := r.copyIndex(index); err != nil {
+	if _, err := r.copyIndex(index); err != nil {
 		return err
 	}
 	now, err := r.treeOfIndex(ctx, index, t.Index)

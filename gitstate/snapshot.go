@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +32,7 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 		}
 	}
 	index := filepath.Join(r.worktreeDir(), "index")
-	if err := r.copyIndex(index); err != nil {
+	if _, err := r.copyIndex(index); err != nil {
 		return s, err
 	}
 	if s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree); err != nil {
@@ -50,42 +49,45 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 	return s, err
 }
 
-// copyIndex copies the work tree's index. The copy keeps the time of the original: git compares it with those of the
-// files to tell which of them may have changed after they were added, within the clock's resolution.
-func (r *Repo) copyIndex(to string) error {
+// copyIndex copies the work tree's index, and returns what is in it. The copy keeps the time of the original: git
+// compares it with those of the files to tell which of them may have changed after they were added, within the clock's
+// resolution.
+func (r *Repo) copyIndex(to string) ([]byte, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
-		return err
+		return nil, err
 	}
 	// Whoever copies holds the work tree's own lock: these are leftovers of a process that was killed.
 	for _, old := range []string{to, to + ".lock"} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return nil, err
 		}
 	}
 	in, err := os.Open(r.indexPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
 	st, err := in.Stat()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	var data bytes.Buffer
+	data.Grow(int(st.Size()) + bytes.MinRead)
+	if _, err := data.ReadFrom(in); err != nil {
+		return nil, err
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, st.Mode().Perm())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = io.Copy(out, in)
-	if err2 := out.Close(); err == nil {
-		err = err2
+	_, err = out.Write(data.Bytes())
+	if err := errors.Join(err, out.Close()); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, st.ModTime(), st.ModTime())
+	return data.Bytes(), os.Chtimes(to, st.ModTime(), st.ModTime())
 }
 
 func withIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }
@@ -97,16 +99,25 @@ func (r *Repo) treeOfIndex(ctx context.Context, index string, expected session.T
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
+	tree, err := r.knownTree(ctx, data, expected)
+	if err != nil || tree != "" {
+		return tree, err
+	}
+	info, err := r.readIndex(ctx, index)
+	if err != nil {
+		return "", err
+	}
+	if len(info.unmerged) > 0 {
+		return "", unmerged(info)
+	}
+	return r.writeTree(ctx, index)
+}
+
+// knownTree is treeOfIndex as far as no git process is needed: "" when one is.
+func (r *Repo) knownTree(ctx context.Context, data []byte, expected session.Tree) (session.Tree, error) {
 	x, ok := parseIndex(data, r.idLength()/2)
 	if !ok {
-		info, err := r.listIndex(ctx, index)
-		if err != nil {
-			return "", err
-		}
-		if len(info.unmerged) > 0 {
-			return "", unmerged(info)
-		}
-		return r.writeTree(ctx, index)
+		return "", nil
 	}
 	info := x.info()
 	if len(info.unmerged) > 0 {
@@ -120,7 +131,7 @@ func (r *Repo) treeOfIndex(ctx context.Context, index string, expected session.T
 			return expected, nil
 		}
 	}
-	return r.writeTree(ctx, index)
+	return "", nil
 }
 
 // maxRounds bounds how many paths may make `git add` give up as a whole, each of them costing another round.
@@ -129,6 +140,22 @@ const maxRounds = 50
 // addAll stages the whole work tree, but for .wfs, into a private index, and names what it could not. A nested
 // repository becomes no gitlink unless head has it as one: a gitlink protects nothing of it.
 func (r *Repo) addAll(ctx context.Context, index, exclude string, head session.Tree) ([]session.Skip, error) {
+	skipped, err := r.add(ctx, index, exclude)
+	if err != nil {
+		return nil, err
+	}
+	_, nested, err := r.ungraft(ctx, index, head)
+	return joinSkips(skipped, nested), err
+}
+
+func joinSkips(a, b []session.Skip) []session.Skip {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
+}
+
+// add is addAll with the gitlinks.
+func (r *Repo) add(ctx context.Context, index, exclude string) ([]session.Skip, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
 	args := []string{"-c", "core.splitIndex=false", "-c", "core.safecrlf=false"}
 	if exclude != "" {
@@ -154,8 +181,7 @@ func (r *Repo) addAll(ctx context.Context, index, exclude string, head session.T
 			if report.unknown != "" {
 				return nil, &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
 			}
-			skipped = append(skipped, report.skipped...)
-			break
+			return append(skipped, report.skipped...), nil
 		}
 		// Git gave up as a whole because of one path: leave that out and try again.
 		known := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Path == report.fatal.Path })
@@ -165,23 +191,26 @@ func (r *Repo) addAll(ctx context.Context, index, exclude string, head session.T
 		skipped = append(skipped, *report.fatal)
 		args = append(args, ":(exclude,top,literal)"+report.fatal.Path)
 	}
-	nested, err := r.dropNewGitlinks(ctx, index, head)
-	if err != nil {
-		return nil, err
-	}
-	skipped = append(skipped, nested...)
-	slices.SortFunc(skipped, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(skipped, func(a, b session.Skip) bool { return a.Path == b.Path }), nil
 }
 
-func (r *Repo) dropNewGitlinks(ctx context.Context, index string, head session.Tree) ([]session.Skip, error) {
-	info, err := r.readIndex(ctx, index)
+// ungraft takes those gitlinks out of a private index that head does not have, names them, and returns the index as it
+// was parsed, nil when that was not possible.
+func (r *Repo) ungraft(ctx context.Context, path string, head session.Tree) (*index, []session.Skip, error) {
+	x, info, err := r.readParsed(ctx, path)
 	if err != nil || len(info.gitlinks) == 0 {
-		return nil, err
+		return x, nil, err
 	}
+	skipped, err := r.dropGitlinks(ctx, path, info.gitlinks, head)
+	if err == nil && len(skipped) > 0 {
+		x, _, err = r.readParsed(ctx, path)
+	}
+	return x, skipped, err
+}
+
+func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string, head session.Tree) ([]session.Skip, error) {
 	old := map[string]bool{}
 	if head != "" {
-		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, info.gitlinks...)
+		args := append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", string(head), "--"}, gitlinks...)
 		out, err := r.git(ctx, gitOpts{}, args...)
 		if err != nil {
 			return nil, err
@@ -194,7 +223,7 @@ func (r *Repo) dropNewGitlinks(ctx context.Context, index string, head session.T
 	}
 	var skipped []session.Skip
 	var drop bytes.Buffer
-	for _, path := range info.gitlinks {
+	for _, path := range gitlinks {
 		if !old[path] {
 			skipped = append(skipped, session.Skip{Path: path, Why: "nested repository"})
 			drop.WriteString(path + "\x00")
@@ -203,7 +232,7 @@ func (r *Repo) dropNewGitlinks(ctx context.Context, index string, head session.T
 	if len(skipped) == 0 {
 		return nil, nil
 	}
-	_, err = r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: drop.Bytes()},
+	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: drop.Bytes()},
 		"-c", "core.splitIndex=false", "update-index", "--force-remove", "-z", "--stdin")
 	return skipped, err
 }

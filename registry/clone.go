@@ -1,5 +1,5 @@
-// Package registry keeps this clone's live edge: the journals of its sessions, their locks, an index for quick
-// listings, requests from other processes, and the marks of trust.
+// Package registry keeps this clone's live edge: the journals of its sessions, their locks, caches, and the
+// marks of trust.
 //
 // Nothing here is the truth about a session; that is the ledger in Git. What is lost here is the work since the last
 // checkpoint's events, and what is damaged here is said, set aside, and never repaired by guessing.
@@ -21,14 +21,13 @@ const FormatVersion = 1
 
 // Clone is the state of one clone, shared by its work trees:
 //
-//	registry.jsonl                    index of sessions, a cache
-//	registry.lock                     held while the index is written
 //	sessions/<id>/events-<tip>.jsonl  journal of what happened since the ledger commit tip, or since "none"
 //	sessions/<id>/driver.lock         held by whoever drives the session
 //	sessions/<id>/exclude             the session's extra exclude rules
-//	sessions/<id>/inbox/<name>.json   requests from other processes
+//	sessions/<id>/tip                 cache of documents of the newest ledger commit
 //	sessions/<id>/runs/<run id>/      logs and scratch files of one run
 //	worktrees/<id>/lock               held by whoever changes the work tree
+//	worktrees/<id>/claim              which session moves the work tree at the moment
 //
 // Directories have mode 0700, files 0600.
 type Clone struct{ dir string }

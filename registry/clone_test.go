@@ -2,14 +2,13 @@ package registry
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -106,7 +105,7 @@ func TestWorktreesWithAnyName(t *testing.T) {
 
 func TestLinksAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, level := range []string{"", "sessions", "sessions/auth", "sessions/auth/inbox"} {
+	for _, level := range []string{"", "sessions", "sessions/auth"} {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
 			c := clone(t)
@@ -118,19 +117,14 @@ func TestLinksAreRefused(t *testing.T) {
 			if err := os.Symlink(elsewhere, at); err != nil {
 				t.Skip(err)
 			}
-			if err := c.Post("auth", "n", "note", "", 0); !errors.Is(err, durable.ErrNotPrivate) {
-				t.Errorf("Post: %v", err)
+			if _, err := c.Journal("auth", ""); !errors.Is(err, durable.ErrNotPrivate) {
+				t.Errorf("Journal: %v", err)
 			}
-			if level != "sessions/auth/inbox" {
-				if _, err := c.Journal("auth", ""); !errors.Is(err, durable.ErrNotPrivate) {
-					t.Errorf("Journal: %v", err)
-				}
-				if _, _, err := c.Peek("auth", ""); !errors.Is(err, durable.ErrNotPrivate) {
-					t.Errorf("Peek: %v", err)
-				}
-				if _, err := c.LockSession("auth", Holder{}); !errors.Is(err, durable.ErrNotPrivate) {
-					t.Errorf("LockSession: %v", err)
-				}
+			if _, _, err := c.Peek("auth", ""); !errors.Is(err, durable.ErrNotPrivate) {
+				t.Errorf("Peek: %v", err)
+			}
+			if _, err := c.LockSession("auth", Holder{}); !errors.Is(err, durable.ErrNotPrivate) {
+				t.Errorf("LockSession: %v", err)
 			}
 			if len(mustDir(t, elsewhere)) > 0 {
 				t.Error("written through the link")
@@ -147,7 +141,7 @@ func TestModes(t *testing.T) {
 	c := clone(t)
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))
-	for _, err := range []error{j.SetExclude(nil), j.Rotate(tip(1)), c.Post("auth", "n", "note", "", 0), c.WriteEntry(Entry{ID: "auth", Tip: tip(1)})} {
+	for _, err := range []error{j.SetExclude(nil), j.Rotate(tip(1)), c.KeepTip("auth", tip(1), session.Files{session.FileSession: []byte("{}")}), c.Claim("main", "auth")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,118 +178,65 @@ func TestModes(t *testing.T) {
 	}
 }
 
-func TestIndex(t *testing.T) {
+func TestTip(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
-	if got := c.ReadIndex(); len(got) > 0 {
-		t.Fatal(got)
-	}
-	if _, err := os.Lstat(c.Dir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal("ReadIndex wrote something")
-	}
-	a := Entry{ID: "auth", Tip: tip(1), Goal: "log in\nand out", Status: session.StatusPaused, Phase: "RED", Lap: 2, Branch: "refs/heads/wfs/auth"}
-	var writers sync.WaitGroup
-	for n := range 4 {
-		writers.Go(func() {
-			e := a
-			e.ID = session.ID(fmt.Sprintf("auth-%d", n))
-			if err := c.WriteEntry(e); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	writers.Wait()
-	b := a
-	b.ID, b.Tip, b.Lap = "auth-2", tip(2), 3
-	if err := c.WriteEntry(b); err != nil {
+	j := open(t, c, "")
+	mustAppend(t, j, note(1))
+	want := session.Files{session.FileSession: []byte("{\"a\":1}\n"), session.FilePlan: []byte("p")}
+	if err := c.KeepTip("auth", tip(1), want); err != nil {
 		t.Fatal(err)
 	}
-	got := c.ReadIndex()
-	b.V = FormatVersion
-	if len(got) != 4 || !reflect.DeepEqual(got["auth-2"], b) {
-		t.Fatal(got)
+	if got := c.Tip("auth", tip(1)); !reflect.DeepEqual(got, want) {
+		t.Fatalf("got %q", got)
 	}
-}
-
-func TestIndexIsTotal(t *testing.T) {
-	t.Parallel()
-	c := clone(t)
-	if err := c.WriteEntry(Entry{ID: "auth", Tip: tip(1)}); err != nil {
-		t.Fatal(err)
+	if got := c.Tip("auth", tip(2)); got != nil {
+		t.Fatalf("of another commit: %q", got)
 	}
-	good, err := os.ReadFile(c.indexPath())
+	// Whatever happens to the file, it is used as it was written or not at all.
+	path := filepath.Join(c.Dir(), "sessions", "auth", tipFile)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"", "\x00\xff", "[]\n", "{}\n", "null\n", `{"v":2,"id":"b","tip":"1"}` + "\n", `{"v":1,"id":"../b","tip":"1"}` + "\n", `{"v":1,"id":"b"}` + "\n"} {
-		if err := os.WriteFile(c.indexPath(), []byte(text+"\n"+string(good)+text), 0o600); err != nil {
-			t.Fatal(err)
+	for i := range data {
+		bad := slices.Clone(data)
+		bad[i] ^= 4
+		for _, content := range [][]byte{bad, data[:i]} {
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Tip("auth", tip(1)); got != nil {
+				t.Fatalf("byte %d of %d changed: %q", i, len(data), got)
+			}
 		}
-		if got := c.ReadIndex(); len(got) != 1 || got["auth"].Tip != tip(1) {
-			t.Errorf("with %q: %v", text, got)
-		}
-	}
-	if err := os.Remove(c.indexPath()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(c.indexPath(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if got := c.ReadIndex(); len(got) > 0 {
-		t.Fatal(got)
 	}
 }
 
-func TestInbox(t *testing.T) {
+func TestClaim(t *testing.T) {
 	t.Parallel()
 	c := clone(t)
-	take := func() string {
-		t.Helper()
-		requests, err := c.TakeInbox("auth")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out []string
-		for _, r := range requests {
-			out = append(out, r.Name+" "+r.Kind+" "+r.Text)
-		}
-		return strings.Join(out, "; ")
+	if id, err := c.Claimed("main"); id != "" || err != nil {
+		t.Fatal(id, err)
 	}
-	if got := take(); got != "" {
-		t.Fatal(got)
+	if err := c.Claim("main", "auth"); err != nil {
+		t.Fatal(err)
 	}
-	for i, name := range []string{"c", "b", "a"} {
-		if err := c.Post("auth", name, "note", fmt.Sprint("text ", i), int64(100+i/2)); err != nil {
-			t.Fatal(err)
-		}
+	if id, err := c.Claimed("main"); id != "auth" || err != nil {
+		t.Fatal(id, err)
 	}
-	if err := c.Post("auth", "b", "pause", "", 200); !errors.Is(err, fs.ErrExist) {
-		t.Fatalf("posted twice: %v", err)
-	}
-	dir := filepath.Join(c.Dir(), "sessions", "auth", "inbox")
-	for name, text := range map[string]string{"x.json": "{", "y.json": "{}", "z.json": `{"v":2,"kind":"later"}`, durable.TempPrefix + "1": "half"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const want = "b note text 1; c note text 0; a note text 2"
-	for range 2 {
-		if got := take(); got != want {
-			t.Fatalf("%q, want %q", got, want)
-		}
+	if id, err := c.Claimed("other"); id != "" || err != nil {
+		t.Fatal(id, err)
 	}
 	for range 2 {
-		if err := c.DropInbox("auth", "b"); err != nil {
+		if err := c.Unclaim("main"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := take(); got != "c note text 0; a note text 2" {
-		t.Fatal(got)
+	if err := os.WriteFile(c.claimFile("main"), []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	left := files(t, dir)
-	for _, name := range []string{"x.json.bad", "y.json.bad", "z.json"} {
-		if _, ok := left[name]; !ok {
-			t.Errorf("%s is not there: %v", name, left)
-		}
+	if _, err := c.Claimed("main"); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("a claim that cannot be read is no absence: %v", err)
 	}
 }

@@ -1,0 +1,99 @@
+package gitstate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// moveBoth moves the ledger and then, of a turn that only moves one branch as every checkpoint's does, the branch, in
+// one git process. between is called when the first move is true, before the second is begun. It reports false when it
+// did not come to the end; then nothing, the first, or both may have moved, and who calls goes on step by step, which
+// finds out.
+func (r *Repo) moveBoth(ctx context.Context, ledger session.RefMove, t session.Turn, between func() error) bool {
+	if !movesTwo(ledger, t) {
+		return false
+	}
+	m := r.mover.Swap(nil)
+	if m == nil {
+		m = r.startMover(ctx)
+	}
+	moved := m.move(ledger) && between() == nil && m.move(t.Refs[0])
+	if err := m.end(); err != nil || !moved || r.syncRef(t.Refs[0].Ref, false) != nil {
+		return false
+	}
+	durable.Hit(durable.SettleBranch)
+	return true
+}
+
+func movesTwo(ledger session.RefMove, t session.Turn) bool {
+	return len(t.Refs) == 1 && t.Index == "" && t.HeadNew == "" && t.Refs[0].Old != "" && t.Refs[0].New != "" && ledger.Old != ""
+}
+
+// expectMoves starts the process that will make the moves of what is being prepared, so that it is ready by then. It
+// does nothing before it is told to, and ends with this process.
+func (r *Repo) expectMoves(ctx context.Context, p session.Prepared) {
+	if !movesTwo(session.RefMove{Old: p.LedgerOld, New: p.Ledger}, p.Turn) {
+		return
+	}
+	if unused := r.mover.Swap(r.startMover(ctx)); unused != nil {
+		_ = unused.end()
+	}
+}
+
+// mover is a `git update-ref --stdin` that waits to be told what to move. Its streams are files: nobody must wait for
+// it when it ends early.
+type mover struct {
+	in, out *os.File
+	ended   chan error
+}
+
+func (r *Repo) startMover(ctx context.Context) *mover {
+	m := &mover{ended: make(chan error, 1)}
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		m.ended <- err
+		return m
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		stdin.Close()
+		in.Close()
+		m.ended <- err
+		return m
+	}
+	m.in, m.out = in, out
+	go func() {
+		err := r.gitStream(ctx, gitOpts{write: true}, stdin, stdout, "update-ref", "-m", "wfs: ledger", "--stdin")
+		stdin.Close()
+		stdout.Close()
+		m.ended <- err
+	}()
+	return m
+}
+
+// move makes one move, and reports whether git said that it did.
+func (m *mover) move(to session.RefMove) bool {
+	const answer = "start: ok\nprepare: ok\ncommit: ok\n"
+	if m.in == nil {
+		return false
+	}
+	if _, err := fmt.Fprintf(m.in, "start\nupdate %s %s %s\nprepare\ncommit\n", to.Ref, to.New, to.Old); err != nil {
+		return false
+	}
+	said := make([]byte, len(answer))
+	_, err := io.ReadFull(m.out, said)
+	return err == nil && string(said) == answer
+}
+
+func (m *mover) end() error {
+	if m.in != nil {
+		m.in.Close()
+		defer m.out.Close()
+	}
+	return <-m.ended
+}

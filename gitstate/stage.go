@@ -1,0 +1,188 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// staged is a private index that holds what the work tree holds. index.lock is held until it is installed.
+type staged struct {
+	repo   *Repo
+	path   string
+	unlock func()
+}
+
+// stage brings a copy of the index up to date with the work tree, and returns the trees that are still to be written.
+// It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
+func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, ground func() (ground, error), ident string) (unwritten []newObject, _ *staged, err error) {
+	head, err := r.Head(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
+		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
+	}
+	unlock, err := r.lockIndex(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	index := filepath.Join(r.worktreeDir(), "stage")
+	added := func() ([]session.Skip, error) { return nil, nil }
+	defer func() {
+		if err != nil {
+			_, _ = added() // it writes to that index
+			unlock()
+		}
+	}()
+	old, err := r.copyIndex(index)
+	if err != nil {
+		return nil, nil, err
+	}
+	added = soon(func() ([]session.Skip, error) { return r.add(ctx, index, d.Exclude) })
+
+	on, err := ground()
+	if err != nil {
+		return nil, nil, err
+	}
+	headTree := on.base
+	if head.Commit != d.Parents[0] {
+		if headTree, err = r.TreeOf(ctx, head.Commit); err != nil {
+			return nil, nil, err
+		}
+	}
+	before, err := r.treeBefore(ctx, old, headTree)
+	if err != nil {
+		return nil, nil, err
+	}
+	skipped, err := added()
+	if err != nil {
+		return nil, nil, err
+	}
+	x, nested, err := r.ungraft(ctx, index, headTree)
+	if err != nil {
+		return nil, nil, err
+	}
+	made.Skipped = joinSkips(skipped, nested)
+	trees, err := r.stagedTrees(ctx, index, x, on.userDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	made.Tree = session.Tree(trees[len(trees)-1].id)
+	lost := before != headTree && before != made.Tree
+	if made.IndexAnchor, err = r.anchor(ctx, d, head.Commit, before, lost, ident); err != nil {
+		return nil, nil, err
+	}
+	durable.Hit(durable.CheckpointAnchored)
+	unwritten = slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
+	return unwritten, &staged{r, index, unlock}, nil
+}
+
+// install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
+// back.
+func (s *staged) install() (wait func() error) {
+	installed := soon(func() (struct{}, error) { return struct{}{}, s.repo.installIndex(s.path) })
+	return func() error {
+		_, err := installed()
+		s.unlock()
+		return err
+	}
+}
+
+// treeBefore is treeOfIndex for the content of an index whose copy is being changed.
+func (r *Repo) treeBefore(ctx context.Context, old []byte, expected session.Tree) (session.Tree, error) {
+	tree, err := r.knownTree(ctx, old, expected)
+	if err != nil || tree != "" {
+		return tree, err
+	}
+	index := filepath.Join(r.worktreeDir(), "before")
+	if err := os.Remove(index); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if old != nil {
+		if err := durable.WriteCache(index, old, 0o600); err != nil {
+			return "", err
+		}
+	}
+	defer os.Remove(index)
+	return r.treeOfIndex(ctx, index, expected)
+}
+
+// stagedTrees returns the trees of a private index, with the given .wfs, the root last. Those without data are written
+// already. x is the index as it was parsed, nil when that was not possible.
+func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
+	if x != nil && x.info().tree == "" {
+		if entries, below, ok := r.treesOf(x); ok {
+			root, err := r.newTree(setOwn(entries, own))
+			return append(below, root), err
+		}
+	}
+	staged, err := r.writeTree(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := r.withOwn(ctx, staged, own)
+	return []newObject{{kind: "tree", id: string(tree)}}, err
+}
+
+// anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
+// checkpoint left is taken along.
+func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool, ident string) (session.Commit, error) {
+	ref := anchorRef(d.Session)
+	left, err := r.Ref(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	if !lost {
+		return left, nil
+	}
+	parents := []session.Commit{head}
+	if left != "" {
+		parents = append(parents, left)
+	}
+	c := r.newCommit(string(index), parents, ident, d.At, "wfs: the index before a checkpoint of "+string(d.Session))
+	if err := r.writeObjects(ctx, c); err != nil {
+		return "", err
+	}
+	anchor := session.Commit(c.id)
+	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
+}
+
+// installIndex makes a private index the work tree's own. The caller holds index.lock.
+func (r *Repo) installIndex(private string) error {
+	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
+	f, err := os.OpenFile(private, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(private, r.indexPath()); err != nil {
+		return err
+	}
+	return durable.SyncDir(r.gitDir)
+}
+
+// readParsed reads an index file; the index is nil when git alone can read it, and empty when there is none.
+func (r *Repo) readParsed(ctx context.Context, path string) (*index, indexInfo, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &index{}, indexInfo{}, nil
+	}
+	if err != nil {
+		return nil, indexInfo{}, err
+	}
+	if x, ok := parseIndex(data, r.idLength()/2); ok {
+		return x, x.info(), nil
+	}
+	info, err := r.listIndex(ctx, path) // split, sparse or of a later format: git knows
+	return nil, info, err
+}
