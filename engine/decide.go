@@ -172,11 +172,11 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case o.Run == nil:
 		return Decision{Effect: EffectRun}
 	default:
-		return decideRun(o, f)
+		return decideRun(s, o, f)
 	}
 }
 
-func decideRun(o *session.Open, f Facts) Decision {
+func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
 	if len(o.Run.Survivors) > 0 {
 		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockSurvivors,
 			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", pids(o.Run.Survivors))},
@@ -194,7 +194,9 @@ func decideRun(o *session.Open, f Facts) Decision {
 	case session.OutcomeAsk:
 		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: o.Run.Ask}}}
 	case session.OutcomeNotStarted:
-		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", o.Run.Exit, o.Run.Note), 300)}}}
+		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
+			Evidence: []string{oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", o.Run.Exit, o.Run.Note), 300)},
+			Hint:     fmt.Sprintf("wfs new %q --from %s@%d --agent 'ANOTHER COMMAND'", oneLine(s.Goal, 60), s.ID, s.Current)})
 	case session.OutcomeOK:
 		return Decision{Effect: EffectJudge}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wfs-dev/wfs/session"
 	"pgregory.net/rapid"
@@ -293,21 +294,33 @@ func TestPrepareRefuses(t *testing.T) {
 func TestPrepareFindsMissingObjects(t *testing.T) {
 	t.Parallel()
 	for name, many := range map[string]int{"few trees": 1, "a pack of trees": 20, "trees made by git": maxNewTrees + 10} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, d := newSession(t)
-			for i := range many {
-				r.write(fmt.Sprintf("d%d/f", i), fmt.Sprint(i))
-			}
-			r.run("add", "-A")
-			blob := r.run("rev-parse", ":d0/f")
-			if err := os.Remove(filepath.Join(r.commonDir, "objects", blob[:2], blob[2:])); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := r.Prepare(context.Background(), d, documents); err == nil {
-				t.Error("a checkpoint with a missing blob was made")
-			}
-		})
+		for _, committed := range []bool{false, true} { // else only staged
+			t.Run(fmt.Sprintf("%s/committed=%v", name, committed), func(t *testing.T) {
+				t.Parallel()
+				r, _ := newSession(t)
+				long := time.Unix(at, 0) // or git add reads the files once more, and makes what is missing
+				for i := range many {
+					r.write(fmt.Sprintf("d%d/f", i), fmt.Sprint(i))
+					if err := os.Chtimes(r.path(fmt.Sprintf("d%d/f", i)), long, long); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.run("add", "-A")
+				blob := r.run("rev-parse", ":d0/f")
+				if committed {
+					r.run("commit", "-q", "-m", "whole")
+					for i := range many {
+						r.write(fmt.Sprintf("d%d/g", i), "beside it")
+					}
+				}
+				if err := os.Remove(filepath.Join(r.commonDir, "objects", blob[:2], blob[2:])); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := r.Prepare(context.Background(), r.draft(""), documents); err == nil {
+					t.Error("a checkpoint with a missing blob was made")
+				}
+			})
+		}
 	}
 }
 
