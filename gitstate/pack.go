@@ -75,11 +75,18 @@ func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 		return s
 	}
 	s.packed = true
-	links, err := r.linksOf(s.objects)
-	if err != nil || !r.readsDirectly() || len(s.stream) > maxDirectPack || !r.has(links) {
-		return s // git knows, and says what is wrong
+	if !r.readsDirectly() || len(s.stream) > maxDirectPack {
+		return s
 	}
-	s.pack, _ = r.storePack(s.stream, entries) // what kept us from it git says better, too
+	whole := soon(func() (bool, error) {
+		links, err := r.linksOf(s.objects)
+		return err == nil && r.has(links), nil
+	})
+	s.pack, _ = r.storePack(s.stream, entries) // what kept us from it git says better
+	if ok, _ := whole(); !ok {                 // and also what is missing
+		s.discard()
+		s.pack = nil
+	}
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"hash/adler32"
 	"hash/crc32"
 	"os"
 	"path/filepath"
@@ -29,16 +30,27 @@ type packEntry struct {
 // maxDirectPack is the size of packs, in bytes, that are made without `git index-pack`. A checkpoint's are a few KB.
 const maxDirectPack = 256 << 20
 
+// maxStored is the size of objects, in bytes, that are not compressed: it takes longer than everything else about them,
+// and saves less than the block that a file ends with.
+const maxStored = 2048
+
+// writeStored writes data as a zlib stream (RFC 1950) of one stored block.
+func writeStored(b *bytes.Buffer, data []byte) {
+	head := [7]byte{0: 0x78, 1: 0x01, 2: 0x01}
+	binary.LittleEndian.PutUint16(head[3:], uint16(len(data)))
+	binary.LittleEndian.PutUint16(head[5:], ^uint16(len(data)))
+	b.Write(head[:])
+	b.Write(data)
+	b.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(data)))
+}
+
 // pack encodes objects as one pack stream, whole objects without deltas.
 func (r *Repo) pack(objects []newObject) ([]byte, []packEntry, error) {
 	var b bytes.Buffer
 	b.WriteString("PACK")
 	b.Write(binary.BigEndian.AppendUint32(nil, 2))
 	b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(objects))))
-	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed) // a few small objects, and git will repack them
-	if err != nil {
-		return nil, nil, err
-	}
+	var z *zlib.Writer
 	entries := make([]packEntry, 0, len(objects))
 	for _, o := range objects {
 		id, err := hex.DecodeString(o.id)
@@ -52,12 +64,22 @@ func (r *Repo) pack(objects []newObject) ([]byte, []packEntry, error) {
 			first = byte(size & 0x7f)
 		}
 		b.WriteByte(first)
-		z.Reset(&b)
-		if _, err := z.Write(o.data); err != nil {
-			return nil, nil, err
-		}
-		if err := z.Close(); err != nil {
-			return nil, nil, err
+		if len(o.data) <= maxStored {
+			writeStored(&b, o.data)
+		} else {
+			if z == nil {
+				if z, err = zlib.NewWriterLevel(&b, zlib.BestSpeed); err != nil {
+					return nil, nil, err
+				}
+			} else {
+				z.Reset(&b)
+			}
+			if _, err := z.Write(o.data); err != nil {
+				return nil, nil, err
+			}
+			if err := z.Close(); err != nil {
+				return nil, nil, err
+			}
 		}
 		entries = append(entries, packEntry{id, uint32(start), crc32.ChecksumIEEE(b.Bytes()[start:])})
 	}
