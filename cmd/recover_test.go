@@ -17,16 +17,15 @@ import (
 // row is one line of the recovery table: a state that a dead process, or a person after it, left behind, and what the
 // next command makes of it.
 type row struct {
-	state string                 // for people
-	build func(f *fixture)       // makes it
-	reads string                 // what `wfs status one` says of it, as long as nobody has recovered it
-	does  string                 // the next command, without wfs
-	exit  int                    // its exit code
-	says  string                 // something that it prints
-	then  func(f *fixture)       // what is so afterwards
-	dirty bool                   // `git status` need not be clean afterwards
-	redo  bool                   // the same command, typed again, does something again
-	lacks func(blob string) bool // contents that must not be there any more; nil: everything is
+	state string           // for people
+	build func(f *fixture) // makes it
+	reads string           // what `wfs status one` says of it, as long as nobody has recovered it
+	does  string           // the next command, without wfs
+	exit  int              // its exit code
+	says  string           // something that it prints
+	then  func(f *fixture) // what is so afterwards
+	dirty bool             // `git status` need not be clean afterwards
+	redo  bool             // the same command, typed again, does something again
 }
 
 const gone = "refs/wfs/gone" // where a row notes what it will look for

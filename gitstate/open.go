@@ -104,23 +104,19 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	return r, nil
 }
 
-// askAhead asks git at once what every writing command wants to know, so that it costs one process' time instead of
-// four. The answers, and the errors, are taken where they are needed; an answer in a wrong place is an error there too.
+// askAhead begins to ask git what every writing command wants to know, while that command does other things. One
+// question follows the other, in the order in which the answers are wanted: all at once they would only hold up each
+// other and the first question. The answers, and the errors, are taken where they are needed; an answer in a wrong
+// place is an error there too.
 func (r *Repo) askAhead(ctx context.Context) {
 	early := &Repo{root: r.root, env: r.env, userEnv: r.userEnv} // r itself is still being filled in
-	ahead(&r.version, func() (Version, error) { return early.askVersion(ctx) })
-	ahead(&r.ident, func() (string, error) { return early.askIdentity(ctx) })
-	ahead(&r.exclude, func() (string, error) { return early.askExcludes(ctx) })
-}
-
-// ahead begins to ask. Whoever wants the answer meanwhile waits for it.
-func ahead[T any](a *asked[T], ask func() (T, error)) {
-	a.mu.Lock()
+	identity := r.ident.ahead(func() (string, error) { return early.askIdentity(ctx) })
+	version := r.version.ahead(func() (Version, error) { return early.askVersion(ctx) })
+	excludes := r.exclude.ahead(func() (string, error) { return early.askExcludes(ctx) })
 	go func() {
-		defer a.mu.Unlock()
-		if v, err := ask(); err == nil {
-			a.value, a.known = v, true
-		}
+		identity()
+		version()
+		excludes()
 	}()
 }
 
@@ -213,6 +209,17 @@ type asked[T any] struct {
 	mu    sync.Mutex
 	known bool
 	value T
+}
+
+// ahead returns what asks. Whoever wants the answer before that has come to its end waits for it.
+func (a *asked[T]) ahead(ask func() (T, error)) func() {
+	a.mu.Lock()
+	return func() {
+		defer a.mu.Unlock()
+		if v, err := ask(); err == nil {
+			a.value, a.known = v, true
+		}
+	}
 }
 
 func (a *asked[T]) get(ask func() (T, error)) (T, error) {

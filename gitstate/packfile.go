@@ -184,7 +184,10 @@ func (p *newPack) discard() {
 
 // packs returns the paths of the repository's packs, without their extension.
 func (r *Repo) packs() ([]string, error) {
-	dir := filepath.Join(r.commonDir, "objects", "pack")
+	return packsIn(filepath.Join(r.commonDir, "objects", "pack"))
+}
+
+func packsIn(dir string) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && !absent(err) {
 		return nil, err

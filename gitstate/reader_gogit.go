@@ -14,16 +14,16 @@ import (
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // errNoObject says that an object is not in the repository.
 var errNoObject = errors.New("no such object")
 
-// maxPackIndex is the size of all pack indexes, in bytes, up to which go-git reads objects: it loads them whole before
-// it finds the first packed object. Git maps them, and starts faster than 64 MB are read.
+// maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads the index
+// whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
 const maxPackIndex = 64 << 20
 
 // reader is what in-process reading needs to know about a repository. The zero value is ready.
@@ -31,8 +31,9 @@ type reader struct {
 	once   sync.Once
 	direct bool // refs are files, objects are where go-git looks for them, ids are SHA-1
 
-	mu    sync.Mutex // go-git's storage is not safe for concurrent use
-	store *filesystem.ObjectStorage
+	mu     sync.Mutex // go-git's packs are not safe for concurrent use
+	packs  []*openPack
+	listed bool // packs are those that there were a moment ago
 }
 
 // readsDirectly reports whether the repository can be read without git: nothing in it is of a kind that go-git, or our
@@ -84,7 +85,7 @@ func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte,
 		return "", nil, fmt.Errorf("%q is no object id", id)
 	}
 	if r.readsDirectly() {
-		// An open storage does not see what gc and repack did since, so a failure is tried once more on a new one.
+		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.
 		for range 2 {
 			if kind, data, err = r.reader.object(r.commonDir, id); err == nil && r.newObject(kind, data).id == id {
 				return kind, data, nil
@@ -99,22 +100,93 @@ func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte,
 	return kind, data, err
 }
 
-// object reads through go-git. After an error the next call opens the storage anew.
+// object reads through go-git. After an error the next call looks anew for what there is.
 func (rd *reader) object(commonDir, id string) (kind string, data []byte, err error) {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
 	defer func() {
 		if err != nil {
-			rd.store = nil
+			rd.forget()
 		}
 	}()
-	if rd.store == nil {
-		if err := smallPacks(commonDir); err != nil {
+	objects := filepath.Join(commonDir, "objects")
+	if kind, data, err = looseObject(filepath.Join(objects, id[:2], id[2:])); !absent(err) {
+		return kind, data, err
+	}
+	if !rd.listed {
+		if err := rd.list(filepath.Join(objects, "pack")); err != nil {
 			return "", nil, err
 		}
-		rd.store = filesystem.NewObjectStorage(dotgit.New(osfs.New(commonDir)), cache.NewObjectLRUDefault())
 	}
-	o, err := rd.store.EncodedObject(plumbing.AnyObject, plumbing.NewHash(id))
+	hash := plumbing.NewHash(id)
+	for _, p := range rd.packs {
+		if p.index.has(hash[:]) {
+			return p.object(hash)
+		}
+	}
+	return "", nil, fmt.Errorf("%s: %w", id, errNoObject)
+}
+
+func (rd *reader) list(dir string) error {
+	packs, err := packsIn(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range packs {
+		index := openPackIndex(path+".idx", len(plumbing.ZeroHash))
+		if index == nil {
+			return fmt.Errorf("%s.idx cannot be read", path)
+		}
+		rd.packs = append(rd.packs, &openPack{path: path, index: index})
+	}
+	rd.listed = true
+	return nil
+}
+
+func (rd *reader) forget() {
+	for _, p := range rd.packs {
+		p.index.f.Close()
+		if p.pack != nil {
+			p.pack.Close()
+		}
+	}
+	rd.packs, rd.listed = nil, false
+}
+
+// looseObject reads an object that has a file of its own.
+func looseObject(path string) (kind string, data []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	o, err := objfile.NewReader(f)
+	if err != nil {
+		return "", nil, err
+	}
+	defer o.Close()
+	t, _, err := o.Header()
+	if err != nil {
+		return "", nil, err
+	}
+	data, err = io.ReadAll(o)
+	return t.String(), data, err
+}
+
+// openPack is a pack that objects are looked for in, and that is opened when the first one is found.
+type openPack struct {
+	path  string // without extension
+	index *packIndexFile
+	pack  *packfile.Packfile
+}
+
+func (p *openPack) object(hash plumbing.Hash) (kind string, data []byte, err error) {
+	if p.pack == nil {
+		if err := p.open(); err != nil {
+			return "", nil, err
+		}
+	}
+	o, err := p.pack.Get(hash)
 	if err != nil {
 		return "", nil, err
 	}
@@ -123,25 +195,27 @@ func (rd *reader) object(commonDir, id string) (kind string, data []byte, err er
 		return "", nil, err
 	}
 	data, err = io.ReadAll(content)
-	if err = join(err, content.Close()); err != nil {
-		return "", nil, err
-	}
-	return o.Type().String(), data, nil
+	return o.Type().String(), data, join(err, content.Close())
 }
 
-// smallPacks returns an error when the pack indexes are too large to be read whole.
-func smallPacks(commonDir string) error {
-	names, err := filepath.Glob(filepath.Join(commonDir, "objects", "pack", "*.idx"))
-	var size int64
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
-			size += info.Size()
-		}
+func (p *openPack) open() error {
+	info, err := p.index.f.Stat()
+	if err != nil {
+		return err
 	}
-	if size > maxPackIndex {
-		return errors.New("the pack indexes are large")
+	if info.Size() > maxPackIndex {
+		return errors.New("the pack's index is large")
 	}
-	return err
+	index := idxfile.NewMemoryIndex()
+	if err := idxfile.NewDecoder(io.NewSectionReader(p.index.f, 0, info.Size())).Decode(index); err != nil {
+		return err
+	}
+	f, err := osfs.New(filepath.Dir(p.path)).Open(filepath.Base(p.path) + ".pack")
+	if err != nil {
+		return err
+	}
+	p.pack = packfile.NewPackfile(index, nil, f, 0)
+	return nil
 }
 
 // catFile reads an object through git.

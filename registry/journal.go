@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -30,7 +31,8 @@ type Journal struct {
 	name    string // of the tip, see tipName
 	after   string // name of the tip that this one came after, "" when that is not known
 	existed bool
-	unnamed bool // the file's name may not be on the disk yet
+	unnamed bool         // the file's name may not be on the disk yet
+	synced  func() error // waits until what was found is on the disk; nil when nothing was
 	size    int64
 	events  []session.Event
 	out     *durable.Appender // nil until there is a file
@@ -82,8 +84,13 @@ func (j *Journal) load() error {
 			return err
 		}
 	}
-	// The process that wrote this may have been killed before its fsync. What is acted upon must be on the disk.
-	if err := durable.SyncFile(j.path()); err != nil {
+	// The process that wrote this may have been killed before its fsync. What is acted upon must be on the disk; a journal
+	// without events is first acted upon when one is appended.
+	path := j.path()
+	j.synced = sync.OnceValue(func() error { return durable.SyncFile(path) })
+	if len(content.events) == 0 {
+		go j.synced()
+	} else if err := j.synced(); err != nil {
 		return err
 	}
 	j.existed, j.size, j.events, j.after = content.size > 0, content.size, content.events, content.header.After
@@ -208,6 +215,9 @@ func (j *Journal) Append(events ...session.Event) error {
 	if j.size+int64(len(data)) > maxJournal {
 		return fmt.Errorf("%s: %w", j.path(), durable.ErrTooLarge)
 	}
+	if err := j.sync(); err != nil {
+		return err
+	}
 	if j.out == nil || j.size == 0 {
 		if err := j.create(); err != nil {
 			return err
@@ -224,6 +234,13 @@ func (j *Journal) Append(events ...session.Event) error {
 	}
 	j.events, j.size = all, j.size+int64(len(data))
 	return nil
+}
+
+func (j *Journal) sync() error {
+	if j.synced == nil {
+		return nil
+	}
+	return j.synced()
 }
 
 // create makes the journal's file with its first line. It waits for no disk: lost in a power cut before the first event
@@ -303,10 +320,11 @@ func (j *Journal) Discard() error {
 	if j.name != noTip {
 		return fmt.Errorf("session %s has a ledger: its journal is not discarded", j.id)
 	}
+	_ = j.sync() // or it would look for what is removed now
 	if err := j.Close(); err != nil {
 		return err
 	}
-	j.out, j.events, j.size, j.existed = nil, nil, 0, false
+	j.out, j.events, j.size, j.existed, j.synced = nil, nil, 0, false, nil
 	for _, path := range []string{j.path(), filepath.Join(j.dir, excludeName), filepath.Join(j.dir, runsName)} {
 		if err := os.RemoveAll(path); err != nil {
 			return err
