@@ -168,6 +168,7 @@ func (f *fixture) dies(id session.ID, at step, do func(ctx context.Context, h *e
 func (f *fixture) checkpointDies(at step) {
 	f.t.Helper()
 	f.dirty()
+	f.kept = f.blobs()
 	f.dies("one", at, func(ctx context.Context, h *engine.Hand) error {
 		_, err := h.Checkpoint(ctx, "mine")
 		return err
@@ -178,6 +179,7 @@ func (f *fixture) checkpointDies(at step) {
 func (f *fixture) switchDies(at step) {
 	f.t.Helper()
 	f.dirty()
+	f.kept = f.blobs()
 	f.dies("two", at, func(ctx context.Context, h *engine.Hand) error {
 		_, err := h.Enter(ctx)
 		return err
@@ -188,6 +190,7 @@ func (f *fixture) switchDies(at step) {
 func (f *fixture) resumeDies(at step) {
 	f.t.Helper()
 	f.dirty()
+	f.kept = f.blobs()
 	f.dies("one", at, func(ctx context.Context, h *engine.Hand) error {
 		_, err := h.Resume(ctx, 0)
 		return err

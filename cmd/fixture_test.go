@@ -18,6 +18,8 @@ type fixture struct {
 	t   *testing.T
 	dir string
 	env []string
+
+	kept map[string]string // blobs that were there before a process died, see blobs
 }
 
 // template makes a repository once; each test copies it.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,12 +56,18 @@ var recoveryTable = []row{
 		f.write("later.txt", "later\n")
 	}, reads: "at checkpoint 3: mine", does: "checkpoint -m again", says: "checkpoint 4: again", then: func(f *fixture) {
 		mine(f)
+		f.parents("wfs/one", 1)
 		f.branchHolds("wfs/one", "later.txt")
 	}},
 	{state: "checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.checkpointDies(ledgerMoved); f.loseState() },
 		reads: "at checkpoint 3: mine", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
 	{state: "checkpoint: ledger and branch have moved, there is no new journal", build: func(f *fixture) { f.checkpointDies(branchMoved) },
-		reads: "at checkpoint 3: mine", does: "checkpoint", says: "nothing changed since checkpoint 3", then: mine},
+		reads: "at checkpoint 3: mine", does: "checkpoint", says: "nothing changed since checkpoint 3", then: func(f *fixture) {
+			mine(f)
+			if _, err := os.Stat(f.journalFile("one")); err != nil {
+				f.t.Errorf("there is no journal still: %v", err)
+			}
+		}},
 	{state: "checkpoint: the same, and the user has reset the branch since: left alone", build: func(f *fixture) {
 		f.checkpointDies(branchMoved)
 		f.ok("git", "reset", "-q", "--soft", "HEAD~2")
@@ -199,7 +206,10 @@ var recoveryTable = []row{
 
 	// An attempt.
 	{state: "attempt_started, and nothing changed", build: func(f *fixture) { f.attempt(2) },
-		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: worked},
+		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+			worked(f)
+			f.happened("one", "attempt_started interrupted driving attempt_started")
+		}},
 	{state: "attempt_started, with edits", build: func(f *fixture) { f.attempt(2); f.dirty() },
 		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
 			worked(f)
@@ -237,7 +247,10 @@ var recoveryTable = []row{
 
 	// Finishing session one on the branch handed.
 	{state: "finish_started, no branch yet", build: func(f *fixture) { f.finishDies(finishBegun) },
-		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
+		reads: "completed", does: "finish --branch handed", says: "is finished", then: func(f *fixture) {
+			handed(f)
+			f.happened("one", "finish_started dropped finish_started finished")
+		}},
 	{state: "finish_started, the branch is at the base", build: func(f *fixture) { f.finishDies(finishBranch) },
 		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
 	{state: "finish_started, the commit is made", build: func(f *fixture) { f.finishDies(finishCommit) },
@@ -268,11 +281,6 @@ var recoveryTable = []row{
 	}},
 	{state: "finish: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.finishDies(unpublished) },
 		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
-	{state: "finish: the ledger has moved, HEAD has not", build: func(f *fixture) { f.finishDies(ledgerMoved) },
-		reads: "finished: handed over on handed", does: "resume one --at 3", redo: true, then: func(f *fixture) {
-			f.on("wfs/one")
-			f.branchHolds("handed", "work.txt")
-		}},
 	{state: "finish: the ledger has moved, HEAD has not", build: func(f *fixture) { f.finishDies(ledgerMoved) },
 		reads: "finished: handed over on handed", does: "finish --branch handed", says: "is finished", then: handed},
 	{state: "finish: the same, and .git/wfs is gone", build: func(f *fixture) { f.finishDies(ledgerMoved); f.loseState() },
@@ -486,6 +494,7 @@ func TestRecover(t *testing.T) {
 func (f *fixture) recovers(r row) {
 	t := f.t
 	before, theirs := f.blobs(), f.userThings()
+	maps.Copy(before, f.kept)
 	all := f.everything()
 	if out := f.ok("wfs", "status", "one"); !strings.Contains(out, r.reads) {
 		t.Errorf("readers see\n%s\nand not %q", out, r.reads)
@@ -555,6 +564,7 @@ func onTwo(f *fixture) {
 	f.on("wfs/two")
 	f.branchHolds("wfs/two", "of-two.txt")
 	f.branchLacks("wfs/one", "of-two.txt")
+	f.newestOp("two", session.MoveSwitch)
 	if f.exists("first.txt") || !f.exists("of-two.txt") {
 		f.t.Error("the work tree is not two's")
 	}
@@ -564,6 +574,7 @@ func atZero(f *fixture) {
 	f.t.Helper()
 	f.on("wfs/one")
 	f.branchLacks("wfs/one", "first.txt", "untracked.txt")
+	f.newestOp("one", session.MoveResume)
 	if f.exists("first.txt") || f.exists("untracked.txt") || !f.exists("a.txt") {
 		f.t.Error("the work tree is not checkpoint 0's")
 	}
@@ -576,6 +587,17 @@ func (f *fixture) branchLacks(branch string, names ...string) {
 		if slices.Contains(have, n) {
 			f.t.Errorf("%s is on %s: %v", n, branch, have)
 		}
+	}
+}
+
+// newestOp checks what an undo would take back.
+func (f *fixture) newestOp(id session.ID, kind session.MoveKind) {
+	f.t.Helper()
+	a := f.app()
+	defer a.close()
+	op, err := a.eng.Undoable(context.Background())
+	if err != nil || op.Session != id || op.Kind != string(kind) {
+		f.t.Errorf("the newest operation is %q of %s, not %s of %s: %v", op.Kind, op.Session, kind, id, err)
 	}
 }
 

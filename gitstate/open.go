@@ -1,5 +1,5 @@
 // Package gitstate is a session's life in Git: snapshots, checkpoints, the ledger, restores, rescues, history and the
-// handover. Git itself makes every move (objects, refs, index, work tree); go-git only ever reads.
+// handover. Git makes every move (refs, index, work tree) and most objects; go-git only ever reads.
 package gitstate
 
 import (

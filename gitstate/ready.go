@@ -65,9 +65,6 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.Version(ctx); err != nil {
-		return err
-	}
 	if head.Commit == "" {
 		return &ReadyError{NotCommitted, ""}
 	}
@@ -90,6 +87,10 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	}
 	if len(index.unmerged) > 0 {
 		return unmerged(index)
+	}
+	// The answers of git's come last: they were asked for when the repository was opened.
+	if _, err := r.Version(ctx); err != nil {
+		return err
 	}
 	if _, err := r.identity(ctx); err != nil {
 		var said *GitError
