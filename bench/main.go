@@ -105,7 +105,7 @@ func (b *bench) makeRepo(repo string, files, ignored int) error {
 			return err
 		}
 	}
-	for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "-A"}, {"git", "commit", "-q", "-m", "start"}, {"git", "gc", "-q"}} {
+	for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "-A"}, {"git", "-c", "maintenance.auto=false", "commit", "-q", "-m", "start"}, {"git", "gc", "-q"}} {
 		if err := b.run(repo, args...); err != nil {
 			return err
 		}

@@ -202,7 +202,9 @@ func TestOutlivedByItsAgent(t *testing.T) {
 		}
 		p.gone(pid)
 	}
-	holds(t, p.ok("wfs", "status"), "next: wfs run") // whose processes have these ids by now?
+	p.until("the end of the shell that ran the agent", func() bool { // and whose processes have these ids by now?
+		return strings.Contains(p.ok("wfs", "status"), "next: wfs run")
+	})
 	holds(t, p.ok("wfs", "run"), "completed")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")
