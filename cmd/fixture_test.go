@@ -63,7 +63,8 @@ func removeTemplates() {
 
 func fixtureEnv(top string) []string {
 	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC")
+		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC",
+		"GORACE=atexit_sleep_ms=0") // a second for each wfs, with the race detector
 }
 
 const fixtureConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
