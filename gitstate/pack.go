@@ -108,14 +108,38 @@ func (s *store) finish() error {
 	if s.pack != nil && s.pack.show() == nil {
 		return nil
 	}
-	args := []string{"unpack-objects", "-q", "--strict"}
 	if s.packed {
-		args = []string{"index-pack", "--stdin", "--strict"}
+		if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, "index-pack", "--stdin", "--strict"); err != nil {
+			return err
+		}
+		return durable.SyncDir(filepath.Join(s.repo.commonDir, "objects", "pack")) // git syncs the files alone
 	}
-	if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, args...); err != nil || !s.packed {
+	if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, "unpack-objects", "-q", "--strict"); err != nil {
 		return err
 	}
-	return durable.SyncDir(filepath.Join(s.repo.commonDir, "objects", "pack")) // git syncs the files alone
+	return s.verify()
+}
+
+// verify looks for the objects. Git syncs new files in a directory of their own and moves them then; when it cannot do
+// that, it ends as if it had (seen with 2.39).
+func (s *store) verify() error {
+	ids, kinds := make([]string, len(s.objects)), map[string]string{}
+	for i, o := range s.objects {
+		ids[i], kinds[o.id] = o.id, o.kind
+	}
+	if s.repo.has(kinds) {
+		return nil
+	}
+	got, err := s.repo.lookup(s.ctx, ids...)
+	if err != nil {
+		return err
+	}
+	for i, g := range got {
+		if g.id == "" {
+			return fmt.Errorf("git did not store %s %s, and did not say why", s.objects[i].kind, ids[i])
+		}
+	}
+	return nil
 }
 
 // discard is for objects that are not wanted after all.
