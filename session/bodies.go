@@ -235,8 +235,7 @@ const (
 type MoveStarted struct {
 	How     MoveKind `json:"kind"`
 	Summary string   `json:"summary"`
-	To      int      `json:"to"` // checkpoint that becomes current, -1: the session stays where it is
-	Fresh   bool     `json:"fresh,omitempty"`
+	To      int      `json:"to"`               // checkpoint that becomes current, -1: the session stays where it is
 	Undoes  int64    `json:"undoes,omitempty"` // operation number
 	Status  Status   `json:"status,omitempty"` // status that an undo of new or finish leads to
 	Turn    Turn     `json:"turn"`
