@@ -5,6 +5,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -43,6 +44,21 @@ var deeds = []deed{
 	{
 		name: "checkpoint", args: "checkpoint -m x", before: dirty,
 		done: func(f *fixture) { f.branchHolds("wfs/one", "edited.txt", "untracked.txt") },
+	},
+	{
+		name: "checkpoint that merges packs", args: "checkpoint -m x",
+		before: func(f *fixture) { f.dirty(); f.manyPacks() },
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "edited.txt", "untracked.txt")
+			f.write("once.txt", "a checkpoint that begins after the kill\n")
+			f.ok("wfs", "checkpoint")
+			if files, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*")); len(files) >= 20 {
+				f.t.Errorf("packs are left: %v", files)
+			}
+			if f.exists(".git/gc.pid") {
+				f.t.Error("git gc is kept away")
+			}
+		},
 	},
 	{
 		name: "checkpoint of what is in the index alone", args: "checkpoint",
@@ -249,6 +265,51 @@ func passes(t *testing.T, d deed) []string {
 		}
 	}
 	return list
+}
+
+// somePacks are the files of many small packs, as git writes them.
+var somePacks = sync.OnceValue(func() map[string][]byte {
+	dir, err := os.MkdirTemp("", "wfs-packs-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	packs := map[string][]byte{}
+	git := func(args ...string) {
+		c := exec.Command("git", args...)
+		c.Dir, c.Env = dir, fixtureEnv(dir)
+		if out, err := c.CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("git %v: %v: %s", args, err, out))
+		}
+	}
+	git("init", "-q")
+	for i := range 20 {
+		if err := os.WriteFile(filepath.Join(dir, "f"), fmt.Append(nil, "packed ", i), 0o600); err != nil {
+			panic(err)
+		}
+		git("add", "f")
+		git("-c", "pack.writeReverseIndex=false", "repack", "-d", "-q")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "*"))
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		if packs[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+			panic(err)
+		}
+	}
+	return packs
+})
+
+// manyPacks gives the repository so many packs that wfs merges them.
+func (f *fixture) manyPacks() {
+	f.t.Helper()
+	for name, data := range somePacks() {
+		if err := os.WriteFile(filepath.Join(f.dir, ".git", "objects", "pack", name), data, 0o444); err != nil {
+			f.t.Fatal(err)
+		}
+	}
 }
 
 func (d deed) command() []string { return append([]string{"wfs"}, strings.Fields(d.args)...) }

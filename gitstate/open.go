@@ -110,13 +110,27 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 // place is an error there too.
 func (r *Repo) askAhead(ctx context.Context) {
 	early := &Repo{root: r.root, env: r.env, userEnv: r.userEnv} // r itself is still being filled in
-	identity := r.ident.ahead(func() (string, error) { return early.askIdentity(ctx) })
+	settings := sync.OnceValue(func() string {
+		out, _ := early.git(ctx, gitOpts{}, "var", "-l") // what it does not say is asked for by name
+		return string(out)
+	})
+	identity := r.ident.ahead(func() (string, error) {
+		if ident := early.identityIn(settings()); ident != "" {
+			return ident, nil
+		}
+		return early.askIdentity(ctx)
+	})
+	excludes := r.exclude.ahead(func() (string, error) {
+		if path, ok := excludesIn(settings()); ok {
+			return early.excludeFile(path), nil
+		}
+		return early.askExcludes(ctx)
+	})
 	version := r.version.ahead(func() (Version, error) { return early.askVersion(ctx) })
-	excludes := r.exclude.ahead(func() (string, error) { return early.askExcludes(ctx) })
 	go func() {
 		identity()
-		version()
 		excludes()
+		version()
 	}()
 }
 

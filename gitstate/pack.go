@@ -44,7 +44,7 @@ func (r *Repo) newObject(kind string, data []byte) newObject {
 // Where objects go. A file for each costs several times as much as one pack for all; but packs are not merged until the
 // user's own `git gc --auto` does it, which is from 50 on (gc.autoPackLimit), and many of them slow every git command.
 const (
-	minPacked = 8  // fewer objects become files
+	minPacked = 1  // fewer objects become files
 	maxPacks  = 40 // with more packs in the repository any number of objects become files
 )
 
@@ -224,6 +224,38 @@ func (r *Repo) askIdentity(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("git var: unexpected identity %q", out)
 	}
 	return string(out[:end+1]), nil
+}
+
+// identityIn returns the identity of commits from what `git var -l` says, "" when it may be git's guess.
+func (r *Repo) identityIn(vars string) string {
+	given := func(env string, keys ...string) bool {
+		if r.getenv(env) != "" {
+			return true
+		}
+		for _, key := range keys {
+			if v, ok := lastVar(vars, key); ok && v != "" {
+				return true
+			}
+		}
+		return false
+	}
+	ident, _ := lastVar(vars, "GIT_COMMITTER_IDENT")
+	end := strings.LastIndexByte(ident, '>')
+	named := given("GIT_COMMITTER_NAME", "committer.name", "user.name") && given("GIT_COMMITTER_EMAIL", "committer.email", "user.email")
+	if end < 0 || !named || strings.HasPrefix(ident, " ") || strings.HasSuffix(ident[:end], "<") {
+		return ""
+	}
+	return ident[:end+1]
+}
+
+// lastVar returns the value of the last line "key=value" in what `git var -l` says: the one that counts.
+func lastVar(vars, key string) (value string, ok bool) {
+	i := strings.LastIndex("\n"+vars, "\n"+key+"=")
+	if i < 0 {
+		return "", false
+	}
+	value, _, _ = strings.Cut(vars[i+len(key)+1:], "\n")
+	return value, true
 }
 
 // found is one answer of `git cat-file --batch`. id is "" when there is no such object.

@@ -36,6 +36,7 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err != nil {
 		return p, err
 	}
+	merged := soon(func() (struct{}, error) { return struct{}{}, r.mergePacks() })
 	ground := soon(func() (ground, error) { return r.groundOf(ctx, d) })
 	installed := func() error { return nil }
 	var trees []newObject
@@ -55,6 +56,7 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err == nil {
 		if others, err = r.commits(ctx, d, &p, on, ident, seal); err == nil {
 			r.expectMoves(ctx, p)
+			_, _ = merged() // or the next turn does it; what is looked for next is not on the move
 			made = r.storing(ctx, append(slices.Clone(trees), others...))
 		}
 	}

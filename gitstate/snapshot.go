@@ -317,19 +317,34 @@ func (r *Repo) askExcludes(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if path := strings.TrimSuffix(string(out), "\n"); path != "" {
+	return r.excludeFile(strings.TrimSuffix(string(out), "\n")), nil
+}
+
+// excludesIn returns core.excludesFile from what `git var -l` says, "" when it is not set. Not ok is what only git can
+// expand, or no answer at all.
+func excludesIn(vars string) (path string, ok bool) {
+	path, _ = lastVar(vars, "core.excludesfile")
+	return path, vars != "" && (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
+}
+
+// excludeFile is the file that a value of core.excludesFile names; where git looks without one, for "".
+func (r *Repo) excludeFile(path string) string {
+	if below, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(r.getenv("HOME"), below)
+	}
+	if path != "" {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(r.root, path)
 		}
-		return path, nil
+		return path
 	}
 	if dir := r.getenv("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "git", "ignore"), nil
+		return filepath.Join(dir, "git", "ignore")
 	}
 	if home := r.getenv("HOME"); home != "" {
-		return filepath.Join(home, ".config", "git", "ignore"), nil
+		return filepath.Join(home, ".config", "git", "ignore")
 	}
-	return "", nil
+	return ""
 }
 
 func (r *Repo) getenv(name string) string {
