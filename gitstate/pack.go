@@ -41,12 +41,10 @@ func (r *Repo) newObject(kind string, data []byte) newObject {
 	return newObject{kind, hex.EncodeToString(h.Sum(nil)), data}
 }
 
-// Where objects go. A file for each costs several times as much as one pack for all; but packs are not merged until the
-// user's own `git gc --auto` does it, which is from 50 on (gc.autoPackLimit), and many of them slow every git command.
-const (
-	minPacked = 1  // fewer objects become files
-	maxPacks  = 40 // with more packs in the repository any number of objects become files
-)
+// maxPacks is from where on objects become files instead of one more pack. A file for each costs several times as much as
+// one pack for all, but many packs slow every git command, and from 50 on (gc.autoPackLimit) `git gc --auto` begins to
+// stall the user. Packs are merged long before, if they can be: see mergePacks.
+const maxPacks = 40
 
 // writeObjects stores objects durably, and refuses any that points at something missing.
 func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
@@ -67,7 +65,7 @@ func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 		return s
 	}
 	var entries []packEntry
-	if s.stream, entries, s.err = r.pack(s.objects); s.err != nil || len(s.objects) < minPacked {
+	if s.stream, entries, s.err = r.pack(s.objects); s.err != nil {
 		return s
 	}
 	packs, err := r.packs()

@@ -91,6 +91,7 @@ func TestPacksAreGits(t *testing.T) {
 func TestWriteObjectsThatGitDoesNotStore(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
+	r.tooManyPacks()
 	o := r.newObject("blob", []byte("x"))
 	if err := os.WriteFile(filepath.Join(r.commonDir, "objects", o.id[:2]), nil, 0o600); err != nil { // in place of a directory
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func TestWriteObjectsInASharedClone(t *testing.T) {
 	r.run("clone", "-q", "--shared", ".", clone)
 	r.open(clone)
 	var objects []newObject
-	for i := range minPacked {
+	for i := range 8 {
 		objects = append(objects, r.newObject("blob", []byte(fmt.Sprint("new", i))))
 	}
 	tree, err := r.newTree([]treeEntry{{modeFile, "b.txt", blob}})

@@ -418,25 +418,32 @@ func TestTreesAreGits(t *testing.T) {
 
 func TestWriteObjectsFindsMissingOnes(t *testing.T) {
 	t.Parallel()
-	for _, others := range []int{0, minPacked} {
+	for _, there := range []int{0, maxPacks} {
 		r := newRepo(t)
-		var objects []newObject
-		for i := range others {
-			objects = append(objects, r.newObject("blob", []byte(fmt.Sprint(i))))
+		if there > 0 {
+			r.tooManyPacks()
 		}
+		objects := []newObject{r.newObject("blob", []byte("x")), r.newObject("blob", []byte("y"))}
 		tree, err := r.newTree([]treeEntry{{modeFile, "gone", strings.Repeat("1", 40)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.writeObjects(context.Background(), append(objects, tree)...); err == nil {
-			t.Errorf("with %d others, a tree of a missing blob was stored", others)
+			t.Errorf("with %d packs, a tree of a missing blob was stored", there)
 		}
 		if err := r.writeObjects(context.Background(), append(objects, objects...)...); err != nil {
-			t.Errorf("%d objects twice: %v", others, err)
+			t.Errorf("objects twice, with %d packs: %v", there, err)
 		}
-		packs, _ := filepath.Glob(filepath.Join(r.commonDir, "objects", "pack", "*.pack"))
-		if want := min(others, 1); len(packs) != want {
-			t.Errorf("%d objects: %d packs", others, len(packs))
+		packs, err := r.packs()
+		want := there
+		if there < maxPacks {
+			want++
+		}
+		if err != nil || len(packs) != want {
+			t.Errorf("%d packs have become %d, %v", there, len(packs), err)
+		}
+		if kind := r.run("cat-file", "-t", objects[1].id); kind != "blob" {
+			t.Errorf("stored as %s", kind)
 		}
 	}
 }

@@ -19,8 +19,6 @@ const (
 	tipMagic = "wfs tip 1\n"
 )
 
-var tipTable = crc32.MakeTable(crc32.Castagnoli)
-
 type tipDocuments struct {
 	Tip   session.Commit    `json:"tip"`
 	Files map[string][]byte `json:"files"`
@@ -64,4 +62,6 @@ func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
 	return d.Files
 }
 
-func sumOf(b []byte) string { return fmt.Sprintf("%08x\n", crc32.Checksum(b, tipTable)) }
+func sumOf(b []byte) string {
+	return fmt.Sprintf("%08x\n", crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}

@@ -44,7 +44,8 @@ var ErrNewer = errors.New("written by a newer version of wfs")
 // ErrBadLine is returned for a line that is no event: torn, altered, or not ours.
 var ErrBadLine = errors.New("not a valid event line")
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// sum guards a line. Its table is made when it is first needed: most starts of wfs need none.
+func sum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
 const sumTail = `,"sum":"00000000"}` // its length is what matters
 
@@ -65,7 +66,7 @@ func EncodeLine(e Event) ([]byte, error) {
 // Seal appends the checksum to a line that is a JSON object without one.
 func Seal(object []byte) []byte {
 	head := bytes.TrimSuffix(bytes.TrimRight(object, "\n"), []byte("}"))
-	return fmt.Appendf(head[:len(head):len(head)], `,"sum":"%08x"}`, crc32.Checksum(head, castagnoli))
+	return fmt.Appendf(head[:len(head):len(head)], `,"sum":"%08x"}`, sum(head))
 }
 
 // DecodeLine is the inverse of EncodeLine, for a line with or without its line feed.
@@ -75,7 +76,7 @@ func DecodeLine(line []byte) (Event, error) {
 		return Event{}, ErrBadLine
 	}
 	head := line[:len(line)-len(sumTail)]
-	if want := fmt.Sprintf(`,"sum":"%08x"}`, crc32.Checksum(head, castagnoli)); want != string(line[len(head):]) {
+	if want := fmt.Sprintf(`,"sum":"%08x"}`, sum(head)); want != string(line[len(head):]) {
 		return Event{}, ErrBadLine
 	}
 	var env envelope
