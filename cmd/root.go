@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 	add("work", a.newCmd(), a.runCmd(), a.checkpointCmd(), a.finishCmd())
 	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
-	add("set", a.initCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
+	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
 	return root
 }
 

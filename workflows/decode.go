@@ -95,7 +95,7 @@ type positions struct {
 type phasePosition struct{ line, pass, fail int }
 
 func (r *reader) workflow(root *node) (*Workflow, positions) {
-	f, ok := r.fields(root, "", "version", "name", "description", "start", "laps", "phases")
+	f, ok := r.fields(root, "", workflowObject)
 	if !ok {
 		return nil, positions{}
 	}
@@ -152,7 +152,7 @@ func (r *reader) need(f map[string]*node, n *node, where, key, hint string) *nod
 
 func (r *reader) laps(n *node) *Laps {
 	laps := &Laps{Agree: AgreePerson}
-	f, _ := r.fields(n, "laps", "agree", "max")
+	f, _ := r.fields(n, "laps", lapsObject)
 	if a := r.agree(f["agree"], "laps: agree"); a != "" {
 		laps.Agree = a
 	}
@@ -169,7 +169,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 	what := "phase " + clip(name)
 	p := Phase{Name: PhaseName(name), Run: Run{Agent: true}, On: map[Verdict]PhaseName{}}
 	at := phasePosition{line: n.line, pass: n.line, fail: n.line}
-	f, ok := r.fields(n, what, "brief", "run", "gates", "guards", "on", "limits")
+	f, ok := r.fields(n, what, phaseObject)
 	if !ok {
 		return p, at
 	}
@@ -190,7 +190,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 
 	p.On[Fail] = p.Name
 	on := r.need(f, n, what, "on", "{pass: another phase, next-lap or done}")
-	targets, ok := r.fields(on, what+"on", "pass", "fail")
+	targets, ok := r.fields(on, what+"on", onObject)
 	if !ok {
 		return p, at
 	}
@@ -208,7 +208,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 func (r *reader) run(n *node, what string) Run {
 	switch {
 	case n.kind == mapping:
-		f, _ := r.fields(n, what, "command")
+		f, _ := r.fields(n, what, runObject)
 		if len(n.entries) == 0 {
 			r.fail(n.line, "%s is empty: agent, or {command: …}", what)
 		}
@@ -221,7 +221,7 @@ func (r *reader) run(n *node, what string) Run {
 }
 
 func (r *reader) guards(n *node, what string) Guards {
-	f, _ := r.fields(n, what, "only", "except")
+	f, _ := r.fields(n, what, guardsObject)
 	return Guards{Only: r.globs(f["only"], what+": only"), Except: r.globs(f["except"], what+": except")}
 }
 
@@ -248,7 +248,7 @@ func (r *reader) glob(n *node, what string, problem func(string) string) string 
 }
 
 func (r *reader) limits(n *node, what string) Limits {
-	f, _ := r.fields(n, what, "attempts", "no-progress", "same-failure", "failed-runs")
+	f, _ := r.fields(n, what, limitsObject)
 	number := func(key string) int { return r.number(f[key], what+": "+key, 1, maxCount) }
 	return Limits{
 		Attempts:    number("attempts"),
@@ -261,7 +261,7 @@ func (r *reader) limits(n *node, what string) Limits {
 func (r *reader) config(root *node) *Config {
 	c := &Config{Version: FormatVersion, Gates: map[string]Gate{}}
 	c.Agent = Agent{Idle: DefaultAgentIdle, Timeout: DefaultAgentTimeout}
-	f, ok := r.fields(root, "", "version", "workflow", "agent", "agree", "env", "gates")
+	f, ok := r.fields(root, "", configObject)
 	if !ok {
 		return c
 	}
@@ -294,7 +294,7 @@ func (r *reader) agent(n *node) Agent {
 		a.Command = r.command(n, "agent")
 		return a
 	}
-	f, _ := r.fields(n, "agent", "command", "script", "idle", "timeout")
+	f, _ := r.fields(n, "agent", agentObject)
 	switch {
 	case f["command"] != nil && f["script"] != nil:
 		r.fail(n.line, "agent has both a command and a script: one of them works")

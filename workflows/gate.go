@@ -1,20 +1,9 @@
 package workflows
 
-import "slices"
-
-var definitionKeys = []string{"run", "format", "report", "timeout", "where", "may-change-tree"}
-
 // gateDefinition reads a gate of the configuration.
 func (r *reader) gateDefinition(name string, n *node) Gate {
 	what := "gate " + clip(name)
-	if n.kind == mapping {
-		for _, e := range n.entries {
-			if e.key.text == "expect" {
-				r.fail(e.key.line, "%s: expect belongs where a phase uses the gate", what)
-			}
-		}
-	}
-	f, ok := r.fields(n, what, slices.Concat(definitionKeys, []string{"expect"})...)
+	f, ok := r.fields(n, what, gateObject)
 	if !ok {
 		return Gate{Name: name}
 	}
@@ -23,7 +12,7 @@ func (r *reader) gateDefinition(name string, n *node) Gate {
 
 // gateUse reads a gate of a phase: a use of the configuration's, or one defined on the spot.
 func (r *reader) gateUse(n *node, what string) Gate {
-	f, ok := r.fields(n, what, slices.Concat([]string{"use", "name", "expect"}, definitionKeys)...)
+	f, ok := r.fields(n, what, gateUseObject)
 	if !ok {
 		return Gate{}
 	}
@@ -48,8 +37,8 @@ func (r *reader) gateUse(n *node, what string) Gate {
 		return g
 	}
 	name := r.name(f["use"], what+": use")
-	for _, key := range slices.Concat([]string{"name"}, definitionKeys) {
-		if f[key] != nil {
+	for _, key := range gateUseObject.names() {
+		if key != "use" && key != "expect" && f[key] != nil {
 			r.fail(f[key].line, "%s: %s belongs to the definition of the gate that it uses, in .wfs/config.yaml", what, key)
 		}
 	}

@@ -55,9 +55,9 @@ func describe(n *node) string {
 	return quote(n.text) + " (" + clip(n.tag) + ")"
 }
 
-// fields returns a mapping's values by key, and false when n is no mapping. what names it in messages and is "" at the
-// top of the file.
-func (r *reader) fields(n *node, what string, known ...string) (map[string]*node, bool) {
+// fields returns a mapping's values by key, and false when n is no mapping. The table says which keys there are. what
+// names the mapping in messages and is "" at the top of the file.
+func (r *reader) fields(n *node, what string, o *object) (map[string]*node, bool) {
 	if n == nil {
 		return nil, false
 	}
@@ -74,11 +74,15 @@ func (r *reader) fields(n *node, what string, known ...string) (map[string]*node
 	}
 	fields := make(map[string]*node, len(n.entries))
 	for _, e := range r.entries(n, prefix) {
-		if slices.Contains(known, e.key.text) {
+		if o.key(e.key.text) != nil {
 			fields[e.key.text] = e.value
 			continue
 		}
-		r.fail(e.key.line, "%sunknown key %s (%s)", prefix, quote(e.key.text), alternatives(e.key.text, known))
+		if why := o.elsewhere[e.key.text]; why != "" {
+			r.fail(e.key.line, "%s%s %s", prefix, e.key.text, why)
+			continue
+		}
+		r.fail(e.key.line, "%sunknown key %s (%s)", prefix, quote(e.key.text), alternatives(e.key.text, o.names()))
 	}
 	return fields, true
 }

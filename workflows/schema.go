@@ -1,0 +1,174 @@
+package workflows
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// SchemaURL is where the schemas of the newest wfs are published, for editors. docs/schema in the repository is the same
+// directory.
+const SchemaURL = "https://raw.githubusercontent.com/wfs-dev/wfs/main/docs/schema/"
+
+// File names of the schemas below SchemaURL.
+const (
+	ConfigSchemaFile   = "config.schema.json"
+	WorkflowSchemaFile = "workflow.schema.json"
+)
+
+// ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it finds most of
+// what wfs would refuse, and nothing that wfs would accept.
+func ConfigSchema() []byte { return writeSchema(configObject, ConfigSchemaFile, "wfs configuration") }
+
+// WorkflowSchema returns the JSON Schema (draft-07) of workflow files, with the same promise as ConfigSchema.
+func WorkflowSchema() []byte { return writeSchema(workflowObject, WorkflowSchemaFile, "wfs workflow") }
+
+// schema is what of JSON Schema is used here.
+type schema struct {
+	Schema        string             `json:"$schema,omitempty"`
+	ID            string             `json:"$id,omitempty"`
+	Ref           string             `json:"$ref,omitempty"`
+	Title         string             `json:"title,omitempty"`
+	Description   string             `json:"description,omitempty"`
+	Type          string             `json:"type,omitempty"`
+	Const         any                `json:"const,omitempty"`
+	Enum          []string           `json:"enum,omitempty"`
+	Pattern       string             `json:"pattern,omitempty"`
+	Minimum       int                `json:"minimum,omitempty"`
+	Maximum       int                `json:"maximum,omitempty"`
+	Items         *schema            `json:"items,omitempty"`
+	MinItems      int                `json:"minItems,omitempty"`
+	Properties    map[string]*schema `json:"properties,omitempty"`
+	PropertyNames *schema            `json:"propertyNames,omitempty"`
+	Additional    any                `json:"additionalProperties,omitempty"` // false, or *schema
+	MinProperties int                `json:"minProperties,omitempty"`
+	Required      []string           `json:"required,omitempty"`
+	AllOf         []*schema          `json:"allOf,omitempty"`
+	AnyOf         []*schema          `json:"anyOf,omitempty"`
+	OneOf         []*schema          `json:"oneOf,omitempty"`
+	Not           *schema            `json:"not,omitempty"`
+	Default       any                `json:"default,omitempty"`
+	Definitions   map[string]*schema `json:"definitions,omitempty"`
+}
+
+func writeSchema(o *object, file, title string) []byte {
+	defs := definitions{}
+	s := defs.object(o)
+	s.Schema, s.ID, s.Title, s.Definitions = "http://json-schema.org/draft-07/schema#", SchemaURL+file, title, defs
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(s); err != nil {
+		panic(err) // texts, numbers and truth values only
+	}
+	return b.Bytes()
+}
+
+// definitions are the objects of a file by name, each written once.
+type definitions map[string]*schema
+
+func (d definitions) object(o *object) *schema {
+	s := &schema{Description: o.about, Type: "object", Properties: map[string]*schema{}, Additional: false}
+	for _, k := range o.keys {
+		p := d.shape(k.value)
+		about := k.about
+		if k.personal != "" {
+			about += " Not in a repository's .wfs/config.yaml: " + k.personal + "."
+		}
+		if p.Ref != "" { // draft-07 passes over what stands beside $ref
+			p = &schema{AllOf: []*schema{p}}
+		}
+		p.Description, p.Default = about, jsonValue(k.value, k.fallback)
+		s.Properties[k.name] = p
+		if k.required {
+			s.Required = append(s.Required, k.name)
+		}
+	}
+	if len(o.either) > 0 {
+		s.Not = &schema{Required: o.either}
+	}
+	if len(o.oneOf) == 1 {
+		s.Required = append(s.Required, o.oneOf[0]...)
+	} else {
+		for _, group := range o.oneOf {
+			s.OneOf = append(s.OneOf, &schema{Required: group})
+		}
+	}
+	if o.short != "" || len(s.Required) == 0 {
+		s.MinProperties = 1
+	}
+	return s
+}
+
+// Patterns of texts. What wfs reads further rules into (a duration of at most a week) they let pass.
+const (
+	notBlank        = `\S`
+	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
+	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
+)
+
+func text(pattern string) *schema { return &schema{Type: "string", Pattern: pattern} }
+
+func (d definitions) shape(v shape) *schema {
+	switch v.kind {
+	case aVersion:
+		return &schema{Const: FormatVersion}
+	case aName:
+		return text(namePattern)
+	case aVariable:
+		return text(variablePattern)
+	case aDuration:
+		return text(durationPattern)
+	case aWord:
+		return &schema{Enum: v.words}
+	case aNumber:
+		return &schema{Type: "integer", Minimum: v.low, Maximum: v.high}
+	case aTruth:
+		return &schema{Type: "boolean"}
+	case aCommand:
+		d["command"] = &schema{Description: "A text for the shell (sh -c), or a list of arguments that no shell sees.",
+			AnyOf: []*schema{text(notBlank), {Type: "array", Items: &schema{Type: "string"}, MinItems: 1}}}
+		return &schema{Ref: "#/definitions/command"}
+	case aList:
+		return &schema{Type: "array", Items: d.shape(*v.of), MinItems: 1}
+	case aMap:
+		return &schema{Type: "object", PropertyNames: text(namePattern), Additional: d.shape(*v.of)}
+	case anObject:
+		if d[v.object.name] == nil {
+			d[v.object.name] = &schema{} // an object may hold itself
+			*d[v.object.name] = *d.object(v.object)
+		}
+		ref := &schema{Ref: "#/definitions/" + v.object.name}
+		if short := v.object.short; short != "" {
+			return &schema{AnyOf: []*schema{d.shape(v.object.key(short).value), ref}}
+		}
+		return ref
+	case anyOf:
+		s := &schema{}
+		for _, e := range v.either {
+			s.AnyOf = append(s.AnyOf, d.shape(e))
+		}
+		return s
+	default: // aText, aLine, aPattern
+		return text(notBlank)
+	}
+}
+
+// jsonValue returns a value that is written in a file as it stands in JSON, nil for none.
+func jsonValue(v shape, written string) any {
+	switch {
+	case written == "":
+		return nil
+	case v.kind == aNumber:
+		n, err := strconv.Atoi(written)
+		if err != nil {
+			return written
+		}
+		return n
+	case v.kind == aTruth:
+		return written == "true"
+	}
+	return written
+}

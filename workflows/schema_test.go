@@ -1,0 +1,315 @@
+package workflows
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// kindsOfFiles are what is read, and how each is checked.
+var kindsOfFiles = []struct {
+	file   string
+	object *object
+	schema func() []byte
+	parse  func(text []byte) []Finding
+	// examples hold every key of the table. An object with alternatives is there once for each.
+	examples []string
+}{
+	{
+		ConfigSchemaFile, configObject, ConfigSchema,
+		func(text []byte) []Finding { _, f := ParseConfig("f", text); return f },
+		[]string{`version: 1
+workflow: tdd
+agent: {command: [claude, -p], idle: 5m, timeout: 1h30m}
+agree: auto
+env: [OPENAI_API_KEY]
+gates:
+  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
+`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n"},
+	},
+	{
+		WorkflowSchemaFile, workflowObject, WorkflowSchema,
+		func(text []byte) []Finding { _, f := ParseWorkflow("f", text); return f },
+		[]string{`version: 1
+name: all
+description: every key
+start: WORK
+laps: {agree: auto, max: 3}
+phases:
+  WORK:
+    brief: do it
+    run: agent
+    gates:
+      - {use: tests, expect: pass}
+      - {name: vet, run: [go, vet], format: junit, report: "*.xml", timeout: 2m, where: in-place, may-change-tree: false, expect: pass}
+    guards: {only: ["a/**"], except: ["*_test.go"]}
+    on: {pass: NEXT, fail: WORK}
+    limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}
+  NEXT:
+    run: {command: gofmt -w .}
+    gates: [{use: tests}]
+    on: {pass: next-lap}
+`},
+	},
+}
+
+// The schemas in docs/schema are those of this source.
+func TestSchemaFiles(t *testing.T) {
+	t.Parallel()
+	for _, k := range kindsOfFiles {
+		got, err := os.ReadFile("../docs/schema/" + k.file)
+		if err != nil || !bytes.Equal(bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), k.schema()) {
+			t.Errorf("docs/schema/%s is not what the table says (%v): go run ./cmd/wfs %s schema > docs/schema/%s",
+				k.file, err, strings.TrimSuffix(k.file, ".schema.json"), k.file)
+		}
+	}
+}
+
+// What wfs reads fits the schema: the examples, the built-in workflows, and every file in the documentation.
+func TestSchemaAccepts(t *testing.T) {
+	t.Parallel()
+	config, workflow := newValidator(t, ConfigSchema()), newValidator(t, WorkflowSchema())
+	for _, k := range kindsOfFiles {
+		for _, text := range k.examples {
+			if findings := k.parse([]byte(text)); len(findings) > 0 {
+				t.Errorf("%v in\n%s", findings, text)
+			}
+			if p := newValidator(t, k.schema()).problem(valueOf(t, []byte(text))); p != "" {
+				t.Errorf("%s in\n%s", p, text)
+			}
+		}
+	}
+	for _, name := range BuiltinNames() {
+		text, _ := BuiltinText(name)
+		if p := workflow.problem(valueOf(t, text)); p != "" {
+			t.Errorf("%s: %s", name, p)
+		}
+	}
+	doc, err := os.ReadFile("../docs/workflows.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	for _, part := range strings.Split(strings.ReplaceAll(string(doc), "\r\n", "\n"), "```yaml\n")[1:] {
+		text, _, _ := strings.Cut(part, "```")
+		v := config
+		if !strings.HasPrefix(text, "version:") {
+			continue
+		}
+		if strings.Contains(text, "\nphases:") {
+			v = workflow
+		}
+		files++
+		if p := v.problem(valueOf(t, []byte(text))); p != "" {
+			t.Errorf("%s in\n%s", p, text)
+		}
+	}
+	if files < 3 {
+		t.Errorf("%d files in the documentation", files)
+	}
+}
+
+// Every key of the table is read: a wrong value under it is found, by the decoder in that very line and by the schema.
+// So no key can be in the one and not in the other.
+func TestEveryKeyIsRead(t *testing.T) {
+	t.Parallel()
+	for _, k := range kindsOfFiles {
+		v := newValidator(t, k.schema())
+		seen := map[*object]map[string]bool{}
+		for _, text := range k.examples {
+			r := &reader{file: "f"}
+			root := r.load([]byte(text))
+			visitKeys(root, isA(k.object), seen, func(e *entry, in *object, key *key) {
+				was := e.value
+				defer func() { e.value = was }()
+				for _, wrong := range wrongValues(key.value) {
+					e.value = wrong
+					changed := writeNode(root)
+					findings := k.parse([]byte(changed))
+					if len(findings) == 0 || strings.Contains(findings[0].Message, "unknown key") {
+						t.Errorf("%s: the decoder passes over %q in %s: %v\n%s", k.file, key.name, in.name, findings, changed)
+					}
+					if v.problem(plainValue(root)) == "" {
+						t.Errorf("%s: the schema passes over %q in %s\n%s", k.file, key.name, in.name, changed)
+					}
+				}
+			})
+			visitObjects(root, isA(k.object), func(n *node, o *object) {
+				n.entries = append(n.entries, entry{&node{tag: "!!str", text: "no-such-key"}, &node{tag: "!!str", text: "x"}})
+				if changed := writeNode(root); len(k.parse([]byte(changed))) == 0 || v.problem(plainValue(root)) == "" {
+					t.Errorf("%s: an unknown key in %s is not found\n%s", k.file, o.name, changed)
+				}
+				n.entries = n.entries[:len(n.entries)-1]
+			})
+		}
+		missing(t, k.file, isA(k.object), seen)
+	}
+}
+
+// The reference has a row for every key, and the default that it names is the table's.
+func TestEveryKeyIsDescribed(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../docs/workflows.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := strings.ReplaceAll(string(data), "\r\n", "\n")
+	for _, k := range kindsOfFiles {
+		visitTable(k.object, map[*object]bool{}, func(o *object, key key) {
+			for _, name := range []string{o.name + "." + key.name, key.name} {
+				if _, row, ok := strings.Cut(doc, "\n| `"+name+"` | "); ok {
+					if first, _, _ := strings.Cut(row, " |"); key.fallback != "" && first != "`"+key.fallback+"`" {
+						t.Errorf("docs/workflows.md: the default of %s is %s there, and %s in the table", name, first, key.fallback)
+					}
+					return
+				}
+			}
+			if key.value.kind != anObject { // its own keys are described
+				t.Errorf("docs/workflows.md has no row for %s, in %s", key.name, o.name)
+			}
+		})
+	}
+}
+
+// Writing a default out changes nothing.
+func TestFallbacks(t *testing.T) {
+	t.Parallel()
+	lines := "version: 1\nagent: {command: a%s}\ngates:\n  t: {run: a%s}\n"
+	var agent, gate strings.Builder
+	for _, k := range agentObject.keys {
+		if k.fallback != "" {
+			fmt.Fprintf(&agent, ", %s: %s", k.name, k.fallback)
+		}
+	}
+	for _, k := range gateObject.keys {
+		if k.fallback != "" {
+			fmt.Fprintf(&gate, ", %s: %s", k.name, k.fallback)
+		}
+	}
+	without, _ := ParseConfig("f", fmt.Appendf(nil, lines, "", ""))
+	with, findings := ParseConfig("f", fmt.Appendf(nil, lines, agent.String(), gate.String()))
+	if len(findings) > 0 || fmt.Sprintf("%+v", *without) != fmt.Sprintf("%+v", *with) {
+		t.Errorf("%v\nwithout %+v\nwith    %+v", findings, without, with)
+	}
+}
+
+// wrongValues are values that a key of this shape must refuse.
+func wrongValues(s shape) []*node {
+	truth, text := &node{tag: "!!bool", text: "true"}, &node{tag: "!!str", text: "x"}
+	nested := &node{kind: list, items: []*node{{kind: list, items: []*node{text}}}}
+	null := &node{tag: "!!null", text: "null"}
+	if s.kind == aTruth {
+		return []*node{text, nested, null}
+	}
+	return []*node{truth, nested, null}
+}
+
+// visitKeys calls see with every entry of a document that the table knows.
+func visitKeys(n *node, s shape, seen map[*object]map[string]bool, see func(*entry, *object, *key)) {
+	visitObjects(n, s, func(n *node, o *object) {
+		if seen[o] == nil {
+			seen[o] = map[string]bool{}
+		}
+		for i := range n.entries {
+			if k := o.key(n.entries[i].key.text); k != nil {
+				seen[o][k.name] = true
+				see(&n.entries[i], o, k)
+			}
+		}
+	})
+}
+
+// visitObjects calls see with every mapping of a document that has a fixed set of keys.
+func visitObjects(n *node, s shape, see func(*node, *object)) {
+	switch s.kind {
+	case aList:
+		for _, item := range n.items {
+			visitObjects(item, *s.of, see)
+		}
+	case aMap:
+		for _, e := range n.entries {
+			visitObjects(e.value, *s.of, see)
+		}
+	case anyOf:
+		for _, e := range s.either {
+			visitObjects(n, e, see)
+		}
+	case anObject:
+		if n.kind != mapping {
+			return
+		}
+		see(n, s.object)
+		for _, e := range n.entries {
+			if k := s.object.key(e.key.text); k != nil {
+				visitObjects(e.value, k.value, see)
+			}
+		}
+	}
+}
+
+// visitTable calls see with every key of the table.
+func visitTable(o *object, done map[*object]bool, see func(*object, key)) {
+	if done[o] {
+		return
+	}
+	done[o] = true
+	var down func(s shape)
+	down = func(s shape) {
+		if s.object != nil {
+			visitTable(s.object, done, see)
+		}
+		if s.of != nil {
+			down(*s.of)
+		}
+		for _, e := range s.either {
+			down(e)
+		}
+	}
+	for _, k := range o.keys {
+		see(o, k)
+		down(k.value)
+	}
+}
+
+// missing reports keys that no example has.
+func missing(t *testing.T, file string, s shape, seen map[*object]map[string]bool) {
+	t.Helper()
+	visitTable(s.object, map[*object]bool{}, func(o *object, k key) {
+		if !seen[o][k.name] {
+			t.Errorf("no example for %s has the key %q of %s: add it to kindsOfFiles", file, k.name, o.name)
+		}
+	})
+}
+
+// writeNode writes a document as YAML that is JSON.
+func writeNode(n *node) string {
+	var b strings.Builder
+	switch n.kind {
+	case mapping:
+		b.WriteString("{")
+		for i, e := range n.entries {
+			if i > 0 {
+				b.WriteString(",\n")
+			}
+			fmt.Fprintf(&b, "%q: %s", e.key.text, writeNode(e.value))
+		}
+		b.WriteString("}")
+	case list:
+		b.WriteString("[")
+		for i, item := range n.items {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(writeNode(item))
+		}
+		b.WriteString("]")
+	default:
+		if n.tag == "!!str" {
+			return fmt.Sprintf("%q", n.text)
+		}
+		return n.text
+	}
+	return b.String()
+}

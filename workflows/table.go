@@ -1,0 +1,225 @@
+package workflows
+
+import "strconv"
+
+// The table below is the one place that says which keys there are in a workflow file and in a configuration. The decoder
+// takes the keys that it knows from here, the JSON Schema is written from it, and so are the rules by which layers of
+// configuration are merged. A key that is in the table must be read in decode.go or gate.go, and be described in
+// docs/workflows.md: tests look for both.
+
+// object is a mapping with a fixed set of keys.
+type object struct {
+	name  string // in the schema's definitions; "" for the top of a file
+	about string
+	keys  []key
+	// short is the key that a value which is no mapping stands for: `agent: claude -p` means its command.
+	short string
+	// either names keys of which only one may be there. Of two layers the higher one's displaces the lower one's.
+	either []string
+	// elsewhere are keys that people look for here, and where they belong.
+	elsewhere map[string]string
+	// oneOf are groups of keys, exactly one of which must be there.
+	oneOf [][]string
+}
+
+// key is one key of an object.
+type key struct {
+	name     string
+	about    string // one sentence or two, which an editor shows
+	value    shape
+	required bool
+	fallback string // what holds when the key is left out, as it would be written; "" when that is nothing or depends
+	// personal says why a repository's configuration may not set the key, "" when it may. It is for what concerns
+	// one person or one machine.
+	personal string
+}
+
+// shape is what a value may be.
+type shape struct {
+	kind      shapeKind
+	words     []string // of aWord
+	low, high int      // of aNumber
+	of        *shape   // of aList: its items; of aMap: its values
+	object    *object  // of anObject
+	either    []shape  // of anyOf
+}
+
+type shapeKind int
+
+const (
+	aVersion  shapeKind = iota
+	aText               // not blank
+	aLine               // a text of one line
+	aName               // of a workflow, phase or gate
+	aVariable           // name of an environment variable
+	aPattern            // as in a .gitignore
+	aWord               // one of words
+	aNumber             // whole, from low to high
+	aTruth              // true or false
+	aDuration           // 90s, 10m
+	aCommand            // text for the shell, or a list of arguments
+	aList               // of values, not empty
+	aMap                // of names to values; layers merge it by name
+	anObject
+	anyOf
+)
+
+func word[T ~string](words ...T) shape {
+	s := shape{kind: aWord}
+	for _, w := range words {
+		s.words = append(s.words, string(w))
+	}
+	return s
+}
+
+func number(low, high int) shape { return shape{kind: aNumber, low: low, high: high} }
+func listOf(item shape) shape    { return shape{kind: aList, of: &item} }
+func mapOf(value shape) shape    { return shape{kind: aMap, of: &value} }
+func isA(o *object) shape        { return shape{kind: anObject, object: o} }
+
+// names returns the keys in the order of the table, for messages.
+func (o *object) names() []string {
+	names := make([]string, len(o.keys))
+	for i, k := range o.keys {
+		names[i] = k.name
+	}
+	return names
+}
+
+// key returns the named key, or nil.
+func (o *object) key(name string) *key {
+	for i := range o.keys {
+		if o.keys[i].name == name {
+			return &o.keys[i]
+		}
+	}
+	return nil
+}
+
+var versionKey = key{name: "version", about: "Version of the format.", value: shape{kind: aVersion}, required: true}
+
+// The configuration.
+
+var configObject = &object{
+	about: "Configuration of wfs: how a project is judged, and who works in it.",
+	keys: []key{
+		versionKey,
+		{name: "workflow", about: "The workflow of `wfs new` when no other is named.", value: shape{kind: aName}},
+		{name: "agent", about: "Who works in phases with `run: agent`: a command, or a mapping.", value: isA(agentObject)},
+		{name: "agree", about: "Who agrees that nothing is left to do: a person, or nobody (auto). Overrides the workflow's laps.agree.",
+			value: word(AgreePerson, AgreeAuto)},
+		{name: "env", about: "Names of variables that agents and gates may see besides the usual ones. Never values.",
+			value: listOf(shape{kind: aVariable})},
+		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
+	},
+}
+
+var agentObject = &object{
+	name: "agent", about: "Who works in phases with `run: agent`.", short: "command", either: []string{"command", "script"},
+	keys: []key{
+		{name: "command", about: "The command. It gets its instructions on standard input and edits files in the work tree.",
+			value: shape{kind: aCommand}},
+		{name: "script", about: "Path of a file of prepared edits, which wfs plays instead of running a command. For demonstrations and tests.",
+			value: shape{kind: aLine}},
+		{name: "idle", about: "Without any output for this long, the agent is stopped.", value: shape{kind: aDuration},
+			fallback: shortDuration(DefaultAgentIdle)},
+		{name: "timeout", about: "After this long, the agent is stopped, whatever it prints.", value: shape{kind: aDuration},
+			fallback: shortDuration(DefaultAgentTimeout)},
+	},
+}
+
+// definitionKeys are what a gate is, in the configuration and on the spot.
+var definitionKeys = []key{
+	{name: "run", about: "The command that judges, run in the top directory of the work tree.", value: shape{kind: aCommand}},
+	{name: "format", about: "How its output is read. Only go-test-json and junit tell tests apart.",
+		value: word(FormatGoTest, FormatJUnit, FormatExit), fallback: string(FormatExit)},
+	{name: "report", about: "With format junit, a pattern for report files below the work tree. $WFS_REPORT is the better way where a tool can be told.",
+		value: shape{kind: aPattern}},
+	{name: "timeout", about: "After this long the gate is stopped.", value: shape{kind: aDuration},
+		fallback: shortDuration(DefaultGateTimeout)},
+	{name: "where", about: "Where it runs. Only in-place is built.", value: word(InPlace), fallback: string(InPlace)},
+	{name: "may-change-tree", about: "Whether the gate may change files that git does not ignore.", value: shape{kind: aTruth}, fallback: "false"},
+}
+
+var gateObject = &object{
+	name: "gate", about: "A command that wfs runs itself to judge what an attempt left.",
+	oneOf: [][]string{{"run"}}, keys: definitionKeys,
+	elsewhere: map[string]string{"expect": "belongs where a phase uses the gate"},
+}
+
+// A workflow.
+
+var workflowObject = &object{
+	about: "A workflow of wfs: the phases that work walks through, and when it may leave one.",
+	keys: []key{
+		versionKey,
+		{name: "name", about: "The name that `wfs new --workflow` takes.", value: shape{kind: aName}, required: true},
+		{name: "description", about: "One line for lists.", value: shape{kind: aLine}},
+		{name: "start", about: "The first phase.", value: shape{kind: aName}, required: true},
+		{name: "laps", about: "The phases are walked many times. Without it they are walked once.", value: isA(lapsObject)},
+		{name: "phases", about: "Phases by name.", value: mapOf(isA(phaseObject)), required: true},
+	},
+}
+
+var lapsObject = &object{
+	name: "laps", about: "With laps, a lap is one open item of the spec's checklist.",
+	keys: []key{
+		{name: "agree", about: "Who agrees that nothing is left: a person, or nobody (auto).", value: word(AgreePerson, AgreeAuto), fallback: string(AgreePerson)},
+		{name: "max", about: "More laps than this are not driven.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultMaxLaps)},
+	},
+}
+
+var phaseObject = &object{
+	name: "phase", about: "What runs, how it is judged, and where each verdict leads.",
+	keys: []key{
+		{name: "brief", about: "Instructions for whoever works here.", value: shape{kind: aText}},
+		{name: "run", about: "Who works here: the session's agent, or a command of the workflow's own.",
+			value: shape{kind: anyOf, either: []shape{word("agent"), isA(runObject)}}, fallback: "agent"},
+		{name: "gates", about: "What decides. A phase without a gate would believe the agent.", value: listOf(isA(gateUseObject)), required: true},
+		{name: "guards", about: "Which paths may change while the work is in this phase.", value: isA(guardsObject)},
+		{name: "on", about: "Where each verdict leads.", value: isA(onObject), required: true},
+		{name: "limits", about: "When the breaker stops the work.", value: isA(limitsObject)},
+	},
+}
+
+var runObject = &object{
+	name: "run", about: "A command of the workflow's own.",
+	keys: []key{{name: "command", about: "The command.", value: shape{kind: aCommand}, required: true}},
+}
+
+var gateUseObject = &object{
+	name: "gateUse", about: "A gate of the configuration (use), or one that belongs to the workflow (name and run).",
+	oneOf: [][]string{{"use"}, {"name", "run"}},
+	keys: append([]key{
+		{name: "use", about: "The gate of the configuration. Only expect may stand beside it.", value: shape{kind: aName}},
+		{name: "name", about: "The name of a gate written on the spot.", value: shape{kind: aName}},
+		{name: "expect", about: "pass: the lap's tests pass and nothing green broke. red: a new test fails for the right reason and nothing green broke.",
+			value: word(ExpectPass, ExpectRed), fallback: string(ExpectPass)},
+	}, definitionKeys...),
+}
+
+var guardsObject = &object{
+	name: "guards", about: "Paths that an attempt may change. Patterns as in a .gitignore.",
+	keys: []key{
+		{name: "only", about: "Nothing else may change.", value: listOf(shape{kind: aPattern})},
+		{name: "except", about: "These may not change.", value: listOf(shape{kind: aPattern})},
+	},
+}
+
+var onObject = &object{
+	name: "on", about: "Where each verdict leads.",
+	keys: []key{
+		{name: "pass", about: "Where a passed attempt leads: a phase, next-lap or done.", value: shape{kind: aName}, required: true},
+		{name: "fail", about: "Where a failed attempt leads: a phase. The phase itself when left out.", value: shape{kind: aName}},
+	},
+}
+
+var limitsObject = &object{
+	name: "limits", about: "When the breaker stops the work.",
+	keys: []key{
+		{name: "attempts", about: "Attempts at one visit of the phase.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.Attempts)},
+		{name: "no-progress", about: "Attempts in a row without progress.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.NoProgress)},
+		{name: "same-failure", about: "Attempts in a row that fail in the same way.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.SameFailure)},
+		{name: "failed-runs", about: "Runs in a row that failed without changing anything.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.FailedRuns)},
+	},
+}
