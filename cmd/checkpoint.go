@@ -16,18 +16,22 @@ type checkpointJSON struct {
 func (a *app) checkpointCmd() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "checkpoint", Short: "keep the work tree as it is, as a checkpoint of the current session",
+		Use: "checkpoint [SESSION]", Short: "keep the work tree as it is, as a checkpoint of its session",
 		Long: `Checkpoint commits the work tree as it is onto the current session's branch, without judging it. Hooks and signing
-do not run: they run when the work is handed over. Nothing happens when nothing changed.`,
-		Example: `  wfs checkpoint -m "before I try something"`,
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+do not run: they run when the work is handed over. Nothing happens when nothing changed. A session that is named is
+kept in the work tree that it has.`,
+		Example: "  wfs checkpoint -m \"before I try something\"\n  wfs checkpoint csv-export",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.begin(ctx, "wfs checkpoint", false); err != nil {
+			if err := a.beginAt(ctx, "wfs checkpoint", first(args), false); err != nil {
 				return err
 			}
-			id, err := a.resolve(ctx, "")
+			id, err := a.resolve(ctx, first(args))
 			if err != nil {
+				return err
+			}
+			if err := a.mustBeCurrent(ctx, id); err != nil {
 				return err
 			}
 			if err := a.hold("wfs checkpoint", id); err != nil {
@@ -48,7 +52,7 @@ do not run: they run when the work is handed over. Nothing happens when nothing 
 				a.out("nothing changed since checkpoint %d", h.S.Current)
 				return nil
 			}
-			a.out("checkpoint %d: %s (%s)", cp.Number, cp.Summary, cp.Code.Short())
+			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.inTree())
 			a.saySkipped(h.Skipped)
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -40,6 +41,8 @@ type sessionJSON struct {
 	BaseRef    string             `json:"base_ref,omitempty"`
 	HandedOver string             `json:"handed_over,omitempty"` // branch that finish made
 	HalfMoved  string             `json:"half_moved,omitempty"`  // the move of this work tree that a dead process began
+	Worktree   string             `json:"worktree,omitempty"`    // directory of the work tree that has it checked out
+	Gone       bool               `json:"worktree_gone,omitempty"`
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
 	Next       []string           `json:"next"` // commands to type
@@ -50,13 +53,16 @@ type driverJSON struct {
 	Command string `json:"command"`
 }
 
-func (a *app) describe(s *session.Session, current bool) sessionJSON {
+// describe tells of a session. in is the work tree that has it checked out, nil for none.
+func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
+	there := in != nil && !in.Gone
+	current := there && in.ID == a.repo.Worktree()
 	j := sessionJSON{
 		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), CostUSD: s.CostUSD, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
-		Next: nextCommands(s, current),
+		Next: nextCommands(s, there),
 	}
 	if s.Status == session.StatusWaiting {
 		j.Waiting = s.Waiting
@@ -67,8 +73,16 @@ func (a *app) describe(s *session.Session, current bool) sessionJSON {
 	if s.Finished != nil && s.Status == session.StatusFinished {
 		j.HandedOver = strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
 	}
-	if current && s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors && len(a.eng.Works.Alive(s.Started)) == 0 {
+	if there && s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors && len(a.eng.Works.Alive(s.Started)) == 0 {
 		j.Next = []string{"wfs run"} // they are gone, and their ids may be somebody else's by now
+	}
+	if in != nil {
+		j.Worktree, j.Gone = in.Path, in.Gone
+	}
+	if there && !current {
+		for i := range j.Next {
+			j.Next[i] = forSession(j.Next[i], s.ID)
+		}
 	}
 	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
 		j.Driver = &driverJSON{who.PID, who.Command}
@@ -77,6 +91,15 @@ func (a *app) describe(s *session.Session, current bool) sessionJSON {
 		}
 	}
 	return j
+}
+
+// nextFor are nextCommands for a session that is checked out where the command acts.
+func (a *app) nextFor(s *session.Session) []string {
+	next := nextCommands(s, true)
+	for i := range next {
+		next[i] = a.typed(next[i])
+	}
+	return next
 }
 
 // nextCommands are what makes sense to type next, the first one first.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +20,10 @@ type diffJSON struct {
 func (a *app) diffCmd() *cobra.Command {
 	var o gitstate.DiffOptions
 	c := &cobra.Command{
-		Use: "diff [CHECKPOINT [CHECKPOINT]]", Short: "what the session changed, or one checkpoint against another",
-		Long: `Diff shows what the current session changed since its base. With one checkpoint it shows that checkpoint against the
+		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what the session changed, or one checkpoint against another",
+		Long: `Diff shows what the current session, or the one that is named, changed since its base. With one checkpoint it shows that checkpoint against the
 session's present one; with two, the second against the first. It writes nothing and takes no lock.`,
-		Example: "  wfs diff\n  wfs diff --stat\n  wfs diff 3\n  wfs diff csv-export@3 csv-export@7",
+		Example: "  wfs diff\n  wfs diff csv-export\n  wfs diff --stat\n  wfs diff 3\n  wfs diff csv-export@3 csv-export@7",
 		Args:    upTo(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -58,6 +59,14 @@ session's present one; with two, the second against the first. It writes nothing
 
 // diffEnds turns arguments into the two commits to compare.
 func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
+	name := ""
+	if len(args) == 1 && !strings.Contains(args[0], "@") {
+		if _, _, err := a.address(ctx, args[0]); err != nil { // no checkpoint, so it may be a session
+			if id, err := a.resolve(ctx, args[0]); err == nil {
+				name, args = string(id), nil
+			}
+		}
+	}
 	var ends []session.Commit
 	var s session.Session
 	for _, arg := range args {
@@ -78,7 +87,7 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 	if len(ends) == 1 {
 		return ends[0], s.At(s.Current).Code, nil
 	}
-	id, err := a.resolve(ctx, "")
+	id, err := a.resolve(ctx, name)
 	if err != nil {
 		return "", "", err
 	}

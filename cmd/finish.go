@@ -23,13 +23,14 @@ type finishJSON struct {
 func (a *app) finishCmd() *cobra.Command {
 	var o engine.Handover
 	c := &cobra.Command{
-		Use: "finish", Short: "hand the work over: one commit on a new branch of yours",
+		Use: "finish [SESSION]", Short: "hand the work over: one commit on a new branch of yours",
 		Long: `Finish hands the current session's work over as one commit on a new branch, made from the session's base. Its tree is
 the last tree that the gates judged green, without .workflow/. Your hooks and signing run; what the gates said, and
-claims of the agent that they refuted, stand in the message. Nothing is pushed. The session stays readable.`,
+claims of the agent that they refuted, stand in the message. Nothing is pushed. The session stays readable. A session
+that is named is handed over in the work tree that it has.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.finish(c.Context(), o) },
+		Args:    upTo(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
@@ -39,15 +40,18 @@ claims of the agent that they refuted, stand in the message. Nothing is pushed. 
 	return c
 }
 
-func (a *app) finish(ctx context.Context, o engine.Handover) error {
-	if err := a.begin(ctx, "wfs finish", false); err != nil {
+func (a *app) finish(ctx context.Context, name string, o engine.Handover) error {
+	if err := a.beginAt(ctx, "wfs finish", name, false); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, "")
-	if err != nil && a.claimed != "" { // one that was killed, and that has just been completed
+	id, err := a.resolve(ctx, name)
+	if err != nil && name == "" && a.claimed != "" { // one that was killed, and that has just been completed
 		id, err = a.claimed, nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
 	if o.Branch == "" {
@@ -81,7 +85,7 @@ func (a *app) finish(ctx context.Context, o engine.Handover) error {
 		what = "the checkpoints"
 	}
 	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id.Display(), what, branch, f.Commit.Short(), f.Checkpoint)
-	a.out("HEAD is on %s; nothing was pushed", branch)
+	a.out("HEAD is on %s%s; nothing was pushed", branch, a.inTree())
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}
@@ -92,7 +96,7 @@ func (a *app) finish(ctx context.Context, o engine.Handover) error {
 			a.out("uncommitted changes of yours from %s are still kept: git switch %s, then wfs says how to have them back", on, on)
 		}
 	}
-	a.out("undo: wfs undo")
+	a.out("undo: %s", a.typed("wfs undo"))
 	if j.Push != "" {
 		a.out("next: %s", j.Push)
 	}

@@ -21,7 +21,7 @@ func (a *app) listCmd() *cobra.Command {
 	var status string
 	c := &cobra.Command{
 		Use: "list", Short: "all sessions of this repository", Aliases: []string{"ls"},
-		Long:    "List shows every session of the repository, the newest word first. It writes nothing and takes no lock.",
+		Long:    "List shows every session of the repository, the newest word first. The one that is current here has a star, those that\nare checked out in other work trees a plus. It writes nothing and takes no lock.",
 		Example: "  wfs list\n  wfs list --status blocked --json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -59,6 +59,10 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 	if err != nil {
 		return nil, err
 	}
+	trees, err := a.repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list := []sessionJSON{}
 	for id, tip := range all {
 		v, err := a.eng.Load(ctx, id, tip)
@@ -69,7 +73,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: "unreadable", Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
-		list = append(list, a.describe(&v.Session, id == cur))
+		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
 	}
 	slices.SortFunc(list, func(x, y sessionJSON) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
@@ -81,8 +85,11 @@ func (a *app) printList(list []sessionJSON) {
 	rows := make([][]string, 0, len(list))
 	for _, s := range list {
 		mark := " "
-		if s.Current {
+		switch {
+		case s.Current:
 			mark = "*"
+		case s.Worktree != "":
+			mark = "+"
 		}
 		at := string(s.Phase)
 		if s.Items > 0 {
@@ -96,6 +103,12 @@ func (a *app) printList(list []sessionJSON) {
 		goal := s.Goal
 		if s.Status == "unreadable" {
 			goal = s.Why
+		}
+		switch {
+		case s.Gone:
+			goal += "  (in " + s.Worktree + ", which is gone)"
+		case s.Worktree != "" && !s.Current:
+			goal += "  (in " + s.Worktree + ")"
 		}
 		rows = append(rows, []string{mark, string(s.ID), string(s.Status), at, ago(s.UpdatedAt, a.env.Now()), goal})
 	}

@@ -32,8 +32,12 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		return err
 	}
 	current := head.Ref == h.S.Branch()
+	next := nextCommands(&h.S, current)
+	if current {
+		next = a.nextFor(&h.S)
+	}
 	j := movedJSON{Version: jsonVersion, Did: "nothing", Session: h.ID, Head: strings.TrimPrefix(head.Ref, "refs/heads/"),
-		Changes: []session.Change{}, Next: nextCommands(&h.S, current)}
+		Changes: []session.Change{}, Next: next}
 	if saved != nil {
 		j.Saved = saved.Number
 	}
@@ -48,20 +52,20 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
 	}
 	if r == nil {
-		where := fmt.Sprintf("%s is current already, at checkpoint %d", h.ID.Display(), h.S.Current)
+		where := fmt.Sprintf("%s is current already%s, at checkpoint %d", h.ID.Display(), a.inTree(), h.S.Current)
 		if !current {
 			where = "HEAD is on " + j.Head + " already"
 		}
 		a.out("%s; nothing was moved", where)
 	} else {
-		a.out("%s: HEAD is on %s, %d %s changed", r.Event.Summary, j.Head, len(r.Changes), plural(len(r.Changes), "file", "files"))
+		a.out("%s: HEAD is on %s%s, %d %s changed", r.Event.Summary, j.Head, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
 		if r.Rescued != "" {
 			a.out("what was there and in no commit is kept in %s", r.Rescued)
 		}
 		if r.Note != "" {
 			a.out("%s", r.Note)
 		}
-		a.out("undo: wfs undo")
+		a.out("undo: %s", a.typed("wfs undo"))
 	}
 	if current || r == nil || r.Event.How == session.MoveNew {
 		a.next(j.Next)
@@ -71,11 +75,11 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 
 func (a *app) switchCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "switch SESSION|BRANCH", Short: "go to another session, or back to a branch of yours",
+		Use: "switch SESSION|BRANCH|-", Short: "go to another session, or back to a branch of yours",
 		Long: `Switch makes another session current in this work tree, or goes back to a branch of yours. Edits in the session that
 you leave are kept as a checkpoint of it; uncommitted changes on a branch of yours stay behind there, and come back
-when you switch to it again.`,
-		Example: "  wfs switch csv-export\n  wfs switch main",
+when you switch to it again. A dash is the session or branch where HEAD was before, as for git switch.`,
+		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return &usageError{"switch needs the name of a session or branch", "wfs list"}
@@ -94,6 +98,11 @@ func (a *app) switchTo(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if name == "-" {
+		if name, err = a.previous(ctx); err != nil {
+			return err
+		}
+	}
 	target, err := a.resolve(ctx, name)
 	if err != nil {
 		branch := "refs/heads/" + name
@@ -106,7 +115,16 @@ func (a *app) switchTo(ctx context.Context, name string) error {
 	if cur != "" && cur != target {
 		held = append(held, cur)
 	}
+	if t, err := a.elsewhere(ctx, target); err != nil {
+		return err
+	} else if t != nil && !t.Gone {
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in another work tree: %s", target.Display(), t.Path),
+			Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, target)}
+	}
 	if err := a.hold("wfs switch", append(held, target)...); err != nil {
+		return err
+	}
+	if err := a.leaveGone(ctx, target); err != nil {
 		return err
 	}
 	saved, err := a.saveLeft(ctx, cur, target)
@@ -122,6 +140,18 @@ func (a *app) switchTo(ctx context.Context, name string) error {
 		return err
 	}
 	return a.sayMoved(h, r, saved)
+}
+
+// previous is the session or branch that HEAD was on before, by its short name.
+func (a *app) previous(ctx context.Context) (string, error) {
+	branch, err := a.repo.Previous(ctx)
+	if err != nil {
+		return "", err
+	}
+	if branch == "" {
+		return "", &session.Refusal{Code: session.RefuseNothing, Message: "git does not remember another branch that HEAD was on in this work tree", Hint: "wfs list"}
+	}
+	return strings.TrimPrefix(branch, "refs/heads/"), nil
 }
 
 // saveLeft checkpoints the edits of the session that is left.
@@ -189,7 +219,7 @@ interruption the edits that are there are kept. With --at the session goes back 
 }
 
 func (a *app) resume(ctx context.Context, name, at string, fresh, dry bool) error {
-	if err := a.begin(ctx, "wfs resume", false); err != nil {
+	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
 	if other, cp, ok := strings.Cut(at, "@"); ok { // --at auth@4 names the session as well
@@ -207,6 +237,9 @@ func (a *app) resume(ctx context.Context, name, at string, fresh, dry bool) erro
 			}
 		}
 		name, at = other, cp
+	}
+	if err := a.beginAt(ctx, "wfs resume", name, false); err != nil {
+		return err
 	}
 	id, err := a.resolve(ctx, name)
 	if err != nil {
@@ -238,6 +271,9 @@ func (a *app) resume(ctx context.Context, name, at string, fresh, dry bool) erro
 	}
 	if dry {
 		return a.planResume(ctx, id, number)
+	}
+	if err := a.leaveGone(ctx, id); err != nil {
+		return err
 	}
 	saved, err := a.saveLeft(ctx, cur, id)
 	if err != nil {
@@ -302,40 +338,4 @@ func (a *app) holdWithCurrent(ctx context.Context, command string, id session.ID
 	}
 	_, err = a.take(ctx, cur)
 	return err
-}
-
-func (a *app) undoCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "undo", Short: "take back the last new, switch, resume or finish",
-		Long: `Undo takes back the newest operation of this work tree: files, index, HEAD and branches as they were before it, and
-each branch only if it is still where the operation left it. Edits made since are rescued. An undo is an operation
-itself: undo again, and it is done again. It never deletes a checkpoint.`,
-		Example: "  wfs undo",
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			ctx := c.Context()
-			if err := a.begin(ctx, "wfs undo", true); err != nil {
-				return err
-			}
-			op, err := a.eng.Undoable(ctx)
-			if err != nil {
-				return err
-			}
-			if err := a.holdWithCurrent(ctx, "wfs undo", op.Session); err != nil {
-				return err
-			}
-			h, err := a.take(ctx, op.Session)
-			if err != nil {
-				return err
-			}
-			if op, err = a.eng.Undoable(ctx); err != nil { // recovery may have completed one
-				return err
-			}
-			r, err := h.Undo(ctx, op)
-			if err != nil {
-				return err
-			}
-			return a.sayMoved(h, r, nil)
-		},
-	}
 }

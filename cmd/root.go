@@ -50,6 +50,9 @@ func Main(env Env) int {
 		return quiet.code
 	}
 	f := diagnose(err)
+	if f.Hint != "" {
+		f.Hint = a.typed(f.Hint)
+	}
 	if f.Code == "interrupted" {
 		f.Exit = sig.exitCode()
 	}
@@ -78,7 +81,7 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	add("work", a.newCmd(), a.runCmd(), a.checkpointCmd(), a.finishCmd())
-	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd())
+	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.pathCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
 	return root

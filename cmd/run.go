@@ -52,7 +52,7 @@ Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C 
 }
 
 func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
-	if err := a.begin(ctx, "wfs run", true); err != nil {
+	if err := a.beginAt(ctx, "wfs run", name, true); err != nil {
 		return err
 	}
 	id, err := a.resolve(ctx, name)
@@ -60,6 +60,9 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
 		return err
 	}
 	if err := a.trustSession(ctx, id); err != nil {
+		return err
+	}
+	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
 	if err := a.hold("wfs run", id); err != nil {
@@ -83,7 +86,8 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	s := &h.S
 	code := a.exitCode(ctx, s)
 	if a.json {
-		d := a.describe(s, true)
+		d := a.describe(s, a.here())
+		d.Next = a.nextFor(s)
 		d.Driver = nil
 		if err := a.answer(streamJSON{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
 			return err
@@ -96,7 +100,7 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	}
 	a.saySkipped(h.Skipped)
 	a.sayHeldOut(ctx, s)
-	a.next(nextCommands(s, true))
+	a.next(a.nextFor(s))
 	return exitWith(code)
 }
 

@@ -62,7 +62,15 @@ It writes nothing and takes no lock.`,
 			if err != nil {
 				return err
 			}
-			a.tell(&v.Session)
+			cur, err := a.current(ctx)
+			if err != nil {
+				return err
+			}
+			in, err := a.seenIn(ctx, id, cur)
+			if err != nil {
+				return err
+			}
+			a.tell(&v.Session, in)
 			return nil
 		},
 	}

@@ -50,7 +50,11 @@ func (a *app) status(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	d := a.describe(&v.Session, id == cur)
+	in, err := a.seenIn(ctx, id, cur)
+	if err != nil {
+		return err
+	}
+	d := a.describe(&v.Session, in)
 	if a.json {
 		d.HalfMoved = a.halfMoved(ctx)
 		return a.answer(d)
@@ -70,6 +74,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if d.Driver != nil {
 		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
 	}
+	a.sayPlace(d)
 	a.sayHalfMoved(ctx)
 	a.next(d.Next)
 	return nil
@@ -100,13 +105,13 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 		return err
 	}
 	a.sayHalfMoved(ctx)
-	a.tell(&v.Session)
+	a.tell(&v.Session, a.here())
 	return nil
 }
 
 // tell is a session's story.
-func (a *app) tell(s *session.Session) {
-	now := a.env.Now()
+func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
+	now, d := a.env.Now(), a.describe(s, in)
 	a.out("%s  %s", s.ID.Display(), s.Goal)
 	a.out("")
 	a.out("%d %s done, %d %s judged, %d %s; last word %s", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
@@ -141,7 +146,8 @@ func (a *app) tell(s *session.Session) {
 	for _, line := range whyStopped(s, now) {
 		a.out("  %s", line)
 	}
-	a.next(a.describe(s, true).Next)
+	a.sayPlace(d)
+	a.next(d.Next)
 }
 
 // noCurrent tells what there is when HEAD is on a branch of the user's.

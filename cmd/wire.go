@@ -30,6 +30,7 @@ type app struct {
 	eng     *engine.Engine
 	locks   []*durable.Lock
 	claimed session.ID // locked already, to complete its move
+	away    session.ID // acting on this one in its own work tree, which is not where the command was typed
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.

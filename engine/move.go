@@ -230,7 +230,7 @@ func (h *Hand) tipTree(ctx context.Context) (session.Tree, error) {
 		return "", err
 	}
 	if other != "" {
-		return "", &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "cd " + other}
+		return "", &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
 	}
 	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
 	if err != nil {

@@ -2,53 +2,12 @@ package gitstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
-
-// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
-func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
-	dirs, err := r.CheckedOut(ctx, branch)
-	if err != nil || len(dirs) == 0 {
-		return "", err
-	}
-	if dirs[0] == r.commonDir {
-		return filepath.Dir(r.commonDir), nil
-	}
-	link, err := os.ReadFile(filepath.Join(dirs[0], "gitdir"))
-	if err != nil {
-		return "", err
-	}
-	return filepath.Dir(strings.TrimSpace(string(link))), nil
-}
-
-// WorktreePath returns the path of a work tree by its id (see Worktree), "" when there is none of that id any more.
-func (r *Repo) WorktreePath(_ context.Context, id string) (string, error) {
-	if id == r.worktree {
-		return r.root, nil
-	}
-	if id == "main" {
-		return filepath.Dir(r.commonDir), nil
-	}
-	link, err := os.ReadFile(filepath.Join(r.commonDir, "worktrees", id, "gitdir"))
-	if err == nil {
-		path := filepath.Dir(strings.TrimSpace(string(link)))
-		if _, err = os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return "", err
-}
 
 // HeldOut lists untracked files that the rules of an exclude file name, and that the repository's own rules do not.
 func (r *Repo) HeldOut(ctx context.Context, exclude string) ([]string, error) {

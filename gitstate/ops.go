@@ -32,6 +32,32 @@ func (r *Repo) Ops(ctx context.Context) ([]session.Op, error) {
 	return r.opsFrom(ctx, tip)
 }
 
+// NewestOp returns the newest operation of any work tree, by its id, nil when it has none.
+func (r *Repo) NewestOp(ctx context.Context, worktree string) (*session.Op, error) {
+	tip, err := r.Ref(ctx, opsPrefix+worktree)
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	got, err := r.lookup(ctx, string(tip)+":"+FileOp)
+	if err != nil || got[0].kind != "blob" {
+		return nil, err
+	}
+	op, err := readOp(string(tip), got[0].data)
+	return &op, err
+}
+
+// readOp reads one entry of an operation log.
+func readOp(name string, data []byte) (session.Op, error) {
+	var doc opDocument
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return doc.Op, fmt.Errorf("%s: %w", name, err)
+	}
+	if doc.Version > session.FormatVersion {
+		return doc.Op, fmt.Errorf("%s: %w", name, session.ErrNewer)
+	}
+	return doc.Op, nil
+}
+
 func (r *Repo) opsFrom(ctx context.Context, tip session.Commit) ([]session.Op, error) {
 	out, err := r.git(ctx, gitOpts{}, "rev-list", "--first-parent", string(tip))
 	if err != nil {
@@ -53,14 +79,11 @@ func (r *Repo) opsFrom(ctx context.Context, tip session.Commit) ([]session.Op, e
 		if g.kind != "blob" {
 			return nil, fmt.Errorf("%s is missing", names[i])
 		}
-		var doc opDocument
-		if err := json.Unmarshal(g.data, &doc); err != nil {
-			return nil, fmt.Errorf("%s: %w", names[i], err)
+		op, err := readOp(names[i], g.data)
+		if err != nil {
+			return nil, err
 		}
-		if doc.Version > session.FormatVersion {
-			return nil, fmt.Errorf("%s: %w", names[i], session.ErrNewer)
-		}
-		ops = append(ops, doc.Op)
+		ops = append(ops, op)
 	}
 	return ops, nil
 }

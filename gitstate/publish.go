@@ -117,7 +117,7 @@ func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (sessi
 		return settled, err
 	}
 	if here && state.head == oldPart {
-		now, err := r.settleHead(ctx, id, t)
+		now, err := r.settleHead(ctx, t)
 		if err != nil {
 			return settled, err
 		}
@@ -274,12 +274,13 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 
 // settleHead puts HEAD where the turn leads, if the branch that it leads to is there and HEAD is still where the turn
 // began. Otherwise it returns where HEAD is.
-func (r *Repo) settleHead(ctx context.Context, id session.ID, t session.Turn) (foreign string, err error) {
-	why := "wfs: " + string(id)
+func (r *Repo) settleHead(ctx context.Context, t session.Turn) (foreign string, err error) {
 	head, err := r.Head(ctx)
 	if err != nil {
 		return "", err
 	}
+	// In git's own words, by which `git switch -` and @{-1} find the way back.
+	why := "checkout: moving from " + strings.TrimPrefix(nameOf(head), "refs/heads/") + " to " + strings.TrimPrefix(t.HeadNew, "refs/heads/")
 	if headPart(head, t) != oldPart {
 		if name := nameOf(head); name != t.HeadNew {
 			return name, nil

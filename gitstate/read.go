@@ -79,49 +79,6 @@ func rebasing(gitDir string) (string, error) {
 	return "", nil
 }
 
-// CheckedOut returns the git directories of the other work trees that are on a branch, a rebase of it included.
-func (r *Repo) CheckedOut(ctx context.Context, branch string) ([]string, error) {
-	var dirs []string
-	bare, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--file", filepath.Join(r.commonDir, "config"),
-		"--type=bool", "--get", "core.bare")
-	if err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(string(bare)) != "true" {
-		dirs = append(dirs, r.commonDir)
-	}
-	linked, err := os.ReadDir(filepath.Join(r.commonDir, "worktrees"))
-	if err != nil && !absent(err) {
-		return nil, err
-	}
-	for _, d := range linked {
-		dirs = append(dirs, filepath.Join(r.commonDir, "worktrees", d.Name()))
-	}
-	var found []string
-	for _, dir := range dirs {
-		if dir == r.gitDir {
-			continue
-		}
-		head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
-		if absent(err) {
-			continue // a work tree that is being made or removed
-		}
-		if err != nil {
-			return nil, err
-		}
-		on, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
-		if on != branch {
-			if on, err = rebasing(dir); err != nil {
-				return nil, err
-			}
-		}
-		if on == branch {
-			found = append(found, dir)
-		}
-	}
-	return found, nil
-}
-
 // InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect of the work tree, "" for none.
 func (r *Repo) InProgress(context.Context) (string, error) {
 	for _, op := range []struct{ file, name string }{

@@ -1,0 +1,196 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Where a session is: the work tree whose HEAD is on its branch. A verb that is given a session's name acts there,
+// wherever it was typed.
+
+// beginAt is begin for verbs that take a session's name: it goes to the work tree that has the session checked out.
+// "" is the current session.
+func (a *app) beginAt(ctx context.Context, command, name string, detached bool) error {
+	if name != "" {
+		if err := a.openFor(ctx, true); err != nil {
+			return err
+		}
+		id, err := a.resolve(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := a.enter(ctx, id); err != nil {
+			return err
+		}
+	}
+	return a.begin(ctx, command, detached)
+}
+
+// enter goes to the work tree that has a session checked out. It stays here when none has.
+func (a *app) enter(ctx context.Context, id session.ID) error {
+	t, err := a.elsewhere(ctx, id)
+	if err != nil || t == nil || t.Gone {
+		return err
+	}
+	return a.goTo(ctx, t.Path, id)
+}
+
+// elsewhere returns another work tree that has a session checked out, one that is there before one that is gone. It is
+// nil when there is none, or when the session is checked out here.
+func (a *app) elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	trees, err := a.repo.On(ctx, session.BranchOf(id))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trees {
+		if t.ID == a.repo.Worktree() {
+			return nil, nil
+		}
+	}
+	return otherThan(a.repo.Worktree(), trees, session.BranchOf(id)), nil
+}
+
+// goTo lets the command act in another work tree, on a session there. No lock may be held yet.
+func (a *app) goTo(ctx context.Context, path string, id session.ID) error {
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ, Write: true})
+	if err != nil {
+		return err
+	}
+	a.repo, a.eng.Store, a.away = repo, repo, id
+	return nil
+}
+
+// notGone refuses to act on a session whose work tree is not there any more.
+func (a *app) notGone(ctx context.Context, id session.ID) error {
+	t, err := a.elsewhere(ctx, id)
+	if err == nil && t != nil && t.Gone {
+		err = goneRefusal(id, t)
+	}
+	return err
+}
+
+// mustBeCurrent refuses to act on a session that is checked out neither here nor in a work tree of its own.
+func (a *app) mustBeCurrent(ctx context.Context, id session.ID) error {
+	head, err := a.repo.Head(ctx)
+	if err != nil || head.Ref == session.BranchOf(id) {
+		return err
+	}
+	if err := a.notGone(ctx, id); err != nil {
+		return err
+	}
+	return &session.Refusal{Code: session.RefuseNotCurrent, Message: id.Display() + " is not current in this work tree, and has none of its own", Hint: "wfs resume " + string(id)}
+}
+
+// goneRefusal says what to do about a session whose work tree is not where it was.
+func goneRefusal(id session.ID, t *gitstate.Worktree) error {
+	r := &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is not there any more: %s", id.Display(), t.Path),
+		Hint: fmt.Sprintf("wfs resume %s, to go on here; if it was moved: git worktree repair NEW-PATH", id)}
+	if t.Locked {
+		why := ""
+		if t.Why != "" {
+			why = ": " + t.Why
+		}
+		r.Message = fmt.Sprintf("the work tree of %s is not there now, and git keeps it locked%s (%s)", id.Display(), why, t.Path)
+		r.Hint = "bring it back, or git worktree unlock " + t.Path
+	}
+	return r
+}
+
+// forSession is a command to type as it has to be typed outside of the session's work tree.
+func forSession(command string, id session.ID) string {
+	parts := strings.Split(command, " && ")
+	for i, part := range parts {
+		verb, rest, _ := strings.Cut(strings.TrimPrefix(part, "wfs "), " ")
+		switch verb {
+		case "run", "finish", "checkpoint", "undo", "resume", "diff", "show", "log", "status":
+		default:
+			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)
+		}
+		if !strings.HasPrefix(part, "wfs ") {
+			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)
+		}
+		if rest == string(id) || strings.HasPrefix(rest, string(id)+" ") {
+			continue
+		}
+		parts[i] = strings.TrimSpace("wfs " + verb + " " + string(id) + " " + rest)
+	}
+	return strings.Join(parts, " && ")
+}
+
+// typed is a command to type for a session, from where this command was typed.
+func (a *app) typed(command string) string {
+	if a.away == "" {
+		return command
+	}
+	return forSession(command, a.away)
+}
+
+// inTree says where a command acted when that was not where it was typed: " in <path>".
+func (a *app) inTree() string {
+	if a.away == "" {
+		return ""
+	}
+	return " in " + a.repo.Root()
+}
+
+// leaveGone takes a session that is about to become current here away from a work tree that is not there any more.
+func (a *app) leaveGone(ctx context.Context, id session.ID) error {
+	t, err := a.elsewhere(ctx, id)
+	if err != nil || t == nil || !t.Gone {
+		return err
+	}
+	if t.Locked {
+		return goneRefusal(id, t)
+	}
+	left, err := a.repo.LeaveGone(ctx, session.BranchOf(id))
+	for _, path := range left {
+		a.note("%s was checked out in %s, which is not there any more: that entry of git's is detached now (git worktree prune forgets it)", id.Display(), path)
+	}
+	return err
+}
+
+// here is the work tree that the command acts in, without what is not known of it.
+func (a *app) here() *gitstate.Worktree {
+	return &gitstate.Worktree{ID: a.repo.Worktree(), Path: a.repo.Root()}
+}
+
+// seenIn returns the work tree that has a session checked out, nil for none. cur is the current session.
+func (a *app) seenIn(ctx context.Context, id, cur session.ID) (*gitstate.Worktree, error) {
+	if id == cur {
+		return a.here(), nil
+	}
+	return a.elsewhere(ctx, id)
+}
+
+// where is seenIn for many sessions.
+func (a *app) where(trees []gitstate.Worktree, id, cur session.ID) *gitstate.Worktree {
+	if id == cur {
+		return a.here()
+	}
+	return otherThan(a.repo.Worktree(), trees, session.BranchOf(id))
+}
+
+// otherThan picks a work tree on a branch that is not this one, one that is there before one that is gone.
+func otherThan(here string, trees []gitstate.Worktree, branch string) *gitstate.Worktree {
+	var found *gitstate.Worktree
+	for i, t := range trees {
+		if t.ID != here && t.Branch == branch && (found == nil || found.Gone && !t.Gone) {
+			found = &trees[i]
+		}
+	}
+	return found
+}
+
+// sayPlace names a session's work tree if that is another one.
+func (a *app) sayPlace(d sessionJSON) {
+	switch {
+	case d.Gone:
+		a.out("work tree: %s, which is not there any more", d.Worktree)
+	case d.Worktree != "" && !d.Current:
+		a.out("work tree: %s", d.Worktree)
+	}
+}

@@ -1,0 +1,278 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Worktree is one work tree of the repository, as git's own files tell of it.
+type Worktree struct {
+	ID     string         // "main", or a linked work tree's name; see Repo.Worktree
+	Path   string         // its top directory
+	Branch string         // full name of the branch that it is on, a rebase of it included; "" when HEAD is detached
+	Commit session.Commit // of a detached HEAD
+	Gone   bool           // nothing of it is at Path: it was deleted, or moved without git
+	Locked bool           // by `git worktree lock`: it may be on a disk that is not always there
+	Why    string         // reason of that lock, "" for none
+}
+
+// Worktrees lists the work trees of the repository, the main one first unless the repository is bare.
+func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
+	var list []Worktree
+	if main, err := r.mainWorktree(ctx); err != nil {
+		return nil, err
+	} else if main != "" {
+		t := Worktree{ID: "main", Path: main}
+		if err := r.headOf(ctx, r.commonDir, &t); err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	linked, err := r.Linked(ctx)
+	return append(list, linked...), err
+}
+
+// Linked lists the linked work trees of the repository. Entries of git's that lead nowhere at all, as of a work tree
+// that is just being made, are left out.
+func (r *Repo) Linked(ctx context.Context) ([]Worktree, error) {
+	dirs, err := os.ReadDir(filepath.Join(r.commonDir, "worktrees"))
+	if err != nil {
+		if absent(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	var list []Worktree
+	for _, d := range dirs {
+		dir := filepath.Join(r.commonDir, "worktrees", d.Name())
+		path, err := linkedPath(dir)
+		if err != nil {
+			return nil, err
+		}
+		if path == "" {
+			continue
+		}
+		t := Worktree{ID: worktreeID(dir, r.commonDir), Path: path, Gone: gone(path, dir)}
+		if t.Why, t.Locked, err = lockedWhy(dir); err != nil {
+			return nil, err
+		}
+		if err := r.headOf(ctx, dir, &t); err != nil {
+			if absent(err) {
+				continue // it is being made or removed
+			}
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// linkedPath returns the top directory of a linked work tree by its git directory, "" when that does not say.
+func linkedPath(gitDir string) (string, error) {
+	link, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	if err != nil {
+		if absent(err) {
+			err = nil
+		}
+		return "", err
+	}
+	path := filepath.FromSlash(strings.TrimSpace(string(link)))
+	if path == "" {
+		return "", nil
+	}
+	if !filepath.IsAbs(path) { // git 2.48 can write it so
+		path = filepath.Join(gitDir, path)
+	}
+	return filepath.Dir(path), nil
+}
+
+// gone reports whether a linked work tree is not where git believes it to be. What cannot be looked at may be there.
+func gone(path, gitDir string) bool {
+	file := filepath.Join(path, ".git")
+	info, err := os.Lstat(file)
+	if err != nil {
+		return absent(err)
+	}
+	if !info.Mode().IsRegular() {
+		return true // another repository has taken the place
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return absent(err)
+	}
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if !ok {
+		return true
+	}
+	if to = filepath.FromSlash(strings.TrimSpace(to)); !filepath.IsAbs(to) {
+		to = filepath.Join(path, to)
+	}
+	theirs, err := os.Stat(to)
+	if err != nil {
+		return absent(err)
+	}
+	ours, err := os.Stat(gitDir)
+	return err == nil && !os.SameFile(theirs, ours)
+}
+
+func lockedWhy(gitDir string) (why string, locked bool, err error) {
+	text, err := os.ReadFile(filepath.Join(gitDir, "locked"))
+	if absent(err) {
+		return "", false, nil
+	}
+	return strings.TrimSpace(string(text)), err == nil, err
+}
+
+// headOf fills in where the HEAD of a work tree is, by its git directory.
+func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
+	data, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(string(data))
+	if !r.readsDirectly() { // it may be kept elsewhere, and that file be a dummy
+		out, err := r.git(ctx, gitOpts{gitDir: gitDir, okExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
+		if err != nil {
+			return err
+		}
+		if ref := strings.TrimSpace(string(out)); ref != "" {
+			text = "ref: " + ref
+		} else if out, err = r.git(ctx, gitOpts{gitDir: gitDir}, "rev-parse", "--verify", "HEAD"); err != nil {
+			return err
+		} else {
+			text = strings.TrimSpace(string(out))
+		}
+	}
+	if ref, ok := strings.CutPrefix(text, "ref:"); ok {
+		t.Branch = strings.TrimSpace(ref)
+		return nil
+	}
+	t.Commit = session.Commit(text)
+	t.Branch, err = rebasing(gitDir)
+	return err
+}
+
+// mainWorktree is the top of the main work tree, "" when the repository is bare.
+func (r *Repo) mainWorktree(ctx context.Context) (string, error) {
+	if r.gitDir == r.commonDir {
+		return r.root, nil
+	}
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--file", filepath.Join(r.commonDir, "config"), "-z",
+		"--get-regexp", `^core\.(bare|worktree)$`)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Dir(r.commonDir)
+	for _, entry := range splitZ(out) {
+		key, value, set := strings.Cut(entry, "\n")
+		switch {
+		case key == "core.worktree" && value != "": // a repository whose git directory lies elsewhere, as a submodule's
+			if path = filepath.FromSlash(value); !filepath.IsAbs(path) {
+				path = filepath.Join(r.commonDir, path)
+			}
+		case key == "core.bare" && (!set || truth(value)):
+			return "", nil
+		}
+	}
+	return path, nil
+}
+
+// truth reads a truth value as git does.
+func truth(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "false", "no", "off", "0":
+		return false
+	}
+	return true
+}
+
+// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none. One that is gone does
+// not count, unless it is locked: then it may come back.
+func (r *Repo) ElsewhereOn(ctx context.Context, branch string) (string, error) {
+	trees, err := r.On(ctx, branch)
+	for _, t := range trees {
+		if t.ID != r.worktree && (!t.Gone || t.Locked) {
+			return t.Path, nil
+		}
+	}
+	return "", err
+}
+
+// On lists the work trees that are on a branch, those that are gone included.
+func (r *Repo) On(ctx context.Context, branch string) ([]Worktree, error) {
+	trees, err := r.Worktrees(ctx)
+	var on []Worktree
+	for _, t := range trees {
+		if t.Branch == branch {
+			on = append(on, t)
+		}
+	}
+	return on, err
+}
+
+// WorktreePath returns the path of a work tree by its id (see Worktree), "" when there is none of that id any more.
+func (r *Repo) WorktreePath(ctx context.Context, id string) (string, error) {
+	if id == r.worktree {
+		return r.root, nil
+	}
+	if id == "main" {
+		return r.mainWorktree(ctx)
+	}
+	linked, err := r.Linked(ctx)
+	for _, t := range linked {
+		if t.ID == id && !t.Gone {
+			return t.Path, nil
+		}
+	}
+	return "", err
+}
+
+// LeaveGone takes a branch away from work trees that are gone, by detaching their HEAD where it is: git would go on to
+// say that the branch is checked out there. All else that git remembers of them stays, so that one that comes back is
+// whole. It returns their paths.
+func (r *Repo) LeaveGone(ctx context.Context, branch string) ([]string, error) {
+	tip, err := r.Ref(ctx, branch)
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	trees, err := r.On(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	var left []string
+	for _, t := range trees {
+		if t.ID == r.worktree || !t.Gone || t.Locked {
+			continue
+		}
+		dir := r.linkedDir(t.ID)
+		if on, err := rebasing(dir); err != nil || on != "" {
+			continue // a rebase that somebody may want to end there
+		}
+		why := "checkout: moving from " + strings.TrimPrefix(branch, "refs/heads/") + " to " + string(tip)
+		if _, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", string(tip)); err != nil {
+			return left, err
+		}
+		left = append(left, t.Path)
+	}
+	return left, nil
+}
+
+// linkedDir is the git directory of a linked work tree.
+func (r *Repo) linkedDir(id string) string {
+	return filepath.Join(r.commonDir, "worktrees", strings.TrimSuffix(id, "@linked"))
+}
+
+// Previous returns the branch that HEAD was on before, as `git switch -` means it, "" when git does not remember one.
+func (r *Repo) Previous(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--symbolic-full-name", "@{-1}")
+	var failed *GitError
+	if errors.As(err, &failed) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
