@@ -118,8 +118,11 @@ func nextCommands(s *session.Session, current bool) []string {
 	case session.StatusBlocked:
 		return []string{s.Blocked.Hint, "wfs show"}
 	case session.StatusWaiting:
-		if s.Waiting.Agree {
-			return []string{"wfs run --agree", "wfs finish", `wfs run --note "what is still missing"`}
+		switch {
+		case s.Waiting.Agree:
+			return []string{"wfs approve", "wfs finish", `wfs reject --reason "what is still missing"`}
+		case s.Waiting.Approve:
+			return []string{"wfs diff", "wfs approve", `wfs reject --reason "what is to be done"`}
 		}
 		if s.Waiting.Reason == session.WaitHuman {
 			return []string{`wfs run --note "your answer"`}
@@ -224,6 +227,9 @@ func ago(t, now time.Time) string {
 // gateLine is one gate's result in words.
 func gateLine(g session.GateResult) string {
 	line := fmt.Sprintf("%s: %s (%s)", g.Gate, g.Verdict, g.Class)
+	if g.Where == session.InTree {
+		return line + ", " + g.Reason
+	}
 	if g.Counts.Total() > 0 {
 		line += fmt.Sprintf(", %d passed, %d failed", g.Counts.Passed, g.Counts.Failed+g.Counts.Errors)
 		if g.Counts.Skipped > 0 {

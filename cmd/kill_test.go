@@ -195,6 +195,26 @@ var deeds = []deed{
 		done: func(f *fixture) { f.branchHolds("wfs/one", "work.txt") },
 	},
 	{
+		name: "approve", args: "approve -m good",
+		before: func(f *fixture) { f.waitingForReview(); f.write("edited.txt", "by the reviewer\n") },
+		done: func(f *fixture) {
+			f.on("wfs/review")
+			f.branchHolds("wfs/review", "work.txt")
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "completed") {
+				f.t.Errorf("approved, and status says %s", s)
+			}
+		},
+	},
+	{
+		name: "reject", args: "reject --reason bad",
+		before: func(f *fixture) { f.waitingForReview(); f.write("edited.txt", "by the reviewer\n") },
+		done: func(f *fixture) {
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "in WORK") {
+				f.t.Errorf("rejected, and status says %s", s)
+			}
+		},
+	},
+	{
 		name: "run through two laps", args: "run", tdd: true, before: dirty,
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "two", "two.test", "three", "three.test", "untracked.txt")
@@ -265,6 +285,26 @@ func passes(t *testing.T, d deed) []string {
 		}
 	}
 	return list
+}
+
+// waitingForReview begins a session and works until it waits for a person.
+func (f *fixture) waitingForReview() {
+	f.t.Helper()
+	f.ok("wfs", "switch", "main")
+	f.write(".wfs/workflows/review.yaml", `version: 1
+name: review
+start: WORK
+phases:
+  WORK: {gates: [{use: tests}, {name: changed, changes: ["**"]}], on: {pass: REVIEW}}
+  REVIEW: {run: human, gates: [{use: tests}], on: {pass: done, fail: WORK}}
+`)
+	f.ok("git", "add", ".wfs")
+	f.ok("git", "commit", "-q", "-m", "review")
+	f.ok("wfs", "trust", "--yes")
+	f.ok("wfs", "new", "review", "--workflow", "review", "--agent", "echo work > work.txt")
+	if out, exit := f.try(nil, "wfs", "run"); exit != exitDecision {
+		f.t.Fatalf("run: exit %d: %s", exit, out)
+	}
 }
 
 // somePacks are the files of many small packs, as git writes them.

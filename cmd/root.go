@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("work", a.newCmd(), a.runCmd(), a.checkpointCmd(), a.finishCmd())
+	add("work", a.newCmd(), a.runCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.finishCmd())
 	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.pathCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())

@@ -163,6 +163,9 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    item: %s", item)
 		}
 	case session.RunEnded:
+		if s.Open != nil && s.Open.Runner == "person" {
+			return // who has just typed the answer knows
+		}
 		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis), claimed(b.RunResult))
 	case session.Judged:
 		for _, g := range b.Gates {
@@ -277,10 +280,34 @@ func commandText(c workflows.Command) string {
 	return strings.Join(c.Argv, " ")
 }
 
+// gateText says what a gate asks for.
+func gateText(g workflows.Gate) string {
+	switch {
+	case g.Document != "" && len(g.Needs) > 0:
+		return fmt.Sprintf("%s: the document %s, with %s", g.Name, g.Document, strings.Join(texts(g.Needs), ", "))
+	case g.Document != "":
+		return fmt.Sprintf("%s: the document %s", g.Name, g.Document)
+	case len(g.Changes) > 0:
+		return fmt.Sprintf("%s: a change of %s", g.Name, strings.Join(g.Changes, ", "))
+	}
+	return fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, commandText(g.Run))
+}
+
+func texts[T ~string](list []T) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = string(x)
+	}
+	return out
+}
+
 func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 	ph := p.Workflow.Phase(phase)
 	if ph == nil {
 		return ""
+	}
+	if ph.Run.Human {
+		return "nothing: a person works there, and approves or rejects"
 	}
 	if !ph.Run.Agent {
 		return commandText(ph.Run.Command)
@@ -292,7 +319,7 @@ func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {
 	list := []string{}
 	if ph := p.Workflow.Phase(phase); ph != nil {
 		for _, g := range ph.Gates {
-			list = append(list, fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, commandText(g.Run)))
+			list = append(list, gateText(g))
 		}
 	}
 	return list

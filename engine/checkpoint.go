@@ -43,11 +43,20 @@ func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string
 func (h *Hand) checkpointAttempt(ctx context.Context) (*session.Checkpoint, error) {
 	o := h.S.Open
 	d := *o.Decided
-	if err := h.doc(session.FileEvidence, o.Judgement.Evidence); err != nil {
-		return nil, err
+	ev := o.Judgement.Evidence
+	if len(ev.Gates) == 0 && d.LapEnded { // no gate ran in a lap's last phase: what was known before it still holds
+		var err error
+		if ev, err = h.evidence(ctx, session.FileEvidence); err != nil {
+			return nil, err
+		}
+	}
+	if len(ev.Gates) > 0 {
+		if err := h.doc(session.FileEvidence, ev); err != nil {
+			return nil, err
+		}
 	}
 	if d.LapEnded {
-		if err := h.doc(session.FileLap, o.Judgement.Evidence); err != nil {
+		if err := h.doc(session.FileLap, ev); err != nil {
 			return nil, err
 		}
 	}

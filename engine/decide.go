@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
@@ -102,6 +103,9 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs workflow show " + s.Workflow,
 			Evidence: []string{fmt.Sprintf("the workflow has no phase %q", s.Phase)}})
 	}
+	if ph.Run.Human {
+		return stop(session.Waiting{Reason: session.WaitHuman, Ask: question(ph), Approve: true})
+	}
 	if limit := withDefaults(ph.Limits).FailedRuns; s.Failed >= limit {
 		return stop(session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
 			Evidence: []string{fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why)}})
@@ -126,6 +130,14 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
 		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen,
 	}}}
+}
+
+// question is what a phase asks the person whose work it is: the first line of its brief.
+func question(ph *workflows.Phase) string {
+	if ask := oneLine(firstLine(strings.TrimSpace(ph.Brief)), 300); ask != "" {
+		return string(ph.Name) + ": " + ask
+	}
+	return string(ph.Name) + ": look at the work, then approve or reject it"
 }
 
 // runnerPerson is the runner of an attempt for which nobody is started: it judges what is in the work tree.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -225,12 +226,13 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 			return nil, err
 		}
 		var gates []session.GateResult
+		var ungated bool
 		for _, e := range events {
 			switch b := e.Body.(type) {
 			case session.Judged:
-				gates = b.Gates
+				gates, ungated = b.Gates, b.Ungated
 			case session.Checkpointed:
-				if b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree && b.Number <= c.Number {
+				if !ungated && b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree && b.Number <= c.Number {
 					return asHanded(gates), nil
 				}
 			}
@@ -268,12 +270,24 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	if len(s.Items) > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "Judged by wfs at checkpoint %d, %d %s, %d %s:\n%s", c.Number, s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
-		s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(gates))
+	laps := ""
+	if s.Laps {
+		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"))
+	}
+	fmt.Fprintf(&b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(gates))
+	if c.Class == session.ClassApproved {
+		fmt.Fprintf(&b, "%s: approved by a person\n", c.Phase)
+	}
 	if n := len(s.Refuted); n > 0 {
 		fmt.Fprintf(&b, "\nThe agent claimed to be done %d %s; %d %s refuted:\n", s.Claims, plural(s.Claims, "time", "times"), n, plural(n, "claim was", "claims were"))
 		for _, r := range s.Refuted {
 			fmt.Fprintf(&b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
+		}
+	}
+	if len(s.SkippedPhases) > 0 {
+		b.WriteString("\nPhases that a person skipped:\n")
+		for _, p := range s.SkippedPhases {
+			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(oneLine(p.Why, 200), "no reason given"))
 		}
 	}
 	if o.WithoutCarried {

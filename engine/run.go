@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // RunOptions are the user's wishes for one `wfs run`.
@@ -237,7 +238,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	j, err := h.e.Works.Judge(ctx, req)
+	j, err := h.verdict(ctx, req, o)
 	switch {
 	case ctx.Err() != nil:
 		return true, h.interrupt(work, "ctrl-c")
@@ -256,9 +257,34 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 	return false, nil
 }
 
+// verdict asks the gates, unless a person has said no already. A person's yes counts when no gate says no.
+func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session.Open) (session.Judgement, error) {
+	human := req.Phase.Run.Human && o.Runner == runnerPerson
+	if human && o.Run.Rejected {
+		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected, Reason: said("rejected", o.Run.Note)}, nil
+	}
+	j, err := h.e.Works.Judge(ctx, req)
+	if human && err == nil && j.Verdict == session.Pass {
+		j.Class, j.Reason = session.ClassApproved, said("approved", o.Run.Note)
+	}
+	j.Ungated = !runsGate(req.Phase) && slices.ContainsFunc(h.Plan.Workflow.Phases, runsGate)
+	return j, err
+}
+
+func runsGate(p workflows.Phase) bool {
+	return slices.ContainsFunc(p.Gates, func(g workflows.Gate) bool { return g.Runs() })
+}
+
+func said(what, text string) string {
+	if text = oneLine(text, 200); text != "" {
+		what += ": " + text
+	}
+	return what
+}
+
 func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.JudgeRequest, error) {
 	st := h.e.Store
-	req := session.JudgeRequest{Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected}
+	req := session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected}
 	snap, err := st.Snapshot(ctx, h.j.ExcludeFile())
 	if err != nil {
 		return req, err

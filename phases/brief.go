@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -34,6 +35,7 @@ func render(req session.RunRequest, last []Failure, said string) []byte {
 	if b.s.SpecPath != "" {
 		b.line("\nThe whole specification is in `%s`.", name(b.s.SpecPath))
 	}
+	b.documents()
 	b.lap()
 	b.section("Phase "+string(req.Phase.Name), person(req.Phase.Brief))
 	b.limits()
@@ -115,6 +117,22 @@ func (b *brief) lap() {
 	}
 }
 
+// documents names those that the workflow's gates ask for.
+func (b *brief) documents() {
+	var paths []string
+	for _, p := range b.req.Plan.Workflow.Phases {
+		for _, g := range p.Gates {
+			if path := DocumentPath(b.s.ID, g.Document); g.Document != "" && !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	if len(paths) > 0 {
+		b.line("\nDocuments of this work, which phases hand on to each other (they are not part of what is handed over in the end):")
+		list(b, paths)
+	}
+}
+
 // limits says what is judged, and which paths are forbidden.
 func (b *brief) limits() {
 	g := b.req.Phase.Guards
@@ -129,8 +147,16 @@ func (b *brief) limits() {
 	if len(b.req.Phase.Gates) == 0 {
 		return
 	}
-	b.line("\nThis is run afterwards, and decides:")
+	b.line("\nThis is checked afterwards, and decides:")
 	for _, g := range b.req.Phase.Gates {
+		if !g.Runs() {
+			for _, k := range looking {
+				if k.is(g) {
+					b.line("- %s (%s)", k.brief(g, b.s.ID), name(g.Name))
+				}
+			}
+			continue
+		}
 		expect := ""
 		if g.Expect == workflows.ExpectRed {
 			expect = ": a new test must fail because what it tests does not exist yet, and nothing that passed may break"
@@ -169,6 +195,10 @@ func (b *brief) seen(last []Failure) {
 	}
 	b.line("%s (%s): %s", strings.ToUpper(string(d.Verdict)), d.Class, safetext.Line(d.Reason, maxSaid))
 	for _, g := range b.s.LastGates {
+		if g.Where == session.InTree {
+			b.line("\nGate `%s`: %s (%s). %s", name(g.Gate), g.Verdict, g.Class, safetext.Line(g.Reason, maxSaid))
+			continue
+		}
 		b.line("\nGate `%s`: %s (%s), %d passed, %d failed, %d skipped, %d could not be run. %s", name(g.Gate), g.Verdict, g.Class,
 			g.Counts.Passed, g.Counts.Failed, g.Counts.Skipped, g.Counts.Errors, safetext.Line(g.Reason, maxSaid))
 		if len(g.Failing) > 0 {

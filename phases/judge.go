@@ -44,6 +44,10 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	var failures []Failure
 	results := map[string]session.GateResult{}
 	for _, g := range inRunningOrder(r.Phase.Gates) {
+		if !g.Runs() {
+			results[g.Name] = j.look(g, r)
+			continue
+		}
 		res, run, err := j.judgeGate(ctx, g, r, files)
 		if err != nil {
 			return session.Judgement{}, err
@@ -97,7 +101,9 @@ func sumUp(out *session.Judgement) {
 		return slices.Index([]session.Verdict{session.Pass, session.Fail, session.Blocked}, v)
 	}
 	for i, g := range out.Gates {
-		if i == 0 || rank(g.Verdict) > rank(out.Verdict) {
+		// What passes by a look at the tree alone says less than what ran.
+		looked := i > 0 && rank(g.Verdict) == rank(out.Verdict) && out.Gates[i-1].Where == session.InTree
+		if i == 0 || rank(g.Verdict) > rank(out.Verdict) || looked && g.Verdict == session.Pass {
 			out.Verdict, out.Class, out.Reason = g.Verdict, g.Class, g.Reason
 			if g.Verdict != session.Pass {
 				out.Reason = "gate " + g.Gate + ": " + g.Reason

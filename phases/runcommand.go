@@ -74,6 +74,7 @@ func (r *Runner) env(req session.RunRequest) []string {
 		"WFS_BRIEF="+filepath.Join(req.RunDir, BriefFile),
 		"WFS_RESULT="+filepath.Join(req.RunDir, ResultFile),
 		"WFS_SESSION="+string(req.Session.ID),
+		"WFS_DOCUMENTS="+filepath.Join(r.Root, filepath.FromSlash(DocumentsDir(req.Session.ID))),
 		"WFS_WORKFLOW="+req.Plan.Workflow.Name,
 		"WFS_PHASE="+string(req.Started.Phase),
 		"WFS_LAP="+strconv.Itoa(req.Started.Lap),

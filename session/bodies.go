@@ -25,6 +25,7 @@ const (
 	KindNoted          Kind = "noted"
 	KindAgreed         Kind = "agreed"
 	KindBreakerReset   Kind = "breaker_reset"
+	KindPhaseMoved     Kind = "phase_moved" // a person leads on where no verdict did
 	KindMoveStarted    Kind = "move_started"
 	KindMoved          Kind = "moved" // turn
 	KindFinishStarted  Kind = "finish_started"
@@ -38,7 +39,7 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindReopened: decode[Reopened], KindDecided: decode[Decided], KindCheckpointed: decode[Checkpointed],
 	KindInterrupted: decode[Interrupted], KindPaused: decode[Paused], KindWaiting: decode[Waiting],
 	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
-	KindBreakerReset: decode[BreakerReset], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
+	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
 	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
 }
 
@@ -184,8 +185,10 @@ type Waiting struct {
 	Reason WaitReason `json:"reason"`
 	Until  int64      `json:"until,omitempty"` // Unix seconds
 	Ask    string     `json:"ask,omitempty"`
-	// Agree: the question is whether nothing is left; `wfs run --agree` or `wfs finish` answers yes.
+	// Agree: the question is whether nothing is left; `wfs approve` or `wfs finish` answers yes, `wfs reject` no.
 	Agree bool `json:"agree,omitempty"`
+	// Approve: a phase whose work is a person's waits for `wfs approve` or `wfs reject`.
+	Approve bool `json:"approve,omitempty"`
 }
 
 // BlockReason says what stopped a session.
@@ -219,6 +222,16 @@ type Agreed struct {
 
 // BreakerReset lets the phase try again from zero.
 type BreakerReset struct{}
+
+// PhaseMoved is a person's decision that the work goes on in another phase, whatever the gates said. It judges nothing.
+type PhaseMoved struct {
+	From   PhaseName `json:"from"`
+	To     PhaseName `json:"to"`             // a phase, or workflows.Done
+	Lap    int       `json:"lap"`            // in which it goes on
+	Skip   bool      `json:"skip,omitempty"` // forward, as if From had been passed
+	NewLap bool      `json:"new_lap,omitempty"`
+	Why    string    `json:"why,omitempty"`
+}
 
 // MoveKind is the operation that moves a work tree.
 type MoveKind string
@@ -287,6 +300,7 @@ func (BlockedBy) Kind() Kind      { return KindBlocked }
 func (Noted) Kind() Kind          { return KindNoted }
 func (Agreed) Kind() Kind         { return KindAgreed }
 func (BreakerReset) Kind() Kind   { return KindBreakerReset }
+func (PhaseMoved) Kind() Kind     { return KindPhaseMoved }
 func (MoveStarted) Kind() Kind    { return KindMoveStarted }
 func (Moved) Kind() Kind          { return KindMoved }
 func (FinishStarted) Kind() Kind  { return KindFinishStarted }

@@ -65,7 +65,14 @@ const (
 	ClassGateChangedTree Class = "gate_changed_tree"
 	ClassInfraError      Class = "infra_error" // the gate could not run: could not judge
 	ClassTimeout         Class = "timeout"     // the gate did not end: could not judge
+	ClassDocument        Class = "document"    // a document is missing, or lacks what it must hold
+	ClassUnchanged       Class = "unchanged"   // what must change did not
+	ClassApproved        Class = "approved"    // a person said yes, and no gate says no
+	ClassRejected        Class = "rejected"    // a person said no
 )
+
+// InTree stands in GateResult.Where for gates that looked at the tree and ran nothing.
+const InTree = "tree"
 
 // GateResult is what the engine saw when it ran one gate. It holds names, counts and digests, never output: output
 // stays in the run's directory outside Git.
@@ -105,6 +112,7 @@ type Judgement struct {
 	Reason   string       `json:"reason"`
 	Gates    []GateResult `json:"gates,omitempty"`
 	Guarded  []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
+	Ungated  bool         `json:"ungated,omitempty"` // no command was run, though other phases have gates that run some
 	Evidence Evidence     `json:"-"`                 // goes to the ledger as a document of its own
 }
 
@@ -149,6 +157,7 @@ type RunResult struct {
 	WaitUntil int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
 	CostUSD   float64 `json:"cost_usd,omitempty"`
 	Survivors []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
+	Rejected  bool    `json:"rejected,omitempty"`  // a person's no; Note says why
 }
 
 // Passing is how many of the lap's target tests pass.

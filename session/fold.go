@@ -79,6 +79,8 @@ func (s *Session) apply(e Event) error {
 		if s.Status == StatusBlocked {
 			s.Status, s.Why = StatusPaused, "breaker reset"
 		}
+	case PhaseMoved:
+		s.phaseMoved(b)
 	case MoveStarted:
 		s.Moving = &b
 	case Moved:
@@ -136,6 +138,10 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 			return fmt.Errorf("checkpoint %d of an attempt that was not decided", b.Number)
 		}
 		c.Green = b.Verdict == Pass && !redByDesign(s.Open.Judgement)
+		if j := s.Open.Judgement; c.Green && j != nil && j.Ungated {
+			prev := s.At(s.Current)
+			c.Green = prev != nil && prev.Tree == b.Tree && prev.Green
+		}
 		s.closeAttempt(c)
 		s.Conclude = true
 	} else {
@@ -148,7 +154,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 		}
 	}
 	c.Next, c.NextLap = s.Phase, s.Lap
-	c.Targets, c.Expected, c.LapTree = s.Targets, s.Expected, s.LapTree
+	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current = c.Number
 	return nil
@@ -234,6 +240,25 @@ func (s *Session) agreed() {
 	s.Phase, s.Status = workflows.Done, StatusCompleted
 }
 
+// phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
+func (s *Session) phaseMoved(b PhaseMoved) {
+	s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, Visit{}, 0
+	if b.NewLap {
+		s.Targets, s.Expected = nil, nil
+		if c := s.At(s.Current); c != nil {
+			s.LapTree = c.Tree
+		}
+	}
+	if b.Skip {
+		s.SkippedPhases = append(slices.Clip(s.SkippedPhases), SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why})
+	}
+	s.Phase, s.Lap = b.To, b.Lap
+	s.Status, s.Why = StatusPaused, "taken to "+string(b.To)
+	if b.To == workflows.Done {
+		s.Status, s.Why = StatusCompleted, ""
+	}
+}
+
 func (s *Session) moved(b Moved) error {
 	s.Moving = nil
 	if b.To >= 0 {
@@ -245,7 +270,7 @@ func (s *Session) moved(b Moved) error {
 			s.Last, s.LastGates, s.LastRun = nil, nil, ""
 		}
 		s.Current, s.Phase, s.Lap = c.Number, c.Next, c.NextLap
-		s.Targets, s.Expected, s.LapTree = c.Targets, c.Expected, c.LapTree
+		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
 		s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
 		if s.Phase == workflows.Done {

@@ -33,6 +33,8 @@ type Session struct {
 	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt, likewise
 	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
+	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
+
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
@@ -84,12 +86,20 @@ type Checkpoint struct {
 	Green   bool      `json:"green,omitempty"` // its gates passed with nothing red: it can be handed over
 	Summary string    `json:"summary"`
 	// What the session returns to when it is resumed here.
-	Next       PhaseName `json:"next"`
-	NextLap    int       `json:"next_lap"`
-	Targets    []TestID  `json:"targets,omitempty"`
-	Expected   []string  `json:"expected,omitempty"`
-	LapTree    Tree      `json:"lap_tree,omitempty"`
-	Incomplete bool      `json:"incomplete,omitempty"` // something was skipped
+	Next          PhaseName      `json:"next"`
+	NextLap       int            `json:"next_lap"`
+	Targets       []TestID       `json:"targets,omitempty"`
+	Expected      []string       `json:"expected,omitempty"`
+	LapTree       Tree           `json:"lap_tree,omitempty"`
+	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
+	Incomplete    bool           `json:"incomplete,omitempty"` // something was skipped
+}
+
+// SkippedPhase is a phase that a person left forward, whatever its gates said.
+type SkippedPhase struct {
+	Phase PhaseName `json:"phase"`
+	Lap   int       `json:"lap"`
+	Why   string    `json:"why,omitempty"`
 }
 
 // Refuted is a claim that the facts contradicted.

@@ -14,6 +14,7 @@ type RunRequest struct {
 
 // JudgeRequest is one judgement of one tree.
 type JudgeRequest struct {
+	Session  ID
 	Tree     Tree
 	Phase    workflows.Phase
 	Plan     workflows.Plan

@@ -178,7 +178,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 	if n := f["run"]; n != nil {
 		p.Run = r.run(n, what+"run")
 	}
-	if f["gates"] == nil {
+	if f["gates"] == nil && !p.Run.Human {
 		r.fail(n.line, "%sgates is missing: a phase without a gate believes the agent", what)
 		r.hint("gates: [{use: tests}] uses the gate of .wfs/config.yaml that is called tests")
 	}
@@ -210,13 +210,15 @@ func (r *reader) run(n *node, what string) Run {
 	case n.kind == mapping:
 		f, _ := r.fields(n, what, runObject)
 		if len(n.entries) == 0 {
-			r.fail(n.line, "%s is empty: agent, or {command: …}", what)
+			r.fail(n.line, "%s is empty: agent, human, or {command: …}", what)
 		}
 		return Run{Command: r.command(f["command"], what+": command")}
 	case n.kind == scalar && n.tag == "!!str" && n.text == "agent":
 		return Run{Agent: true}
+	case n.kind == scalar && n.tag == "!!str" && n.text == "human":
+		return Run{Human: true}
 	}
-	r.wrong(n, what, "agent, or {command: …}")
+	r.wrong(n, what, "agent, human, or {command: …}")
 	return Run{}
 }
 

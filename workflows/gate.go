@@ -1,5 +1,7 @@
 package workflows
 
+import "strings"
+
 // gateDefinition reads a gate of the configuration.
 func (r *reader) gateDefinition(name string, n *node) Gate {
 	what := "gate " + clip(name)
@@ -28,6 +30,12 @@ func (r *reader) gateUse(n *node, what string) Gate {
 		} else {
 			name = r.name(f["name"], what+": name")
 		}
+		if f["document"] != nil || f["changes"] != nil {
+			return r.looking(f, name, what)
+		}
+		if f["needs"] != nil {
+			r.fail(f["needs"].line, "%s: needs is about a document, and there is none", what)
+		}
 		g := r.definition(f, n, name, what)
 		g.Expect = expect
 		if expect == ExpectRed && g.Format == FormatExit {
@@ -43,6 +51,43 @@ func (r *reader) gateUse(n *node, what string) Gate {
 		}
 	}
 	return Gate{Name: name, Use: name, Expect: expect}
+}
+
+// looking reads a gate that looks at the tree and runs nothing.
+func (r *reader) looking(f map[string]*node, name, what string) Gate {
+	g := Gate{Name: name, Where: InPlace, Expect: ExpectPass}
+	for _, key := range append(gateObject.names(), "expect") {
+		if f[key] != nil {
+			r.fail(f[key].line, "%s: %s belongs to a gate that runs a command", what, key)
+		}
+	}
+	if f["document"] != nil && f["changes"] != nil {
+		r.fail(f["changes"].line, "%s looks at a document and at changes: make it two gates", what)
+	}
+	g.Document = r.glob(f["document"], what+": document", documentProblem)
+	for _, item := range r.items(f["needs"], what+": needs", "needs") {
+		if need := r.word(item, what+": needs", string(NeedTasks)); need != "" {
+			g.Needs = append(g.Needs, Need(need))
+		}
+	}
+	if f["needs"] != nil && f["document"] == nil {
+		r.fail(f["needs"].line, "%s: needs is about a document, and there is none", what)
+	}
+	if f["changes"] != nil {
+		g.Changes = r.globs(f["changes"], what+": changes")
+	}
+	return g
+}
+
+// documentProblem says what is wrong with the name of a document, "" if nothing is.
+func documentProblem(s string) string {
+	if strings.ContainsAny(s, "*?[") {
+		return "must be the name of one document"
+	}
+	if strings.HasSuffix(s, "/") {
+		return "must be the name of one document, not of a directory"
+	}
+	return globProblem(s)
 }
 
 // definition reads what a gate is. Its format is "" after a finding about it.

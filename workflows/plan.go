@@ -74,11 +74,11 @@ func (w *Workflow) sound() error {
 				return fmt.Errorf("phase %q: %s leads to %q, which is no phase", p.Name, v, to)
 			}
 		}
-		if len(p.Gates) == 0 {
+		if len(p.Gates) == 0 && !p.Run.Human {
 			return fmt.Errorf("phase %q has no gate", p.Name)
 		}
 		for _, g := range p.Gates {
-			if g.Name == "" || g.Run.IsZero() {
+			if g.Name == "" || g.Runs() && g.Run.IsZero() {
 				return fmt.Errorf("phase %q: gate %q has nothing to run", p.Name, g.Name)
 			}
 		}

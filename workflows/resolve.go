@@ -179,7 +179,7 @@ func baseline(phases []Phase) []Gate {
 	seen := map[string]bool{}
 	for _, ph := range phases {
 		for _, g := range ph.Gates {
-			if g.Where != InPlace || seen[g.Name] {
+			if g.Where != InPlace || !g.Runs() || seen[g.Name] {
 				continue // gates of one name are one gate: checkGateNames
 			}
 			seen[g.Name] = true

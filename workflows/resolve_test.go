@@ -30,7 +30,7 @@ func goConfig() *Config {
 
 func TestBuiltins(t *testing.T) {
 	t.Parallel()
-	if got := BuiltinNames(); !reflect.DeepEqual(got, []string{"tdd"}) {
+	if got := BuiltinNames(); !reflect.DeepEqual(got, []string{"plan", "tdd"}) {
 		t.Errorf("names: %v", got)
 	}
 	for _, name := range BuiltinNames() {
@@ -49,7 +49,11 @@ func TestBuiltins(t *testing.T) {
 			t.Errorf("%s: %v", name, findings)
 		}
 		for _, p := range w.Phases {
-			if len(p.Brief) < 200 || len(p.Brief) > 2000 {
+			if p.Run.Human {
+				if p.Brief == "" || strings.Count(strings.TrimSpace(p.Brief), "\n") > 0 {
+					t.Errorf("%s: the question of %s is %q", name, p.Name, p.Brief)
+				}
+			} else if len(p.Brief) < 200 || len(p.Brief) > 2000 {
 				t.Errorf("%s: the brief of %s has %d bytes", name, p.Name, len(p.Brief))
 			}
 		}

@@ -49,7 +49,10 @@ phases:
     limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}
   NEXT:
     run: {command: gofmt -w .}
-    gates: [{use: tests}]
+    gates:
+      - {use: tests}
+      - {name: plan, document: plan.md, needs: [tasks]}
+      - {name: changed, changes: ["**"]}
     on: {pass: next-lap}
 `},
 	},

@@ -1,6 +1,9 @@
 package workflows
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // The table below is the one place that says which keys there are in a workflow file and in a configuration. The decoder
 // takes the keys that it knows from here, the JSON Schema is written from it, and so are the rules by which layers of
@@ -173,9 +176,9 @@ var phaseObject = &object{
 	name: "phase", about: "What runs, how it is judged, and where each verdict leads.",
 	keys: []key{
 		{name: "brief", about: "Instructions for whoever works here.", value: shape{kind: aText}},
-		{name: "run", about: "Who works here: the session's agent, or a command of the workflow's own.",
-			value: shape{kind: anyOf, either: []shape{word("agent"), isA(runObject)}}, fallback: "agent"},
-		{name: "gates", about: "What decides. A phase without a gate would believe the agent.", value: listOf(isA(gateUseObject)), required: true},
+		{name: "run", about: "Who works here: the session's agent, a person, or a command of the workflow's own.",
+			value: shape{kind: anyOf, either: []shape{word("agent", "human"), isA(runObject)}}, fallback: "agent"},
+		{name: "gates", about: "What decides. Only a phase of a person may do without.", value: listOf(isA(gateUseObject))},
 		{name: "guards", about: "Which paths may change while the work is in this phase.", value: isA(guardsObject)},
 		{name: "on", about: "Where each verdict leads.", value: isA(onObject), required: true},
 		{name: "limits", about: "When the breaker stops the work.", value: isA(limitsObject)},
@@ -188,14 +191,21 @@ var runObject = &object{
 }
 
 var gateUseObject = &object{
-	name: "gateUse", about: "A gate of the configuration (use), or one that belongs to the workflow (name and run).",
-	oneOf: [][]string{{"use"}, {"name", "run"}},
-	keys: append([]key{
+	name: "gateUse", about: "A gate of the configuration (use), or one that belongs to the workflow (name, and what it looks at).",
+	oneOf: [][]string{{"use"}, {"name", "run"}, {"name", "document"}, {"name", "changes"}},
+	keys: slices.Concat([]key{
 		{name: "use", about: "The gate of the configuration. Only expect may stand beside it.", value: shape{kind: aName}},
 		{name: "name", about: "The name of a gate written on the spot.", value: shape{kind: aName}},
 		{name: "expect", about: "pass: the lap's tests pass and nothing green broke. red: a new test fails for the right reason and nothing green broke.",
 			value: word(ExpectPass, ExpectRed), fallback: string(ExpectPass)},
-	}, definitionKeys...),
+	}, definitionKeys, lookingKeys),
+}
+
+// lookingKeys are of gates that look at the tree and run nothing.
+var lookingKeys = []key{
+	{name: "document", about: "A document of the session, below .workflow/SESSION/, that must be there.", value: shape{kind: aLine}},
+	{name: "needs", about: "What the document must hold.", value: listOf(word(NeedTasks))},
+	{name: "changes", about: "A path that fits one of these patterns must have changed since the phase was entered.", value: listOf(shape{kind: aPattern})},
 }
 
 var guardsObject = &object{

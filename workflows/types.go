@@ -71,9 +71,10 @@ type Phase struct {
 	Limits Limits                `json:"limits"`
 }
 
-// Run says who works in a phase. Exactly one kind: the session's agent, a command of the workflow's own.
+// Run says who works in a phase. Exactly one kind: the session's agent, a person, a command of the workflow's own.
 type Run struct {
 	Agent   bool    `json:"agent,omitempty"`
+	Human   bool    `json:"human,omitempty"` // the session waits there until somebody approves or rejects
 	Command Command `json:"command,omitzero"`
 }
 
@@ -114,11 +115,21 @@ const (
 	ExpectRed  Expect = "red"  // at least one new or changed test fails for the right reason, and nothing green broke
 )
 
-// Gate is one check that the engine runs itself.
+// Need is what a document must hold besides some text.
+type Need string
+
+// NeedTasks asks for a task list in Markdown with at least one entry.
+const NeedTasks Need = "tasks"
+
+// Gate is one check that the engine makes itself. Exactly one of Run, Document and Changes says what it looks at; Use
+// stands for a gate that does.
 type Gate struct {
 	Name          string        `json:"name"`
 	Use           string        `json:"use,omitempty"` // in a parsed workflow: the gate of the configuration that Resolve puts here; else ""
 	Run           Command       `json:"run"`
+	Document      string        `json:"document,omitempty"` // a document of the session, below .workflow/<session>/, that must be there
+	Needs         []Need        `json:"needs,omitempty"`    // and what it must hold
+	Changes       []string      `json:"changes,omitempty"`  // patterns as of a guard: one path that fits must have changed since the phase was entered
 	Format        Format        `json:"format"`
 	Report        string        `json:"report,omitempty"` // glob below the work tree, for reports written to files
 	Where         Where         `json:"where"`
@@ -126,6 +137,9 @@ type Gate struct {
 	Timeout       time.Duration `json:"timeout"`
 	MayChangeTree bool          `json:"may_change_tree,omitempty"`
 }
+
+// Runs reports whether the gate runs a command. The others only look at the tree.
+func (g *Gate) Runs() bool { return g.Document == "" && len(g.Changes) == 0 }
 
 // Guards restrict the paths that an attempt at a phase may change. Patterns are gitignore-like globs relative to the
 // top of the work tree; `**` crosses directories.

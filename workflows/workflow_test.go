@@ -221,8 +221,18 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"duration of years", "{use: tests}", "{name: t, run: make, timeout: 9000h}",
 			"w.yaml:6: phase WORK: gate 1: timeout must be at most 168h, not 9000h"},
 
-		{"run", "    on:", "    run: human\n    on:", `w.yaml:7: phase WORK: run must be agent, or {command: …}, not "human"`},
-		{"run without command", "    on:", "    run: {}\n    on:", `w.yaml:7: phase WORK: run is empty: agent, or {command: …}`},
+		{"run", "    on:", "    run: robot\n    on:", `w.yaml:7: phase WORK: run must be agent, human, or {command: …}, not "robot"`},
+		{"run without command", "    on:", "    run: {}\n    on:", `w.yaml:7: phase WORK: run is empty: agent, human, or {command: …}`},
+		{"document and run", "{use: tests}", "{name: d, document: plan.md, run: ls}", "w.yaml:6: phase WORK: gate 1: run belongs to a gate that runs a command"},
+		{"document and expect", "{use: tests}", "{name: d, document: plan.md, expect: red}", "w.yaml:6: phase WORK: gate 1: expect belongs to a gate that runs a command"},
+		{"document and changes", "{use: tests}", "{name: d, document: plan.md, changes: ['**']}", "w.yaml:6: phase WORK: gate 1 looks at a document and at changes: make it two gates"},
+		{"document outside", "{use: tests}", "{name: d, document: ../plan.md}", `w.yaml:6: phase WORK: gate 1: document: pattern "../plan.md" may not hold empty, . or .. directories`},
+		{"document pattern", "{use: tests}", "{name: d, document: '*.md'}", `w.yaml:6: phase WORK: gate 1: document: pattern "*.md" must be the name of one document`},
+		{"document directory", "{use: tests}", "{name: d, document: notes/}", `w.yaml:6: phase WORK: gate 1: document: pattern "notes/" must be the name of one document, not of a directory`},
+		{"needs", "{use: tests}", "{name: d, document: a.md, needs: [task]}", `w.yaml:6: phase WORK: gate 1: needs must be one of tasks, not "task" | did you mean tasks?`},
+		{"needs alone", "{use: tests}", "{name: d, changes: ['**'], needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document, and there is none"},
+		{"needs of a command", "{use: tests}", "{name: d, run: ls, needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document, and there is none"},
+		{"use and document", "{use: tests}", "{use: tests, document: a.md}", "w.yaml:6: phase WORK: gate 1: document belongs to the definition of the gate that it uses, in .wfs/config.yaml"},
 		{"guards", "    on:", "    guards: {only: [/, /a, ../b, '!c', 'a**', '[', 'a\\b', '{a,b}', 'a//b']}\n    on:",
 			`w.yaml:7: phase WORK: guards: only: pattern "/" may not hold empty, . or .. directories
 w.yaml:7: phase WORK: guards: only: pattern "../b" may not hold empty, . or .. directories

@@ -29,6 +29,7 @@ const (
 	FinishBranch        Point = "finish/branch"
 	FinishCommitted     Point = "finish/committed"
 	BirthCreated        Point = "birth/created"
+	AnswerGiven         Point = "answer/given" // by a person, and not judged yet
 	RunStarted          Point = "run/started"
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
@@ -42,5 +43,5 @@ var Points = []Point{
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
 	RescueWritten, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
-	RunStarted, RunEnded, RunJudged, RunDecided,
+	AnswerGiven, RunStarted, RunEnded, RunJudged, RunDecided,
 }

@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func (a *app) approveCmd() *cobra.Command {
+	var text string
+	c := &cobra.Command{
+		Use: "approve [SESSION]", Short: "say yes to what a session waits for",
+		Long: `Approve answers yes to what a session waits for: a phase whose work is a person's, such as a review, or the question
+whether nothing is left to do. The phase's gates judge the work tree as it is now, with the edits that you made yourself,
+and a gate that says no has the last word. The answer becomes a checkpoint. No agent is started: wfs run goes on.`,
+		Example: `  wfs approve
+  wfs approve -m "good, but watch the error texts"
+  wfs approve csv-export --json`,
+		Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			refused := false
+			err := a.answerFor(c.Context(), "wfs approve", first(args), func(h *engine.Hand) error {
+				err := h.Approve(c.Context(), text)
+				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.Last != nil && h.S.Last.Verdict != session.Pass
+				return err
+			})
+			if err == nil && refused { // by a gate
+				return exitWith(exitBlocked)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVarP(&text, "message", "m", "", "what to keep with the answer; the next brief holds it too")
+	return c
+}
+
+// answerFor takes a session in hand for a person's word about it, and says where it stands then.
+func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
+	if a.env.get("WFS_RUN_ID") != "" {
+		return &session.Refusal{Code: session.RefuseUsage, Message: command + " is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
+	}
+	if err := a.begin(ctx, command, true); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := a.trustSession(ctx, id); err != nil {
+		return err
+	}
+	if err := a.hold(command, id); err != nil {
+		return err
+	}
+	p := &progress{app: a}
+	a.eng.Tell = p.event
+	a.eng.Works.(*works).report = p.line
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := do(h); err != nil {
+		return err
+	}
+	return a.ended(ctx, h)
+}

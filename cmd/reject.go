@@ -1,0 +1,29 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+)
+
+func (a *app) rejectCmd() *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use: "reject [SESSION] --reason TEXT", Short: "say no to what a session waits for, and why",
+		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the reason stands in
+the next brief. The answer becomes a checkpoint, with the edits that you made yourself. No agent is started: wfs run goes
+on.`,
+		Example: `  wfs reject --reason "the plan forgets the empty file"`,
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if strings.TrimSpace(why) == "" {
+				return &usageError{"--reason is missing: whoever works next must know why", `wfs reject --reason "what is to be done"`}
+			}
+			return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
+		},
+	}
+	c.Flags().StringVar(&why, "reason", "", "what is to be done")
+	return c
+}

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Approve is a person's yes to what the session waits for: the work of a phase of theirs, which the phase's gates judge
+// now, or the question whether nothing is left. text, which may be empty, is kept with it.
+func (h *Hand) Approve(ctx context.Context, text string) error { return h.answer(ctx, text, false) }
+
+// Reject is a person's no. why goes into the next brief.
+func (h *Hand) Reject(ctx context.Context, why string) error { return h.answer(ctx, why, true) }
+
+func (h *Hand) answer(ctx context.Context, text string, no bool) error {
+	work := context.WithoutCancel(ctx)
+	if err := h.mayDrive(work); err != nil {
+		return err
+	}
+	if o := h.S.Open; o != nil && o.Runner == runnerPerson && o.Run != nil && h.Plan.Workflow.Phase(o.Phase).Run.Human {
+		if o.Run.Rejected == no { // the answer was given already, and what came of it was not recorded
+			return h.carryOut(ctx)
+		}
+		if err := h.append(session.Interrupted{Why: "answered anew"}); err != nil {
+			return err
+		}
+		if err := h.rest(""); err != nil {
+			return err
+		}
+	}
+	w := h.S.Waiting
+	switch {
+	case h.answered(no): // by somebody whose process died before it could say so
+		return h.carryOut(ctx)
+	case h.S.Status != session.StatusWaiting || w.Reason != session.WaitHuman:
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
+	case w.Agree && no:
+		return h.append(session.Noted{Text: text}, session.Paused{Why: said("something is left to do", text)})
+	case w.Agree && text != "":
+		return h.append(session.Noted{Text: text}, session.Agreed{By: "person"})
+	case w.Agree:
+		return h.append(session.Agreed{By: "person"})
+	case !w.Approve:
+		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question, and yes or no is no answer: " + w.Ask, Hint: `wfs run --note "your answer"`}
+	}
+	snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
+	if err != nil {
+		return err
+	}
+	run := session.RunResult{Outcome: session.OutcomeOK, Note: oneLine(text, 500), Rejected: no}
+	err = h.append(session.AttemptStarted{Number: h.S.Runs + 1, Phase: h.S.Phase, Lap: h.S.Lap, Attempt: h.S.Visit.Attempts + 1,
+		RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Tree: snap.Tree, Runner: runnerPerson},
+		session.RunEnded{RunResult: run, Tree: snap.Tree})
+	if err != nil {
+		return err
+	}
+	if text != "" { // in the reason it is cut to a line
+		if err := h.append(session.Noted{Text: text}); err != nil {
+			return err
+		}
+	}
+	h.e.hit("answer/given")
+	return h.carryOut(ctx)
+}
+
+// answered reports whether this very answer has just become a checkpoint.
+func (h *Hand) answered(no bool) bool {
+	c := h.S.At(h.S.Current)
+	switch {
+	case c == nil || h.S.Last == nil:
+		return false
+	case no:
+		return c.Class == session.ClassRejected && h.S.Conclude
+	}
+	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)
+}
+
+// carryOut judges the open attempt of a person, makes its checkpoint, and stops there: nobody else is set to work.
+func (h *Hand) carryOut(ctx context.Context) error {
+	work := context.WithoutCancel(ctx)
+	for h.S.Open != nil {
+		d := Decide(&h.S, h.Plan, Facts{Now: h.e.Clock.Now()})
+		if err := h.append(d.Events...); err != nil {
+			return err
+		}
+		done, err := h.perform(ctx, work, d.Effect, RunOptions{})
+		if err != nil || done {
+			return err
+		}
+	}
+	if d, done := conclusion(&h.S, h.Plan, Facts{}); done {
+		return h.append(d.Events...)
+	}
+	return h.rest(string(h.S.Last.Class))
+}
+
+// rest ends a person's act: the session waits for the next one if its phase is a person's, and else for a run.
+func (h *Hand) rest(why string) error {
+	if h.S.Status == session.StatusCompleted {
+		return nil
+	}
+	if ph := h.Plan.Workflow.Phase(h.S.Phase); ph != nil && ph.Run.Human {
+		return h.append(session.Waiting{Reason: session.WaitHuman, Ask: question(ph), Approve: true})
+	}
+	return h.append(session.Paused{Why: why})
+}
+
+// PhaseBack takes the session back to an earlier phase: the named one, or the one before the present one.
+func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) error {
+	if err := h.mayLead(ctx); err != nil {
+		return err
+	}
+	phases, at := h.Plan.Workflow.Phases, h.phaseIndex(h.S.Phase)
+	if at < 0 {
+		at = len(phases) // the work is done
+	}
+	if to == "" {
+		if at == 0 {
+			return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is the first phase", h.S.Phase), Hint: "wfs resume --at CHECKPOINT"}
+		}
+		to = phases[at-1].Name
+	}
+	switch i := h.phaseIndex(to); {
+	case i < 0:
+		return h.noPhase(to)
+	case i >= at:
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not come before %s", to, h.S.Phase), Hint: "wfs phase skip"}
+	}
+	return h.lead(session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Why: oneLine(why, 500)})
+}
+
+// PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must
+// still be green, and says what was skipped.
+func (h *Hand) PhaseSkip(ctx context.Context, why string) error {
+	if err := h.mayLead(ctx); err != nil {
+		return err
+	}
+	if h.phaseIndex(h.S.Phase) < 0 {
+		return &session.Refusal{Code: session.RefuseUsage, Message: "the work is done: there is no phase to skip", Hint: "wfs finish"}
+	}
+	target, err := next(&h.Plan.Workflow, h.S.Phase, session.Pass)
+	if err != nil {
+		return err
+	}
+	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Why: oneLine(why, 500)}
+	if target == workflows.NextLap {
+		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, h.S.Lap+1
+		if n := len(h.S.Items); n > 0 && h.S.Lap >= n {
+			b.To, b.Lap = workflows.Done, h.S.Lap
+		}
+	}
+	return h.lead(b)
+}
+
+func (h *Hand) mayLead(ctx context.Context) error {
+	if err := h.mayDrive(ctx); err != nil {
+		return err
+	}
+	if h.S.Open != nil {
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("an attempt at %s is not judged yet", h.S.Open.Phase), Hint: "wfs run --max-attempts 1"}
+	}
+	if alive := h.alive(); len(alive) > 0 {
+		return &session.Refusal{Code: session.RefuseConflict, Message: "processes of the last run are still alive:" + pids(alive), Hint: "kill" + pids(alive)}
+	}
+	return nil
+}
+
+func (h *Hand) phaseIndex(name session.PhaseName) int {
+	for i, p := range h.Plan.Workflow.Phases {
+		if p.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (h *Hand) noPhase(name session.PhaseName) error {
+	list := ""
+	for i, p := range h.Plan.Workflow.Phases {
+		if i > 0 {
+			list += ", "
+		}
+		list += string(p.Name)
+	}
+	return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("workflow %s has no phase %q: %s", h.S.Workflow, name, list), Hint: "wfs workflow show " + h.S.Workflow}
+}
+
+func (h *Hand) lead(b session.PhaseMoved) error {
+	if err := h.append(b); err != nil {
+		return err
+	}
+	return h.rest(h.S.Why)
+}
