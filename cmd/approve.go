@@ -42,7 +42,7 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if a.env.get("WFS_RUN_ID") != "" {
 		return &session.Refusal{Code: session.RefuseUsage, Message: command + " is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
 	}
-	if err := a.begin(ctx, command, true); err != nil {
+	if err := a.beginAt(ctx, command, name, true); err != nil {
 		return err
 	}
 	id, err := a.resolve(ctx, name)
@@ -50,6 +50,9 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 		return err
 	}
 	if err := a.trustSession(ctx, id); err != nil {
+		return err
+	}
+	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
 	if err := a.hold(command, id); err != nil {
