@@ -20,6 +20,7 @@ type sessionJSON struct {
 	Name       string             `json:"name"` // WFS-<id>
 	Current    bool               `json:"current"`
 	Goal       string             `json:"goal"`
+	Title      string             `json:"title,omitempty"` // what it is called instead
 	Status     session.Status     `json:"status"`
 	Why        string             `json:"why,omitempty"`
 	Waiting    *session.Waiting   `json:"waiting,omitempty"`
@@ -48,6 +49,13 @@ type sessionJSON struct {
 	Next       []string           `json:"next"` // commands to type
 }
 
+func (j *sessionJSON) headline() string {
+	if j.Title != "" {
+		return j.Title
+	}
+	return j.Goal
+}
+
 type driverJSON struct {
 	PID     int    `json:"pid"`
 	Command string `json:"command"`
@@ -58,7 +66,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	there := in != nil && !in.Gone
 	current := there && in.ID == a.repo.Worktree()
 	j := sessionJSON{
-		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Status: s.Status, Why: s.Why,
+		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), CostUSD: s.CostUSD, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
@@ -106,7 +114,7 @@ func (a *app) nextFor(s *session.Session) []string {
 func nextCommands(s *session.Session, current bool) []string {
 	id := string(s.ID)
 	if s.Status == session.StatusAbandoned {
-		return []string{"wfs show " + id}
+		return []string{"wfs resume " + id}
 	}
 	if s.Status == session.StatusFinished {
 		return []string{"wfs show " + id}
@@ -167,6 +175,9 @@ func stands(s *session.Session) string {
 	case session.StatusFinished:
 		return "finished: handed over on " + strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
 	case session.StatusAbandoned:
+		if s.Why == "" {
+			return "abandoned"
+		}
 		return "abandoned: " + s.Why
 	}
 	at := string(s.Phase)

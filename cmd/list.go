@@ -100,7 +100,7 @@ func (a *app) printList(list []sessionJSON) {
 		if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == "unreadable" {
 			at = "-"
 		}
-		goal := s.Goal
+		goal := s.headline()
 		if s.Status == "unreadable" {
 			goal = s.Why
 		}

@@ -57,6 +57,9 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 			where = "HEAD is on " + j.Head + " already"
 		}
 		a.out("%s; nothing was moved", where)
+	} else if r.Event.Turn.Worktree == "" { // no file was touched
+		a.out("%s", r.Event.Summary)
+		a.out("undo: wfs undo")
 	} else {
 		a.out("%s: HEAD is on %s%s, %d %s changed", r.Event.Summary, j.Head, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
 		if r.Rescued != "" {

@@ -42,6 +42,11 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 	case 1:
 		return session.ID(fits[0]), nil
 	case 0:
+		if id, err := session.ParseID(slug); err == nil {
+			if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
+				return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
+			}
+		}
 		return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", name), Hint: a.pickHint(ctx)}
 	}
 	return "", &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several sessions: %s", name, strings.Join(fits, ", ")), Hint: "type more of the name"}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,13 +99,17 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
+	deleted, err := a.deletedSessions(ctx) // their names stay theirs, so that they can come back
+	if err != nil {
+		return err
+	}
 	b.Created.ID = session.Slug(o.goal, func(id session.ID) bool {
 		_, taken := all[id]
 		if !taken { // a branch of that name that is not ours is taken as well
 			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
 			taken = err != nil || tip != ""
 		}
-		return taken
+		return taken || slices.Contains(deleted, id)
 	})
 	if err := a.hold("wfs new", b.Created.ID); err != nil {
 		return err

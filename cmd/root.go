@@ -73,7 +73,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{err.Error(), strings.TrimSpace(c.CommandPath() + " --help")}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "move", Title: "Move:"}, &cobra.Group{ID: "set", Title: "Set up:"})
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "move", Title: "Move:"}, &cobra.Group{ID: "care", Title: "Look after:"}, &cobra.Group{ID: "set", Title: "Set up:"})
 	add := func(group string, cmds ...*cobra.Command) {
 		for _, c := range cmds {
 			c.GroupID = group
@@ -83,6 +83,7 @@ func (a *app) root() *cobra.Command {
 	add("work", a.newCmd(), a.runCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.finishCmd())
 	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.pathCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
+	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
 	return root
 }

@@ -60,7 +60,7 @@ func (a *app) status(ctx context.Context, name string) error {
 		return a.answer(d)
 	}
 	s := &v.Session
-	a.out("%s  %s", s.ID.Display(), s.Goal)
+	a.out("%s  %s", s.ID.Display(), s.Headline())
 	a.out("%s", stands(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
@@ -112,7 +112,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 // tell is a session's story.
 func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
 	now, d := a.env.Now(), a.describe(s, in)
-	a.out("%s  %s", s.ID.Display(), s.Goal)
+	a.out("%s  %s", s.ID.Display(), s.Headline())
 	a.out("")
 	a.out("%d %s done, %d %s judged, %d %s; last word %s", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
 		s.Tries, plural(s.Tries, "attempt", "attempts"), len(s.Checkpoints), plural(len(s.Checkpoints), "checkpoint", "checkpoints"), ago(unix(s.UpdatedAt), now))

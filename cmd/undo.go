@@ -11,7 +11,7 @@ import (
 
 func (a *app) undoCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "undo [SESSION]", Short: "take back the last new, switch, resume or finish",
+		Use: "undo [SESSION]", Short: "take back the last new, switch, resume, finish, abandon or delete",
 		Long: `Undo takes back the newest operation of this work tree: files, index, HEAD and branches as they were before it, and
 each branch only if it is still where the operation left it. Edits made since are rescued. An undo is an operation
 itself: undo again, and it is done again. It never deletes a checkpoint. With a session's name it takes back the newest
@@ -37,6 +37,11 @@ func (a *app) undo(ctx context.Context, name string) error {
 	}
 	if err := a.holdWithCurrent(ctx, "wfs undo", op.Session); err != nil {
 		return err
+	}
+	if back, err := a.eng.Undeletes(ctx, op); err != nil {
+		return err
+	} else if back {
+		return a.undoDelete(ctx, op)
 	}
 	h, err := a.take(ctx, op.Session)
 	if err != nil {
@@ -86,4 +91,17 @@ func (a *app) enterNewest(ctx context.Context, name string) error {
 		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + id.Display(), Hint: "wfs log " + string(id)}
 	}
 	return a.goTo(ctx, to, id)
+}
+
+// undoDelete brings a deleted session back.
+func (a *app) undoDelete(ctx context.Context, op session.Op) error {
+	r, err := a.eng.UndoDelete(ctx, op)
+	if err != nil {
+		return err
+	}
+	h, err := a.take(ctx, op.Session)
+	if err != nil {
+		return err
+	}
+	return a.sayMoved(h, r, nil)
 }

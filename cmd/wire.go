@@ -140,7 +140,8 @@ func (a *app) completeClaim(command string, id session.ID, who registry.Holder) 
 		return err
 	}
 	if tip != "" {
-		if _, err := a.eng.Open(ctx, id); err != nil {
+		var refused *session.Refusal
+		if _, err := a.eng.Open(ctx, id); err != nil && !(errors.As(err, &refused) && refused.Code == session.RefuseNoSession) { // or its deletion was completed
 			return err
 		}
 	}
@@ -201,10 +202,15 @@ func (a *app) halfMoved(ctx context.Context) string {
 		return ""
 	}
 	v, err := a.view(ctx, id)
-	if err != nil || v.Session.Moving == nil {
+	switch {
+	case err != nil:
 		return ""
+	case v.Session.Moving != nil:
+		return v.Session.Moving.Summary
+	case v.Session.Deleting != nil:
+		return v.Session.Deleting.Summary
 	}
-	return v.Session.Moving.Summary
+	return ""
 }
 
 // sayHalfMoved tells people so.

@@ -99,8 +99,8 @@ func stop(b session.Body) Decision { return Decision{Events: []session.Body{b}, 
 // start begins the next attempt, or says why not.
 func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	ph := p.Workflow.Phase(s.Phase)
-	if ph == nil { // a plan is checked before it is pinned: this is a bug or an edited ledger
-		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs workflow show " + s.Workflow,
+	if ph == nil { // gone back to a checkpoint from before the workflow was pinned anew
+		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs repin --phase NAME",
 			Evidence: []string{fmt.Sprintf("the workflow has no phase %q", s.Phase)}})
 	}
 	if ph.Run.Human {
@@ -208,7 +208,7 @@ func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
 	case session.OutcomeNotStarted:
 		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
 			Evidence: []string{oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", o.Run.Exit, o.Run.Note), 300)},
-			Hint:     fmt.Sprintf("wfs new %q --from %s@%d --agent 'ANOTHER COMMAND'", oneLine(s.Goal, 60), s.ID, s.Current)})
+			Hint:     "wfs repin --agent 'ANOTHER COMMAND'"})
 	case session.OutcomeOK:
 		return Decision{Effect: EffectJudge}
 	}

@@ -258,10 +258,10 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	var b strings.Builder
 	subject := o.Subject
 	if subject == "" {
-		subject = oneLine(s.Goal, 72)
+		subject = oneLine(s.Headline(), 72)
 	}
 	b.WriteString(subject + "\n\n")
-	if g := oneLine(s.Goal, 2000); o.Subject != "" || len([]rune(g)) > 72 {
+	if g := oneLine(s.Goal, 2000); o.Subject != "" || s.Title != "" || len([]rune(g)) > 72 {
 		b.WriteString(g + "\n\n")
 	}
 	for _, item := range s.Items[:min(s.LapsDone(), len(s.Items))] {

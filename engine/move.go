@@ -306,6 +306,22 @@ func (e *Engine) Parked(ctx context.Context, branch string) (*session.Op, error)
 // Resume makes the session current and ready, at checkpoint at (-1: where it is, keeping the edits that are there). It
 // never drives.
 func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
+	if h.S.Status == session.StatusAbandoned && at < 0 {
+		if _, err := h.tipTree(ctx); err != nil { // nothing is brought back that cannot be gone to
+			return nil, err
+		}
+		n, err := h.Revive(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out, err := h.Enter(ctx)
+		if err == nil && out == nil {
+			out = recorded(n, reviveSummary(h.ID))
+		} else if err == nil {
+			out.Note = "it was abandoned, and is brought back"
+		}
+		return out, err
+	}
 	if h.S.Status.Final() && at < 0 {
 		return nil, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)}
 	}

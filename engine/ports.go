@@ -29,6 +29,11 @@ type Store interface {
 
 	// Sessions returns the ledger tip of every session in the repository.
 	Sessions(ctx context.Context) (map[session.ID]session.Commit, error)
+	// OwnRefs are the refs of one session: its branch and what is below refs/wfs/<id>, but for rescues of what was
+	// uncommitted on a branch of the user's.
+	OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error)
+	// RefsBelow are the refs below a directory ("refs/wfs-deleted/auth").
+	RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error)
 	// File returns one document of a ledger commit, nil when it has none of that name.
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
 

@@ -14,10 +14,16 @@ import (
 //	ledger moved, no journal yet   settle the turn: branch, HEAD, index
 //	move_started                   rescue what is there now, then carry the move out to its end
 //	finish_started                 take the half-made branch back
+//	delete_started                 carry the deletion out to its end
 //	attempt_started                interrupted; what the run left is checkpointed as such
 //	run_ended                      nothing: it is judged next
 //	judged, decided                judged again: the tree may have changed since
 func (h *Hand) recover(ctx context.Context) error {
+	if h.S.Deleting != nil {
+		if err := h.recoverDelete(ctx); err != nil {
+			return err
+		}
+	}
 	if f := h.S.Finishing; f != nil {
 		if err := h.takeBackFinish(ctx, *f); err != nil {
 			return err
@@ -157,6 +163,10 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 	case session.Finished:
 		op := h.op(ev, "finish", "finish "+string(h.ID)+" on "+short(b.Branch), 0, b.Turn)
 		return &b.Turn, &op, nil
+	}
+	if op, ok := h.recordedOp(ev); ok {
+		op.Turn.Worktree = h.e.Store.Worktree() // any will do: nothing of a work tree is moved
+		return &op.Turn, &op, nil
 	}
 	return nil, nil, nil
 }

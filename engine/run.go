@@ -174,7 +174,11 @@ func (h *Hand) alive() []int {
 // mayDrive refuses what must not be driven: a session that is over, or one whose branch is not what HEAD is on here.
 func (h *Hand) mayDrive(ctx context.Context) error {
 	if h.S.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: "wfs show " + string(h.ID)}
+		hint := "wfs show " + string(h.ID)
+		if h.S.Status == session.StatusAbandoned {
+			hint = "wfs resume " + string(h.ID)
+		}
+		return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: hint}
 	}
 	head, err := h.e.Store.Head(ctx)
 	if err != nil {

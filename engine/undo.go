@@ -24,6 +24,9 @@ func (e *Engine) Undoable(ctx context.Context) (session.Op, error) {
 // Undo takes an operation of this session back: files, index, HEAD and refs as they were before it, and each ref only
 // if it is still where the operation left it. Edits made since are rescued, and come back with the next undo.
 func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
+	if out, done, err := h.undoRecord(ctx, op); done || err != nil {
+		return out, err
+	}
 	head, err := h.e.Store.Head(ctx)
 	if err != nil {
 		return nil, err
@@ -90,21 +93,9 @@ func (h *Hand) checkpointOf(code session.Commit) (int, error) {
 
 // statusAfterUndo is the session's status when a birth or a finish is taken back, or done again; "" otherwise.
 func (h *Hand) statusAfterUndo(ctx context.Context, op session.Op) (session.Status, error) {
-	ops, err := h.e.Store.Ops(ctx)
+	kind, redo, err := h.e.original(ctx, op)
 	if err != nil {
 		return "", err
-	}
-	byNumber := map[int64]session.Op{}
-	for _, o := range ops {
-		byNumber[o.Number] = o
-	}
-	redo := false
-	for op.Kind == string(session.MoveUndo) {
-		orig, ok := byNumber[op.Undoes]
-		if !ok {
-			return "", fmt.Errorf("operation %d is not in the log", op.Undoes)
-		}
-		op, redo = orig, !redo
 	}
 	alive := session.StatusPaused
 	switch {
@@ -113,7 +104,7 @@ func (h *Hand) statusAfterUndo(ctx context.Context, op session.Op) (session.Stat
 	case h.S.Runs == 0:
 		alive = session.StatusCreated
 	}
-	switch op.Kind {
+	switch kind {
 	case string(session.MoveNew):
 		if redo {
 			return alive, nil

@@ -22,6 +22,8 @@ const (
 	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
 	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/rescue/<n>
 	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
+
+	deletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
 )
 
 // BranchRef is the full name of a session's branch.

@@ -107,10 +107,8 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 				return 0, err
 			}
 		}
-		for _, o := range ops {
-			if op.Ledger != "" && o.Ledger == op.Ledger {
-				return o.Number, nil
-			}
+		if n := loggedAs(ops, op); n > 0 {
+			return n, nil
 		}
 		op.Number = 1
 		if len(ops) > 0 {
@@ -134,6 +132,19 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		durable.Hit(durable.OplogWritten)
 		return op.Number, nil
 	}
+}
+
+// loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make no ledger
+// commit may happen again upon the same one, once they have been undone.
+func loggedAs(ops []session.Op, op session.Op) int64 {
+	undone := map[int64]bool{}
+	for _, o := range ops {
+		if op.Ledger != "" && o.Ledger == op.Ledger && o.Kind == op.Kind && o.Undoes == op.Undoes && !undone[o.Number] {
+			return o.Number
+		}
+		undone[o.Undoes] = true
+	}
+	return 0
 }
 
 // opCommit makes the objects of one entry, its commit last.

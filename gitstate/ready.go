@@ -71,7 +71,7 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if head.Ref == "" && !detached {
 		return &ReadyError{NotOnBranch, string(head.Commit)}
 	}
-	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix} {
+	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
 		name = strings.TrimSuffix(name, "/")
 		c, err := r.Ref(ctx, name)
 		if err != nil {

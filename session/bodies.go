@@ -29,8 +29,14 @@ const (
 	KindMoveStarted    Kind = "move_started"
 	KindMoved          Kind = "moved" // turn
 	KindFinishStarted  Kind = "finish_started"
-	KindFinished       Kind = "finished" // turn
-	KindDropped        Kind = "dropped"  // what stands before it did not happen
+	KindFinished       Kind = "finished"  // turn
+	KindDropped        Kind = "dropped"   // what stands before it did not happen
+	KindAbandoned      Kind = "abandoned" // turn
+	KindRevived        Kind = "revived"   // turn
+	KindRenamed        Kind = "renamed"   // turn
+	KindEdited         Kind = "edited"    // turn
+	KindRepinned       Kind = "repinned"  // turn
+	KindDeleteStarted  Kind = "delete_started"
 )
 
 var bodies = map[Kind]func([]byte) (Body, error){
@@ -41,6 +47,8 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
 	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
 	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
+	KindAbandoned: decode[Abandoned], KindRevived: decode[Revived], KindRenamed: decode[Renamed], KindEdited: decode[Edited],
+	KindRepinned: decode[Repinned], KindDeleteStarted: decode[DeleteStarted],
 }
 
 // Kinds lists every kind of event, sorted.
@@ -48,10 +56,14 @@ func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
 // IsTurn reports whether events of this kind become true by a ledger commit.
 func (k Kind) IsTurn() bool {
-	return k == KindCheckpointed || k == KindMoved || k == KindFinished
+	switch k {
+	case KindCheckpointed, KindMoved, KindFinished, KindAbandoned, KindRevived, KindRenamed, KindEdited, KindRepinned:
+		return true
+	}
+	return false
 }
 
-// Created is a session's birth. What it pins never changes afterwards.
+// Created is a session's birth. What it pins changes by Edited and Repinned only.
 type Created struct {
 	ID         ID        `json:"id"`
 	Goal       string    `json:"goal"`
@@ -61,9 +73,10 @@ type Created struct {
 	Workflow   string    `json:"workflow"`
 	Start      PhaseName `json:"start"`
 	Laps       bool      `json:"laps,omitempty"`
-	PlanDigest string    `json:"plan_digest"`        // sha256 of plan.json
-	Agent      string    `json:"agent"`              // for people
-	BaseRef    string    `json:"base_ref,omitempty"` // branch that HEAD was on, "" when it was named otherwise
+	PlanDigest string    `json:"plan_digest"`           // sha256 of plan.json
+	Agent      string    `json:"agent"`                 // for people
+	AgentTyped bool      `json:"agent_typed,omitempty"` // it was typed, and is not the configuration's
+	BaseRef    string    `json:"base_ref,omitempty"`    // branch that HEAD was on, "" when it was named otherwise
 	Base       Commit    `json:"base"`
 	Parent     string    `json:"parent,omitempty"`  // "auth@4" when forked from a checkpoint
 	Carried    []string  `json:"carried,omitempty"` // paths of uncommitted changes that checkpoint 0 holds
@@ -267,7 +280,7 @@ type FinishStarted struct {
 	Turn   Turn   `json:"turn"`
 }
 
-// Dropped says that the turn right before it, or the finish that was started, did not happen: its ledger commit was
+// Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its ledger commit was
 // never published, and what it had made in the repository has been taken back.
 type Dropped struct {
 	Why  string `json:"why"`

@@ -90,12 +90,14 @@ func (s *Session) apply(e Event) error {
 	case Finished:
 		s.Finishing, s.Finished, s.Status = nil, &b, StatusFinished
 	case Dropped:
-		s.Finishing = nil
+		s.Finishing, s.Deleting = nil, nil
 		if b.Move {
 			s.Moving = nil
 		}
 	default:
-		return fmt.Errorf("%w: event kind %q", ErrNewer, e.Kind())
+		if !s.applyRecord(b) {
+			return fmt.Errorf("%w: event kind %q", ErrNewer, e.Kind())
+		}
 	}
 	return nil
 }

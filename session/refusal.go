@@ -29,5 +29,6 @@ const (
 	RefuseUsage      RefusalCode = "usage"         // options that do not go together
 	RefuseUntrusted  RefusalCode = "untrusted"     // commands that a repository brought
 	RefuseHook       RefusalCode = "hook"          // a hook or signing said no
+	RefuseNotMerged  RefusalCode = "not_merged"    // only the session holds its work
 	RefuseWorktree   RefusalCode = "worktree"      // checked out in two work trees, or in another one
 )

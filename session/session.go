@@ -41,12 +41,15 @@ type Session struct {
 	CostUSD float64   `json:"cost_usd,omitempty"`
 	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
 
-	Finished *Finished `json:"finished,omitempty"`
+	Finished  *Finished  `json:"finished,omitempty"`
+	Abandoned *Abandoned `json:"abandoned,omitempty"` // the newest time, also when it was brought back since
+	Title     string     `json:"title,omitempty"`     // what people call it, instead of the goal
 	// Conclude is true right after an attempt's checkpoint, until the engine has drawn its conclusions.
 	Conclude bool `json:"conclude,omitempty"`
 
 	Moving    *MoveStarted   `json:"moving,omitempty"` // a move that began and is not done
 	Finishing *FinishStarted `json:"finishing,omitempty"`
+	Deleting  *DeleteStarted `json:"deleting,omitempty"` // a deletion that began and is not done
 }
 
 // Open is an attempt that has begun and has no checkpoint yet.

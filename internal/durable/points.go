@@ -30,6 +30,8 @@ const (
 	FinishCommitted     Point = "finish/committed"
 	BirthCreated        Point = "birth/created"
 	AnswerGiven         Point = "answer/given" // by a person, and not judged yet
+	DeleteJournaled     Point = "delete/journaled"
+	DeleteRestored      Point = "delete/restored" // the session is there again, the copies as well
 	RunStarted          Point = "run/started"
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
@@ -43,5 +45,6 @@ var Points = []Point{
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
 	RescueWritten, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
+	DeleteJournaled, DeleteRestored,
 	AnswerGiven, RunStarted, RunEnded, RunJudged, RunDecided,
 }

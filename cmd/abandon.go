@@ -1,0 +1,135 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// recordedJSON is what a command did that changed what is said of a session, and moved no file.
+type recordedJSON struct {
+	Version   int            `json:"version"`
+	Did       string         `json:"did"`
+	Session   session.ID     `json:"session"`
+	Operation int64          `json:"operation,omitempty"`
+	Saved     int            `json:"saved_checkpoint,omitempty"`
+	Changes   []string       `json:"changes,omitempty"`
+	Kept      string         `json:"kept,omitempty"`   // where the refs of a deleted session are
+	Became    *gitstate.Fate `json:"became,omitempty"` // of its work
+	Next      []string       `json:"next"`
+}
+
+func (a *app) abandonCmd() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "abandon [SESSION]", Short: "give a session up, and keep everything of it",
+		Long: `Abandon says that nobody goes on with a session. Nothing of it is removed: its checkpoints stay, edits in the work tree
+become one, and wfs run refuses to drive it. wfs resume brings it back, and so does wfs undo right afterwards.`,
+		Example: "  wfs abandon\n  wfs abandon csv-export --reason \"the library does it now\"",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.abandon(c.Context(), first(args), reason)
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "", "`why`, in a few words")
+	return c
+}
+
+func (a *app) abandon(ctx context.Context, name, reason string) error {
+	h, err := a.inHand(ctx, "wfs abandon", name)
+	if err != nil {
+		return err
+	}
+	saved, op, err := h.Abandon(ctx, reason)
+	if err != nil {
+		return err
+	}
+	j := recordedJSON{Version: jsonVersion, Did: "abandoned", Session: h.ID, Operation: op, Next: []string{}}
+	if saved != nil {
+		j.Saved = saved.Number
+	}
+	if op == 0 {
+		j.Did = "nothing"
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	if cur == h.ID {
+		j.Next = append(j.Next, "wfs switch "+baseBranch(&h.S))
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	if op == 0 {
+		a.out("%s is abandoned already", h.ID.Display())
+		return nil
+	}
+	if saved != nil {
+		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
+	}
+	a.out("%s is abandoned; everything of it is kept", h.ID.Display())
+	a.out("undo: wfs undo (or at any time: wfs resume %s)", h.ID)
+	a.next(j.Next)
+	return nil
+}
+
+// inHand takes a session for writing, which need not be current.
+func (a *app) inHand(ctx context.Context, command, name string) (*engine.Hand, error) {
+	if err := a.beginAt(ctx, command, name, true); err != nil {
+		return nil, err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.hold(command, id); err != nil {
+		return nil, err
+	}
+	return a.take(ctx, id)
+}
+
+// baseBranch is the short name of the branch that a session was made from, for a command to type.
+func baseBranch(s *session.Session) string {
+	if s.BaseRef == "" {
+		return "BRANCH"
+	}
+	return strings.TrimPrefix(s.BaseRef, "refs/heads/")
+}
+
+func (a *app) renameCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename SESSION TITLE", Short: "call a session something else",
+		Long: `Rename changes what lists, stories and the commit of wfs finish call a session. Its name in commands, its branch and
+its refs stay, and so does the goal that agents are told: wfs edit --goal changes that.`,
+		Example: `  wfs rename csv-export "export as CSV and TSV"`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 || strings.TrimSpace(args[1]) == "" {
+				return &usageError{"rename needs a session, and its title in one argument", `wfs rename SESSION "the new title"`}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			h, err := a.inHand(c.Context(), "wfs rename", args[0])
+			if err != nil {
+				return err
+			}
+			before := h.S.Headline()
+			if err := h.Rename(c.Context(), args[1]); err != nil {
+				return err
+			}
+			if a.json {
+				return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
+			}
+			a.out("%s  %s", h.ID.Display(), h.S.Headline())
+			a.out("was: %s", before)
+			return nil
+		},
+	}
+}

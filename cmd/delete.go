@@ -1,0 +1,171 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func (a *app) deleteCmd() *cobra.Command {
+	var force, restore bool
+	c := &cobra.Command{
+		Use: "delete SESSION", Short: "put a session away whose work is merged, or not wanted",
+		Long: `Delete moves a session's branch, ledger and rescues out of sight, to refs/wfs-deleted/. Nothing becomes unreachable
+before wfs gc removes them for good, after 30 days. Branches of yours are never touched.
+
+It refuses when only the session holds its work: no branch of yours has it, be it merged, squashed, rebased or
+cherry-picked. --force deletes it all the same. A session that a work tree is on is not deleted.`,
+		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export",
+		Args:    exactly(1, "the name of a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if restore {
+				return a.restoreDeleted(c.Context(), args[0])
+			}
+			return a.delete(c.Context(), args[0], force)
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "delete it although only the session holds its work")
+	c.Flags().BoolVar(&restore, "restore", false, "bring a deleted session back")
+	return c
+}
+
+func (a *app) delete(ctx context.Context, name string, force bool) error {
+	if err := a.begin(ctx, "wfs delete", true); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil && a.claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.claimed)) {
+		return a.sayDeleted(ctx, a.claimed, 0, nil) // one that was killed, and that has just been completed
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.hold("wfs delete", id); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	became, err := a.became(ctx, &h.S)
+	if err != nil {
+		return err
+	}
+	if became.How == gitstate.FateNowhere && !force {
+		return a.notMerged(ctx, &h.S)
+	}
+	op, err := h.Delete(ctx, "delete "+string(id), 0)
+	if err != nil {
+		return err
+	}
+	return a.sayDeleted(ctx, id, op, &became)
+}
+
+// notMerged refuses to delete what only a session holds.
+func (a *app) notMerged(ctx context.Context, s *session.Session) error {
+	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
+	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
+		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
+	}
+	return &session.Refusal{Code: session.RefuseNotMerged, Hint: "wfs finish, and merge it; or wfs delete " + string(s.ID) + " --force",
+		Message: fmt.Sprintf("no branch of yours has the work of %s: %s", s.ID.Display(), what)}
+}
+
+func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *gitstate.Fate) error {
+	kept, err := a.keptOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "deleted", Session: id, Operation: op, Kept: kept, Became: became, Next: []string{}})
+	}
+	a.out("%s is deleted", id.Display())
+	if became != nil {
+		a.out("its work: %s", becameText(*became))
+	}
+	a.out("it is kept below %s until wfs gc removes it", kept)
+	a.out("undo: wfs undo (or later: wfs delete --restore %s)", id)
+	return nil
+}
+
+// keptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, "" for none.
+func (a *app) keptOf(ctx context.Context, id session.ID) (string, error) {
+	refs, err := a.repo.RefsBelow(ctx, engine.DeletedPrefix+string(id))
+	if err != nil {
+		return "", err
+	}
+	newest := int64(-1)
+	for name := range refs {
+		when, _, _ := strings.Cut(strings.TrimPrefix(name, engine.DeletedPrefix+string(id)+"/"), "/")
+		if n, err := strconv.ParseInt(when, 10, 64); err == nil {
+			newest = max(newest, n)
+		}
+	}
+	if newest < 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, newest), nil
+}
+
+// deletedSessions lists the sessions that were deleted and are kept, sorted.
+func (a *app) deletedSessions(ctx context.Context) ([]session.ID, error) {
+	refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
+	if err != nil {
+		return nil, err
+	}
+	var ids []session.ID
+	for name := range refs {
+		slug, _, _ := strings.Cut(strings.TrimPrefix(name, engine.DeletedPrefix), "/")
+		if id, err := session.ParseID(slug); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+func (a *app) restoreDeleted(ctx context.Context, name string) error {
+	if err := a.begin(ctx, "wfs delete", true); err != nil {
+		return err
+	}
+	id, err := session.ParseID(name)
+	if err != nil {
+		return &usageError{err.Error(), "wfs delete --restore SESSION"}
+	}
+	if err := a.hold("wfs delete", id); err != nil {
+		return err
+	}
+	if tip, err := a.repo.Ref(ctx, session.LedgerOf(id)); err != nil {
+		return err
+	} else if tip != "" {
+		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("there is a session %s: it is not deleted", id.Display()), Hint: "wfs status " + string(id)}
+	}
+	kept, err := a.keptOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	if kept == "" {
+		hint := "wfs list"
+		if ids, err := a.deletedSessions(ctx); err == nil && len(ids) > 0 {
+			hint = "wfs delete --restore " + string(ids[0])
+		}
+		return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no deleted session %q is kept", id), Hint: hint}
+	}
+	r, err := a.eng.Restore(ctx, id, kept)
+	if err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	return a.sayMoved(h, r, nil)
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Kinds of operations that touch no file, beside the moves.
+const (
+	OpAbandon = "abandon"
+	OpRevive  = "revive"
+	OpDelete  = "delete"
+	OpRestore = "restore"
+)
+
+// record makes a turn that changes what is said of a session, and no file, index or HEAD. summary is for the ledger.
+func (h *Hand) record(ctx context.Context, summary string, body func(session.Turn) session.Body, log func() error) error {
+	d := session.Draft{NoCode: true, LedgerMessage: ledgerMessage(h.ID, summary)}
+	_, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) { return body(m.Turn), nil }, log)
+	return err
+}
+
+// recordOp is record for what `wfs undo` can take back.
+func (h *Hand) recordOp(ctx context.Context, body func(session.Turn) session.Body) (n int64, err error) {
+	op, _ := h.recordedOp(session.Event{At: h.e.Clock.Now(), Body: body(session.Turn{})})
+	err = h.record(ctx, op.Summary, body, func() error {
+		op.Ledger = h.Tip
+		n, err = h.e.Store.LogOp(ctx, op)
+		return err
+	})
+	return n, err
+}
+
+// recordedOp is the operation that an event of recordOp stands for. It reports false for other events.
+func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
+	kind, summary, undoes := "", "", int64(0)
+	switch b := ev.Body.(type) {
+	case session.Abandoned:
+		kind, summary, undoes = OpAbandon, b.Summary, b.Undoes
+	case session.Revived:
+		kind, summary, undoes = OpRevive, b.Summary, b.Undoes
+	default:
+		return session.Op{}, false
+	}
+	if undoes > 0 {
+		kind = string(session.MoveUndo)
+	}
+	return h.op(ev, kind, summary, undoes, session.Turn{}), true
+}
+
+// Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a checkpoint
+// first. Nothing is removed. It returns that checkpoint, nil when there was nothing to keep, and the operation's number.
+func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint, int64, error) {
+	switch h.S.Status {
+	case session.StatusFinished:
+		return nil, 0, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished: there is nothing to abandon", h.ID.Display()), Hint: "wfs delete " + string(h.ID)}
+	case session.StatusAbandoned:
+		return nil, 0, nil
+	}
+	kept, err := h.save(ctx, session.TriggerSwitch, "edits, kept when the session was abandoned")
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := h.abandon(ctx, oneLine(reason, 300), "abandon "+string(h.ID), 0)
+	return kept, n, err
+}
+
+func (h *Hand) abandon(ctx context.Context, reason, summary string, undoes int64) (int64, error) {
+	return h.recordOp(ctx, func(t session.Turn) session.Body {
+		return session.Abandoned{Reason: reason, Summary: summary, Undoes: undoes, Turn: t}
+	})
+}
+
+// Revive brings an abandoned session back.
+func (h *Hand) Revive(ctx context.Context) (int64, error) {
+	return h.revive(ctx, reviveSummary(h.ID), 0)
+}
+
+func reviveSummary(id session.ID) string { return "bring " + string(id) + " back" }
+
+func (h *Hand) revive(ctx context.Context, summary string, undoes int64) (int64, error) {
+	r := session.Revived{Status: h.S.Alive(), Summary: summary, Undoes: undoes}
+	if r.Status == session.StatusPaused {
+		r.Why = "brought back"
+	}
+	return h.recordOp(ctx, func(t session.Turn) session.Body {
+		r.Turn = t
+		return r
+	})
+}
+
+// undoRecord takes back an operation that touched no file, or does it again. done is false for other operations.
+func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, done bool, err error) {
+	kind, redo, err := h.e.original(ctx, op)
+	if err != nil {
+		return nil, false, err
+	}
+	summary := summaryOfUndo(op)
+	var n int64
+	switch kind {
+	case OpDelete, OpRestore:
+		n, err = h.Delete(ctx, summary, op.Number)
+	case OpAbandon, OpRevive:
+		again := kind == OpAbandon && redo || kind == OpRevive && !redo // it is abandoned by this
+		switch {
+		case again == (h.S.Status == session.StatusAbandoned):
+			return nil, true, movedOn(op, h.ID.Display(), string(h.S.Status))
+		case again && h.S.Abandoned != nil:
+			n, err = h.abandon(ctx, h.S.Abandoned.Reason, summary, op.Number)
+		case again:
+			n, err = h.abandon(ctx, "", summary, op.Number)
+		default:
+			n, err = h.revive(ctx, summary, op.Number)
+		}
+	default:
+		return nil, false, nil
+	}
+	return recorded(n, summary), true, err
+}
+
+func recorded(n int64, summary string) *Relocated {
+	return &Relocated{Op: n, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveUndo, Summary: summary, To: -1}}}
+}
+
+// original follows undos down to the operation that they are about. Taking op back means to take that back, or with redo
+// to do it again.
+func (e *Engine) original(ctx context.Context, op session.Op) (kind string, redo bool, err error) {
+	if op.Kind != string(session.MoveUndo) {
+		return op.Kind, false, nil
+	}
+	ops, err := e.Store.Ops(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	byNumber := map[int64]session.Op{}
+	for _, o := range ops {
+		byNumber[o.Number] = o
+	}
+	for op.Kind == string(session.MoveUndo) {
+		before, ok := byNumber[op.Undoes]
+		if !ok {
+			return "", false, fmt.Errorf("operation %d is not in the log", op.Undoes)
+		}
+		op, redo = before, !redo
+	}
+	return op.Kind, redo, nil
+}

@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// DeletedPrefix is where the refs of deleted sessions are kept: refs/wfs-deleted/<id>/<when>/…, with <when> in Unix
+// seconds. The branch is kept as "branch", the rest by its name below refs/wfs/<id>/.
+const DeletedPrefix = "refs/wfs-deleted/"
+
+// Delete moves the refs of the session out of sight: its branch, its ledger, its rescues. Nothing becomes unreachable,
+// and an undo moves them back. A rescue of what was uncommitted on a branch of the user's is the user's, and stays.
+//
+// A ledger commit cannot name the ref that keeps it, so this is no turn: the journal says what is to be done, the claim
+// lets the next command find it, and copies are made before the first ref is removed. The ledger goes last; without it
+// there is no session.
+func (h *Hand) Delete(ctx context.Context, summary string, undoes int64) (int64, error) {
+	if err := h.mayDelete(ctx); err != nil {
+		return 0, err
+	}
+	refs, err := h.refsToDelete(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := h.j.Claim(h.e.Store.Worktree()); err != nil {
+		return 0, err
+	}
+	if err := h.append(session.DeleteStarted{Summary: summary, Undoes: undoes, Turn: session.Turn{Refs: refs}}); err != nil {
+		return 0, err
+	}
+	h.e.hit("delete/journaled")
+	return h.completeDelete(ctx)
+}
+
+// mayDelete refuses while a work tree is on the session's branch.
+func (h *Hand) mayDelete(ctx context.Context) error {
+	head, err := h.e.Store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head.Ref == h.S.Branch() {
+		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("%s is current in this work tree: HEAD is on its branch", h.ID.Display()),
+			Hint: fmt.Sprintf("wfs switch %s && wfs delete %s", short(orMain(h.S.BaseRef)), h.ID)}
+	}
+	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
+	if err == nil && other != "" {
+		err = &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "git worktree remove " + other}
+	}
+	return err
+}
+
+func orMain(ref string) string {
+	if ref == "" {
+		return "refs/heads/main"
+	}
+	return ref
+}
+
+// refsToDelete are the moves of a deletion: first what is made, then what goes, the ledger last.
+func (h *Hand) refsToDelete(ctx context.Context) ([]session.RefMove, error) {
+	own, err := h.e.Store.OwnRefs(ctx, h.ID)
+	if err != nil {
+		return nil, err
+	}
+	when := h.e.Clock.Now().Unix()
+	for { // two deletions within one second
+		taken, err := h.e.Store.RefsBelow(ctx, fmt.Sprintf("%s%s/%d", DeletedPrefix, h.ID, when))
+		if err != nil {
+			return nil, err
+		}
+		if len(taken) == 0 {
+			break
+		}
+		when++
+	}
+	var made, gone []session.RefMove
+	names := slices.Sorted(maps.Keys(own))
+	ledger := session.LedgerOf(h.ID)
+	names = append(slices.DeleteFunc(names, func(n string) bool { return n == ledger }), ledger)
+	for _, name := range names {
+		made = append(made, session.RefMove{Ref: keptName(h.ID, when, name), New: own[name]})
+		gone = append(gone, session.RefMove{Ref: name, Old: own[name]})
+	}
+	return append(made, gone...), nil
+}
+
+func keptName(id session.ID, when int64, ref string) string {
+	dir := fmt.Sprintf("%s%s/%d/", DeletedPrefix, id, when)
+	if ref == session.BranchOf(id) {
+		return dir + "branch"
+	}
+	return dir + strings.TrimPrefix(ref, session.RefPrefix+string(id)+"/")
+}
+
+// completeDelete carries out what the journal says. It can be repeated at any time.
+func (h *Hand) completeDelete(ctx context.Context) (int64, error) {
+	d, st := h.S.Deleting, h.e.Store
+	kind := OpDelete
+	if d.Undoes > 0 {
+		kind = string(session.MoveUndo)
+	}
+	op := h.op(session.Event{At: h.e.Clock.Now()}, kind, d.Summary, d.Undoes, d.Turn)
+	n, err := st.LogOp(ctx, op)
+	if err != nil {
+		return 0, err
+	}
+	settled, err := st.Settle(ctx, h.ID, d.Turn)
+	if err != nil {
+		return n, err
+	}
+	if len(settled.Foreign) > 0 { // somebody moved a ref meanwhile: what is there now is not what was to be deleted
+		m := settled.Foreign[0]
+		err = &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved by somebody else meanwhile and was left there", m.Ref), Hint: "wfs list"}
+	}
+	return n, errors.Join(err, h.j.Unclaim(st.Worktree()))
+}
+
+// recoverDelete carries a deletion to its end that a dead process began, unless somebody has gone to the session since:
+// then it is given up, and everything is where it was.
+func (h *Hand) recoverDelete(ctx context.Context) error {
+	t, st := h.S.Deleting.Turn, h.e.Store
+	var refused *session.Refusal
+	err := h.mayDelete(ctx)
+	if err == nil {
+		if _, err = h.completeDelete(ctx); err == nil {
+			err = deleted(h.ID)
+		}
+		return err
+	}
+	if !errors.As(err, &refused) {
+		return err
+	}
+	back, copies := reversed(t)
+	if _, err := st.Settle(ctx, h.ID, session.Turn{Refs: back}); err != nil {
+		return err
+	}
+	if err := h.append(session.Dropped{Why: oneLine(refused.Message, 200)}); err != nil {
+		return err
+	}
+	if _, err := st.Settle(ctx, h.ID, session.Turn{Refs: copies}); err != nil {
+		return err
+	}
+	return h.j.Unclaim(st.Worktree())
+}
+
+// reversed takes a deletion apart: what brings its refs back, the ledger last, and what removes the copies.
+func reversed(t session.Turn) (back, copies []session.RefMove) {
+	for _, m := range t.Refs {
+		if m.Old == "" {
+			copies = append(copies, session.RefMove{Ref: m.Ref, Old: m.New})
+		} else {
+			back = append(back, session.RefMove{Ref: m.Ref, New: m.Old})
+		}
+	}
+	isLedger := func(m session.RefMove) bool { return strings.HasSuffix(m.Ref, "/ledger") }
+	if i := slices.IndexFunc(back, isLedger); i >= 0 {
+		ledger := back[i]
+		back = append(slices.Delete(back, i, i+1), ledger)
+	}
+	return back, copies
+}
+
+// deleted is what is said to whoever finds a deletion half done, once it is done.
+func deleted(id session.ID) error {
+	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was being deleted, and is deleted now", id.Display()), Hint: "wfs delete --restore " + string(id)}
+}
+
+// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back.
+func (e *Engine) Undeletes(ctx context.Context, op session.Op) (bool, error) {
+	kind, redo, err := e.original(ctx, op)
+	return kind == OpDelete && !redo || kind == OpRestore && redo, err
+}
+
+// UndoDelete takes a deletion back. The caller holds the session's driver lock.
+func (e *Engine) UndoDelete(ctx context.Context, op session.Op) (*Relocated, error) {
+	for _, m := range op.Turn.Refs {
+		if m.Old == "" {
+			continue
+		}
+		now, err := e.Store.Ref(ctx, m.Ref)
+		if err != nil {
+			return nil, err
+		}
+		if now != "" && now != m.Old {
+			return nil, movedOn(op, short(m.Ref), now.Short())
+		}
+	}
+	summary := summaryOfUndo(op)
+	n, err := e.restore(ctx, op.Session, op.Turn, summary, op.Number)
+	return recorded(n, summary), err
+}
+
+// Restore brings a deleted session back whose refs are kept below dir, a name that ends in a slash.
+func (e *Engine) Restore(ctx context.Context, id session.ID, dir string) (*Relocated, error) {
+	kept, err := e.Store.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+	if err != nil {
+		return nil, err
+	}
+	var t session.Turn
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		ref := session.BranchOf(id)
+		if rest := strings.TrimPrefix(name, dir); rest != "branch" {
+			ref = session.RefPrefix + string(id) + "/" + rest
+		}
+		t.Refs = append(t.Refs, session.RefMove{Ref: name, New: kept[name]})
+		t.Refs = append(t.Refs, session.RefMove{Ref: ref, Old: kept[name]})
+	}
+	summary := "restore " + string(id)
+	n, err := e.restore(ctx, id, t, summary, 0)
+	return recorded(n, summary), err
+}
+
+// restore makes the moves of a deletion the other way round.
+func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, summary string, undoes int64) (int64, error) {
+	back, copies := reversed(t)
+	var tip session.Commit
+	if n := len(back); n > 0 && back[n-1].Ref == session.LedgerOf(id) {
+		tip = back[n-1].New
+	}
+	there := false
+	if tip != "" {
+		var err error
+		if there, err = e.Store.Exists(ctx, tip); err != nil {
+			return 0, err
+		}
+	}
+	if !there {
+		return 0, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("what was deleted of %s is gone for good", id.Display()), Hint: "wfs list"}
+	}
+	if err := e.neverDeleted(ctx, id, tip, summary); err != nil {
+		return 0, err
+	}
+	if _, err := e.Store.Settle(ctx, id, session.Turn{Refs: back}); err != nil {
+		return 0, err
+	}
+	e.hit("delete/restored")
+	kind := string(session.MoveUndo)
+	if undoes == 0 {
+		kind = OpRestore
+	}
+	op := session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes}
+	n, err := e.Store.LogOp(ctx, op)
+	if err != nil {
+		return 0, err
+	}
+	_, err = e.Store.Settle(ctx, id, session.Turn{Refs: copies})
+	return n, err
+}
+
+// neverDeleted says in the journal that the deletion is taken back, before the session is there again: or the next
+// command would complete it.
+func (e *Engine) neverDeleted(ctx context.Context, id session.ID, tip session.Commit, why string) error {
+	j, err := e.OpenJournal(id, tip)
+	if err != nil {
+		return err
+	}
+	h := &Hand{e: e, ID: id, Tip: tip, j: j}
+	v, err := e.view(ctx, id, tip, j.Events())
+	if err != nil {
+		return err
+	}
+	if h.S, h.live = v.Session, v.Live; h.S.Deleting == nil {
+		return nil
+	}
+	return h.append(session.Dropped{Why: why})
+}

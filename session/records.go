@@ -1,0 +1,151 @@
+package session
+
+import "github.com/wfs-dev/wfs/workflows"
+
+// The events of this file change what is said of a session, or what it runs, and touch no file of the work tree.
+
+// Abandoned says that nobody goes on with the session. Everything of it is kept, and it can be brought back. (turn)
+type Abandoned struct {
+	Reason  string `json:"reason,omitempty"`
+	Summary string `json:"summary"`          // of the operation
+	Undoes  int64  `json:"undoes,omitempty"` // operation that it takes back
+	Turn    Turn   `json:"turn"`
+}
+
+// Revived brings an abandoned session back. (turn)
+type Revived struct {
+	Status  Status `json:"status"` // that it has from now on
+	Why     string `json:"why,omitempty"`
+	Summary string `json:"summary"`
+	Undoes  int64  `json:"undoes,omitempty"`
+	Turn    Turn   `json:"turn"`
+}
+
+// Renamed changes what the session is called. Its id, its refs and the goal that agents are told stay. (turn)
+type Renamed struct {
+	Title string `json:"title"`
+	Turn  Turn   `json:"turn"`
+}
+
+// Edited changes what is wanted. (turn)
+type Edited struct {
+	Goal string `json:"goal,omitempty"` // "" leaves it as it is
+	Spec bool   `json:"spec,omitempty"` // there is another spec: the fields below count
+	// Items is the whole checklist from now on: those that are done, the present one, then those to come.
+	Items      []string  `json:"items,omitempty"`
+	SpecPath   string    `json:"spec_path,omitempty"`
+	SpecDigest string    `json:"spec_digest,omitempty"`
+	Lap        int       `json:"lap,omitempty"`     // present lap from now on
+	Phase      PhaseName `json:"phase,omitempty"`   // and its phase
+	Changes    []string  `json:"changes,omitempty"` // for people, one line each
+	Turn       Turn      `json:"turn"`
+}
+
+// Repinned replaces what the session runs by what the files say now. (turn)
+type Repinned struct {
+	Workflow   string    `json:"workflow"`
+	Start      PhaseName `json:"start"`
+	Laps       bool      `json:"laps,omitempty"`
+	PlanDigest string    `json:"plan_digest"`
+	Agent      string    `json:"agent"`
+	AgentTyped bool      `json:"agent_typed,omitempty"`
+	Phase      PhaseName `json:"phase"`              // present phase from now on
+	Baseline   bool      `json:"baseline,omitempty"` // the gates run on the base again before the next attempt
+	Changes    []string  `json:"changes,omitempty"`  // for people, one line each
+	Turn       Turn      `json:"turn"`
+}
+
+// DeleteStarted is said before the session's refs are moved out of sight.
+type DeleteStarted struct {
+	Summary string `json:"summary"`
+	Undoes  int64  `json:"undoes,omitempty"` // operation that it takes back, when a deletion is done again
+	Turn    Turn   `json:"turn"`
+}
+
+func (Abandoned) Kind() Kind     { return KindAbandoned }
+func (Revived) Kind() Kind       { return KindRevived }
+func (Renamed) Kind() Kind       { return KindRenamed }
+func (Edited) Kind() Kind        { return KindEdited }
+func (Repinned) Kind() Kind      { return KindRepinned }
+func (DeleteStarted) Kind() Kind { return KindDeleteStarted }
+
+// applyRecord folds the events of this file. It reports false for others.
+func (s *Session) applyRecord(body Body) bool {
+	switch b := body.(type) {
+	case Abandoned:
+		s.Status, s.Why, s.Open, s.Abandoned = StatusAbandoned, b.Reason, nil, &b
+	case Revived:
+		s.Status, s.Why = b.Status, b.Why
+	case Renamed:
+		s.Title = b.Title
+	case Edited:
+		s.edited(b)
+	case Repinned:
+		s.repinned(b)
+	case DeleteStarted:
+		s.Deleting = &b
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *Session) edited(b Edited) {
+	if b.Goal != "" {
+		s.Goal = b.Goal
+	}
+	if !b.Spec {
+		return
+	}
+	s.Items, s.SpecPath, s.SpecDigest = b.Items, b.SpecPath, b.SpecDigest
+	if b.Phase == s.Phase && b.Lap == s.Lap {
+		return
+	}
+	// The work was done and there is more to do now, or the other way round: a lap ends or begins here.
+	s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, Visit{}, nil, nil, nil, nil
+	if c := s.At(s.Current); c != nil {
+		s.LapTree = c.Tree
+	}
+	s.Status, s.Why = StatusPaused, "the checklist was edited"
+	if s.Phase == workflows.Done {
+		s.Status, s.Why = StatusCompleted, ""
+	}
+}
+
+func (s *Session) repinned(b Repinned) {
+	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped
+	if b.Phase != s.Phase {
+		s.Visit = Visit{}
+	}
+	s.Phase, s.Failed, s.Blocked = b.Phase, 0, nil
+	s.Visit = Visit{Tree: s.Visit.Tree} // who works now, and by which rules, is another matter than before
+	if b.Baseline {
+		s.Base0 = nil
+	}
+	if s.Status == StatusBlocked || s.Status == StatusCompleted && s.Phase != workflows.Done {
+		s.Status, s.Why = StatusPaused, "pinned anew"
+	}
+}
+
+// Headline is what the session is called: its title, or the goal.
+func (s *Session) Headline() string {
+	if s.Title != "" {
+		return s.Title
+	}
+	return s.Goal
+}
+
+// Alive is the status of a session that is brought back, by what is known of it.
+func (s *Session) Alive() Status {
+	switch {
+	case s.Phase == workflows.Done:
+		return StatusCompleted
+	case s.Blocked != nil:
+		return StatusBlocked
+	case s.Waiting != nil:
+		return StatusWaiting
+	case s.Runs == 0:
+		return StatusCreated
+	}
+	return StatusPaused
+}
