@@ -46,7 +46,8 @@ type sessionJSON struct {
 	Gone       bool               `json:"worktree_gone,omitempty"`
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
-	Next       []string           `json:"next"` // commands to type
+	Requests   int                `json:"requests,omitempty"` // in the inbox: nobody has taken them in yet
+	Next       []string           `json:"next"`               // commands to type
 }
 
 func (j *sessionJSON) headline() string {
@@ -94,9 +95,15 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	}
 	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
 		j.Driver = &driverJSON{who.PID, who.Command}
-		if s.Status == session.StatusRunning {
+		switch {
+		case isRun(who):
+			j.Next = []string{"wfs attach " + string(s.ID), "wfs stop " + string(s.ID)}
+		case s.Status == session.StatusRunning:
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
+	}
+	if waiting, err := a.clone.Requests(s.ID); err == nil {
+		j.Requests = len(waiting)
 	}
 	return j
 }

@@ -72,6 +72,18 @@ type failure struct {
 	Exit    int    `json:"exit"`
 }
 
+// diagnose is the function of that name, and knows which signal interrupted this process, and where it was typed.
+func (a *app) diagnose(err error) failure {
+	f := diagnose(err)
+	if f.Hint != "" {
+		f.Hint = a.typed(f.Hint)
+	}
+	if f.Code == "interrupted" {
+		f.Exit = a.signals.exitCode()
+	}
+	return f
+}
+
 // diagnose turns any error into what is shown and the exit code.
 func diagnose(err error) failure {
 	f := failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}
@@ -83,6 +95,7 @@ func diagnose(err error) failure {
 		hook    *gitstate.HookChangedError
 		found   *findingsError
 		git     *gitstate.GitError
+		ran     *ranError
 	)
 	switch {
 	case errors.As(err, &refusal):
@@ -90,6 +103,8 @@ func diagnose(err error) failure {
 		if code, ok := refusals[refusal.Code]; ok {
 			f.Exit = code
 		}
+	case errors.As(err, &ran):
+		f.Exit = ran.exit
 	case errors.As(err, &usage):
 		f.Code, f.Hint, f.Exit = "usage", usage.hint, exitUsage
 	case errors.As(err, &held):

@@ -15,19 +15,25 @@ import (
 // beginAt is begin for verbs that take a session's name: it goes to the work tree that has the session checked out.
 // "" is the current session.
 func (a *app) beginAt(ctx context.Context, command, name string, detached bool) error {
-	if name != "" {
-		if err := a.openFor(ctx, true); err != nil {
-			return err
-		}
-		id, err := a.resolve(ctx, name)
-		if err != nil {
-			return err
-		}
-		if err := a.enter(ctx, id); err != nil {
-			return err
-		}
+	if err := a.enterNamed(ctx, name); err != nil {
+		return err
 	}
 	return a.begin(ctx, command, detached)
+}
+
+// enterNamed goes to the work tree of a session that was named; "" is the current session, which is here.
+func (a *app) enterNamed(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := a.openFor(ctx, true); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	return a.enter(ctx, id)
 }
 
 // enter goes to the work tree that has a session checked out. It stays here when none has.
@@ -106,7 +112,7 @@ func forSession(command string, id session.ID) string {
 	for i, part := range parts {
 		verb, rest, _ := strings.Cut(strings.TrimPrefix(part, "wfs "), " ")
 		switch verb {
-		case "run", "finish", "checkpoint", "undo", "resume", "diff", "show", "log", "status":
+		case "run", "attach", "stop", "finish", "checkpoint", "undo", "resume", "diff", "show", "log", "status":
 		default:
 			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)
 		}
@@ -164,6 +170,19 @@ func (a *app) seenIn(ctx context.Context, id, cur session.ID) (*gitstate.Worktre
 		return a.here(), nil
 	}
 	return a.elsewhere(ctx, id)
+}
+
+// seen describes a session as it is seen from here.
+func (a *app) seen(ctx context.Context, s *session.Session) (sessionJSON, *gitstate.Worktree, error) {
+	cur, err := a.current(ctx)
+	if err != nil {
+		return sessionJSON{}, nil, err
+	}
+	in, err := a.seenIn(ctx, s.ID, cur)
+	if err != nil {
+		return sessionJSON{}, nil, err
+	}
+	return a.describe(s, in), in, nil
 }
 
 // where is seenIn for many sessions.

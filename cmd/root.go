@@ -49,13 +49,7 @@ func Main(env Env) int {
 	if errors.As(err, &quiet) {
 		return quiet.code
 	}
-	f := diagnose(err)
-	if f.Hint != "" {
-		f.Hint = a.typed(f.Hint)
-	}
-	if f.Code == "interrupted" {
-		f.Exit = sig.exitCode()
-	}
+	f := a.diagnose(err)
 	f.print(a)
 	return f.Exit
 }
@@ -80,8 +74,8 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("work", a.newCmd(), a.runCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.finishCmd())
-	add("look", a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.pathCmd())
+	add("work", a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.finishCmd())
+	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.pathCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
@@ -157,6 +151,17 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 		}
 	}()
 	return ctx, s
+}
+
+// why says what interrupted a run, in the words of a session's events.
+func (s *signals) why() string {
+	switch s.first {
+	case syscall.SIGTERM:
+		return "terminated"
+	case syscall.SIGHUP:
+		return "the terminal was closed"
+	}
+	return "ctrl-c"
 }
 
 func (s *signals) exitCode() int {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,24 +10,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 func (a *app) runCmd() *cobra.Command {
 	var o engine.RunOptions
-	var dry bool
+	var dry, detach, detached bool
 	c := &cobra.Command{
 		Use: "run [SESSION]", Short: "drive a session until it is done, or needs you",
 		Long: `Run drives the current session from what is on disk: it starts the agent for the present phase, judges what it left
 with the engine's own gates, commits a checkpoint, and goes on, lap by lap. It stops when the work is done, when a
 person has to decide (exit 3), when something is blocked (exit 4), or with --no-wait when a limit is reached (exit 75).
 
-Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. wfs run goes on from there.`,
+Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. Closing the terminal does what
+Ctrl-C does. wfs run goes on from there.
+
+With --detach the run goes on in the background, also when the terminal is closed: wfs attach follows it, wfs stop ends
+it, wfs note leaves a word for its next attempt. The command returns when the run drives, or says why it does not.`,
 		Example: `  wfs run
   wfs run --max-attempts 1
   wfs run --note "the date format must be ISO 8601"
   wfs run --reset-breaker --note "try the standard library instead"
+  wfs run --detach                       and go home; in the morning: wfs
   wfs run --json | jq -r .type`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -34,10 +42,13 @@ Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C 
 			if o.MaxAttempts < 0 {
 				return &usageError{"--max-attempts must not be negative", ""}
 			}
-			if dry {
+			switch {
+			case dry:
 				return a.dryRun(ctx, first(args))
+			case detach:
+				return a.detach(ctx, first(args), o)
 			}
-			return a.run(ctx, first(args), o)
+			return a.run(ctx, first(args), o, detached)
 		},
 	}
 	f := c.Flags()
@@ -47,13 +58,20 @@ Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C 
 	f.BoolVar(&o.Agree, "agree", false, "yes to the question whether nothing is left")
 	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
 	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
+	f.BoolVar(&detach, "detach", false, "drive in the background, also when the terminal is closed")
+	f.BoolVar(&detached, "detached", false, "this is the run in the background")
+	_ = f.MarkHidden("detached")
 	f.BoolVar(&dry, "dry-run", false, "only say what would run")
 	return c
 }
 
-func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
-	if err := a.beginAt(ctx, "wfs run", name, true); err != nil {
-		return err
+func (a *app) run(ctx context.Context, name string, o engine.RunOptions, detached bool) error {
+	command := "wfs run"
+	if detached {
+		command = "wfs run --detach"
+	}
+	if err := a.beginAt(ctx, command, name, true); err != nil {
+		return a.unfinished(ctx, name, err)
 	}
 	id, err := a.resolve(ctx, name)
 	if err != nil {
@@ -65,12 +83,22 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
-	if err := a.hold("wfs run", id); err != nil {
+	if err := a.hold(command, id); err != nil {
 		return err
 	}
+	err = a.drive(ctx, id, o, detached)
+	if e := a.clone.KeepEnded(id, a.howEnded(err)); e != nil { // for those who watch; the run itself is not in question
+		a.note("warning: how the run ended could not be kept: %v", e)
+	}
+	return err
+}
+
+func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, quiet bool) error {
 	p := &progress{app: a}
 	a.eng.Tell = p.event
-	a.eng.Works.(*works).report = p.line
+	if !quiet { // what the agent prints is in the log of its run
+		a.eng.Works.(*works).report = p.line
+	}
 	h, err := a.take(ctx, id)
 	if err != nil {
 		return err
@@ -81,13 +109,48 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions) error {
 	return a.ended(ctx, h)
 }
 
+// howEnded is what is kept of a run's end.
+func (a *app) howEnded(err error) registry.Ended {
+	e := registry.Ended{Driver: a.eng.Driver}
+	var quiet *quietExit
+	if errors.As(err, &quiet) {
+		e.Exit = quiet.code
+	} else if err != nil {
+		f := a.diagnose(err)
+		e.Exit, e.Error, e.Hint = f.Exit, f.Error, f.Hint
+	}
+	return e
+}
+
+// unfinished turns a merge or rebase in progress into the conflict that it is for a session that is to be driven.
+func (a *app) unfinished(ctx context.Context, name string, err error) error {
+	var not *gitstate.ReadyError
+	if !errors.As(err, &not) || not.Code != gitstate.NotDone && not.Code != gitstate.NotMerged {
+		return err
+	}
+	if _, e := a.resolve(ctx, name); e != nil { // nothing to drive: then it is only a repository that is not ready
+		return err
+	}
+	if not.Code == gitstate.NotDone {
+		return engine.Unfinished(not.Detail)
+	}
+	return &session.Refusal{Code: session.RefuseConflict, Message: not.Error(), Hint: a.diagnose(err).Hint}
+}
+
 // ended says how a run ended, and gives the exit code.
 func (a *app) ended(ctx context.Context, h *engine.Hand) error {
-	s := &h.S
-	code := a.exitCode(ctx, s)
+	code := statusCode(&h.S)
+	if ctx.Err() != nil {
+		code = a.signals.exitCode()
+	}
+	return a.sayEnd(ctx, &h.S, a.here(), a.nextFor(&h.S), h.Skipped, code)
+}
+
+// sayEnd says how a run has left its session, which is checked out in a work tree, and what to type next.
+func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Worktree, next []string, skipped []session.Skip, code int) error {
 	if a.json {
-		d := a.describe(s, a.here())
-		d.Next = a.nextFor(s)
+		d := a.describe(s, in)
+		d.Next = next
 		d.Driver = nil
 		if err := a.answer(streamJSON{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
 			return err
@@ -98,16 +161,14 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
-	a.saySkipped(h.Skipped)
+	a.saySkipped(skipped)
 	a.sayHeldOut(ctx, s)
-	a.next(a.nextFor(s))
+	a.next(next)
 	return exitWith(code)
 }
 
-func (a *app) exitCode(ctx context.Context, s *session.Session) int {
-	if ctx.Err() != nil {
-		return a.signals.exitCode()
-	}
+// statusCode is the exit code of a run that left its session so.
+func statusCode(s *session.Session) int {
 	switch s.Status {
 	case session.StatusBlocked:
 		return exitBlocked
@@ -136,14 +197,24 @@ type streamJSON struct {
 }
 
 // progress turns the engine's events into lines for people, or into JSON.
-type progress struct{ app *app }
+type progress struct {
+	app *app
+	say func(format string, args ...any) // where lines for people go; nil is the progress on standard error
+}
 
 func (p *progress) line(text string) {
 	if p.app.json {
 		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "progress", Text: text})
 		return
 	}
-	p.app.note("    %s", text)
+	p.sayer()("    %s", text)
+}
+
+func (p *progress) sayer() func(format string, args ...any) {
+	if p.say != nil {
+		return p.say
+	}
+	return p.app.note
 }
 
 func (p *progress) event(e session.Event, s *session.Session) {
@@ -151,7 +222,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
 		return
 	}
-	say := p.app.note
+	say := p.sayer()
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
 		head := string(b.Phase)
@@ -197,6 +268,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
 			say("waiting for a limit until %s", unix(b.Until).UTC().Format("2006-01-02 15:04 UTC"))
+		}
+	case session.Noted:
+		if b.Request != "" {
+			say("noted for the next attempt: %s", b.Text)
 		}
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)

@@ -71,13 +71,21 @@ func (a *app) status(ctx context.Context, name string) error {
 	if c := s.At(s.Current); c != nil {
 		a.out("at checkpoint %d: %s", c.Number, c.Summary)
 	}
-	if d.Driver != nil {
-		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
-	}
+	a.sayDriver(d)
 	a.sayPlace(d)
 	a.sayHalfMoved(ctx)
 	a.next(d.Next)
 	return nil
+}
+
+// sayDriver says who drives a session, and what waits for whoever does.
+func (a *app) sayDriver(d sessionJSON) {
+	if d.Driver != nil {
+		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
+	}
+	if n := d.Requests; n > 0 {
+		a.out("%d %s to be taken in", n, plural(n, "request waits", "requests wait"))
+	}
 }
 
 // story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
@@ -146,6 +154,7 @@ func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
 	for _, line := range whyStopped(s, now) {
 		a.out("  %s", line)
 	}
+	a.sayDriver(d)
 	a.sayPlace(d)
 	a.next(d.Next)
 }

@@ -62,6 +62,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		NewRunID: func(id session.ID, number int) string {
 			return fmt.Sprintf("%s-%04d-%s", id, number, a.env.newID(4))
 		},
+		Cut:     a.signals.why,
 		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
 		Version: Version,
 	}
@@ -97,6 +98,7 @@ func (a *app) begin(ctx context.Context, command string, detached bool) error {
 // hold takes the lock of this work tree, then those of sessions, in a fixed order. They end with the process.
 func (a *app) hold(command string, ids ...session.ID) error {
 	who := registry.Holder{PID: a.env.PID, Command: command, Since: a.env.Now().Unix()}
+	a.eng.Driver = who.Name()
 	if len(a.locks) == 0 {
 		l, err := a.clone.LockWorktree(a.repo.Worktree(), who)
 		if err != nil {
@@ -243,17 +245,12 @@ type clock struct{ now func() time.Time }
 func (c clock) Now() time.Time { return c.now().UTC() }
 
 func (c clock) Sleep(ctx context.Context, until time.Time) error {
-	// Short steps, so that a laptop that slept through the time notices at once when it wakes.
-	for {
-		left := until.Sub(c.now())
-		if left <= 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(min(left, 5*time.Second)):
-		}
+	// A short step, so that a laptop that slept through the time notices at once when it wakes.
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(min(until.Sub(c.now()), time.Second)):
+		return nil
 	}
 }
 

@@ -15,11 +15,13 @@ const DefaultWait = 15 * time.Minute
 // Facts are what Decide may know beside the session: observations, and the user's wishes for this run.
 type Facts struct {
 	Now         time.Time
-	Tree        session.Tree // of the work tree, when no attempt is open
-	RunID       string       // for the next attempt
-	Started     int          // attempts that this run has started
-	MaxAttempts int          // 0: no limit
-	Auto        bool         // agree by itself that nothing is left
+	Tree        session.Tree        // of the work tree, when no attempt is open
+	RunID       string              // for the next attempt
+	Started     int                 // attempts that this run has started
+	MaxAttempts int                 // 0: no limit
+	Auto        bool                // agree by itself that nothing is left
+	Stop        string              // id of a request to stop, once the present attempt has its checkpoint
+	Cut         session.Interrupted // what interrupts the run now
 }
 
 // Effect is the one thing to do next.
@@ -64,6 +66,9 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		case w.Reason == session.WaitHuman:
 			return Decision{Effect: EffectStop}
 		case f.Now.Unix() < w.Until:
+			if f.Stop != "" {
+				return stop(stopped(f))
+			}
 			return Decision{Effect: EffectSleep}
 		}
 	}
@@ -85,6 +90,18 @@ func conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Agree: true}), true
 	}
 	return Decision{}, false
+}
+
+func stopped(f Facts) session.Paused {
+	return session.Paused{Why: "stopped, as asked", Request: f.Stop}
+}
+
+// interrupted is what ended a run that was cut short. A process that died right after it can say nothing any more.
+func interrupted(f Facts) session.Interrupted {
+	if f.Cut.Why == "" {
+		return session.Interrupted{Why: "killed"}
+	}
+	return f.Cut
 }
 
 func agree(p *workflows.Plan) workflows.Agree {
@@ -122,6 +139,9 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence,
 			Hint: `wfs run --reset-breaker --note "what to do differently"`})
+	}
+	if f.Stop != "" {
+		return stop(stopped(f))
 	}
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
 		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as asked", f.Started, plural(f.Started, "attempt", "attempts"))})
@@ -196,7 +216,7 @@ func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
 	}
 	switch o.Run.Outcome {
 	case session.OutcomeInterrupted:
-		return Decision{Effect: EffectSave, Events: []session.Body{session.Interrupted{Why: "ctrl-c"}}}
+		return Decision{Effect: EffectSave, Events: []session.Body{interrupted(f)}}
 	case session.OutcomeWait:
 		until := o.Run.WaitUntil
 		if until == 0 {

@@ -37,7 +37,10 @@ type Engine struct {
 	DecodePlan func([]byte) (*workflows.Plan, error)
 	NewRunID   func(id session.ID, number int) string
 	// Tell is called after each event is durable. It may be nil.
-	Tell    func(session.Event, *session.Session)
+	Tell func(session.Event, *session.Session)
+	// Driver is the name of this process as a stop is addressed to it. Cut says why the run's context was cancelled.
+	Driver  string
+	Cut     func() string
 	Version string
 	// Hit marks a durable step for fault injection. It may be nil.
 	Hit func(point string)
@@ -153,6 +156,7 @@ type Hand struct {
 	pending *session.Event
 	plan    []byte        // plan.json
 	docs    session.Files // documents that the next turn writes
+	stop    string        // id of the request to stop that this run has found
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.

@@ -99,6 +99,10 @@ type Journal interface {
 	// in hand first, which completes the move.
 	Claim(worktree string) error
 	Unclaim(worktree string) error
+	// Requests lists what other processes ask of whoever drives the session, in order.
+	Requests() ([]session.Request, error)
+	// Withdraw removes a request durably.
+	Withdraw(request string) error
 	// Discard removes the journal of a session that was never born.
 	Discard() error
 	// SetExclude replaces the session's exclude file durably.
@@ -120,6 +124,6 @@ type Works interface {
 // Clock is where time comes from.
 type Clock interface {
 	Now() time.Time
-	// Sleep returns at the time, or with the context's error.
+	// Sleep returns at the time, after a second at the latest, or with the context's error.
 	Sleep(ctx context.Context, until time.Time) error
 }

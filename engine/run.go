@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -23,7 +22,8 @@ type RunOptions struct {
 
 // Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
 // agent or gate, checkpoints what is there as interrupted, and returns nil: the status says so.
-func (h *Hand) Run(ctx context.Context, o RunOptions) error {
+func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
+	defer func() { err = errors.Join(err, h.forgetStops()) }()
 	work := context.WithoutCancel(ctx) // what records an interruption must not be interrupted by it
 	goOn, err := h.take(work, o)
 	if err != nil || !goOn {
@@ -34,13 +34,19 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) error {
 	}
 	var kept session.Tree
 	for started := 0; ; {
-		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto}
+		if err := h.Hear(); err != nil {
+			return err
+		}
+		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto, Stop: h.stop}
+		if ctx.Err() != nil {
+			f.Cut = h.cut()
+		}
 		if h.S.Open == nil {
-			if ctx.Err() != nil && h.S.Status == session.StatusWaiting {
+			if ctx.Err() != nil && h.S.Status == session.StatusWaiting && h.stop == "" {
 				return nil // nothing runs that could be interrupted: it waits on
 			}
-			if ctx.Err() != nil {
-				return h.interrupt(work, "ctrl-c")
+			if ctx.Err() != nil && h.S.Status != session.StatusWaiting {
+				return h.interrupt(work)
 			}
 			snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
 			if err != nil {
@@ -101,9 +107,7 @@ func (h *Hand) perform(ctx, work context.Context, e Effect, o RunOptions) (done 
 		if o.NoWait {
 			return true, nil
 		}
-		if h.e.Clock.Sleep(ctx, time.Unix(h.S.Waiting.Until, 0)) != nil {
-			return true, nil // still waiting, and whoever cancelled knows
-		}
+		return false, h.wait(ctx)
 	case EffectStop:
 		return true, nil
 	}
@@ -115,16 +119,19 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	if err := h.mayDrive(ctx); err != nil {
 		return false, err
 	}
-	if o.Note != "" {
-		if err := h.append(session.Noted{Text: o.Note}); err != nil {
-			return false, err
-		}
-	}
 	if o.Agree {
 		if h.S.Waiting == nil || !h.S.Waiting.Agree {
 			return false, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to agree to: no attempt said that nothing is left", Hint: "wfs status"}
 		}
 		if err := h.append(session.Agreed{By: "person"}); err != nil {
+			return false, err
+		}
+	}
+	if err := h.Hear(); err != nil {
+		return false, err
+	}
+	if o.Note != "" {
+		if err := h.append(session.Noted{Text: o.Note}); err != nil {
 			return false, err
 		}
 	}
@@ -201,9 +208,18 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 func (h *Hand) notInProgress(ctx context.Context) error {
 	op, err := h.e.Store.InProgress(ctx)
 	if err == nil && op != "" {
-		err = &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)}
+		err = Unfinished(op)
 	}
 	return err
+}
+
+// Unfinished refuses to drive in a work tree in the middle of an operation of git's.
+func Unfinished(op string) error {
+	hint := fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)
+	if op == "bisect" {
+		hint = "git bisect reset, then wfs run"
+	}
+	return &session.Refusal{Code: session.RefuseConflict, Message: fmt.Sprintf("a %s is in progress in this work tree", op), Hint: hint}
 }
 
 // runOpen carries out the open attempt and records how its run ended and what it left.
@@ -245,7 +261,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 	j, err := h.verdict(ctx, req, o)
 	switch {
 	case ctx.Err() != nil:
-		return true, h.interrupt(work, "ctrl-c")
+		return true, h.interrupt(work)
 	case err != nil: // could not find out: neither red nor green, and not the agent's fault
 		block := session.BlockedBy{Reason: session.BlockGate, Evidence: []string{oneLine(err.Error(), 300)}, Hint: "wfs run"}
 		if err := h.append(block); err != nil {
@@ -326,8 +342,8 @@ func (h *Hand) evidence(ctx context.Context, name string) (session.Evidence, err
 }
 
 // interrupt records that a person or a signal stopped the run, and checkpoints what is there.
-func (h *Hand) interrupt(ctx context.Context, why string) error {
-	if err := h.append(session.Interrupted{Why: why}); err != nil {
+func (h *Hand) interrupt(ctx context.Context) error {
+	if err := h.append(h.cut()); err != nil {
 		return err
 	}
 	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted")

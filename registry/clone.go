@@ -23,6 +23,7 @@ const FormatVersion = 1
 //
 //	sessions/<id>/events-<tip>.jsonl  journal of what happened since the ledger commit tip, or since "none"
 //	sessions/<id>/driver.lock         held by whoever drives the session
+//	sessions/<id>/inbox/              what other processes ask of whoever drives
 //	sessions/<id>/exclude             the session's extra exclude rules
 //	sessions/<id>/tip                 cache of documents of the newest ledger commit
 //	sessions/<id>/runs/<run id>/      logs and scratch files of one run

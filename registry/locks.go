@@ -20,6 +20,9 @@ type Holder struct {
 	Session string `json:"session,omitempty"` // what is being done
 }
 
+// Name tells this process from all others that may hold the lock, before and after it.
+func (h Holder) Name() string { return fmt.Sprintf("%d-%d", h.PID, h.Since) }
+
 // HeldError is returned when another process holds a lock.
 type HeldError struct {
 	Holder Holder // zero when it could not be read

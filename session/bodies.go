@@ -177,12 +177,14 @@ type Voided struct {
 
 // Interrupted ends an open attempt that nobody finished.
 type Interrupted struct {
-	Why string `json:"why"` // "ctrl-c", "killed", "terminated"
+	Why     string `json:"why"` // "ctrl-c", "killed", "terminated", "stopped at once, as asked"
+	Request string `json:"request,omitempty"`
 }
 
 // Paused is a run's ordinary end before the work is done.
 type Paused struct {
-	Why string `json:"why"`
+	Why     string `json:"why"`
+	Request string `json:"request,omitempty"` // id of the request that asked for it
 }
 
 // WaitReason says what a session waits for.
@@ -225,7 +227,8 @@ type BlockedBy struct {
 
 // Noted is a person's word for the next attempts.
 type Noted struct {
-	Text string `json:"text"`
+	Text    string `json:"text"`
+	Request string `json:"request,omitempty"` // id of the request that brought it
 }
 
 // Agreed is a person's yes to the pending question.

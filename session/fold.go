@@ -32,7 +32,7 @@ func Extend(s Session, events []Event) (Session, error) {
 }
 
 func (s *Session) apply(e Event) error {
-	if e.Kind() != KindCheckpointed {
+	if k := e.Kind(); k != KindCheckpointed && k != KindNoted { // a note may come at any time
 		s.Conclude = false
 	}
 	switch b := e.Body.(type) {
@@ -45,11 +45,9 @@ func (s *Session) apply(e Event) error {
 	case Baseline:
 		s.Base0 = &b
 	case Driving:
-		s.Blocked, s.Why, s.Failed = nil, "", 0
-		if s.Waiting == nil || s.Waiting.Reason != WaitLimit { // a limit is waited for, whoever drives
-			s.Status, s.Waiting = StatusRunning, nil
-		}
+		s.driving(e)
 	case AttemptStarted:
+		s.waited(e.At.Unix())
 		s.Status, s.Waiting, s.Runs, s.Started = StatusRunning, nil, s.Runs+1, b.RunID
 		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited goes back to a phase to be judged
 		if s.Visit.Tree == "" {
@@ -64,14 +62,25 @@ func (s *Session) apply(e Event) error {
 		s.Open, s.Failed, s.Why = nil, s.Failed+1, b.Why
 	case Interrupted:
 		s.Status, s.Why, s.Open = StatusInterrupted, b.Why, nil
+		s.hear(b.Request)
 	case Paused:
+		s.waited(e.At.Unix())
 		s.Status, s.Why, s.Open = StatusPaused, b.Why, nil
+		s.hear(b.Request)
 	case Waiting:
+		s.waited(e.At.Unix())
 		s.Status, s.Waiting, s.Open = StatusWaiting, &b, nil
+		if b.Reason == WaitLimit {
+			s.Spent.Since = e.At.Unix()
+		}
 	case BlockedBy:
 		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
 	case Noted:
 		s.Notes = append(slices.Clip(s.Notes), b.Text)
+		if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve { // yes and no are other words
+			s.Status, s.Waiting, s.Why = StatusPaused, nil, "answered"
+		}
+		s.hear(b.Request)
 	case Agreed:
 		s.agreed()
 	case BreakerReset:
@@ -102,6 +111,27 @@ func (s *Session) apply(e Event) error {
 	return nil
 }
 
+func (s *Session) driving(e Event) {
+	s.Blocked, s.Why, s.Failed = nil, "", 0
+	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.Refuted), Checkpoints: len(s.Checkpoints)}
+	if s.Waiting != nil && s.Waiting.Reason == WaitLimit { // it is waited for, whoever drives
+		s.Status = StatusWaiting
+		if s.Spent.Since == 0 {
+			s.Spent.Since = e.At.Unix()
+		}
+		return
+	}
+	s.Status, s.Waiting = StatusRunning, nil
+}
+
+// waited ends a wait for a limit, if there is one. What is waited longer than the limit lasts is nobody's driving.
+func (s *Session) waited(now int64) {
+	if s.Spent.Since > 0 && s.Waiting != nil {
+		s.Spent.Waited += max(0, min(now, s.Waiting.Until)-s.Spent.Since)
+	}
+	s.Spent.Since = 0
+}
+
 // applyOpen folds what happens inside an attempt.
 func (s *Session) applyOpen(body Body) error {
 	if s.Open == nil {
@@ -112,8 +142,12 @@ func (s *Session) applyOpen(body Body) error {
 	case RunEnded:
 		open.Run, open.After = &b.RunResult, b.Tree
 		s.CostUSD += b.CostUSD
+		s.Spent.RunMillis += b.Millis
 	case Judged:
 		open.Judgement = &b.Judgement
+		for _, g := range b.Gates {
+			s.Spent.GateMillis += g.Millis
+		}
 	case Reopened:
 		open.Judgement, open.Decided = nil, nil
 	case Decided:

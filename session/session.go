@@ -38,7 +38,10 @@ type Session struct {
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
+	Heard   []string  `json:"heard,omitempty"`   // ids of the newest requests that became events
 	CostUSD float64   `json:"cost_usd,omitempty"`
+	Spent   Spent     `json:"spent"`
+	Drive   *Drive    `json:"drive,omitempty"`       // the newest run
 	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
 
 	Finished  *Finished  `json:"finished,omitempty"`
@@ -111,4 +114,21 @@ type Refuted struct {
 	Phase      PhaseName `json:"phase"`
 	Lap        int       `json:"lap"`
 	Reason     string    `json:"reason"`
+}
+
+// Spent is where the time went.
+type Spent struct {
+	RunMillis  int64 `json:"run_ms,omitempty"`  // agents and commands worked
+	GateMillis int64 `json:"gate_ms,omitempty"` // gates ran
+	Waited     int64 `json:"waited,omitempty"`  // seconds that runs waited for limits, but for the present wait
+	Since      int64 `json:"since,omitempty"`   // Unix seconds: the present wait for a limit began
+}
+
+// Drive is what the session was like when the newest run took it.
+type Drive struct {
+	At          int64 `json:"at"` // Unix seconds
+	Laps        int   `json:"laps"`
+	Tries       int   `json:"tries"`
+	Refuted     int   `json:"refuted"`
+	Checkpoints int   `json:"checkpoints"`
 }

@@ -36,6 +36,9 @@ const (
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
 	RunDecided          Point = "run/decided"
+	InboxPosted         Point = "inbox/posted"
+	InboxHeard          Point = "inbox/heard" // its event is durable, the request still there
+	InboxRemoved        Point = "inbox/removed"
 )
 
 // Points are all of them, for tests that kill at every one.
@@ -47,4 +50,5 @@ var Points = []Point{
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	AnswerGiven, RunStarted, RunEnded, RunJudged, RunDecided,
+	InboxPosted, InboxHeard, InboxRemoved,
 }

@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+type detachJSON struct {
+	Version int        `json:"version"`
+	Session session.ID `json:"session"`
+	PID     int        `json:"pid"`
+	Log     string     `json:"log"`
+	Next    []string   `json:"next"`
+}
+
+// detach starts a run that this terminal has nothing to do with, and returns when it drives the session. What would keep
+// it from that is looked at here first, where a person reads it.
+func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) error {
+	if err := a.enterNamed(ctx, name); err != nil {
+		return err
+	}
+	if err := a.ready(ctx, true); err != nil {
+		return a.unfinished(ctx, name, err)
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := a.trustSession(ctx, id); err != nil {
+		return err
+	}
+	if err := a.notGone(ctx, id); err != nil {
+		return err
+	}
+	if who, held, err := a.clone.Driver(id); err != nil {
+		return err
+	} else if held {
+		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is driven", id), At: a.env.Now().Unix()}
+	}
+	f, err := a.eng.Follow(ctx, id)
+	if err != nil {
+		return err
+	}
+	log, err := a.clone.DetachedLog(id)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	argv := append([]string{a.env.Exe, "run", string(id), "--detached"}, runFlags(o)...)
+	pid, ended, err := proc.Detach(proc.Cmd{Argv: argv, Dir: a.repo.Root(), Env: a.env.Environ}, log)
+	if err != nil {
+		return err
+	}
+	for {
+		driving, err := a.isDriving(ctx, f, pid)
+		if err != nil {
+			return err
+		}
+		if driving {
+			return a.sayDetached(id, pid, log.Name())
+		}
+		select {
+		case code := <-ended: // without driving: there was nothing to do, or something is in the way
+			return a.tellLog(ctx, id, log.Name(), code)
+		case <-ctx.Done():
+			a.note("the run may begin all the same: wfs status %s", id)
+			return ctx.Err()
+		case <-time.After(lookEvery / 10):
+		}
+	}
+}
+
+// isDriving reports whether a process has said that it drives the session.
+func (a *app) isDriving(ctx context.Context, f *engine.Follower, pid int) (bool, error) {
+	steps, err := f.Next(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range steps {
+		if s.Event.Kind() == session.KindDriving {
+			who, held, err := a.clone.Driver(f.S.ID)
+			return held && who.PID == pid, err
+		}
+	}
+	return false, nil
+}
+
+func (a *app) sayDetached(id session.ID, pid int, log string) error {
+	next := []string{"wfs attach " + string(id), "wfs note TEXT " + string(id), "wfs stop " + string(id)}
+	if a.json {
+		return a.answer(detachJSON{jsonVersion, id, pid, log, next})
+	}
+	a.out("%s is driven in the background (pid %d)", id.Display(), pid)
+	a.out("log: %s", log)
+	a.next(next)
+	return nil
+}
+
+// maxTold bounds what is told of a log, in bytes.
+const maxTold = 1 << 20
+
+// tellLog passes on what a run said that ended before anybody could see it drive.
+func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int) error {
+	text, err := durable.ReadFile(path, maxTold)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		fmt.Fprint(a.env.Stderr, safetext.Strip(string(text)))
+		return exitWith(code)
+	}
+	if code != exitError && code != exitUsage && code != exitHeld {
+		v, err := a.view(ctx, id)
+		if err != nil {
+			return err
+		}
+		d, in, err := a.seen(ctx, &v.Session)
+		if err != nil {
+			return err
+		}
+		return a.sayEnd(ctx, &v.Session, in, d.Next, nil, code)
+	}
+	return &ranError{safetext.Line(string(text), 0), code}
+}
+
+// ranError is a run in the background that failed.
+type ranError struct {
+	said string
+	exit int
+}
+
+func (e *ranError) Error() string { return e.said }
+
+// runFlags are the user's wishes for a run as they are typed.
+func runFlags(o engine.RunOptions) []string {
+	var list []string
+	if o.MaxAttempts > 0 {
+		list = append(list, "--max-attempts="+strconv.Itoa(o.MaxAttempts))
+	}
+	if o.Note != "" {
+		list = append(list, "--note="+o.Note)
+	}
+	for name, on := range map[string]bool{"--reset-breaker": o.ResetBreaker, "--agree": o.Agree, "--auto": o.Auto, "--no-wait": o.NoWait} {
+		if on {
+			list = append(list, name)
+		}
+	}
+	return list
+}

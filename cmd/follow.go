@@ -1,0 +1,153 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// lookEvery is how often a follower looks for news.
+const lookEvery = 200 * time.Millisecond
+
+// following tells what happens to a session that another process drives, as `wfs run` tells it itself.
+type following struct {
+	*engine.Follower
+	app   *app
+	p     *progress
+	log   tail
+	drove bool // a run has begun since this was last looked at
+}
+
+// follow begins to follow a session. What the present run prints from now on is told too.
+func (a *app) follow(ctx context.Context, id session.ID, p *progress) (*following, error) {
+	f, err := a.eng.Follow(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	w := &following{Follower: f, app: a, p: p}
+	if o := f.S.Open; o != nil && o.Run == nil {
+		w.watchRun(o.RunID)
+		w.log.skip()
+	}
+	return w, nil
+}
+
+func (w *following) watchRun(runID string) {
+	if dir, err := w.app.clone.RunDir(w.S.ID, runID); err == nil {
+		w.log = tail{path: filepath.Join(dir, phases.OutputFile)}
+	}
+}
+
+// look tells the news.
+func (w *following) look(ctx context.Context) error {
+	steps, err := w.Next(ctx)
+	w.log.drain(w.p.line)
+	for _, s := range steps {
+		if a, ok := s.Event.Body.(session.AttemptStarted); ok {
+			w.watchRun(a.RunID)
+		}
+		w.drove = w.drove || s.Event.Kind() == session.KindDriving
+		if s.Event.Kind() == session.KindRunEnded {
+			w.log.drain(w.p.line)
+			w.log = tail{}
+		}
+		w.p.event(s.Event, &s.Session)
+	}
+	return err
+}
+
+// untilEnd tells the news until the process that drives the session has ended.
+func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
+	for {
+		now, held, err := w.app.clone.Driver(w.S.ID)
+		if err != nil {
+			return err
+		}
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+		if !held || now.PID != 0 && now.Name() != driver.Name() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// tail reads the lines that are appended to a run's log.
+type tail struct {
+	path string // "" for none
+	at   int64
+	rest []byte // an unfinished line
+}
+
+const (
+	shownBefore = 2 << 10  // bytes of a log that are told to somebody who comes later
+	shownAtOnce = 64 << 10 // bytes; of a flood only the end is told
+	shownLine   = 200      // characters
+)
+
+// skip passes over all but the newest lines.
+func (t *tail) skip() {
+	info, err := os.Stat(t.path)
+	if err != nil || info.Size() <= shownBefore {
+		return
+	}
+	t.at = info.Size() - shownBefore
+	t.cut()
+}
+
+// cut passes over the rest of the line that t.at is in.
+func (t *tail) cut() {
+	data := t.read(shownBefore)
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		t.at += int64(i) + 1
+	}
+}
+
+func (t *tail) read(most int64) []byte {
+	f, err := os.Open(t.path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, _ := io.ReadAll(io.NewSectionReader(f, t.at, most))
+	return data
+}
+
+// drain tells the lines that are new. A log whose middle was cut out goes on at its end.
+func (t *tail) drain(say func(string)) {
+	info, err := os.Stat(t.path)
+	if err != nil {
+		return
+	}
+	if info.Size() < t.at {
+		t.at, t.rest = info.Size(), nil
+	}
+	if info.Size()-t.at > shownAtOnce {
+		t.at, t.rest = info.Size()-shownAtOnce, nil
+		t.cut()
+	}
+	data := t.read(info.Size() - t.at)
+	t.at += int64(len(data))
+	data = append(t.rest, data...)
+	end := bytes.LastIndexByte(data, '\n') + 1
+	t.rest = bytes.Clone(data[end:])
+	for line := range bytes.Lines(data[:end]) {
+		if text := safetext.Line(string(line), shownLine); text != "" {
+			say(text)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// stopWait is how long `wfs stop --now` waits for the end of a run: its agent has a few seconds to end by itself.
+const stopWait = 30 * time.Second
+
+func (a *app) stopCmd() *cobra.Command {
+	var now bool
+	c := &cobra.Command{
+		Use: "stop [SESSION]", Short: "end a run that goes on elsewhere",
+		Long: `Stop asks the run that drives a session, in whatever terminal or in the background, to end. The attempt that is going
+on is judged and gets its checkpoint first; then the session is paused, and wfs run goes on from there.
+
+With --now it is as if Ctrl-C had been typed in the run's own terminal: the agent is stopped, and what is there becomes a
+checkpoint that nobody has judged. Typed a second time it gives the agent no more time.`,
+		Example: "  wfs stop\n  wfs stop csv-export --now",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.stop(c.Context(), first(args), now)
+		},
+	}
+	c.Flags().BoolVar(&now, "now", false, "do not wait for the end of the attempt")
+	return c
+}
+
+func (a *app) stop(ctx context.Context, name string, now bool) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	who, held, err := a.driver(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return a.sayStopped(ctx, id, "", "nobody drives "+id.Display())
+	}
+	if !isRun(who) {
+		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is held, and not by a run,", id), At: a.env.Now().Unix()}
+	}
+	r, err := a.clone.Post(id, session.Request{Kind: session.RequestStop, Driver: who.Name()}, a.env.Now(), a.env.newID(4))
+	if err != nil {
+		return err
+	}
+	if now {
+		return a.stopNow(ctx, id, who, r)
+	}
+	if still, err := a.drives(id, who); err != nil {
+		return err
+	} else if !still { // it ended by itself
+		if err := a.clone.Withdraw(id, r.ID); err != nil {
+			return err
+		}
+		return a.sayStopped(ctx, id, "", "the run has ended")
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	next := []string{"wfs attach " + string(id), "wfs stop " + string(id) + " --now"}
+	if a.json {
+		return a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
+	}
+	when := "at its next step"
+	if o := v.Session.Open; o != nil {
+		when = fmt.Sprintf("when attempt %d at %s is judged and has its checkpoint", o.Attempt, o.Phase)
+	}
+	a.out("asked: `%s` (pid %d) ends %s", who.Command, who.PID, when)
+	a.next(next)
+	return nil
+}
+
+// stopNow signals the run, and waits for its end.
+func (a *app) stopNow(ctx context.Context, id session.ID, who registry.Holder, r session.Request) error {
+	err := proc.Terminate(who.PID, func() (bool, error) { return a.drives(id, who) })
+	if err != nil {
+		if still, e := a.drives(id, who); e != nil || still {
+			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
+		}
+	}
+	for waited := time.Duration(0); ; waited += lookEvery {
+		still, err := a.drives(id, who)
+		if err != nil {
+			return err
+		}
+		if !still {
+			if err := a.clone.Withdraw(id, r.ID); err != nil { // of a run that had no time for it
+				return err
+			}
+			return a.sayStopped(ctx, id, r.ID, "the run has ended")
+		}
+		if waited >= stopWait {
+			return &registry.HeldError{Holder: who, What: fmt.Sprintf("asked to end at once, but session %s is still driven", id), At: a.env.Now().Unix()}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// sayStopped says how a session stands that nobody drives.
+func (a *app) sayStopped(ctx context.Context, id session.ID, request, what string) error {
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	d, _, err := a.seen(ctx, &v.Session)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(requestJSON{jsonVersion, id, request, true, v.Session.Status, nil, d.Next})
+	}
+	a.out("%s: %s", what, stands(&v.Session))
+	a.next(d.Next)
+	return nil
+}
+
+// driver reports who drives a session. The text of a lock is written a moment after it is taken.
+func (a *app) driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
+	for try := 0; ; try++ {
+		who, held, err := a.clone.Driver(id)
+		if err != nil || !held || who.PID != 0 {
+			return who, held, err
+		}
+		if try == 10 {
+			return who, true, fmt.Errorf("session %s is driven, and its lock does not say by whom", id)
+		}
+		select {
+		case <-ctx.Done():
+			return who, true, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// drives reports whether a process still drives a session.
+func (a *app) drives(id session.ID, who registry.Holder) (bool, error) {
+	now, held, err := a.clone.Driver(id)
+	return held && (now.PID == 0 || now.Name() == who.Name()), err
+}
+
+func isRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wfs run") }

@@ -1,0 +1,70 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Ended is how the newest `wfs run` of a session ended, for those who watched it from elsewhere. A run that was killed
+// leaves none.
+type Ended struct {
+	V      int    `json:"v"`
+	Driver string `json:"driver"` // Holder.Name of the process
+	Exit   int    `json:"exit"`
+	Error  string `json:"error,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+const (
+	endedName = "ended"
+	detached  = "detached.log"
+)
+
+// KeepEnded stores how a run ended. The caller holds the session's lock.
+func (c *Clone) KeepEnded(id session.ID, e Ended) error {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return err
+	}
+	e.V = FormatVersion
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return durable.WriteCache(filepath.Join(dir, endedName), append(data, '\n'), 0o600)
+}
+
+// Ended returns how the run of a process ended; found is false when that is not known.
+func (c *Clone) Ended(id session.ID, driver string) (e Ended, found bool) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return e, false
+	}
+	data, err := durable.ReadFile(filepath.Join(dir, endedName), maxRequest)
+	if err != nil || json.Unmarshal(data, &e) != nil {
+		return Ended{}, false
+	}
+	return e, e.V == FormatVersion && (driver == "" || e.Driver == driver)
+}
+
+// DetachedLog makes the file that a run in the background writes to. The log of the run before is kept beside it.
+func (c *Clone) DetachedLog(id session.ID) (*os.File, error) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.make(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, detached)
+	if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+}

@@ -1,0 +1,174 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// The inbox of a session holds what other processes ask of the one that drives it, a file for each request. Whoever
+// asks adds files, whoever holds the session's lock removes them.
+const (
+	inboxName  = "inbox"
+	maxRequest = 1 << 20 // bytes
+	requestExt = ".json"
+	badExt     = ".bad" // appended to a file that is no request
+)
+
+// requestFile is the content of a request's file.
+type requestFile struct {
+	V int `json:"v"`
+	session.Request
+}
+
+// Post puts a request into a session's inbox, durably, and returns it with its id. Its id comes after those of all
+// requests that are there. salt tells requests of the same nanosecond apart.
+func (c *Clone) Post(id session.ID, r session.Request, now time.Time, salt string) (session.Request, error) {
+	dir, err := c.inbox(id)
+	if err != nil {
+		return r, err
+	}
+	if err := c.make(dir); err != nil {
+		return r, err
+	}
+	names, err := requestNames(dir)
+	if err != nil {
+		return r, err
+	}
+	n := now.UnixNano()
+	if len(names) > 0 {
+		digits, _, _ := strings.Cut(names[len(names)-1], "-")
+		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock was set back, or stands
+			n = last + 1
+		}
+	}
+	r.ID, r.At = fmt.Sprintf("%020d-%s", n, salt), now.Unix()
+	if err := checkName("request", r.ID); err != nil {
+		return r, err
+	}
+	data, err := json.Marshal(requestFile{FormatVersion, r})
+	if err != nil {
+		return r, err
+	}
+	if len(data) >= maxRequest {
+		return r, fmt.Errorf("a request of %d bytes is too large: the limit is %d", len(data), maxRequest)
+	}
+	if err := durable.WriteFile(filepath.Join(dir, r.ID+requestExt), append(data, '\n'), 0o600); err != nil {
+		return r, err
+	}
+	durable.Hit(durable.InboxPosted)
+	return r, nil
+}
+
+// Requests lists what waits in a session's inbox, in the order in which it was asked for. It writes nothing. What is no
+// request, and what a newer wfs asked for, is passed over.
+func (c *Clone) Requests(id session.ID) ([]session.Request, error) {
+	list, _, err := c.requests(id)
+	return list, err
+}
+
+func (c *Clone) requests(id session.ID) (list []session.Request, bad []string, err error) {
+	dir, err := c.inbox(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if found, err := c.check(dir); !found || err != nil {
+		return nil, nil, err
+	}
+	names, err := requestNames(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name+requestExt)
+		data, err := durable.ReadFile(path, maxRequest)
+		if errors.Is(err, fs.ErrNotExist) { // taken in meanwhile
+			continue
+		}
+		if err != nil && !errors.Is(err, durable.ErrNotRegular) && !errors.Is(err, durable.ErrTooLarge) {
+			return nil, nil, err
+		}
+		r, ok := parseRequest(data)
+		switch {
+		case err != nil, !ok:
+			bad = append(bad, path)
+		case r.V > FormatVersion:
+		default:
+			r.ID = name
+			list = append(list, r.Request)
+		}
+	}
+	return list, bad, nil
+}
+
+// parseRequest reads a request's file. One of a newer version is a request whatever else it holds.
+func parseRequest(data []byte) (r requestFile, ok bool) {
+	if json.Unmarshal(data, &r) != nil || r.V < 1 {
+		return r, false
+	}
+	return r, r.V > FormatVersion || r.Kind == session.RequestNote || r.Kind == session.RequestStop
+}
+
+// requestNames lists the ids of all requests in an inbox, in order.
+func requestNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir) // sorted
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), requestExt); ok && checkName("request", name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Withdraw removes a request, durably: one that came back after a power cut would be heard again.
+func (c *Clone) Withdraw(id session.ID, request string) error {
+	dir, err := c.inbox(id)
+	if err != nil {
+		return err
+	}
+	if err := checkName("request", request); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, request+requestExt)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return durable.SyncDir(dir)
+}
+
+func (c *Clone) inbox(id session.ID) (string, error) {
+	dir, err := c.sessionDir(id)
+	return filepath.Join(dir, inboxName), err
+}
+
+// Requests is Clone.Requests for the journal's session. What is no request is set aside: nobody can answer it.
+func (j *Journal) Requests() ([]session.Request, error) {
+	list, bad, err := j.clone.requests(j.id)
+	for _, path := range bad {
+		if e := os.Rename(path, path+badExt); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return list, err
+}
+
+// Withdraw is Clone.Withdraw for the journal's session.
+func (j *Journal) Withdraw(request string) error {
+	if err := j.clone.Withdraw(j.id, request); err != nil {
+		return err
+	}
+	durable.Hit(durable.InboxRemoved)
+	return nil
+}
