@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,8 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // deed is a command that is killed at every step that it passes, and what the repository must be like once the same
@@ -226,13 +229,78 @@ var deeds = []deed{
 	},
 }
 
+// leaveDeeds are about requests: each is heard, and none twice.
+var leaveDeeds = []deed{
+	{
+		name: "note", args: "note hello", before: dirty, dirty: true,
+		done: func(f *fixture) { f.heardOnce("hello") },
+	},
+	{
+		name: "run with requests in the inbox", args: "run",
+		before: func(f *fixture) {
+			f.post(session.Request{Kind: session.RequestNote, Text: "first"})
+			f.post(session.Request{Kind: session.RequestStop, Driver: "1-1"})
+			f.post(session.Request{Kind: session.RequestNote, Text: "second"})
+		},
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "work.txt")
+			f.heardOnce("first", "second")
+		},
+	},
+}
+
+func (f *fixture) post(r session.Request) {
+	f.t.Helper()
+	a := f.app()
+	defer a.close()
+	if _, err := a.clone.Post("one", r, time.Now(), "00000000"); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// heardOnce checks that every request became one event, and that these texts were noted, in this order.
+func (f *fixture) heardOnce(texts ...string) {
+	f.t.Helper()
+	a := f.app()
+	defer a.close()
+	ctx := context.Background()
+	v, err := a.view(ctx, "one")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	all, err := a.eng.History(ctx, "one")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, e := range append(all, v.Live...) {
+		n, ok := e.Body.(session.Noted)
+		if !ok {
+			continue
+		}
+		if seen[n.Request] {
+			f.t.Errorf("%q was heard twice", n.Text)
+		}
+		seen[n.Request] = true
+		if len(texts) > 0 && n.Text == texts[0] {
+			texts = texts[1:]
+		}
+	}
+	if len(texts) > 0 {
+		f.t.Errorf("not noted: %q", texts)
+	}
+	if left, err := a.clone.Requests("one"); err != nil || len(left) > 0 {
+		f.t.Errorf("requests that nobody took in: %v, %v", left, err)
+	}
+}
+
 // TestKillAtEveryStep kills wfs at every named step of every deed. Whatever was in the work tree, in the index or in a
 // ref before is still there afterwards; git finds nothing wrong; and the same command, typed again, succeeds.
 func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
 	hit := map[durable.Point]int{}
 	t.Run("deeds", func(t *testing.T) {
-		for _, d := range deeds {
+		for _, d := range append(deeds, leaveDeeds...) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
 				for _, at := range passes(t, d) {

@@ -115,10 +115,7 @@ func (s *Session) driving(e Event) {
 	s.Blocked, s.Why, s.Failed = nil, "", 0
 	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.Refuted), Checkpoints: len(s.Checkpoints)}
 	if s.Waiting != nil && s.Waiting.Reason == WaitLimit { // it is waited for, whoever drives
-		s.Status = StatusWaiting
-		if s.Spent.Since == 0 {
-			s.Spent.Since = e.At.Unix()
-		}
+		s.Status, s.Spent.Since = StatusWaiting, e.At.Unix()
 		return
 	}
 	s.Status, s.Waiting = StatusRunning, nil
