@@ -24,6 +24,9 @@ import (
 type newOptions struct {
 	goal, workflow, agent, spec, from string
 	carry, leave                      bool
+
+	keep      *workflows.Agent // of a session that is pinned anew
+	keepTyped bool             // it was typed, and is not the configuration's
 }
 
 func (a *app) newCmd() *cobra.Command {
@@ -156,6 +159,10 @@ func (a *app) pin(o newOptions) (engine.Birth, error) {
 	agent, err := a.agent(o.agent, config)
 	if err != nil {
 		return b, err
+	}
+	b.Created.AgentTyped = o.agent != ""
+	if kept := o.keptAgent(agent); kept != nil {
+		agent, b.Created.AgentTyped = kept, o.keepTyped
 	}
 	plan, findings := workflows.Resolve(w, config, agent)
 	if len(findings) > 0 {

@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Rename changes what the session is called.
@@ -15,4 +18,140 @@ func (h *Hand) Rename(ctx context.Context, title string) error {
 	return h.record(ctx, "renamed: "+title, func(t session.Turn) session.Body {
 		return session.Renamed{Title: title, Turn: t}
 	}, nil)
+}
+
+// Wish is what is wanted from now on.
+type Wish struct {
+	Goal       string // "" leaves it
+	Spec       []byte // nil leaves it, and the fields below are not looked at
+	SpecPath   string
+	SpecDigest string
+	Open       []string // open items of its checklist
+}
+
+// Edit changes what is wanted. Items that are done stay done, and the present lap goes on. It returns nil when nothing
+// changes.
+func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, error) {
+	if err := h.mayChange(); err != nil {
+		return nil, err
+	}
+	e := edited(&h.S, w)
+	if len(e.Changes) == 0 {
+		return nil, nil
+	}
+	if w.Spec != nil {
+		h.keepDoc(session.FileSpec, w.Spec)
+	}
+	err := h.record(ctx, "edited: "+e.Changes[0], func(t session.Turn) session.Body {
+		e.Turn = t
+		return e
+	}, nil)
+	return &e, err
+}
+
+// mayChange refuses to change a session that is over.
+func (h *Hand) mayChange() error {
+	if !h.S.Status.Final() {
+		return nil
+	}
+	hint := "wfs resume " + string(h.ID)
+	if h.S.Status == session.StatusFinished {
+		hint = fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)
+	}
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: hint}
+}
+
+// edited is the event of an edit, without Changes when there are none.
+func edited(s *session.Session, w Wish) session.Edited {
+	var e session.Edited
+	if w.Goal != "" && w.Goal != s.Goal {
+		e.Goal = w.Goal
+		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", oneLine(s.Goal, 200), oneLine(w.Goal, 200)))
+	}
+	if w.Spec == nil || w.SpecDigest == s.SpecDigest && w.SpecPath == s.SpecPath {
+		return e
+	}
+	e.Spec, e.SpecPath, e.SpecDigest = true, w.SpecPath, w.SpecDigest
+	from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
+	e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
+	e.Items, e.Lap, e.Phase = checklist(s, w.Open)
+	was, is := todo(s.Items, s.LapsDone()), todo(e.Items, min(s.LapsDone(), len(e.Items)))
+	for _, item := range missing(is, was) {
+		e.Changes = append(e.Changes, "item added: "+oneLine(item, 200))
+	}
+	for _, item := range missing(was, is) {
+		e.Changes = append(e.Changes, "item removed: "+oneLine(item, 200))
+	}
+	return e
+}
+
+func specName(path, digest string) string {
+	switch {
+	case digest == "":
+		return "none"
+	case path == "":
+		return digest[:min(10, len(digest))]
+	}
+	return path + " (" + digest[:min(10, len(digest))] + ")"
+}
+
+func todo(items []string, done int) []string { return items[min(done, len(items)):] }
+
+// missing lists what is in a and not in b, as often as it is.
+func missing(a, b []string) []string {
+	left := slices.Clone(b)
+	var list []string
+	for _, x := range a {
+		if i := slices.Index(left, x); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// checklist puts together what is done, what is being done, and what the new spec leaves open. A lap that has begun goes
+// on with its item, whatever the new spec says; one that has not takes the first item that is open now.
+func checklist(s *session.Session, open []string) (items []string, lap int, phase session.PhaseName) {
+	lap, phase = s.Lap, s.Phase
+	if !s.Laps {
+		return open, lap, phase
+	}
+	done := s.LapsDone()
+	over := s.Phase == workflows.Done
+	for n := range done {
+		items = append(items, itemOf(s, n+1))
+	}
+	if begun(s) && !over {
+		items = append(items, itemOf(s, lap))
+	}
+	for _, item := range missing(open, items) {
+		items = append(items, item)
+	}
+	green := s.At(s.Current) != nil && s.At(s.Current).Green
+	switch {
+	case len(open) == 0 && len(s.Items) == 0:
+		return nil, lap, phase // there was no checklist, and there is none
+	case over && len(items) > done: // there is more to do
+		return items, done + 1, s.Start
+	case !over && len(items) == done && done > 0 && green: // what was still to do is not wanted any more
+		return items, done, workflows.Done
+	case !over && len(items) == done && done > 0:
+		return append(items, itemOf(s, lap)), lap, phase
+	}
+	return items, lap, phase
+}
+
+// begun reports whether somebody has worked in the present lap.
+func begun(s *session.Session) bool {
+	return s.Phase != s.Start || s.Visit.Attempts > 0 || s.Open != nil || len(s.Targets) > 0
+}
+
+// itemOf is the item of a lap; one from before there was a checklist gets a name.
+func itemOf(s *session.Session, lap int) string {
+	if lap <= len(s.Items) {
+		return s.Items[lap-1]
+	}
+	return fmt.Sprintf("lap %d, from before there was a checklist", lap)
 }

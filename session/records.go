@@ -114,15 +114,19 @@ func (s *Session) edited(b Edited) {
 
 func (s *Session) repinned(b Repinned) {
 	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped
+	s.Visit = Visit{Tree: s.Visit.Tree} // who works now, and by which rules, is another matter than before
 	if b.Phase != s.Phase {
 		s.Visit = Visit{}
 	}
+	over := s.Status == StatusBlocked || s.Status == StatusCompleted && b.Phase != workflows.Done
+	if w := s.Waiting; w != nil && (w.Approve || w.Reason == WaitHuman && b.Phase != s.Phase) {
+		s.Waiting, over = nil, true // the question was that of a phase as it was
+	}
 	s.Phase, s.Failed, s.Blocked = b.Phase, 0, nil
-	s.Visit = Visit{Tree: s.Visit.Tree} // who works now, and by which rules, is another matter than before
 	if b.Baseline {
 		s.Base0 = nil
 	}
-	if s.Status == StatusBlocked || s.Status == StatusCompleted && s.Phase != workflows.Done {
+	if over {
 		s.Status, s.Why = StatusPaused, "pinned anew"
 	}
 }

@@ -30,5 +30,6 @@ const (
 	RefuseUntrusted  RefusalCode = "untrusted"     // commands that a repository brought
 	RefuseHook       RefusalCode = "hook"          // a hook or signing said no
 	RefuseNotMerged  RefusalCode = "not_merged"    // only the session holds its work
+	RefuseAttempt    RefusalCode = "attempt"       // in the middle of an attempt
 	RefuseWorktree   RefusalCode = "worktree"      // checked out in two work trees, or in another one
 )

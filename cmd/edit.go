@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+)
+
+func (a *app) editCmd() *cobra.Command {
+	var goal, spec string
+	c := &cobra.Command{
+		Use: "edit [SESSION]", Short: "change the goal or the spec of a session",
+		Long: `Edit changes what is wanted, from the next attempt on. Of a changed checklist, items that are done stay done, a lap that
+has begun goes on with its item, and what the new spec leaves open follows. A completed session goes on when there is
+more to do. What changed is said, and recorded.`,
+		Example: "  wfs edit --spec docs/csv.md\n  wfs edit csv-export --goal \"export as CSV, with ISO dates\"",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if strings.TrimSpace(goal) == "" && spec == "" {
+				return &usageError{"edit needs --goal or --spec", "wfs edit --help"}
+			}
+			return a.edit(c.Context(), first(args), goal, spec)
+		},
+	}
+	c.Flags().StringVar(&goal, "goal", "", "`text` of the new goal")
+	c.Flags().StringVar(&spec, "spec", "", "`file` that says what is wanted now")
+	return c
+}
+
+func (a *app) edit(ctx context.Context, name, goal, spec string) error {
+	h, err := a.inHand(ctx, "wfs edit", name)
+	if err != nil {
+		return err
+	}
+	var b engine.Birth
+	if err := a.readSpec(&b, spec); err != nil {
+		return err
+	}
+	e, err := h.Edit(ctx, engine.Wish{Goal: strings.TrimSpace(goal), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	if err != nil {
+		return err
+	}
+	var changes []string
+	if e != nil {
+		changes = e.Changes
+	}
+	return a.sayChanged(ctx, h, "edited", changes)
+}
+
+// sayChanged tells what a command changed in what a session is, or that it changed nothing.
+func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, changes []string) error {
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Changes: changes, Next: nextCommands(&h.S, cur == h.ID)}
+	if len(changes) == 0 {
+		j.Did = "nothing"
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	if len(changes) == 0 {
+		a.out("nothing changed in %s", h.ID.Display())
+		return nil
+	}
+	a.out("%s  %s", h.ID.Display(), stands(&h.S))
+	for _, line := range changes {
+		a.out("  %s", line)
+	}
+	a.next(j.Next)
+	return nil
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+func TestChecklist(t *testing.T) {
+	green := []session.Checkpoint{{Green: true}}
+	for _, c := range []struct {
+		name  string
+		s     session.Session
+		open  string
+		items string
+		lap   int
+		phase session.PhaseName
+	}{
+		{"an item is added", session.Session{Created: created("a b c"), Lap: 2, Phase: "GREEN"}, "a b x c", "a b x c", 2, "GREEN"},
+		{"the present item goes, and its lap has begun", session.Session{Created: created("a b c"), Lap: 2, Phase: "GREEN"}, "c", "a b c", 2, "GREEN"},
+		{"the present item goes, and its lap has not begun", session.Session{Created: created("a b c"), Lap: 2, Phase: "RED"}, "x c", "a x c", 2, "RED"},
+		{"what is done is still open in the file", session.Session{Created: created("a b"), Lap: 2, Phase: "RED"}, "a b", "a b", 2, "RED"},
+		{"the order changes", session.Session{Created: created("a b c d"), Lap: 2, Phase: "GREEN"}, "d c b", "a b d c", 2, "GREEN"},
+		{"nothing is left, and the lap has not begun", session.Session{Created: created("a b"), Lap: 2, Phase: "RED", Checkpoints: green}, "", "a", 1, workflows.Done},
+		{"nothing is left, and nothing was judged green", session.Session{Created: created("a b"), Lap: 2, Phase: "RED", Checkpoints: []session.Checkpoint{{}}}, "", "a b", 2, "RED"},
+		{"there is more to do", session.Session{Created: created("a b"), Lap: 2, Phase: workflows.Done}, "a b c", "a b c", 3, "RED"},
+		{"all is done still", session.Session{Created: created("a b"), Lap: 2, Phase: workflows.Done}, "b", "a b", 2, workflows.Done},
+		{"an item twice", session.Session{Created: created("a a"), Lap: 2, Phase: "RED"}, "a a a", "a a a", 2, "RED"},
+		{"no checklist, before and now", session.Session{Created: created(""), Lap: 3, Phase: "RED"}, "", "", 3, "RED"},
+	} {
+		items, lap, phase := checklist(&c.s, strings.Fields(c.open))
+		if strings.Join(items, " ") != c.items || lap != c.lap || phase != c.phase {
+			t.Errorf("%s: %v, lap %d, %s", c.name, items, lap, phase)
+		}
+	}
+	s := session.Session{Created: created(""), Lap: 2, Phase: "GREEN"}
+	if items, _, _ := checklist(&s, []string{"x"}); len(items) != 3 || items[2] != "x" {
+		t.Errorf("a first checklist in the second lap: %v", items)
+	}
+}
+
+func created(items string) session.Created {
+	return session.Created{Laps: true, Start: "RED", Items: strings.Fields(items)}
+}
+
+// Whatever the new checklist says, what is done stays done, a lap that has begun keeps its item, and every open item is
+// either done, being done, or still to come.
+func TestChecklistKeeps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
+		s := session.Session{Created: session.Created{Laps: true, Start: "RED", Items: rapid.SliceOfN(word, 1, 5).Draw(t, "items")}}
+		s.Lap = rapid.IntRange(1, len(s.Items)).Draw(t, "lap")
+		s.Phase = rapid.SampledFrom([]session.PhaseName{"RED", "GREEN"}).Draw(t, "phase")
+		if s.Lap == len(s.Items) && rapid.Bool().Draw(t, "done") {
+			s.Phase = workflows.Done
+		}
+		s.Checkpoints = []session.Checkpoint{{Green: rapid.Bool().Draw(t, "green")}}
+		open := rapid.SliceOfN(word, 0, 6).Draw(t, "open")
+		items, lap, phase := checklist(&s, open)
+		kept := s.LapsDone()
+		if begun(&s) && s.Phase != workflows.Done {
+			kept++
+		}
+		if len(items) < kept || !slices.Equal(items[:kept], s.Items[:kept]) {
+			t.Fatalf("%v in lap %d (%s) became %v", s.Items, s.Lap, s.Phase, items)
+		}
+		if left := missing(open, items); len(left) > 0 {
+			t.Fatalf("lost: %v of %v in %v", left, open, items)
+		}
+		after := session.Session{Created: s.Created, Lap: lap, Phase: phase}
+		if after.Items = items; after.LapsDone() != s.LapsDone() {
+			t.Fatalf("%d laps were done, and now %d are: lap %d, %s", s.LapsDone(), after.LapsDone(), lap, phase)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Repin is what a session runs from now on.
+type Repin struct {
+	Plan       *workflows.Plan
+	PlanText   []byte
+	PlanDigest string
+	Workflow   []byte // text of the workflow file
+	Agent      string // for people
+	AgentTyped bool
+	Phase      session.PhaseName // present phase from now on, "" for the one that it is
+}
+
+// PlanRepin says what a repin would change. Changes is empty when that is nothing.
+func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
+	s, w := &h.S, &r.Plan.Workflow
+	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest, Agent: r.Agent, AgentTyped: r.AgentTyped,
+		Phase: s.Phase, Changes: workflows.Differences(h.Plan, r.Plan)}
+	if err := h.mayChange(); err != nil {
+		return e, err
+	}
+	if o := s.Open; o != nil {
+		return e, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet: it is judged by what is pinned", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1, then wfs repin"}
+	}
+	if r.Phase != "" {
+		e.Phase = r.Phase
+	}
+	if e.Phase != s.Phase {
+		e.Changes = append(e.Changes, fmt.Sprintf("present phase: %s → %s", s.Phase, e.Phase))
+	}
+	if e.Phase != workflows.Done && w.Phase(e.Phase) == nil {
+		var names []string
+		for _, p := range w.Phases {
+			names = append(names, string(p.Name))
+		}
+		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs repin --phase " + names[0],
+			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Say where the session goes on", w.Name, e.Phase, strings.Join(names, ", "))}
+	}
+	// Further on nobody can run the gates on the base any more: its files are not here.
+	e.Baseline = s.Current == 0 && s.Tries == 0 && !workflows.SameBaseline(h.Plan, r.Plan)
+	return e, nil
+}
+
+// Repin lets the session run another plan from now on. It returns nil when nothing changes.
+func (h *Hand) Repin(ctx context.Context, r Repin) (*session.Repinned, error) {
+	e, err := h.PlanRepin(r)
+	if err != nil || len(e.Changes) == 0 {
+		return nil, err
+	}
+	h.plan, h.Plan = r.PlanText, r.Plan
+	h.keepDoc(session.FilePlan, r.PlanText)
+	h.keepDoc(session.FileWorkflow, r.Workflow)
+	err = h.record(ctx, "pinned anew: "+e.Changes[0], func(t session.Turn) session.Body {
+		e.Turn = t
+		return e
+	}, nil)
+	return &e, err
+}
