@@ -243,18 +243,32 @@ func ago(t, now time.Time) string {
 }
 
 // gateLine is one gate's result in words.
-func gateLine(g session.GateResult) string {
-	line := fmt.Sprintf("%s: %s (%s)", g.Gate, g.Verdict, g.Class)
+func gateLine(g session.GateResult) styled {
+	line := styled{{g.Gate + ": ", plain}, {string(g.Verdict), verdictColour(g.Verdict)}}
+	rest := ""
+	if g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass {
+		rest = ", red as intended"
+	}
+	rest += fmt.Sprintf(" (%s)", g.Class)
 	if g.Where == session.InTree {
-		return line + ", " + g.Reason
+		return append(line, span{rest + ", " + g.Reason, plain})
 	}
 	if g.Counts.Total() > 0 {
-		line += fmt.Sprintf(", %d passed, %d failed", g.Counts.Passed, g.Counts.Failed+g.Counts.Errors)
+		rest += fmt.Sprintf(", %d passed, %d failed", g.Counts.Passed, g.Counts.Failed+g.Counts.Errors)
 		if g.Counts.Skipped > 0 {
-			line += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
+			rest += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
 		}
 	}
-	return line + ", " + millis(g.Millis)
+	return append(line, span{rest + ", " + millis(g.Millis), plain})
+}
+
+// standing is stands, with its status in colour.
+func standing(s *session.Session) styled {
+	line := stands(s)
+	if rest, ok := strings.CutPrefix(line, string(s.Status)); ok {
+		return styled{{string(s.Status), statusColour(s.Status)}, {rest, plain}}
+	}
+	return styled{{line, plain}}
 }
 
 func millis(ms int64) string {

@@ -35,6 +35,7 @@ session's present one; with two, the second against the first. It writes nothing
 				return err
 			}
 			if !a.json {
+				a.page(ctx)
 				return a.diffTo(ctx, from, to, o)
 			}
 			x, err := a.repo.TreeOf(ctx, from)

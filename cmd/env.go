@@ -28,6 +28,8 @@ type Env struct {
 	Stderr  io.Writer
 	// Whether a person sits at each end.
 	StdinTTY, StdoutTTY, StderrTTY bool
+	// Width is how many columns the terminal at standard output has, 0 when there is none or it does not say.
+	Width int
 
 	Now  func() time.Time
 	Rand io.Reader
@@ -52,10 +54,29 @@ func System() Env {
 		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Now:       time.Now, Rand: rand.Reader, PID: os.Getpid(), Exe: exe,
 	}
+	e.Dir = e.userDir(dir)
+	if e.StdoutTTY {
+		if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			e.Width = columns
+		}
+	}
 	if pinned, err := parseNow(e.get("WFS_NOW")); err == nil {
 		e.Now = func() time.Time { return pinned }
 	}
 	return e
+}
+
+// userDir is the directory that the user is in. Git starts a shell alias at the top of the work tree and says in
+// GIT_PREFIX from where below it was called. Anywhere else that variable is somebody else's, left over from before a cd.
+func (e Env) userDir(dir string) string {
+	prefix := filepath.FromSlash(e.get("GIT_PREFIX"))
+	if prefix == "" || !filepath.IsLocal(prefix) {
+		return dir
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !isDir(filepath.Join(dir, prefix)) {
+		return dir
+	}
+	return filepath.Join(dir, prefix)
 }
 
 // parseNow reads WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
@@ -68,12 +89,18 @@ func parseNow(s string) (time.Time, error) {
 
 // get returns a variable of the environment, "" when it is not set.
 func (e Env) get(name string) string {
+	value, _ := e.lookup(name)
+	return value
+}
+
+// lookup is get, and whether the variable is set.
+func (e Env) lookup(name string) (value string, set bool) {
 	for i := len(e.Environ) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(e.Environ[i], "="); ok && k == name {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // stateDir is where wfs keeps what belongs to the user and not to a repository.

@@ -163,7 +163,7 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	if p.Needs != "" {
 		a.out("%s", p.Needs)
 	}
-	a.next(next)
+	a.steps(next)
 	return nil
 }
 

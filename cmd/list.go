@@ -5,16 +5,28 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 type listJSON struct {
 	Version  int           `json:"version"`
 	Sessions []sessionJSON `json:"sessions"`
+}
+
+// unreadable is what list says in place of a status.
+const unreadable session.Status = "unreadable"
+
+// statuses are what list can be asked for.
+var statuses = []string{
+	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(session.StatusInterrupted),
+	string(session.StatusWaiting), string(session.StatusBlocked), string(session.StatusCompleted), string(session.StatusFinished),
+	string(session.StatusAbandoned), string(unreadable),
 }
 
 func (a *app) listCmd() *cobra.Command {
@@ -25,6 +37,13 @@ func (a *app) listCmd() *cobra.Command {
 		Example: "  wfs list\n  wfs list --status blocked --json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if status != "" && !slices.Contains(statuses, status) {
+				e := &usageError{fmt.Sprintf("--status %q: it is one of %s", status, strings.Join(statuses, ", ")), ""}
+				if near := workflows.Suggest(status, statuses); near != "" {
+					e.hint = "wfs list --status " + near
+				}
+				return e
+			}
 			if err := a.open(c.Context()); err != nil {
 				return err
 			}
@@ -70,7 +89,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			err = a.seeInterrupted(&v.Session)
 		}
 		if err != nil {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: "unreadable", Why: err.Error(), Next: []string{"wfs show " + string(id)}})
+			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
 		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
@@ -82,7 +101,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 }
 
 func (a *app) printList(list []sessionJSON) {
-	rows := make([][]string, 0, len(list))
+	rows := make([][]cell, 0, len(list))
 	for _, s := range list {
 		mark := " "
 		switch {
@@ -97,11 +116,11 @@ func (a *app) printList(list []sessionJSON) {
 		} else if s.Lap > 0 {
 			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
 		}
-		if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == "unreadable" {
+		if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == unreadable {
 			at = "-"
 		}
 		goal := s.headline()
-		if s.Status == "unreadable" {
+		if s.Status == unreadable {
 			goal = s.Why
 		}
 		switch {
@@ -110,9 +129,10 @@ func (a *app) printList(list []sessionJSON) {
 		case s.Worktree != "" && !s.Current:
 			goal += "  (in " + s.Worktree + ")"
 		}
-		rows = append(rows, []string{mark, string(s.ID), string(s.Status), at, ago(s.UpdatedAt, a.env.Now()), goal})
+		rows = append(rows, []cell{{mark, plain}, {string(s.ID), plain}, {string(s.Status), statusColour(s.Status)}, {at, plain},
+			{ago(s.UpdatedAt, a.env.Now()), plain}, {goal, plain}})
 	}
-	table(a.env.Stdout, rows)
+	a.table(rows)
 }
 
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }

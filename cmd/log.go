@@ -45,8 +45,9 @@ their commits stay reachable. The star marks where the session's branch stands. 
 			if a.json {
 				return a.answer(logJSON{jsonVersion, id, s.Current, list})
 			}
+			a.page(ctx)
 			for _, c := range list {
-				a.out("%s", checkpointLine(s, c))
+				a.line(checkpointLine(s, c))
 			}
 			return nil
 		},

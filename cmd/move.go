@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // movedJSON is what a command that moves HEAD or files did.
@@ -57,18 +59,19 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 			where = "HEAD is on " + j.Head + " already"
 		}
 		a.out("%s; nothing was moved", where)
-	} else if r.Event.Turn.Worktree == "" { // no file was touched
-		a.out("%s", r.Event.Summary)
-		a.out("undo: wfs undo")
+	} else if did, again := movedAs(r); r.Event.Turn.Worktree == "" { // no file was touched
+		a.out("%s", did)
+		a.out("%s: wfs undo", again)
 	} else {
-		a.out("%s: HEAD is on %s%s, %d %s changed", r.Event.Summary, j.Head, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
-		if r.Rescued != "" {
+		a.out("%s: HEAD is on %s%s, %d %s changed", did, j.Head, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
+		// What was carried or left is said to be, and where.
+		if r.Rescued != "" && (r.Event.How != session.MoveNew || len(h.S.Carried)+len(h.S.Left) == 0) {
 			a.out("what was there and in no commit is kept in %s", r.Rescued)
 		}
 		if r.Note != "" {
 			a.out("%s", r.Note)
 		}
-		a.out("undo: %s", a.typed("wfs undo"))
+		a.out("%s: %s", again, a.typed("wfs undo"))
 	}
 	if current || r == nil || r.Event.How == session.MoveNew {
 		a.next(j.Next)
@@ -112,7 +115,7 @@ func (a *app) switchTo(ctx context.Context, name string) error {
 		if tip, e := a.repo.Ref(ctx, branch); e == nil && tip != "" && !strings.HasPrefix(branch, session.BranchPrefix) {
 			return a.leave(ctx, cur, branch)
 		}
-		return err
+		return a.noPlace(ctx, name, err)
 	}
 	var held []session.ID
 	if cur != "" && cur != target {
@@ -155,6 +158,44 @@ func (a *app) previous(ctx context.Context) (string, error) {
 		return "", &session.Refusal{Code: session.RefuseNothing, Message: "git does not remember another branch that HEAD was on in this work tree", Hint: "wfs list"}
 	}
 	return strings.TrimPrefix(branch, "refs/heads/"), nil
+}
+
+// movedAs says what a move did, and what undo would be next.
+func movedAs(r *engine.Relocated) (did, undo string) {
+	did = r.Event.Summary
+	if what, ok := strings.CutPrefix(did, "redo: "); ok && r.Event.How == session.MoveUndo {
+		return "done again: " + what, "undo"
+	}
+	if what, ok := strings.CutPrefix(did, "undo: "); ok && r.Event.How == session.MoveUndo {
+		return "taken back: " + what, "redo"
+	}
+	return did, "undo"
+}
+
+// noPlace suggests the session or branch that may have been meant.
+func (a *app) noPlace(ctx context.Context, name string, err error) error {
+	var r *session.Refusal
+	if !errors.As(err, &r) || r.Code != session.RefuseNoSession {
+		return err
+	}
+	r = &session.Refusal{Code: r.Code, Message: fmt.Sprintf("no session or branch %q", name), Hint: r.Hint}
+	if near := workflows.Suggest(name, a.places(ctx)); near != "" {
+		r.Hint = "wfs switch " + near
+	}
+	return r
+}
+
+// places are the sessions, and the branches that are not theirs, by name; what cannot be read is left out.
+func (a *app) places(ctx context.Context) []string {
+	all, _ := a.repo.Sessions(ctx)
+	names := sessionNames(all)
+	branches, _ := a.repo.Branches(ctx)
+	for _, ref := range sortedKeys(branches) {
+		if !strings.HasPrefix(ref, session.BranchPrefix) {
+			names = append(names, strings.TrimPrefix(ref, "refs/heads/"))
+		}
+	}
+	return names
 }
 
 // saveLeft checkpoints the edits of the session that is left.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // resolve turns what a person typed into a session: "" is the current one; a slug, its displayed form, or an
@@ -31,13 +32,7 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 	if _, ok := all[session.ID(slug)]; ok {
 		return session.ID(slug), nil
 	}
-	var fits []string
-	for id := range all {
-		if strings.HasPrefix(string(id), slug) {
-			fits = append(fits, string(id))
-		}
-	}
-	slices.Sort(fits)
+	fits := slices.DeleteFunc(sessionNames(all), func(id string) bool { return !strings.HasPrefix(id, slug) })
 	switch len(fits) {
 	case 1:
 		return session.ID(fits[0]), nil
@@ -47,9 +42,23 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 				return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
 			}
 		}
-		return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", name), Hint: a.pickHint(ctx)}
+		r := &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", name), Hint: a.pickHint(ctx)}
+		if near := workflows.Suggest(slug, sessionNames(all)); near != "" {
+			r.Hint = fmt.Sprintf("did you mean %s? wfs list shows all", near)
+		}
+		return "", r
 	}
 	return "", &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several sessions: %s", name, strings.Join(fits, ", ")), Hint: "type more of the name"}
+}
+
+// sessionNames lists sessions by name, sorted.
+func sessionNames(all map[session.ID]session.Commit) []string {
+	names := make([]string, 0, len(all))
+	for id := range all {
+		names = append(names, string(id))
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (a *app) pickHint(ctx context.Context) string {

@@ -400,9 +400,9 @@ func (a *app) sayBaseline(b *session.Baseline) {
 
 // baselineLine is a gate's result on the base. One that does not tell tests apart and fails there is held against
 // whoever works in a phase with it, so its reason is said and no verdict.
-func baselineLine(g session.GateResult) string {
+func baselineLine(g session.GateResult) styled {
 	if g.Counts.Total() == 0 && len(g.KnownRed) > 0 {
-		return g.Gate + ": " + g.Reason
+		return styled{{g.Gate + ": " + g.Reason, plain}}
 	}
 	return gateLine(g)
 }

@@ -16,13 +16,13 @@ import (
 // out prints the answer of a command: text on standard output. Everything that may come from an agent, a repository or
 // a state file passes through here, so control sequences never reach a terminal.
 func (a *app) out(format string, args ...any) {
-	fmt.Fprint(a.env.Stdout, safetext.Strip(fmt.Sprintf(format, args...))+"\n")
+	fmt.Fprint(a.env.Stdout, render(a.colours(a.env.StdoutTTY), format, args)+"\n")
 }
 
 // note prints progress: text on standard error, nothing under --json.
 func (a *app) note(format string, args ...any) {
 	if !a.json {
-		fmt.Fprint(a.env.Stderr, safetext.Strip(fmt.Sprintf(format, args...))+"\n")
+		fmt.Fprint(a.env.Stderr, render(a.colours(a.env.StderrTTY), format, args)+"\n")
 	}
 }
 
@@ -36,10 +36,26 @@ func (a *app) answer(v any) error {
 	return err
 }
 
-// next prints the commands that may be typed next.
+// next prints the commands that may be typed next: on one line, or on one each where they would not fit.
 func (a *app) next(cmds []string) {
-	if len(cmds) > 0 {
-		a.out("next: %s", strings.Join(cmds, "   or: "))
+	if len(cmds) == 0 {
+		return
+	}
+	line := "next: " + strings.Join(cmds, "   or: ")
+	if a.env.Width > 0 && safetext.Width(line) > a.env.Width {
+		line = "next: " + strings.Join(cmds, "\n  or: ")
+	}
+	a.out("%s", line)
+}
+
+// steps prints the commands that are to be typed next, one after the other.
+func (a *app) steps(cmds []string) {
+	for i, c := range cmds {
+		word := "next"
+		if i > 0 {
+			word = "then"
+		}
+		a.out("%s: %s", word, c)
 	}
 }
 
@@ -49,29 +65,6 @@ func list[T any](s []T) []T {
 		return []T{}
 	}
 	return s
-}
-
-// table prints rows in aligned columns. The last column is not padded.
-func table(w io.Writer, rows [][]string) {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], len([]rune(cell)))
-		}
-	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-len([]rune(cell))+2))
-			}
-		}
-		fmt.Fprintln(w, safetext.Strip(strings.TrimRight(b.String(), " ")))
-	}
 }
 
 // terminal passes text on to a terminal without control sequences, but for colours.
@@ -132,10 +125,10 @@ func onlyColours(s string) string {
 
 // diffTo prints a difference, which is text out of the repository.
 func (a *app) diffTo(ctx context.Context, from, to session.Commit, o gitstate.DiffOptions) error {
+	o.Color = a.colours(a.env.StdoutTTY)
 	if !a.env.StdoutTTY {
 		return a.repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
 	}
-	o.Color = a.env.get("NO_COLOR") == ""
 	t := &terminal{w: a.env.Stdout}
 	if err := a.repo.DiffTo(ctx, string(from), string(to), o, t); err != nil {
 		return err

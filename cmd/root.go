@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
-	"strings"
+	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Version is what `wfs version` says. Releases set it with -ldflags "-X github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
@@ -34,13 +39,13 @@ func Main(env Env) int {
 	debug.SetGCPercent(400) // short-lived: memory is cheaper than collecting it
 	ctx, sig := withSignals(context.Background())
 	defer sig.stop()
-	a := &app{env: env, signals: sig}
+	a := &app{env: env, signals: sig, color: "auto"}
 	root := a.root()
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	err := root.ExecuteContext(ctx)
+	err := a.endPager(root.ExecuteContext(ctx))
 	a.close()
 	if err == nil {
 		return exitOK
@@ -60,12 +65,12 @@ func (a *app) root() *cobra.Command {
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
 	}
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON on standard output")
-	root.PersistentFlags().StringVarP(&a.env.Dir, "directory", "C", a.env.Dir, "run as if started in this `directory`")
-	root.PersistentFlags().Lookup("directory").DefValue = "" // the help says the same everywhere
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{err.Error(), strings.TrimSpace(c.CommandPath() + " --help")}
-	})
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print JSON on standard output")
+	f.VarP(&directory{&a.env.Dir}, "directory", "C", "run as if started in this `directory`")
+	f.Var(&a.color, "color", "`when` to use colours: auto, always or never")
+	f.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
+	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "move", Title: "Move:"}, &cobra.Group{ID: "care", Title: "Look after:"}, &cobra.Group{ID: "set", Title: "Set up:"})
 	add := func(group string, cmds ...*cobra.Command) {
@@ -80,6 +85,40 @@ func (a *app) root() *cobra.Command {
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
 	return root
+}
+
+// directory is the flag -C. What is relative is so to where the user is, or to the -C before.
+type directory struct{ dir *string }
+
+func (d *directory) String() string { return "" } // the help says the same everywhere
+func (d *directory) Type() string   { return "directory" }
+func (d *directory) Set(s string) error {
+	if s == "" {
+		return nil // as git has it
+	}
+	if !filepath.IsAbs(s) {
+		s = filepath.Join(*d.dir, s)
+	}
+	if !isDir(s) {
+		return fmt.Errorf("%s is no directory", s)
+	}
+	*d.dir = s
+	return nil
+}
+
+// flagError says what is wrong with a flag, and which one may have been meant.
+func (a *app) flagError(c *cobra.Command, err error) error {
+	a.json = a.json || slices.Contains(a.env.Args, "--json") // it may stand behind what is wrong
+	e := &usageError{err.Error(), c.CommandPath() + " --help"}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := workflows.Suggest(unknown.GetSpecifiedName(), names); near != "" {
+			e.hint = c.CommandPath() + " --" + near
+		}
+	}
+	return e
 }
 
 // noArgs refuses arguments, and suggests the command that may have been meant.
@@ -119,7 +158,9 @@ type signals struct {
 	ch    chan os.Signal
 	first os.Signal
 	hurry chan struct{} // closed by the second
-	stop  func()
+	// patient says that a pager has the terminal: it gets the interrupts too, and ends when the person wants it to.
+	patient atomic.Bool
+	stop    func()
 }
 
 func withSignals(parent context.Context) (context.Context, *signals) {
@@ -136,6 +177,10 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 		for n := 0; ; n++ {
 			select {
 			case sig := <-s.ch:
+				if sig == os.Interrupt && s.patient.Load() {
+					n--
+					continue
+				}
 				switch n {
 				case 0:
 					s.first = sig

@@ -68,7 +68,12 @@ func loadWorkflow(list []rulesFile, name string) (*workflows.Workflow, []byte, e
 		}
 		return w, text, nil
 	}
-	return nil, nil, &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no workflow %q; there are: %s", name, strings.Join(workflowNames(list), ", ")), Hint: "wfs workflow list"}
+	names := workflowNames(list)
+	r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no workflow %q; there are: %s", name, strings.Join(names, ", ")), Hint: "wfs workflow list"}
+	if near := workflows.Suggest(name, names); near != "" {
+		r.Hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return nil, nil, r
 }
 
 // workflowNames lists the repository's own and the built-in workflows.

@@ -157,7 +157,7 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 		}
 		return exitWith(code)
 	}
-	a.out("%s  %s", s.ID.Display(), stands(s))
+	a.out("%s  %s", s.ID.Display(), standing(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
@@ -242,7 +242,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		for _, g := range b.Gates {
 			say("    gate %s", gateLine(g))
 		}
-		say("    %s: %s", b.Verdict, b.Reason)
+		say("    %s: %s", verdict(b.Verdict), b.Reason)
 	case session.Decided:
 		if b.NothingLeft {
 			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)
@@ -326,7 +326,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	if a.json {
 		return a.answer(dryJSON{jsonVersion, id, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), gatesOf(plan, s.Phase)})
 	}
-	a.out("%s  %s", id.Display(), stands(s))
+	a.out("%s  %s", id.Display(), standing(s))
 	if d.Effect == engine.EffectStop {
 		a.next(nextCommands(s, true))
 		return nil

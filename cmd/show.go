@@ -70,6 +70,7 @@ It writes nothing and takes no lock.`,
 			if err != nil {
 				return err
 			}
+			a.page(ctx)
 			a.tell(&v.Session, in)
 			return nil
 		},
@@ -96,10 +97,11 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if a.json {
 		return a.answer(j)
 	}
+	a.page(ctx)
 	a.out("%s  %s", j.Address, info.Subject)
 	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	if j.Reason != "" {
-		a.out("%s: %s", c.Verdict, j.Reason)
+		a.out("%s: %s", verdict(c.Verdict), j.Reason)
 	}
 	for _, g := range j.Gates {
 		a.out("gate %s", gateLine(g))

@@ -61,7 +61,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	}
 	s := &v.Session
 	a.out("%s  %s", s.ID.Display(), s.Headline())
-	a.out("%s", stands(s))
+	a.out("%s", standing(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
@@ -132,7 +132,7 @@ func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
 	}
 	here := s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]
 	for _, c := range here[max(0, len(here)-5):] {
-		a.out("  %s", checkpointLine(s, c))
+		a.line(append(styled{{"  ", plain}}, checkpointLine(s, c)...))
 	}
 	if n := len(s.Checkpoints) - len(here); n > 0 {
 		a.out("  … and %d later %s, which this one does not build on: wfs log", n, plural(n, "checkpoint", "checkpoints"))
@@ -147,7 +147,7 @@ func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
 		}
 	}
 	a.out("")
-	a.out("%s", stands(s))
+	a.out("%s", standing(s))
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		a.out("  item: %s", item)
 	}
@@ -211,14 +211,19 @@ func (a *app) sayParked(ctx context.Context, branch string) error {
 	return nil
 }
 
-func checkpointLine(s *session.Session, c session.Checkpoint) string {
+// checkpointLine is one checkpoint in a list of them.
+func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 	mark := " "
 	if c.Number == s.Current {
 		mark = "*"
 	}
-	verdict := string(c.Verdict)
-	if verdict == "" {
-		verdict = string(c.Trigger)
+	word := string(c.Verdict)
+	if word == "" {
+		word = string(c.Trigger)
 	}
-	return fmt.Sprintf("%s %3d  %-9s %-11s %s  %s", mark, c.Number, c.Phase, verdict, c.Code.Short(), c.Summary)
+	return styled{
+		{fmt.Sprintf("%s %3d  %-9s ", mark, c.Number, c.Phase), plain},
+		{fmt.Sprintf("%-11s", word), verdictColour(c.Verdict)},
+		{fmt.Sprintf(" %s  %s", c.Code.Short(), c.Summary), plain},
+	}
 }

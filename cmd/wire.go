@@ -23,6 +23,9 @@ import (
 type app struct {
 	env     Env
 	json    bool
+	color   when
+	noPager bool
+	pager   *pager // nil: standard output goes where it always did
 	signals *signals
 
 	repo    *gitstate.Repo

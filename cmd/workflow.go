@@ -55,7 +55,7 @@ func (a *app) workflowList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows [][]string
+	var rows [][]cell
 	all := []workflowJSON{}
 	for _, name := range workflowNames(list) {
 		j := workflowJSON{Version: jsonVersion, Name: name, Source: "built in"}
@@ -71,12 +71,15 @@ func (a *app) workflowList(ctx context.Context) error {
 			j.Description = w.Description
 		}
 		all = append(all, j)
-		rows = append(rows, []string{j.Name, j.Source, j.Description + strings.ReplaceAll(j.Error, "\n", " ")})
+		rows = append(rows, []cell{{j.Name, plain}, {j.Source, plain}, {j.Description, plain}})
+		if j.Error != "" {
+			rows[len(rows)-1][2] = cell{j.Error, bad}
+		}
 	}
 	if a.json {
 		return a.answer(all)
 	}
-	table(a.env.Stdout, rows)
+	a.table(rows)
 	return nil
 }
 

@@ -205,6 +205,12 @@ func (r *Repo) Version(ctx context.Context) (Version, error) {
 	return r.version.get(func() (Version, error) { return r.askVersion(ctx) })
 }
 
+// Pager returns the user's pager as git finds it, a line of shell: core.pager, $PAGER, or the system's. "cat" is none.
+func (r *Repo) Pager(ctx context.Context) (string, error) {
+	out, err := r.git(ctx, gitOpts{user: true}, "var", "GIT_PAGER")
+	return strings.TrimSpace(string(out)), err
+}
+
 func (r *Repo) askVersion(ctx context.Context) (Version, error) {
 	out, _, err := run(ctx, proc.Cmd{Argv: []string{"git", "version"}, Env: r.env}, nil, nil, []string{"version"})
 	if err != nil {

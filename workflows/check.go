@@ -113,7 +113,7 @@ func (r *reader) checkGraph(w *Workflow, at positions) {
 	start := w.Start
 	if start != "" && w.Phase(start) == nil {
 		r.fail(at.start, "start is %s, which is no phase (%s)", quote(string(start)), alternatives(string(start), names))
-		start = PhaseName(suggest(string(start), names))
+		start = PhaseName(Suggest(string(start), names))
 	}
 
 	g := graph{next: map[PhaseName][]PhaseName{}}
@@ -152,7 +152,7 @@ func (r *reader) checkTarget(w *Workflow, p Phase, v Verdict, line int, names []
 	if target != "" && w.Phase(target) == nil && target != Done && target != NextLap {
 		all := append(slices.Clone(names), string(Done), string(NextLap))
 		r.fail(line, "%s leads to %s, which is no phase (%s)", what, quote(string(target)), alternatives(string(target), all))
-		return PhaseName(suggest(string(target), all))
+		return PhaseName(Suggest(string(target), all))
 	}
 	switch {
 	case v == Fail && (target == Done || target == NextLap):

@@ -126,7 +126,7 @@ func missingGate(m group, c *Config) Finding {
 		Hint:    "run `wfs init`, or write it under gates:",
 	}
 	known := slices.Sorted(maps.Keys(c.Gates))
-	if near := suggest(m.name, known); near != "" {
+	if near := Suggest(m.name, known); near != "" {
 		f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
 	}
 	return f

@@ -178,7 +178,7 @@ func (r *reader) word(n *node, what string, allowed ...string) string {
 	}
 	if n.tag != "!!str" || !slices.Contains(allowed, n.text) {
 		r.fail(n.line, "%s must be one of %s, not %s", what, strings.Join(allowed, ", "), describe(n))
-		if near := suggest(n.text, allowed); near != "" {
+		if near := Suggest(n.text, allowed); near != "" {
 			r.hint("did you mean %s?", near)
 		}
 		return ""

@@ -8,14 +8,14 @@ import (
 
 // alternatives says what could have been meant: the nearest known word, or all of them.
 func alternatives(word string, known []string) string {
-	if near := suggest(word, known); near != "" {
+	if near := Suggest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "known: " + strings.Join(known, ", ")
 }
 
-// suggest returns the known word that was most likely meant, or "".
-func suggest(word string, known []string) string {
+// Suggest returns the known word that was most likely meant, or "".
+func Suggest(word string, known []string) string {
 	word = plain(word)
 	if n := utf8.RuneCountInString(word); n == 0 || n > 40 {
 		return "" // longer ones are no typing mistakes, and would cost time

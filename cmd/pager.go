@@ -1,0 +1,106 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+)
+
+// pager is a program that shows what a command answers, screen by screen.
+type pager struct {
+	stdout io.Writer // the terminal, for when the pager is gone
+	w      *os.File
+	left   atomic.Bool // the person has seen enough
+	done   chan struct{}
+}
+
+// What a shell says when it cannot start a command.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// page sends the rest of the answer through the user's pager when a person reads it. A pager that cannot be started is
+// no error: the answer goes to the terminal.
+func (a *app) page(ctx context.Context) {
+	terminal, ok := a.env.Stdout.(*os.File)
+	if a.json || a.noPager || !a.env.StdoutTTY || !ok {
+		return
+	}
+	command := a.pagerCommand(ctx)
+	if command == "" || command == "cat" {
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return
+	}
+	p := &pager{stdout: terminal, w: w, done: make(chan struct{})}
+	env := a.env.Environ
+	for _, kv := range []string{"LESS=FRX", "LV=-c"} { // as git sets them: quit when it fits, pass colours, keep the screen
+		if name, _, _ := strings.Cut(kv, "="); a.env.get(name) == "" {
+			env = append(env[:len(env):len(env)], kv)
+		}
+	}
+	a.signals.patient.Store(true) // Ctrl-C is the pager's
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		defer close(p.done)
+		defer r.Close()
+		exit, err := proc.Interactive(ctx, proc.Cmd{Argv: []string{"sh", "-c", command}, Env: env}, r, terminal, os.Stderr)
+		if err != nil || exit == exitNotExecutable || exit == exitNotFound {
+			_, _ = io.Copy(terminal, r) // it has read nothing, so all of it is still there
+		}
+	}()
+	a.pager, a.env.Stdout = p, p
+}
+
+// pagerCommand is the user's pager as a line of shell, "" for none. Git knows its own configuration, PAGER and the
+// system's pager.
+func (a *app) pagerCommand(ctx context.Context) string {
+	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
+		if command, set := a.env.lookup(name); set {
+			return command
+		}
+	}
+	if a.repo != nil {
+		if command, err := a.repo.Pager(ctx); err == nil {
+			return command
+		}
+	}
+	if command, set := a.env.lookup("PAGER"); set {
+		return command
+	}
+	return "less"
+}
+
+// Write passes output to the pager. When the person has left it, the rest is not wanted.
+func (p *pager) Write(b []byte) (int, error) {
+	n, err := p.w.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		p.left.Store(true)
+	}
+	return n, err
+}
+
+// endPager waits until the person has seen enough. What failed only because nobody wants the rest is no error.
+func (a *app) endPager(err error) error {
+	p := a.pager
+	if p == nil {
+		return err
+	}
+	_ = p.w.Close()
+	<-p.done
+	a.signals.patient.Store(false)
+	a.env.Stdout = p.stdout
+	if p.left.Load() {
+		return nil
+	}
+	return err
+}
