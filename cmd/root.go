@@ -47,6 +47,7 @@ func Main(env Env) int {
 	root.SetErr(env.Stderr)
 	err := a.endPager(root.ExecuteContext(ctx))
 	a.close()
+	a.notices.wait() // the session is free already
 	if err == nil {
 		return exitOK
 	}

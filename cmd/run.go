@@ -95,7 +95,11 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, detache
 
 func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, quiet bool) error {
 	p := &progress{app: a}
-	a.eng.Tell = p.event
+	a.notices = &notices{app: a, say: p.line}
+	a.eng.Tell = func(e session.Event, s *session.Session) {
+		p.event(e, s)
+		a.notices.event(e, s)
+	}
 	if !quiet { // what the agent prints is in the log of its run
 		a.eng.Works.(*works).report = p.line
 	}
@@ -104,6 +108,9 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 		return err
 	}
 	if err := h.Run(ctx, o); err != nil {
+		if ctx.Err() == nil { // or the person is there and has just typed Ctrl-C
+			a.notices.failed(&h.S, err)
+		}
 		return err
 	}
 	return a.ended(ctx, h)

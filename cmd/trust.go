@@ -254,6 +254,9 @@ func configCommands(c *workflows.Config) []string {
 	for _, name := range sortedKeys(c.Gates) {
 		list = append(list, fmt.Sprintf("gate %s: %s", name, commandText(c.Gates[name].Run)))
 	}
+	if !c.OnEvent.IsZero() {
+		list = append(list, "on-event: "+commandText(c.OnEvent))
+	}
 	if len(c.Env) > 0 {
 		list = append(list, "may see: "+strings.Join(c.Env, " "))
 	}

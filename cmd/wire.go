@@ -32,6 +32,7 @@ type app struct {
 	clone   *registry.Clone
 	eng     *engine.Engine
 	locks   []*durable.Lock
+	notices *notices   // of a run, nil for other verbs
 	claimed session.ID // locked already, to complete its move
 	away    session.ID // acting on this one in its own work tree, which is not where the command was typed
 }

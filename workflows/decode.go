@@ -273,6 +273,7 @@ func (r *reader) config(root *node) *Config {
 	}
 	c.Agree = r.agree(f["agree"], "agree")
 	c.Env = r.env(f["env"])
+	c.OnEvent = r.command(f["on-event"], "on-event")
 	if n := f["gates"]; n != nil && n.kind != mapping {
 		r.wrong(n, "gates", "a mapping of names to gates")
 	} else if n != nil {

@@ -25,6 +25,7 @@ workflow: tdd
 agent: {command: [claude, -p], idle: 5m, timeout: 1h30m}
 agree: auto
 env: [OPENAI_API_KEY]
+on-event: notify-send wfs "$WFS_SUMMARY"
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
 `, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n"},

@@ -113,6 +113,8 @@ var configObject = &object{
 			value: word(AgreePerson, AgreeAuto)},
 		{name: "env", about: "Names of variables that agents and gates may see besides the usual ones. Never values.",
 			value: listOf(shape{kind: aVariable})},
+		{name: "on-event", about: "A command that is run when a session is blocked, waits, is completed, or needs a person. It gets JSON on standard input.",
+			value: shape{kind: aCommand}},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
 	},
 }

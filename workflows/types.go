@@ -175,8 +175,9 @@ type Config struct {
 	Version  int             `json:"version"`
 	Workflow string          `json:"workflow,omitempty"` // default for `wfs new`
 	Agent    Agent           `json:"agent"`
-	Agree    Agree           `json:"agree,omitempty"` // overrides Laps.Agree
-	Env      []string        `json:"env,omitempty"`   // names of variables that agents and gates may see, besides the allow-list
+	Agree    Agree           `json:"agree,omitempty"`   // overrides Laps.Agree
+	Env      []string        `json:"env,omitempty"`     // names of variables that agents and gates may see, besides the allow-list
+	OnEvent  Command         `json:"on_event,omitzero"` // run when a person should know of something; pinned in no plan
 	Gates    map[string]Gate `json:"gates"`
 }
 
