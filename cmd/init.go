@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -26,6 +28,7 @@ type initJSON struct {
 	Red      []session.TestID   `json:"red,omitempty"`
 	Flaky    []session.TestID   `json:"flaky,omitempty"`
 	Needs    string             `json:"needs,omitempty"`
+	Also     []string           `json:"also,omitempty"`
 	Next     []string           `json:"next"`
 }
 
@@ -40,7 +43,12 @@ func (a *app) initCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "init", Short: "find out how this project is tested, try it, and write .wfs/config.yaml",
 		Long: `Init proposes a test command for this project, runs it, shows what it said and how long it took, and writes
-.wfs/config.yaml with the command that ran. Nothing else is changed; the file is yours to edit and to commit.`,
+.wfs/config.yaml with the command that ran. Where one cannot run, the next likely one is tried. Nothing else is changed;
+the file is yours to edit and to commit.
+
+It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python (pytest,
+unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP (PHPUnit, Pest), Bats,
+and "make test".`,
 		Example: `  wfs init
   wfs init --test 'go test -json ./...' --format go-test-json
   wfs init --test 'pytest --junitxml="$WFS_REPORT"' --format junit`,
@@ -48,7 +56,7 @@ func (a *app) initCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
 	}
 	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal")
-	c.Flags().StringVar(&o.format, "format", "", "what it prints: go-test-json, junit or exit-code")
+	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
 	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists")
 	return c
 }
@@ -66,43 +74,119 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err := a.hold("wfs init"); err != nil {
 		return err
 	}
-	proposal, err := a.propose(o)
+	list, err := a.propose(o)
 	if err != nil {
 		return err
 	}
-	a.note("running: %s", commandText(proposal.Gate.Run))
-	base, err := a.tryGate(ctx, proposal.Gate)
+	chosen, base, err := a.try(ctx, list)
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "make it run here (is everything installed?), or name another: wfs init --test 'COMMAND' --format go-test-json|junit|exit-code"}
+		return err
 	}
-	return a.writeConfig(file, proposal, base)
+	return a.writeConfig(file, chosen, base, alsoFound(list, chosen))
 }
 
-func (a *app) propose(o initOptions) (phases.Proposal, error) {
+// try runs proposals of one ecosystem after the other until one shows tests. One that ran without any is taken when none
+// does, and one that only has an exit code when nothing else runs.
+func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal, session.Baseline, error) {
+	var empty *phases.Proposal
+	var emptyBase session.Baseline
+	var first error
+	for i, p := range list {
+		if empty != nil && !p.Gate.Format.PerTest() {
+			continue
+		}
+		a.note("running: %s", commandText(p.Gate.Run))
+		base, err := a.tryGate(ctx, p.Gate)
+		var changed *phases.ChangedTreeError
+		switch {
+		case ctx.Err() != nil:
+			return p, base, ctx.Err()
+		case errors.As(err, &changed):
+			return p, base, &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: ignoreHint(changed.Paths)}
+		case err != nil:
+			if first == nil {
+				first = cannotTry(p, err)
+			}
+			if i+1 < len(list) {
+				a.note("    could not run it: %s", safetext.Line(err.Error(), 200))
+			}
+		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
+			if empty == nil {
+				empty, emptyBase = &list[i], base
+			}
+		default:
+			return p, base, nil
+		}
+	}
+	if empty != nil {
+		return *empty, emptyBase, nil
+	}
+	return phases.Proposal{}, session.Baseline{}, first
+}
+
+func cannotTry(p phases.Proposal, err error) error {
+	hint := "make it run here (is everything installed?), or name another: wfs init --test 'COMMAND' --format FORMAT"
+	if p.Install != "" {
+		hint = p.Install + "   (then wfs init again), or name another: wfs init --test 'COMMAND' --format FORMAT"
+	}
+	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
+}
+
+// ignoreHint is the command that makes git ignore what a gate wrote: the directories, or the files at the top.
+func ignoreHint(paths []string) string {
+	var names []string
+	for _, p := range paths {
+		top, _, below := strings.Cut(p, "/")
+		if below {
+			top += "/"
+		}
+		if len(names) < 5 && !slices.Contains(names, top) {
+			names = append(names, top)
+		}
+	}
+	if len(names) == 0 {
+		return "ignore what it writes in .gitignore, then: wfs init"
+	}
+	return "if those are made by the tests: printf '%s\\n' " + strings.Join(quoteAll(names), " ") + " >> .gitignore   (then wfs init again)"
+}
+
+func quoteAll(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = "'" + strings.ReplaceAll(safetext.Line(n, 100), "'", `'\\''`) + "'"
+	}
+	return out
+}
+
+// alsoFound lists the first proposal of every other ecosystem that is here: a repository may hold several.
+func alsoFound(list []phases.Proposal, chosen phases.Proposal) []string {
+	seen := []string{chosen.Ecosystem, "make"}
+	var also []string
+	for _, p := range list {
+		if !slices.Contains(seen, p.Ecosystem) {
+			seen = append(seen, p.Ecosystem)
+			also = append(also, commandText(p.Gate.Run))
+		}
+	}
+	return also
+}
+
+func (a *app) propose(o initOptions) ([]phases.Proposal, error) {
 	if o.test != "" {
 		f := workflows.Format(o.format)
-		switch f {
-		case "":
-			f = workflows.FormatExit
-			if strings.Contains(o.test, "go test") && strings.Contains(o.test, "-json") {
-				f = workflows.FormatGoTest
-			} else if strings.Contains(strings.ToLower(o.test), "junit") {
-				f = workflows.FormatJUnit
-			}
-		case workflows.FormatGoTest, workflows.FormatJUnit, workflows.FormatExit:
-		default:
-			return phases.Proposal{}, &usageError{fmt.Sprintf("--format %q: it is one of go-test-json, junit, exit-code", o.format), ""}
+		switch {
+		case f == "":
+			f = phases.GuessFormat(o.test)
+		case !slices.Contains(workflows.Formats(), f):
+			return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
 		}
-		return phases.Proposal{Gate: workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.InPlace, Timeout: workflows.DefaultGateTimeout}}, nil
+		return []phases.Proposal{{Gate: workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.InPlace, Timeout: workflows.DefaultGateTimeout}}}, nil
 	}
 	list := phases.Propose(a.repo.Root(), os.ReadFile)
 	if len(list) == 0 {
-		return phases.Proposal{}, &session.Refusal{Code: session.RefuseUsage, Message: "nothing here says how this project is tested", Hint: "wfs init --test 'COMMAND'"}
+		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "nothing here says how this project is tested", Hint: "wfs init --test 'COMMAND'"}
 	}
-	return list[0], nil
+	return list, nil
 }
 
 // tryGate runs a gate on the work tree as it is.
@@ -125,7 +209,7 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, 
 	return b, err
 }
 
-func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline) error {
+func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline, also []string) error {
 	res := base.Gates[0]
 	workflow := ""
 	if p.Gate.Format.PerTest() {
@@ -147,7 +231,7 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	}
 	next := []string{`git add .wfs && git commit -m "how wfs judges this project"`, `wfs new "what you want to build" --agent 'COMMAND'`}
 	if a.json {
-		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, next})
+		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, also, next})
 	}
 	a.out("%s", baselineLine(res))
 	if len(base.Red) > 0 && res.Counts.Total() > 0 {
@@ -162,6 +246,9 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline)
 	}
 	if p.Needs != "" {
 		a.out("%s", p.Needs)
+	}
+	for _, command := range also {
+		a.out("also found: %s; write it under gates: if it should judge too", command)
 	}
 	a.steps(next)
 	return nil

@@ -79,12 +79,20 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	}
 	if now != *tree {
 		if !g.MayChangeTree {
-			return nil, fmt.Errorf("gate %s: %s", g.Name, j.changedTree(ctx, g, *tree, now))
+			return nil, &ChangedTreeError{Paths: j.changedPaths(ctx, *tree, now), reason: fmt.Sprintf("gate %s: %s", g.Name, j.changedTree(ctx, g, *tree, now))}
 		}
 		*tree = now
 	}
 	return run, nil
 }
+
+// ChangedTreeError says that a gate leaves files that git does not ignore.
+type ChangedTreeError struct {
+	Paths  []string // what it changed, as far as that could be found out
+	reason string
+}
+
+func (e *ChangedTreeError) Error() string { return e.reason }
 
 // cannot is the error about a gate that cannot judge, with what it printed last.
 func (g *gateRun) cannot(why string) error {

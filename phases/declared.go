@@ -15,6 +15,7 @@ import (
 // declaration is one named piece of a source file: a test, or (in Go) anything else at the top level.
 type declaration struct {
 	name  string
+	alias string // the name that the test is shown by, if its mark says one
 	body  string // without comments and layout, to tell whether it was changed
 	test  bool
 	empty bool // a test that cannot fail, because it calls nothing
@@ -30,6 +31,16 @@ func declarations(file string, src []byte) []declaration {
 		return scriptDeclarations(string(src))
 	case ".py":
 		return pythonDeclarations(string(src))
+	case ".rb":
+		return rubyDeclarations(string(src))
+	case ".rs":
+		return markedDeclarations(string(src), declaredRE().rust)
+	case ".java", ".kt", ".kts", ".groovy", ".scala":
+		return markedDeclarations(string(src), declaredRE().jvm)
+	case ".cs", ".fs", ".vb":
+		return markedDeclarations(string(src), declaredRE().dotnet)
+	case ".php":
+		return append(markedDeclarations(string(src), declaredRE().php), scriptDeclarations(string(src))...) // Pest's are like Jest's
 	}
 	return otherDeclarations(string(src))
 }
@@ -137,10 +148,13 @@ func cannotFail(f *ast.FuncDecl) bool {
 	return !found
 }
 
-var declaredRE = sync.OnceValue(func() (r struct{ script, python, other *regexp.Regexp }) {
-	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:(?:t|ctx|context)\\.)?(?:test|it|specify)((?:\\.\\w+)*)\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
+var declaredRE = sync.OnceValue(func() (r struct{ script, python, ruby, rust, jvm, dotnet, php, other, display, hole *regexp.Regexp }) {
+	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:(?:t|ctx|context)\\.)?(?:test|it|specify)((?:\\.\\w+)*)(?:\\s*\\((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)|\\s*`[^`]*`)?\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
 	r.python = regexp.MustCompile(`(?m)^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(`)
-	r.other = regexp.MustCompile(`\b(?:void|fn|def|fun|func|function|sub|Task)\s+(\w*[Tt]est\w*|should\w*|it_\w+)\s*\(`)
+	r.ruby, r.rust, r.jvm = regexp.MustCompile(rubyTest), regexp.MustCompile(rustTest), regexp.MustCompile(jvmTest)
+	r.dotnet, r.php, r.other = regexp.MustCompile(dotnetTest), regexp.MustCompile(phpTest), regexp.MustCompile(otherTest)
+	r.hole = regexp.MustCompile(`\$\{[^}]*\}|%%?[psdifjoc#$]|\$#?[\w.]+`)
+	r.display = regexp.MustCompile(displayName)
 	return r
 })
 
@@ -160,7 +174,10 @@ func scriptDeclarations(src string) []declaration {
 		if i+1 < len(at) {
 			end = at[i+1][0]
 		}
-		if strings.Contains(name, "${") || strings.Contains(name, "%") || strings.Contains(modifier, "skip") || strings.Contains(modifier, "todo") {
+		if strings.Contains(modifier, "skip") || strings.Contains(modifier, "todo") {
+			continue
+		}
+		if name = withWildcards(name); strings.Trim(name, "* ") == "" {
 			continue
 		}
 		body := withoutComments(src[m[0]:end], "//")
@@ -172,6 +189,30 @@ func scriptDeclarations(src string) []declaration {
 		out = append(out, d)
 	}
 	return out
+}
+
+// withWildcards puts "*" where a title is computed: ${x} and, for tests of a table, %s and $x.
+func withWildcards(name string) string { return declaredRE().hole.ReplaceAllString(name, "*") }
+
+// fits reports whether a name is the one that a declaration, maybe with wildcards, is about.
+func fits(declared, name string) bool {
+	if declared == name {
+		return true
+	}
+	parts := strings.Split(declared, "*")
+	if len(parts) == 1 || !strings.HasPrefix(name, parts[0]) {
+		return false
+	}
+	name = name[len(parts[0]):]
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return strings.HasSuffix(name, last)
 }
 
 // opensSubtest reports whether what stands between two declarations leads from a test to its first subtest: the second
@@ -186,15 +227,36 @@ func pythonDeclarations(src string) []declaration {
 	for _, m := range declaredRE().python.FindAllStringSubmatchIndex(src, -1) {
 		indent := m[3] - m[2]
 		body := pythonBlock(src[m[0]:], indent)
+		marks := pythonMarks(src[:m[0]], src[m[2]:m[3]])
 		_, inner, _ := strings.Cut(body, "\n")
 		if first, _, _ := strings.Cut(body, "\n"); strings.Contains(first, "assert ") {
 			inner = first[strings.Index(first, ")")+1:] + inner
 		}
 		code := withoutComments(inner, "#")
-		out = append(out, declaration{name: src[m[4]:m[5]], body: strings.Join(strings.Fields(withoutComments(body, "#")), " "), test: true,
+		out = append(out, declaration{name: src[m[4]:m[5]], body: strings.Join(strings.Fields(marks+withoutComments(body, "#")), " "), test: true,
 			empty: !strings.Contains(code, "assert") && !strings.Contains(code, "(") && !strings.Contains(code, "raise")})
 	}
 	return out
+}
+
+// pythonMarks are the decorators that stand right above a definition, as far as each is on one line or closed at its
+// indentation.
+func pythonMarks(before, indent string) string {
+	from := len(before)
+	for from > 0 {
+		start := strings.LastIndexByte(before[:from-1], '\n') + 1
+		text := strings.TrimRight(before[start:from], " \t\r\n")
+		rest, ok := strings.CutPrefix(text, indent)
+		if !ok || rest == "" || rest[0] != '@' && rest[0] != ')' && rest[0] != ']' && rest[0] != ' ' && rest[0] != '\t' {
+			break
+		}
+		from = start
+	}
+	block := before[from:]
+	if i := strings.Index(block, indent+"@"); i >= 0 {
+		return strings.Join(strings.Fields(block[i:]), " ") + " "
+	}
+	return ""
 }
 
 // pythonBlock is a definition and the lines that are indented deeper than it.
@@ -208,19 +270,6 @@ func pythonBlock(src string, indent int) string {
 		end += len(line)
 	}
 	return src[:end]
-}
-
-func otherDeclarations(src string) []declaration {
-	var out []declaration
-	at := declaredRE().other.FindAllStringSubmatchIndex(src, -1)
-	for i, m := range at {
-		end := len(src)
-		if i+1 < len(at) {
-			end = at[i+1][0]
-		}
-		out = append(out, declaration{name: src[m[2]:m[3]], body: strings.Join(strings.Fields(src[m[0]:end]), " "), test: true})
-	}
-	return out
 }
 
 // withoutComments drops what follows a mark at the start of a line or after a space, and /* … */ where the mark is //.

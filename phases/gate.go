@@ -3,10 +3,8 @@ package phases
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,19 +81,25 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	tail := &lastLines{}
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
 	read := func() *report { return newReport() }
-	switch {
+	compiler := newBuildErrors(j.place())
+	switch lines := lineParserOf(g.Format, j.place()); {
 	case g.Format == workflows.FormatGoTest:
 		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
 		spec.Stdout, spec.Stderr = io.MultiWriter(shared, p.stream(false)), io.MultiWriter(shared, p.stream(true))
 		read = p.finish
-	case g.Format == workflows.FormatJUnit && g.Report == "":
+	case lines != nil:
+		// One pipe for both streams keeps their lines in order.
+		feed := &lineFeed{to: lines.line}
+		both := io.MultiWriter(shared, tail, feed)
+		spec.Stdout, spec.Stderr = both, both
+		read = func() *report { feed.close(); return lines.finish() }
+	case g.Format.InFiles() && g.Report == "":
 		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
-		out := &junitStdout{}
-		out.start(j.roots())
-		spec.Stdout, spec.Stderr = io.MultiWriter(shared, tail, out), io.MultiWriter(shared, tail)
-		read = func() *report { return out.finish() }
+		out := startDocument(fileParserOf(g.Format, j.place()))
+		spec.Stdout, spec.Stderr = io.MultiWriter(shared, tail, compiler.stream(), out), io.MultiWriter(shared, tail, compiler.stream())
+		read = out.finish
 	default:
-		both := io.MultiWriter(shared, tail)
+		both := io.MultiWriter(shared, tail, compiler.stream())
 		spec.Stdout, spec.Stderr = both, both
 	}
 	res, err := proc.Run(ctx, spec)
@@ -114,12 +118,15 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if len(res.Survivors) > 0 {
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
 	}
-	if g.Format == workflows.FormatJUnit {
+	if g.Format.InFiles() {
 		if err := j.readReports(run, reportFile, old); err != nil {
 			return nil, err
 		}
 		if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
 			return nil, err
+		}
+		if run.ran() && run.exit != 0 {
+			compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })
 		}
 	}
 	run.close()
@@ -153,7 +160,7 @@ func (g *gateRun) close() {
 // saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
 // a sentence.
 func saysNoTests(g *gateRun) bool {
-	if g.exit == 0 || g.exit == 5 && g.gate.Format == workflows.FormatJUnit {
+	if g.exit == 0 || g.exit == 5 && (g.gate.Format == workflows.FormatJUnit || g.gate.Format == workflows.FormatUnittest) {
 		return true
 	}
 	text := strings.Join(g.printed, "\n")
@@ -174,16 +181,12 @@ func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stam
 			}
 		}
 	} else {
-		info, err := os.Stat(reportFile)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var err error
+		if files, err = writtenReports(reportFile); err != nil || len(files) == 0 {
 			return err
 		}
-		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-			return nil
-		}
-		files = []string{reportFile}
 	}
-	p := newJUnitParser(j.roots()...)
+	p := fileParserOf(run.gate.Format, j.place())
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
@@ -192,41 +195,17 @@ func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stam
 		p.parse(f)
 		_ = f.Close()
 	}
-	run.report = p.r
+	run.report = p.finish()
 	return nil
 }
 
-// roots are the names under which tools print the work tree.
-func (j *Judge) roots() []string {
-	roots := []string{filepath.ToSlash(j.Root)}
+// place is the work tree as tools print it.
+func (j *Judge) place() place {
+	roots := place{filepath.ToSlash(j.Root)}
 	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
 		roots = append(roots, filepath.ToSlash(real))
 	}
 	return roots
-}
-
-// junitStdout parses a report while it is printed.
-type junitStdout struct {
-	w    *io.PipeWriter
-	done chan *report
-}
-
-func (s *junitStdout) start(roots []string) {
-	r, w := io.Pipe()
-	s.w, s.done = w, make(chan *report, 1)
-	go func() {
-		p := newJUnitParser(roots...)
-		p.parse(r)
-		_ = r.Close()
-		s.done <- p.r
-	}()
-}
-
-func (s *junitStdout) Write(b []byte) (int, error) { return s.w.Write(b) }
-
-func (s *junitStdout) finish() *report {
-	_ = s.w.Close()
-	return <-s.done
 }
 
 // goWithoutCache makes `go test` run tests whose result it remembers.

@@ -101,6 +101,16 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 
 // expectedAs finds the tests that are meant by a name. Where new ones have it, older ones that have it too are others.
 func (l *lap) expectedAs(name string) []session.TestID {
+	if ids := l.called(name); len(ids) > 0 {
+		return ids
+	}
+	if alias := l.files.alias(name); alias != "" {
+		return l.called(alias)
+	}
+	return nil
+}
+
+func (l *lap) called(name string) []session.TestID {
 	var fresh, old []session.TestID
 	for _, id := range sortedKeys(l.now.tests) {
 		if !matches(id, name) {
@@ -187,7 +197,7 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 			return true
 		}
 	}
-	if len(b.missing) > 0 && (l.ranNothing() || l.declaredIn(id, b)) {
+	if len(b.missing) > 0 && (l.ranNothing() || l.stoppedBuild(b) || l.declaredIn(id, b)) {
 		return true
 	}
 	return l.tookDown(id, excused)
@@ -203,6 +213,11 @@ func (l *lap) ranNothing() bool {
 	return true
 }
 
+// stoppedBuild reports whether what waits for a missing name kept other units from being built too.
+func (l *lap) stoppedBuild(b broken) bool {
+	return slices.ContainsFunc(l.now.broken, func(x breakage) bool { return x.Build && b.missing[x.Unit] })
+}
+
 // declaredIn reports whether a test is declared in one of the files that cannot be loaded yet.
 func (l *lap) declaredIn(id session.TestID, b broken) bool {
 	for _, x := range l.now.broken {
@@ -210,7 +225,7 @@ func (l *lap) declaredIn(id session.TestID, b broken) bool {
 			continue
 		}
 		for _, f := range l.files.tests(id, x.File) {
-			is := func(d declaration) bool { return d.test && declares(id, leaf(id), d.name) }
+			is := func(d declaration) bool { return d.test && d.declares(id, leaf(id)) }
 			if slices.ContainsFunc(f.decls, is) || slices.ContainsFunc(f.oldDecls, is) {
 				return true
 			}

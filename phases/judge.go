@@ -288,16 +288,25 @@ func (j *Judge) keepFailures(runDir string, list []Failure) {
 // changedTree says what a gate did to the tree.
 func (j *Judge) changedTree(ctx context.Context, g workflows.Gate, from, to session.Tree) string {
 	what := "files that are not ignored"
-	if j.Changes != nil {
-		if changes, err := j.Changes(ctx, from, to); err == nil && len(changes) > 0 {
-			paths := make([]string, len(changes))
-			for i, c := range changes {
-				paths[i] = c.Path
-			}
-			what = some(paths)
-		}
+	if paths := j.changedPaths(ctx, from, to); len(paths) > 0 {
+		what = some(paths)
 	}
 	return "it changed " + what + ": ignore such files in .gitignore, or set may-change-tree for the gate"
+}
+
+func (j *Judge) changedPaths(ctx context.Context, from, to session.Tree) []string {
+	if j.Changes == nil {
+		return nil
+	}
+	changes, err := j.Changes(ctx, from, to)
+	if err != nil {
+		return nil
+	}
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = c.Path
+	}
+	return paths
 }
 
 // maxRead bounds what is read of one source file. A test file beyond it is judged by its name alone.

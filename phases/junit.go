@@ -16,13 +16,13 @@ const suiteSep = " > "
 // junitParser reads JUnit XML, one document or many. There is no standard, so it takes what the tools that are in use
 // print: nested suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around.
 type junitParser struct {
-	r     *report
-	roots []string // absolute paths of the work tree, with slashes, that are taken from names
-	seen  map[session.TestID]int
+	r    *report
+	at   place
+	seen map[session.TestID]int
 }
 
 func newJUnitParser(roots ...string) *junitParser {
-	return &junitParser{r: newReport(), roots: roots, seen: map[session.TestID]int{}}
+	return &junitParser{r: newReport(), at: roots, seen: map[session.TestID]int{}}
 }
 
 // testCase is one <testcase> while it is read.
@@ -38,13 +38,15 @@ const maxDepth = 1000
 // parse adds every document in a stream to the report. It never fails: what cannot be read is noted as damage.
 func (p *junitParser) parse(r io.Reader) {
 	feed := newXMLFeed(r)
-	for feed.next() {
+	for feed.next("?xml", "testsuite") {
 		if err := p.document(feed); err != nil && p.r.damaged == "" {
 			p.r.damaged = "it is cut or not well formed"
 		}
 	}
 	_, _ = io.Copy(io.Discard, feed.in)
 }
+
+func (p *junitParser) finish() *report { return p.r }
 
 func (p *junitParser) document(feed *xmlFeed) error {
 	dec := xml.NewDecoder(feed)
@@ -126,11 +128,11 @@ func (c *testCase) child(t xml.StartElement) bool {
 }
 
 func (p *junitParser) add(c *testCase, suites []string) {
-	c.name, c.class = p.relative(c.name), p.relative(c.class)
+	c.name, c.class = p.at.relative(c.name), p.at.relative(c.class)
 	if c.name == "" {
 		c.name = "(unnamed)"
 	}
-	message := p.withoutRoots(c.message.String())
+	message := p.at.without(c.message.String())
 	if unit, file := c.loadFailure(message); unit != "" {
 		p.r.breaks(breakage{Unit: unit, File: file, Missing: missingInScript(message), Message: message})
 		return
@@ -155,12 +157,22 @@ func (p *junitParser) add(c *testCase, suites []string) {
 		id = session.TestID(fmt.Sprintf("%s#%d", id, n))
 	}
 	p.r.set(id, c.status)
-	if file := p.relative(c.file); file != "" && len(p.r.files) < maxTests {
-		p.r.files[id] = path.Clean(strings.ReplaceAll(file, `\`, "/"))
+	if file := p.at.relative(c.file); file != "" && len(p.r.files) < maxTests {
+		p.r.files[id] = cleanPath(file)
 	}
 	if c.status == session.TestFail || c.status == session.TestError {
 		p.r.say(id, message)
 	}
+	if c.status == session.TestError && c.raised(message) && len(p.r.raised) < maxTests {
+		p.r.raised[id] = true
+	}
+}
+
+// raised reports whether an error came while the test itself ran: an exception that is no failed assertion, for runners
+// that tell them apart (Surefire, PHPUnit). pytest says "error" of what stands around a test, other runners name the class.
+func (c *testCase) raised(message string) bool {
+	return c.name != "(unnamed)" && c.name != c.class && c.name != "initializationError" &&
+		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")
 }
 
 // loadFailure reports whether the case stands for a file that could not be loaded rather than for a test, and names it:
@@ -190,24 +202,6 @@ func isScriptFile(name string) bool {
 	return false
 }
 
-// relative takes the work tree's path from a name: evidence must be the same in every clone.
-func (p *junitParser) relative(name string) string {
-	for _, root := range p.roots {
-		if rest, ok := strings.CutPrefix(strings.ReplaceAll(name, `\`, "/"), root+"/"); ok {
-			return rest
-		}
-	}
-	return name
-}
-
-func (p *junitParser) withoutRoots(s string) string {
-	for _, root := range p.roots {
-		s = strings.ReplaceAll(s, "file://"+root+"/", "./")
-		s = strings.ReplaceAll(s, root+"/", "./")
-	}
-	return s
-}
-
 func attr(t xml.StartElement, name string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == name {
@@ -216,3 +210,5 @@ func attr(t xml.StartElement, name string) string {
 	}
 	return ""
 }
+
+func cleanPath(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }

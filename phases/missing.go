@@ -1,7 +1,9 @@
 package phases
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // What says, in the words of compilers and loaders, that a name does not exist. A test may fail for such a name before
@@ -134,4 +136,67 @@ func between(s, before, after string) (string, bool) {
 func firstWord(s string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
 	return strings.TrimRight(word, ";:,)")
+}
+
+// missingRE are the forms in which compilers and loaders of other languages say it. The first group that is not empty is
+// the name.
+var missingRE = sync.OnceValue(func() (r struct{ rust, compiled, ruby []*regexp.Regexp }) {
+	list := func(forms ...string) (out []*regexp.Regexp) {
+		for _, f := range forms {
+			out = append(out, regexp.MustCompile(f))
+		}
+		return out
+	}
+	r.rust = list(
+		"^cannot find (?:function|value|type|trait|struct, variant or union type|struct|macro|tuple struct/variant|tuple variant|unit struct|attribute|derive macro|associated function|associated type|method|module or crate|\\w+)(?:, \\w+)* `([^`]+)` in ",
+		"^(?:unresolved imports?|failed to resolve: (?:use of unresolved module or unlinked crate|use of undeclared (?:type|crate or module|module)|could not find)|cannot find)[ `]*([^`,]+)`",
+		"^no (?:function or associated item|method|associated item|variant or associated item|variant|associated function or constant|variant, associated function, or constant) named `([^`]+)` found",
+		"^no field `([^`]+)` on type", "has no field named `([^`]+)`$", "^file not found for module `([^`]+)`",
+		"^could not find `([^`]+)` in ", "^not all trait items implemented, missing: `([^`]+)`", "^no `([^`]+)` (?:external|in) ",
+		"^method `([^`]+)` is not a member of trait", "^type `([^`]+)` is not a member of trait")
+	r.compiled = list(
+		`package ([\w.]+) does not exist`, `(?:object|value|type) (\w+) is not a member of`, `not found: (?:value|type|object) (\w+)`, // javac, scalac
+		"(?i)unresolved reference:? '?`?(\\w+)",            // kotlinc
+		`unable to resolve class ([\w.]+)`,                 // groovyc
+		`does not contain a definition for '([^']+)'`,      // CS0117, CS1061
+		`The name '([^']+)' does not exist in the current`, // CS0103
+		`The type or namespace name '([^']+)'`,             // CS0246, CS0234
+		`The (?:value|type|namespace|constructor|field|object constructor|record label)[\w, ]* '([^']+)' is not defined`, // FS0039
+		`Cannot find name '([^']+)'`, `has no exported member (?:named )?'([^']+)'`, `Property '([^']+)' does not exist on type`,
+		`Cannot find module '((?:\.|/)[^']*)'`, `does not exist in type '[^']*'.*'([^']+)'`, // TS2304, TS2305, TS2339, TS2307
+		`(?:Class|Interface|Trait|Enum) "([^"]+)" not found`, `Call to undefined (?:function|method) ([\w\\:]+)\(`,
+		`Undefined constant "?([\w\\:]+)`, `Failed opening required '([^']+)'`, // php
+		`cannot find (?:type )?'([^']+)' in scope`, `has no member '([^']+)'`) // swift
+	r.ruby = list("cannot load such file -- (\\S+)", "uninitialized constant ([\\w:]+)",
+		"undefined (?:local variable or )?method [`'](\\S+?)'", "undefined local variable or method [`'](\\S+?)'")
+	return r
+})
+
+func firstName(forms []*regexp.Regexp, text string) string {
+	for _, re := range forms {
+		if m := re.FindStringSubmatch(text); m != nil && len(m[1]) < maxTestName {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// missingInRust does the same for errors of rustc, without their code.
+func missingInRust(msg string) string { return firstName(missingRE().rust, msg) }
+
+// missingInCompiled does it for compilers of the JVM, of .NET and of TypeScript, and for PHP. javac's "cannot find symbol"
+// is not among them: it names the symbol on another line.
+func missingInCompiled(msg string) string { return firstName(missingRE().compiled, msg) }
+
+// missingInRuby does it for Ruby, while files are loaded and while tests run.
+func missingInRuby(text string) string { return firstName(missingRE().ruby, text) }
+
+// symbolOf is the name in javac's "method sub(int,int)", "class Calc", "variable x of type Calc".
+func symbolOf(text string) string {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return ""
+	}
+	name, _, _ := strings.Cut(words[1], "(")
+	return name
 }

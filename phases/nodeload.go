@@ -42,8 +42,7 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		case res.Ended != proc.Exited || res.Exit == 0:
 			continue
 		}
-		p := junitParser{roots: j.roots()}
-		b.Message = excerpt(p.withoutRoots(string(stderr.b)), maxExcerpt)
+		b.Message = excerpt(j.place().without(string(stderr.b)), maxExcerpt)
 		b.Missing = missingInScript(b.Message)
 		run.report.messages[b.Unit] = b.Message
 	}

@@ -86,7 +86,7 @@ func judgeRed(l *lap) finding {
 		s := l.now.tests[id]
 		switch {
 		case id == gateID(l.gate), broken.missing[id], l.hasFailingSubtest(id), !l.isNew(id):
-		case s == session.TestFail, s == session.TestError && missingInScript(l.now.messages[id]) != "":
+		case s == session.TestFail, s == session.TestError && (l.now.raised[id] || missingInScript(l.now.messages[id]) != ""):
 			failed = append(failed, id)
 		case s == session.TestError:
 			errored = append(errored, id)
@@ -204,7 +204,7 @@ func (l *lap) brokenUnits() broken {
 
 func (l *lap) changedTestFile(printed string) bool {
 	return slices.ContainsFunc(l.files.changes, func(c session.Change) bool {
-		return c.Status != "D" && isTestFile(c.Path) && sameFile(c.Path, printed)
+		return c.Status != "D" && l.files.holdsTests(c) && sameFile(c.Path, printed)
 	})
 }
 
@@ -216,7 +216,7 @@ func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
 	for _, c := range l.files.changes {
 		inUnit := slices.ContainsFunc(why, func(x breakage) bool { return sameFile(c.Path, x.File) })
 		isGo := strings.HasSuffix(c.Path, ".go")
-		if c.Status == "D" || !isTestFile(c.Path) || !inUnit && !(isGo && inPackage(c.Path, string(unit))) {
+		if c.Status == "D" || !l.files.holdsTests(c) || !inUnit && !(isGo && inPackage(c.Path, string(unit))) {
 			continue
 		}
 		file := l.files.file(c)

@@ -23,9 +23,10 @@ type report struct {
 	messages map[session.TestID]string // of failing tests, at most maxFailures of them, at most maxExcerpt each
 	files    map[session.TestID]string // where a failing test is, for runners that say so
 	broken   []breakage
-	crashed  map[string]bool // Go packages whose test process died in the middle
-	damaged  string          // why the report is not to be trusted to be complete, "" if it is
-	noTests  bool            // the runner itself said that there are none
+	crashed  map[string]bool         // Go packages whose test process died in the middle
+	raised   map[session.TestID]bool // tests with TestError whose own code was running when it came
+	damaged  string                  // why the report is not to be trusted to be complete, "" if it is
+	noTests  bool                    // the runner itself said that there are none
 }
 
 // breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
@@ -34,10 +35,11 @@ type breakage struct {
 	File    string         // where, as the runner names it; "" if it does not
 	Missing string         // the name that does not exist, when that is the reason
 	Message string
+	Build   bool // it stopped a whole build, so that other units could not run either
 }
 
 func newReport() *report {
-	return &report{tests: session.Tests{}, messages: map[session.TestID]string{}, files: map[session.TestID]string{}, crashed: map[string]bool{}}
+	return &report{tests: session.Tests{}, messages: map[session.TestID]string{}, files: map[session.TestID]string{}, crashed: map[string]bool{}, raised: map[session.TestID]bool{}}
 }
 
 // set records a status. Of several for the same test the worst one stays: `-count=3` fails when one of them fails.

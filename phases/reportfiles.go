@@ -2,6 +2,7 @@ package phases
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -57,6 +58,25 @@ func reportStamps(root, glob string) (map[string]stamp, error) {
 		return nil
 	})
 	return found, err
+}
+
+// writtenReports lists what a run left at $WFS_REPORT: the file, or the files below the directory that it made of it.
+// Empty files count as none.
+func writtenReports(name string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 && len(files) < maxReportFiles {
+			files = append(files, file)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return files, err
 }
 
 // anchored makes a report glob relative to the top: unlike a guard's pattern, "report.xml" is one file.

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -50,13 +51,25 @@ func (l *lapFiles) tests(id session.TestID, where string) []*changedFile {
 	var out []*changedFile
 	for _, c := range l.changes {
 		switch isGo := strings.HasSuffix(c.Path, "_test.go"); {
-		case !isTestFile(c.Path), isGo != (pkg != ""), isGo && !inPackage(c.Path, pkg),
+		case !l.holdsTests(c), isGo != (pkg != ""), isGo && !inPackage(c.Path, pkg),
 			where != "" && !sameFile(c.Path, where):
 			continue
 		}
 		out = append(out, l.file(c))
 	}
 	return out
+}
+
+// holdsTests reports whether a changed file is a test file, or a Rust file with its tests inside.
+func (l *lapFiles) holdsTests(c session.Change) bool {
+	if isTestFile(c.Path) {
+		return true
+	}
+	if !strings.HasSuffix(c.Path, ".rs") {
+		return false
+	}
+	f := l.file(c)
+	return len(f.decls) > 0 || len(f.oldDecls) > 0
 }
 
 // inPackage reports whether a Go file may belong to a package, judging by the end of its import path.
@@ -82,7 +95,7 @@ func (l *lapFiles) touched(id session.TestID, where string) bool {
 	names := declaredNames(id)
 	for _, f := range l.tests(id, where) {
 		for _, d := range f.decls {
-			if !d.test || !slices.ContainsFunc(names, func(n string) bool { return declares(id, n, d.name) }) {
+			if !d.test || !slices.ContainsFunc(names, func(n string) bool { return d.declares(id, n) }) {
 				continue
 			}
 			if !f.oldKnown || !sameIn(f.oldDecls, d) || l.usesChanged(id, d) {
@@ -104,7 +117,7 @@ func (l *lapFiles) mentions(c session.Change, name string) bool {
 	if strings.Contains(c.Path, name) {
 		return true
 	}
-	return !isScriptFile(c.Path) && len(name) > 3 && strings.Contains(string(l.file(c).now), name)
+	return !isCode(c.Path) && len(name) > 3 && strings.Contains(string(l.file(c).now), name)
 }
 
 // declaredNames are the names that a test may have been declared by, the likeliest first.
@@ -113,16 +126,32 @@ func declaredNames(id session.TestID) []string {
 	if _, name := goTest(id); name != "" {
 		return append(names, strings.Split(name, "/")[1:]...) // methods of suites
 	}
+	if class, name, ok := strings.Cut(string(id), "::"); ok && !strings.Contains(class, "/") && !isScriptFile(class) {
+		if word, _, ok := strings.Cut(name, "("); ok && word != "" && !strings.ContainsAny(word, " ") {
+			names = append(names, word) // adds(int), Adds(a: 1)
+		}
+		if word, _, ok := strings.Cut(name, " with data set "); ok {
+			names = append(names, word) // PHPUnit's table
+		}
+	}
+	if segments := strings.Split(string(id), "::"); len(segments) > 2 {
+		names = append(names, segments[1:len(segments)-1]...) // adds::case_1 of rstest
+	}
 	if suites := strings.Split(string(id), suiteSep); len(suites) > 1 {
 		names = append(names, suites[:len(suites)-1]...) // tests whose subtest it is
 	}
 	return names
 }
 
+// declares reports whether a declaration makes a test that its runner calls leaf.
+func (d declaration) declares(id session.TestID, leaf string) bool {
+	return declares(id, leaf, d.name) || d.alias != "" && declares(id, leaf, d.alias)
+}
+
 // declares reports whether a declaration called name makes a test that its runner calls leaf. Runners that report classes
 // may put the suites' names in front.
 func declares(id session.TestID, leaf, name string) bool {
-	return leaf == name || strings.HasSuffix(leaf, " "+name) && strings.Contains(string(id), "::")
+	return fits(name, leaf) || strings.Contains(string(id), "::") && (strings.HasSuffix(leaf, " "+name) || strings.Contains(name, "*") && fits("* "+name, leaf))
 }
 
 func sameIn(list []declaration, d declaration) bool {
@@ -145,13 +174,28 @@ func (l *lapFiles) usesChanged(id session.TestID, d declaration) bool {
 	return false
 }
 
+// alias is the name by which a test is shown that a changed file declares by another one.
+func (l *lapFiles) alias(name string) string {
+	for _, c := range l.changes {
+		if !l.holdsTests(c) {
+			continue
+		}
+		for _, d := range l.file(c).decls {
+			if d.name == name && d.alias != name {
+				return d.alias
+			}
+		}
+	}
+	return ""
+}
+
 // emptied reports whether a test of this id was made unable to fail. With sure it must be known that it was not so at
 // the lap's start; without, it is enough that it is so now.
 func (l *lapFiles) emptied(id session.TestID, where string, sure bool) bool {
 	name, empty := leaf(id), false
 	for _, f := range l.tests(id, where) {
 		for _, d := range f.decls {
-			if !d.test || !declares(id, name, d.name) {
+			if !d.test || !d.declares(id, name) {
 				continue
 			}
 			if !d.empty {
@@ -167,7 +211,7 @@ func (l *lapFiles) emptied(id session.TestID, where string, sure bool) bool {
 // removed reports whether a name stood in a changed file at the lap's start and is gone from all of them: it is not
 // missing because it does not exist yet, but because somebody took it away.
 func (l *lapFiles) removed(name string) bool {
-	if i := strings.LastIndexAny(name, "./"); i >= 0 {
+	if i := strings.LastIndexAny(name, `./:\`); i >= 0 {
 		name = name[i+1:]
 	}
 	if name == "" {
@@ -179,15 +223,30 @@ func (l *lapFiles) removed(name string) bool {
 			continue
 		}
 		f := l.file(c)
-		if hasWord(f.now, name) {
+		if hasWord(production(c.Path, f.now), name) {
 			return false
 		}
-		was = was || f.oldKnown && hasWord(f.before, name) || c.Status == "D" && strings.TrimSuffix(path.Base(c.Path), path.Ext(c.Path)) == name
+		was = was || f.oldKnown && hasWord(production(c.Path, f.before), name) || c.Status == "D" && strings.TrimSuffix(path.Base(c.Path), path.Ext(c.Path)) == name
 	}
 	return was
 }
 
-func isCode(file string) bool { return strings.HasSuffix(file, ".go") || isScriptFile(file) }
+// production is a source file without the tests that Rust keeps at its end.
+func production(file string, text []byte) []byte {
+	if strings.HasSuffix(file, ".rs") {
+		text, _, _ = bytes.Cut(text, []byte("#[cfg(test)]"))
+	}
+	return text
+}
+
+// isCode reports whether declarations of a file are read by the rules of its language.
+func isCode(file string) bool {
+	switch path.Ext(file) {
+	case ".go", ".rs", ".rb", ".java", ".kt", ".kts", ".groovy", ".scala", ".cs", ".fs", ".vb", ".php":
+		return true
+	}
+	return isScriptFile(file)
+}
 
 func hasWord(text []byte, word string) bool {
 	isWord := func(c byte) bool {

@@ -3,6 +3,7 @@ package phases
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,8 +29,9 @@ const (
 
 func newXMLFeed(r io.Reader) *xmlFeed { return &xmlFeed{in: bufio.NewReaderSize(r, 64<<10)} }
 
-// next skips to where a JUnit document seems to begin, past whatever else was printed.
-func (f *xmlFeed) next() bool {
+// next skips to where a document seems to begin, past whatever else was printed. roots are what may stand behind its
+// first "<".
+func (f *xmlFeed) next(roots ...string) bool {
 	f.buf, f.where, f.dead = nil, (*xmlFeed).text, false
 	for {
 		c, err := f.in.ReadByte()
@@ -40,7 +42,7 @@ func (f *xmlFeed) next() bool {
 			continue
 		}
 		ahead, _ := f.in.Peek(len("testsuite"))
-		if strings.HasPrefix(string(ahead), "?xml") || string(ahead) == "testsuite" {
+		if slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(string(ahead), root) }) {
 			f.buf = f.store[:0]
 			f.text('<')
 			return true

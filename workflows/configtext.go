@@ -28,7 +28,7 @@ func RenderConfig(p Proposal) []byte {
 		line("# The workflow of `wfs new` when no other is named.")
 		line("workflow: %s", yamlText(p.Workflow))
 	} else {
-		line("# No default workflow: tdd needs a gate that tells tests apart (format go-test-json or junit).")
+		line("# No default workflow: tdd needs a gate that tells tests apart (any format but exit-code).")
 		line("# workflow: tdd")
 	}
 	line("")

@@ -49,10 +49,15 @@ func TestReference(t *testing.T) {
 			t.Errorf("%v in %s", findings, line)
 		}
 	}
-	if gates != 7 {
+	if gates != 18 {
 		t.Errorf("%d gates", gates)
 	}
 
+	for _, f := range Formats() {
+		if !strings.Contains(doc, "\n| `"+string(f)+"` | ") {
+			t.Errorf("the reference does not describe format %s", f)
+		}
+	}
 	for key, want := range map[string]string{
 		"agent.idle":          shortDuration(DefaultAgentIdle),
 		"agent.timeout":       shortDuration(DefaultAgentTimeout),

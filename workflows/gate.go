@@ -39,7 +39,7 @@ func (r *reader) gateUse(n *node, what string) Gate {
 		g := r.definition(f, n, name, what)
 		g.Expect = expect
 		if expect == ExpectRed && g.Format == FormatExit {
-			r.fail(f["expect"].line, "%s: expect red needs a format that tells tests apart (%s, %s), not %s", what,
+			r.fail(f["expect"].line, "%s: expect red needs a format that tells tests apart (%s, %s, …), not %s", what,
 				FormatGoTest, FormatJUnit, FormatExit)
 		}
 		return g
@@ -99,11 +99,11 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 	}
 	g.Run = r.command(f["run"], what+": run")
 	if f["format"] != nil {
-		g.Format = Format(r.word(f["format"], what+": format", string(FormatGoTest), string(FormatJUnit), string(FormatExit)))
+		g.Format = Format(r.word(f["format"], what+": format", formatWords()...))
 	}
 	g.Report = r.glob(f["report"], what+": report", globProblem)
-	if f["report"] != nil && g.Format != FormatJUnit && g.Format != "" {
-		r.fail(f["report"].line, "%s: report is read with format %s only", what, FormatJUnit)
+	if f["report"] != nil && !g.Format.InFiles() && g.Format != "" {
+		r.fail(f["report"].line, "%s: report is not read with format %s; it is with %s, %s, %s and %s", what, g.Format, FormatJUnit, FormatJest, FormatRSpec, FormatTRX)
 	}
 	if f["where"] != nil {
 		g.Where = Where(r.word(f["where"], what+": where", string(InPlace), string(Clean)))
@@ -115,4 +115,12 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 	g.Timeout = r.duration(f["timeout"], what+": timeout", DefaultGateTimeout)
 	g.MayChangeTree = r.truth(f["may-change-tree"], what+": may-change-tree")
 	return g
+}
+
+func formatWords() []string {
+	var words []string
+	for _, f := range Formats() {
+		words = append(words, string(f))
+	}
+	return words
 }

@@ -152,8 +152,8 @@ func checkPlan(p *Plan) []Finding {
 	for _, b := range blind {
 		findings = append(findings, Finding{
 			Message: fmt.Sprintf("%s expects red tests from gate %q, and its format %s tells no tests apart", b, b.name, FormatExit),
-			Hint: "configure the gate with per-test results: \"go test -json ./...\" with format: go-test-json, or with format: " +
-				"junit for example \"node --test --test-reporter=junit\" or 'pytest --junitxml=\"$WFS_REPORT\"'",
+			Hint: "configure the gate with results by test (wfs init proposes one): format go-test-json, junit, jest-json, cargo-test, unittest, …; for " +
+				"example run: 'pytest --junitxml=\"$WFS_REPORT\"' with format: junit",
 		})
 	}
 	a := p.Agent

@@ -153,8 +153,8 @@ func TestResolveFindings(t *testing.T) {
 		}},
 		{"exit code", tdd, func(c *Config) { c.Gates["tests"] = c.Gates["other"] }, []string{
 			"phase RED expects red tests from gate \"tests\", and its format exit-code tells no tests apart | " +
-				"configure the gate with per-test results: \"go test -json ./...\" with format: go-test-json, or with format: " +
-				"junit for example \"node --test --test-reporter=junit\" or 'pytest --junitxml=\"$WFS_REPORT\"'",
+				"configure the gate with results by test (wfs init proposes one): format go-test-json, junit, jest-json, cargo-test, unittest, …; for " +
+				"example run: 'pytest --junitxml=\"$WFS_REPORT\"' with format: junit",
 		}},
 		{"no agent", tdd, func(c *Config) { c.Agent.Command = Command{} }, []string{
 			"phases RED, GREEN, REFACTOR of workflow tdd: an agent works there, and none is configured | " +

@@ -136,9 +136,9 @@ var agentObject = &object{
 // definitionKeys are what a gate is, in the configuration and on the spot.
 var definitionKeys = []key{
 	{name: "run", about: "The command that judges, run in the top directory of the work tree.", value: shape{kind: aCommand}},
-	{name: "format", about: "How its output is read. Only go-test-json and junit tell tests apart.",
-		value: word(FormatGoTest, FormatJUnit, FormatExit), fallback: string(FormatExit)},
-	{name: "report", about: "With format junit, a pattern for report files below the work tree. $WFS_REPORT is the better way where a tool can be told.",
+	{name: "format", about: "How its output is read. All but exit-code tell tests apart.",
+		value: word(Formats()...), fallback: string(FormatExit)},
+	{name: "report", about: "With a format that is a document (junit, jest-json, rspec-json, trx), a pattern for report files below the work tree. $WFS_REPORT is the better way where a tool can be told.",
 		value: shape{kind: aPattern}},
 	{name: "timeout", about: "After this long the gate is stopped.", value: shape{kind: aDuration},
 		fallback: shortDuration(DefaultGateTimeout)},

@@ -2,7 +2,11 @@
 // read and checked, and the workflows that are built in. It knows nothing of Git, processes or sessions.
 package workflows
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // PhaseName names a phase inside one workflow, as its author wrote it ("RED").
 type PhaseName string
@@ -91,13 +95,33 @@ func (c Command) IsZero() bool { return c.Shell == "" && len(c.Argv) == 0 }
 type Format string
 
 const (
-	FormatGoTest Format = "go-test-json" // per-test results from `go test -json` on stdout
-	FormatJUnit  Format = "junit"        // per-test results from JUnit XML: $WFS_REPORT, Report, or stdout
-	FormatExit   Format = "exit-code"    // 0 passes; no per-test results, so it cannot carry Expect red
+	FormatGoTest   Format = "go-test-json" // what `go test -json` prints
+	FormatJUnit    Format = "junit"        // JUnit XML
+	FormatJest     Format = "jest-json"    // the file of `jest --json`, and of Vitest's json reporter
+	FormatCargo    Format = "cargo-test"   // what `cargo test` prints
+	FormatUnittest Format = "unittest"     // what `python -m unittest -v` prints
+	FormatRSpec    Format = "rspec-json"   // the file of `rspec --format json`
+	FormatMinitest Format = "minitest"     // what Minitest prints with -v
+	FormatTRX      Format = "trx"          // the file of `dotnet test --logger trx`
+	FormatTAP      Format = "tap"          // Test Anything Protocol, as printed
+	FormatExit     Format = "exit-code"    // 0 passes; no results by test, so it cannot carry Expect red
 )
 
+// Formats lists every format. The last one alone tells no tests apart.
+func Formats() []Format {
+	return []Format{FormatGoTest, FormatJUnit, FormatJest, FormatCargo, FormatUnittest, FormatRSpec, FormatMinitest, FormatTRX, FormatTAP, FormatExit}
+}
+
 // PerTest reports whether the format tells tests apart.
-func (f Format) PerTest() bool { return f == FormatGoTest || f == FormatJUnit }
+func (f Format) PerTest() bool { return f != FormatExit && slices.Contains(Formats(), f) }
+
+// InFiles reports whether results are a document: in $WFS_REPORT, in the files of Report, or printed.
+func (f Format) InFiles() bool {
+	return f == FormatJUnit || f == FormatJest || f == FormatRSpec || f == FormatTRX
+}
+
+// FormatNames lists the formats for a message: "a, b, c".
+func FormatNames() string { return strings.Join(formatWords(), ", ") }
 
 // Where a gate runs.
 type Where string

@@ -1,0 +1,93 @@
+package phases
+
+import (
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// buildErrors listens to what is printed around a report for the errors of compilers. Where tests are compiled, the report
+// of a build that failed is missing or has gaps, and only the compiler says why.
+type buildErrors struct {
+	mu   sync.Mutex
+	at   place
+	list []breakage
+	more int // lines that may still belong to the last one
+}
+
+func newBuildErrors(at place) *buildErrors { return &buildErrors{at: at} }
+
+// stream is a writer for one stream of the gate.
+func (b *buildErrors) stream() io.Writer { return &lineFeed{to: b.line} }
+
+var buildErrorRE = sync.OnceValue(func() (forms []*regexp.Regexp) {
+	for _, re := range []string{
+		`^(?:\[ERROR\] )?(\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(.*)$`,                      // Maven
+		`^(?:\[ERROR\] )?(\S.*?\.(?:java|groovy|scala)):\d+: error: (.*)$`,                                         // javac
+		`^(?:\[ERROR\] )?e: (?:file://)?(\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (.*)$`,                          // kotlinc
+		`^\s*(\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error ((?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`,         // dotnet
+		`^(\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (TS\d+: .*)$`,                                        // tsc
+		`^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(.*?) in (\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`, // php, reason first
+		`^(\S.*?\.swift):\d+:\d+: error: (.*)$`,
+	} {
+		forms = append(forms, regexp.MustCompile(re))
+	}
+	return forms
+})
+
+func (b *buildErrors) line(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.more > 0 {
+		b.more--
+		rest := strings.TrimSpace(strings.TrimPrefix(text, "[ERROR]"))
+		last := &b.list[len(b.list)-1]
+		if kind, name, ok := strings.Cut(rest, ":"); ok && strings.TrimSpace(kind) == "symbol" { // javac says on the next line what it cannot find
+			last.Missing = symbolOf(name)
+			last.Message += "\n  " + rest
+			b.more = 0
+			return
+		}
+	}
+	for i, re := range buildErrorRE() {
+		m := re.FindStringSubmatch(text)
+		if m == nil || len(b.list) >= maxBroken {
+			continue
+		}
+		file, msg := m[1], m[2]
+		if i == 5 {
+			file, msg = m[2], m[1]
+		}
+		file = path.Clean(b.at.relative(strings.ReplaceAll(file, `\`, "/")))
+		x := breakage{Unit: session.TestID(file), File: file, Missing: missingInCompiled(msg), Message: file + ": " + msg, Build: true}
+		for _, old := range b.list { // Maven prints them twice
+			if old.File == file && strings.HasPrefix(old.Message, x.Message) && (old.Missing != "" || i != 0) {
+				return
+			}
+		}
+		b.list = append(b.list, x)
+		if b.more = 0; strings.Contains(msg, "cannot find symbol") {
+			b.more = 4 // the line itself, a mark below it, and the symbol
+		}
+		return
+	}
+}
+
+// explain adds the errors to a report. Only files of the work tree count: a test may print what looks like an error.
+func (b *buildErrors) explain(r *report, inTree func(file string) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.list {
+		if !inTree(x.File) {
+			continue
+		}
+		if x.Missing == "" && strings.Contains(x.Message, "cannot find symbol") {
+			continue // the other half of what Maven prints twice
+		}
+		r.breaks(x)
+	}
+}

@@ -1,0 +1,237 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Bounds of a report in JSON, which is read as a whole.
+const (
+	maxJSONReport = 64 << 20
+	maxJSONTries  = 100 // beginnings of an object that are tried
+)
+
+// jsonDocuments reads the JSON objects of a stream that have a key, past whatever else was printed around them.
+func jsonDocuments(r io.Reader, key string, read func([]byte) error) (damage string) {
+	data, err := io.ReadAll(io.LimitReader(r, maxJSONReport+1))
+	if err != nil || len(data) > maxJSONReport {
+		_, _ = io.Copy(io.Discard, r)
+		return fmt.Sprintf("it is larger than %d bytes", maxJSONReport)
+	}
+	mark := []byte(`"` + key + `"`)
+	for tries := 0; tries < maxJSONTries && bytes.Contains(data, mark); {
+		data = bytes.TrimLeft(data, " \t\r\n")
+		if data[0] == '{' {
+			tries++
+			dec := json.NewDecoder(bytes.NewReader(data))
+			var doc json.RawMessage
+			if dec.Decode(&doc) == nil {
+				if bytes.Contains(doc, mark) && read(doc) != nil {
+					damage = "it is not what the format says"
+				}
+				data = data[dec.InputOffset():]
+				continue
+			}
+		}
+		_, data, _ = bytes.Cut(data, []byte{'\n'})
+		if !bytes.Contains(data, mark) {
+			damage = "it is cut or not well formed"
+		}
+	}
+	return damage
+}
+
+// jestParser reads the report of `jest --json` and of Vitest's json reporter. An id is "src/calc.test.js::suite > test".
+type jestParser struct {
+	r    *report
+	at   place
+	seen map[session.TestID]int
+}
+
+func newJestParser(at place) *jestParser {
+	return &jestParser{r: newReport(), at: at, seen: map[session.TestID]int{}}
+}
+
+type jestReport struct {
+	Files []jestFile `json:"testResults"`
+}
+
+type jestFile struct {
+	Name    string     `json:"name"`
+	Message string     `json:"message"`
+	Status  string     `json:"status"`
+	Tests   []jestTest `json:"assertionResults"`
+}
+
+type jestTest struct {
+	Suites   []string `json:"ancestorTitles"`
+	Title    string   `json:"title"`
+	Status   string   `json:"status"`
+	Failures []string `json:"failureMessages"`
+}
+
+func (p *jestParser) parse(in io.Reader) {
+	damage := jsonDocuments(in, "testResults", func(doc []byte) error {
+		var report jestReport
+		if err := json.Unmarshal(doc, &report); err != nil {
+			return err
+		}
+		for _, f := range report.Files {
+			p.file(f)
+		}
+		p.r.noTests = p.r.noTests || len(report.Files) == 0
+		return nil
+	})
+	if p.r.damaged == "" {
+		p.r.damaged = damage
+	}
+}
+
+func (p *jestParser) file(f jestFile) {
+	name := p.at.relative(f.Name)
+	if len(f.Tests) == 0 {
+		if f.Status == "failed" {
+			message := p.at.without(safetext.Strip(f.Message))
+			p.r.breaks(breakage{Unit: session.TestID(testName(name)), File: name, Missing: missingInScript(message), Message: message})
+		}
+		return
+	}
+	failed := false
+	for _, t := range f.Tests {
+		title := ""
+		for _, s := range t.Suites {
+			if s = testName(s); s != "" {
+				title += s + suiteSep
+			}
+		}
+		id := session.TestID(testName(name + "::" + title + testName(t.Title)))
+		if p.seen[id]++; p.seen[id] > 1 {
+			id = session.TestID(fmt.Sprintf("%s#%d", id, p.seen[id]))
+		}
+		switch t.Status {
+		case "passed":
+			p.r.set(id, session.TestPass)
+		case "failed":
+			failed = true
+			p.r.set(id, session.TestFail)
+			if len(p.r.files) < maxTests {
+				p.r.files[id] = name
+			}
+			message := ""
+			for _, m := range t.Failures {
+				message += m + "\n"
+			}
+			p.r.say(id, p.at.without(safetext.Strip(message)))
+		default: // pending, skipped, todo, disabled
+			p.r.set(id, session.TestSkip)
+		}
+	}
+	if f.Status == "failed" && !failed { // something outside of all tests
+		id := session.TestID(testName(name))
+		p.r.set(id, session.TestError)
+		p.r.say(id, p.at.without(safetext.Strip(f.Message)))
+	}
+}
+
+func (p *jestParser) finish() *report { return p.r }
+
+// rspecParser reads the report of `rspec --format json`. An id is "spec/calc_spec.rb::Calc adds".
+type rspecParser struct {
+	r    *report
+	at   place
+	seen map[session.TestID]int
+}
+
+func newRSpecParser(at place) *rspecParser {
+	return &rspecParser{r: newReport(), at: at, seen: map[session.TestID]int{}}
+}
+
+type rspecReport struct {
+	Messages []string       `json:"messages"`
+	Examples []rspecExample `json:"examples"`
+	Summary  struct {
+		Outside int `json:"errors_outside_of_examples_count"`
+	} `json:"summary"`
+}
+
+type rspecExample struct {
+	Name      string `json:"full_description"`
+	Status    string `json:"status"`
+	File      string `json:"file_path"`
+	Exception struct {
+		Class     string   `json:"class"`
+		Message   string   `json:"message"`
+		Backtrace []string `json:"backtrace"`
+	} `json:"exception"`
+}
+
+func (p *rspecParser) parse(in io.Reader) {
+	damage := jsonDocuments(in, "examples", func(doc []byte) error {
+		var report rspecReport
+		if err := json.Unmarshal(doc, &report); err != nil {
+			return err
+		}
+		for _, e := range report.Examples {
+			p.example(e)
+		}
+		if report.Summary.Outside > 0 {
+			for _, m := range report.Messages {
+				p.outside(safetext.Strip(m))
+			}
+		}
+		p.r.noTests = p.r.noTests || len(report.Examples) == 0 && report.Summary.Outside == 0
+		return nil
+	})
+	if p.r.damaged == "" {
+		p.r.damaged = damage
+	}
+}
+
+func (p *rspecParser) example(e rspecExample) {
+	file := cleanPath(p.at.relative(e.File))
+	name := testName(e.Name)
+	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Contains(name, "example at ") {
+		name = name[:i] // an example without a description is named by its line
+	}
+	id := session.TestID(testName(file + "::" + name))
+	if p.seen[id]++; p.seen[id] > 1 {
+		id = session.TestID(fmt.Sprintf("%s#%d", id, p.seen[id]))
+	}
+	switch e.Status {
+	case "passed":
+		p.r.set(id, session.TestPass)
+	case "failed":
+		p.r.set(id, session.TestFail)
+		if len(p.r.files) < maxTests {
+			p.r.files[id] = file
+		}
+		message := e.Exception.Class + ": " + e.Exception.Message
+		for _, line := range e.Exception.Backtrace {
+			if rel := p.at.relative(line); rel != line {
+				message += "\n" + rel
+			}
+		}
+		p.r.say(id, p.at.without(safetext.Strip(message)))
+	default: // pending
+		p.r.set(id, session.TestSkip)
+	}
+}
+
+// outside reads "An error occurred while loading ./spec/b_spec.rb." and the reason behind it.
+func (p *rspecParser) outside(message string) {
+	file, ok := between(message, "occurred while loading ", ".rb")
+	if !ok {
+		return
+	}
+	file = cleanPath(p.at.relative(file + ".rb"))
+	message = p.at.without(message)
+	p.r.breaks(breakage{Unit: session.TestID(testName(file)), File: file, Missing: missingInRuby(message), Message: message, Build: true})
+}
+
+func (p *rspecParser) finish() *report { return p.r }

@@ -1,0 +1,133 @@
+package phases
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// minitestParser reads what Minitest prints with -v ("CalcTest#test_adds = 0.00 s = ."), the failures that follow, and
+// Ruby's last word about a file that it could not load.
+type minitestParser struct {
+	r     *report
+	at    place
+	open  session.TestID // what is running: a test may print between its name and its result
+	said  *quote
+	seen  map[session.TestID]int
+	heard int  // lines since a failure's number
+	ended bool // the sum was printed
+	load  *breakage
+}
+
+func newMinitestParser(at place) *minitestParser {
+	return &minitestParser{r: newReport(), at: at, seen: map[session.TestID]int{}}
+}
+
+var minitestRE = sync.OnceValue(func() (r struct{ test, result, number, name, sum, load, numbered *regexp.Regexp }) {
+	r.test = regexp.MustCompile(`^(\S.*?)#(test_\S.*?) = (.*)$`)
+	r.result = regexp.MustCompile(`[\d.]+ s = ([.FES])$`)
+	r.number = regexp.MustCompile(`^ +\d+\) (Failure|Error|Skipped):$`)
+	r.name = regexp.MustCompile(`^(\S.*?)#(test_\S.*?)(?: \[.*:\d+\])?:$`)
+	r.numbered = regexp.MustCompile(`^test_\d{4}_(.+)$`)
+	r.sum = regexp.MustCompile(`^(\d+) (?:runs|tests), \d+ assertions, `)
+	r.load = regexp.MustCompile(`^(\S.*?\.rb):\d+:in .*?[': ](.*)\((\w+(?:::\w+)*)\)$`)
+	return r
+})
+
+func (p *minitestParser) line(text string) {
+	re := minitestRE()
+	if m := re.sum.FindStringSubmatch(text); m != nil {
+		p.flush()
+		p.ended, p.r.noTests = true, m[1] == "0"
+		return
+	}
+	if m := re.number.FindStringSubmatch(text); m != nil {
+		p.flush()
+		p.said, p.heard = &quote{}, 0
+		return
+	}
+	if p.said != nil {
+		if p.heard++; p.heard == 1 {
+			if m := re.name.FindStringSubmatch(text); m != nil {
+				p.said.id = minitestID(m[1], m[2])
+			}
+			return
+		}
+		p.said.add(text)
+		return
+	}
+	if m := re.test.FindStringSubmatch(text); m != nil {
+		p.open = minitestID(m[1], m[2])
+		text = m[3]
+	}
+	if p.open != "" {
+		if m := re.result.FindStringSubmatch(text); m != nil {
+			p.close(m[1])
+		}
+		return
+	}
+	if m := re.load.FindStringSubmatch(text); m != nil && p.load == nil {
+		file := p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
+		p.load = &breakage{Unit: session.TestID(file), File: file, Message: text, Missing: missingInRuby(text)}
+	} else if p.load != nil && len(p.load.Message) < maxExcerpt {
+		p.load.Message += "\n" + text
+		if file, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "from "), ":"); ok && strings.HasSuffix(file, ".rb") && !isTestFile(p.load.File) && isTestFile(file) {
+			p.load.File = p.at.relative(file) // it was loaded from there
+			p.load.Unit = session.TestID(p.load.File)
+		}
+	}
+}
+
+// minitestID leaves out the number that Minitest gives to an `it`: it changes when another one is put in front.
+func minitestID(class, name string) session.TestID {
+	if m := minitestRE().numbered.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	return session.TestID(testName(class + "::" + name))
+}
+
+func (p *minitestParser) close(result string) {
+	id := p.open
+	p.open = ""
+	if p.seen[id]++; p.seen[id] > 1 {
+		id = session.TestID(fmt.Sprintf("%s#%d", id, p.seen[id]))
+	}
+	switch result {
+	case ".":
+		p.r.set(id, session.TestPass)
+	case "F":
+		p.r.set(id, session.TestFail)
+	case "E":
+		p.r.set(id, session.TestError)
+		if len(p.r.raised) < maxTests {
+			p.r.raised[id] = true
+		}
+	case "S":
+		p.r.set(id, session.TestSkip)
+	}
+}
+
+func (p *minitestParser) flush() {
+	if p.said != nil && p.said.id != "" && bad(p.r.tests[p.said.id]) {
+		p.r.say(p.said.id, p.at.without(p.said.text.String()))
+	}
+	p.said = nil
+}
+
+func (p *minitestParser) finish() *report {
+	p.flush()
+	if p.open != "" {
+		p.r.set(p.open, session.TestError)
+		p.r.say(p.open, "it was running when the test process ended")
+	}
+	if p.load != nil && !p.ended {
+		p.load.Message = p.at.without(p.load.Message)
+		p.r.breaks(*p.load)
+	} else if !p.ended && len(p.r.tests) > 0 {
+		p.r.damaged = "its end is missing"
+	}
+	return p.r
+}

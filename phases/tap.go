@@ -1,0 +1,195 @@
+package phases
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// tapParser reads the Test Anything Protocol (versions 12 to 14), as Bats, prove, tape, AVA and many others print it.
+// Subtests, indented by four, are "test > subtest". A test without a description is named by its number.
+type tapParser struct {
+	r      *report
+	at     place
+	level  []tapLevel
+	yaml   bool
+	said   *quote
+	quotes []*quote // what failing tests print, which stands behind their lines
+	tape   bool     // "TAP version 13": a comment before results may be the name of their test
+	group  string   // that name
+	after  bool     // the last line was a failing test or about one
+	plan   int      // -1: none
+	tests  int      // at the top
+}
+
+// tapLevel is one depth of subtests.
+type tapLevel struct {
+	seen   map[string]int
+	inside []tapTest // results whose parent's own line is still to come
+	n      int
+}
+
+type tapTest struct {
+	name   []string
+	status session.TestStatus
+	text   *quote
+}
+
+// maxTAPHeld bounds the results that wait for the line of their parent.
+const maxTAPHeld = 20_000
+
+func newTAPParser(at place) *tapParser {
+	return &tapParser{r: newReport(), at: at, plan: -1, level: []tapLevel{{seen: map[string]int{}}}}
+}
+
+var tapRE = sync.OnceValue(func() (r struct{ test, directive, plan *regexp.Regexp }) {
+	r.test = regexp.MustCompile(`^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
+	r.directive = regexp.MustCompile(`(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
+	r.plan = regexp.MustCompile(`^1\.\.(\d+)\s*(?:#.*)?$`)
+	return r
+})
+
+func (p *tapParser) line(text string) {
+	re := tapRE()
+	trimmed := strings.TrimLeft(text, " ")
+	depth := min((len(text)-len(trimmed))/4, 20)
+	switch {
+	case p.yaml:
+		p.said.add(trimmed)
+		if trimmed == "..." {
+			p.yaml, p.after = false, false
+		}
+	case trimmed == "---":
+		p.yaml = true
+	case depth == 0 && strings.HasPrefix(text, "Bail out!"):
+		p.r.damaged = "the runner bailed out"
+	case text == "TAP version 13":
+		p.tape = true
+	case strings.HasPrefix(trimmed, "#"):
+		p.comment(depth, trimmed)
+	default:
+		if m := re.plan.FindStringSubmatch(trimmed); m != nil {
+			if depth == 0 {
+				p.plan, _ = strconv.Atoi(m[1])
+			}
+		} else if m := re.test.FindStringSubmatch(trimmed); m != nil {
+			p.test(depth, m)
+		}
+	}
+}
+
+// comment reads what tape prints before the assertions of a test, "# NAME". Elsewhere comments explain failures, say what
+// subtest follows, or sum up.
+func (p *tapParser) comment(depth int, text string) {
+	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
+	if depth > 0 || !p.tape || p.after || name == "" || strings.HasPrefix(name, "Subtest:") || p.plan >= 0 {
+		p.said.add(text)
+		return
+	}
+	p.group = testName(name)
+}
+
+func (p *tapParser) test(depth int, m []string) {
+	name, status := m[3], session.TestPass
+	if m[1] != "" {
+		status = session.TestFail
+	}
+	if d := tapRE().directive.FindStringSubmatch(name); d != nil {
+		name = d[1]
+		if !strings.EqualFold(d[2], "time") {
+			status = session.TestSkip
+		}
+	}
+	name = strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {")
+	for len(p.level) <= depth {
+		p.level = append(p.level, tapLevel{seen: map[string]int{}})
+	}
+	here := &p.level[depth]
+	here.n++
+	if name == "" {
+		name = "(" + strconv.Itoa(here.n) + ")"
+	}
+	if here.seen[name]++; here.seen[name] > 1 {
+		name = fmt.Sprintf("%s#%d", name, here.seen[name])
+	}
+	t := tapTest{name: []string{testName(p.at.relative(name))}, status: status, text: &quote{}}
+	p.said = t.text
+	var below []tapTest
+	if len(p.level) > depth+1 {
+		below = p.level[depth+1].inside
+		p.level = p.level[:depth+1]
+	}
+	if depth == 0 {
+		p.tests++
+		if p.after = bad(status); p.group != "" {
+			t.name[0] = p.group // tape's tests have assertions without stable names; the worst of them counts
+		}
+		p.add(t, below)
+		return
+	}
+	if len(below) == 0 || bad(status) && !anyBad(below) {
+		below = append(below, t)
+	} else {
+		for i := range below {
+			below[i].name = append([]string{t.name[0]}, below[i].name...)
+		}
+	}
+	if here = &p.level[depth]; len(here.inside) < maxTAPHeld {
+		here.inside = append(here.inside, below...)
+	}
+}
+
+func anyBad(list []tapTest) bool {
+	for _, t := range list {
+		if bad(t.status) {
+			return true
+		}
+	}
+	return false
+}
+
+// add records a test of the top, and those below it. A test that only sums up its subtests is none itself.
+func (p *tapParser) add(t tapTest, below []tapTest) {
+	if len(below) == 0 || bad(t.status) && !anyBad(below) {
+		p.set(t)
+	}
+	for _, b := range below {
+		b.name = append([]string{t.name[0]}, b.name...)
+		p.set(b)
+	}
+}
+
+func (p *tapParser) set(t tapTest) {
+	id := session.TestID(testName(strings.Join(t.name, suiteSep)))
+	p.r.set(id, t.status)
+	if bad(t.status) {
+		if _, ok := p.r.messages[id]; !ok && len(p.r.messages) < maxFailures {
+			t.text.id = id
+			p.late(t.text)
+		}
+	}
+}
+
+// late keeps a place for what is printed behind a test's line.
+func (p *tapParser) late(q *quote) {
+	p.r.messages[q.id] = ""
+	p.quotes = append(p.quotes, q)
+}
+
+func (p *tapParser) finish() *report {
+	for _, q := range p.quotes {
+		p.r.say(q.id, p.at.without(q.text.String()))
+	}
+	switch {
+	case p.plan < 0 && p.tests > 0:
+		p.r.damaged = "it has no plan (1..N)"
+	case p.plan > p.tests:
+		p.r.damaged = fmt.Sprintf("%d of %d planned tests are missing", p.plan-p.tests, p.plan)
+	}
+	p.r.noTests = p.r.noTests || p.plan == 0
+	return p.r
+}
