@@ -28,6 +28,57 @@ func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, er
 	return a.repo.Fate(ctx, w)
 }
 
+// withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.
+func (a *app) withFate(ctx context.Context, list []sessionJSON, merged bool) ([]sessionJSON, error) {
+	kept := []sessionJSON{}
+	for _, j := range list {
+		if j.Status == "unreadable" {
+			continue
+		}
+		v, err := a.view(ctx, j.ID)
+		if err != nil {
+			return nil, err
+		}
+		f, err := a.became(ctx, &v.Session)
+		if err != nil {
+			return nil, err
+		}
+		if j.Became = &f; merged != (f.How == gitstate.FateNowhere || f.How == gitstate.FateHeld) {
+			kept = append(kept, j)
+		}
+	}
+	return kept, nil
+}
+
+type deletedJSON struct {
+	ID        session.ID `json:"id"`
+	DeletedAt int64      `json:"deleted_at"`
+	Kept      string     `json:"kept"` // prefix of refs
+}
+
+// listDeleted shows what wfs delete put away.
+func (a *app) listDeleted(ctx context.Context) error {
+	all, err := a.deletions(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(struct {
+			Version int           `json:"version"`
+			Deleted []deletedJSON `json:"deleted"`
+		}{jsonVersion, list(all)})
+	}
+	var rows [][]cell
+	for _, d := range all {
+		rows = append(rows, []cell{{string(d.ID), plain}, {ago(unix(d.DeletedAt), a.env.Now()), plain}, {d.Kept, plain}})
+	}
+	a.table(rows)
+	if len(all) > 0 {
+		a.next([]string{"wfs delete --restore " + string(all[0].ID)})
+	}
+	return nil
+}
+
 // becameText says it in words.
 func becameText(f gitstate.Fate) string {
 	switch f.How {

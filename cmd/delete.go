@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -96,40 +97,37 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 	return nil
 }
 
-// keptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, "" for none.
-func (a *app) keptOf(ctx context.Context, id session.ID) (string, error) {
-	refs, err := a.repo.RefsBelow(ctx, engine.DeletedPrefix+string(id))
-	if err != nil {
-		return "", err
-	}
-	newest := int64(-1)
-	for name := range refs {
-		when, _, _ := strings.Cut(strings.TrimPrefix(name, engine.DeletedPrefix+string(id)+"/"), "/")
-		if n, err := strconv.ParseInt(when, 10, 64); err == nil {
-			newest = max(newest, n)
-		}
-	}
-	if newest < 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, newest), nil
-}
-
-// deletedSessions lists the sessions that were deleted and are kept, sorted.
-func (a *app) deletedSessions(ctx context.Context) ([]session.ID, error) {
+// deletions lists what was deleted and is kept, the newest first.
+func (a *app) deletions(ctx context.Context) ([]deletedJSON, error) {
 	refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
 	if err != nil {
 		return nil, err
 	}
-	var ids []session.ID
+	var all []deletedJSON
 	for name := range refs {
-		slug, _, _ := strings.Cut(strings.TrimPrefix(name, engine.DeletedPrefix), "/")
-		if id, err := session.ParseID(slug); err == nil {
-			ids = append(ids, id)
+		parts := strings.SplitN(strings.TrimPrefix(name, engine.DeletedPrefix), "/", 3)
+		id, err := session.ParseID(parts[0])
+		if err != nil || len(parts) < 3 {
+			continue
+		}
+		when, err := strconv.ParseInt(parts[1], 10, 64)
+		if d := (deletedJSON{id, when, fmt.Sprintf("%s%s/%d/", engine.DeletedPrefix, id, when)}); err == nil && !slices.Contains(all, d) {
+			all = append(all, d)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	slices.SortFunc(all, func(x, y deletedJSON) int {
+		return cmp.Or(cmp.Compare(y.DeletedAt, x.DeletedAt), cmp.Compare(x.ID, y.ID))
+	})
+	return all, nil
+}
+
+// keptOf is the directory of the refs that the newest deletion of a session keeps, with a slash at its end, "" for none.
+func (a *app) keptOf(ctx context.Context, id session.ID) (string, error) {
+	all, err := a.deletions(ctx)
+	if i := slices.IndexFunc(all, func(d deletedJSON) bool { return d.ID == id }); i >= 0 {
+		return all[i].Kept, err
+	}
+	return "", err
 }
 
 func (a *app) restoreDeleted(ctx context.Context, name string) error {
@@ -154,8 +152,8 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	}
 	if kept == "" {
 		hint := "wfs list"
-		if ids, err := a.deletedSessions(ctx); err == nil && len(ids) > 0 {
-			hint = "wfs delete --restore " + string(ids[0])
+		if all, err := a.deletions(ctx); err == nil && len(all) > 0 {
+			hint = "wfs list --deleted"
 		}
 		return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no deleted session %q is kept", id), Hint: hint}
 	}

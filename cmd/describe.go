@@ -44,6 +44,7 @@ type sessionJSON struct {
 	HalfMoved  string             `json:"half_moved,omitempty"`  // the move of this work tree that a dead process began
 	Worktree   string             `json:"worktree,omitempty"`    // directory of the work tree that has it checked out
 	Gone       bool               `json:"worktree_gone,omitempty"`
+	Became     *gitstate.Fate     `json:"became,omitempty"` // of its work, where that was asked for
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
 	Requests   int                `json:"requests,omitempty"` // in the inbox: nobody has taken them in yet

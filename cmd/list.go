@@ -31,10 +31,13 @@ var statuses = []string{
 
 func (a *app) listCmd() *cobra.Command {
 	var status string
+	var merged, noMerged, deleted bool
 	c := &cobra.Command{
 		Use: "list", Short: "all sessions of this repository", Aliases: []string{"ls"},
-		Long:    "List shows every session of the repository, the newest word first. The one that is current here has a star, those that\nare checked out in other work trees a plus. It writes nothing and takes no lock.",
-		Example: "  wfs list\n  wfs list --status blocked --json",
+		Long: "List shows every session of the repository, the newest word first. The one that is current here has a star, those that\nare checked out in other work trees a plus. It writes nothing and takes no lock.\n\n" +
+			"With --merged or --no-merged it finds out what became of the work, which takes a moment: it counts as merged when a\n" +
+			"branch of yours has it, be it merged, squashed, rebased or cherry-picked.",
+		Example: "  wfs list\n  wfs list --status blocked --json\n  wfs list --merged\n  wfs list --deleted",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if status != "" && !slices.Contains(statuses, status) {
@@ -47,9 +50,20 @@ func (a *app) listCmd() *cobra.Command {
 			if err := a.open(c.Context()); err != nil {
 				return err
 			}
+			if merged && noMerged {
+				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
+			}
+			if deleted {
+				return a.listDeleted(c.Context())
+			}
 			list, err := a.sessions(c.Context())
 			if err != nil {
 				return err
+			}
+			if merged || noMerged {
+				if list, err = a.withFate(c.Context(), list, merged); err != nil {
+					return err
+				}
 			}
 			if status != "" {
 				list = slices.DeleteFunc(list, func(s sessionJSON) bool { return string(s.Status) != status })
@@ -57,7 +71,7 @@ func (a *app) listCmd() *cobra.Command {
 			if a.json {
 				return a.answer(listJSON{jsonVersion, list})
 			}
-			if len(list) == 0 {
+			if len(list) == 0 && !merged && !noMerged && status == "" {
 				a.note(`no sessions; begin one: wfs new "what you want to build"`)
 			}
 			a.printList(list)
@@ -65,6 +79,9 @@ func (a *app) listCmd() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&status, "status", "", "only sessions with this `status`")
+	c.Flags().BoolVar(&merged, "merged", false, "only sessions whose work is merged, and into what")
+	c.Flags().BoolVar(&noMerged, "no-merged", false, "only sessions whose work is not merged")
+	c.Flags().BoolVar(&deleted, "deleted", false, "sessions that were deleted, and are kept until wfs gc")
 	return c
 }
 
@@ -128,6 +145,9 @@ func (a *app) printList(list []sessionJSON) {
 			goal += "  (in " + s.Worktree + ", which is gone)"
 		case s.Worktree != "" && !s.Current:
 			goal += "  (in " + s.Worktree + ")"
+		}
+		if s.Became != nil {
+			goal += "  (" + becameText(*s.Became) + ")"
 		}
 		rows = append(rows, []cell{{mark, plain}, {string(s.ID), plain}, {string(s.Status), statusColour(s.Status)}, {at, plain},
 			{ago(s.UpdatedAt, a.env.Now()), plain}, {goal, plain}})

@@ -12,16 +12,19 @@ type logJSON struct {
 	Version     int                  `json:"version"`
 	ID          session.ID           `json:"id"`
 	Current     int                  `json:"current"`
-	Checkpoints []session.Checkpoint `json:"checkpoints"` // newest first
+	Checkpoints []session.Checkpoint `json:"checkpoints"`         // newest first
+	BuildsOn    map[int]int          `json:"builds_on,omitempty"` // with --graph: by number, the number of what it builds on
 }
 
 func (a *app) logCmd() *cobra.Command {
 	var most int
+	var graph bool
 	c := &cobra.Command{
 		Use: "log [SESSION]", Short: "the checkpoints of a session, newest first",
 		Long: `Log lists a session's checkpoints, also those that it has gone back from: their numbers are never reused and
-their commits stay reachable. The star marks where the session's branch stands. It writes nothing and takes no lock.`,
-		Example: "  wfs log\n  wfs log csv-export -n 5 --json",
+their commits stay reachable. The star marks where the session's branch stands. With --graph they are drawn as a tree,
+which shows what builds on what. It writes nothing and takes no lock.`,
+		Example: "  wfs log\n  wfs log --graph\n  wfs log csv-export -n 5 --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -37,15 +40,33 @@ their commits stay reachable. The star marks where the session's branch stands. 
 				return err
 			}
 			s := &v.Session
+			var below map[int]int
+			if graph {
+				events, err := a.history(ctx, id)
+				if err != nil {
+					return err
+				}
+				below = session.BuildsOn(events)
+			}
 			list := slices.Clone(s.Checkpoints)
 			slices.Reverse(list)
 			if most > 0 {
 				list = list[:min(most, len(list))]
 			}
 			if a.json {
-				return a.answer(logJSON{jsonVersion, id, s.Current, list})
+				return a.answer(logJSON{jsonVersion, id, s.Current, list, below})
 			}
 			a.page(ctx)
+			if graph {
+				for _, line := range drawTree(list, below) {
+					text := styled{{line.art, plain}}
+					if line.checkpoint != nil {
+						text = append(append(text, span{"  ", plain}), checkpointLine(s, *line.checkpoint)...)
+					}
+					a.line(text)
+				}
+				return nil
+			}
 			for _, c := range list {
 				a.line(checkpointLine(s, c))
 			}
@@ -53,5 +74,6 @@ their commits stay reachable. The star marks where the session's branch stands. 
 		},
 	}
 	c.Flags().IntVarP(&most, "max-count", "n", 0, "at most this many")
+	c.Flags().BoolVar(&graph, "graph", false, "draw which checkpoint builds on which")
 	return c
 }

@@ -102,7 +102,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	deleted, err := a.deletedSessions(ctx) // their names stay theirs, so that they can come back
+	deleted, err := a.deletions(ctx) // their names stay theirs, so that they can come back
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
 			taken = err != nil || tip != ""
 		}
-		return taken || slices.Contains(deleted, id)
+		return taken || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == id })
 	})
 	if err := a.hold("wfs new", b.Created.ID); err != nil {
 		return err

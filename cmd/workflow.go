@@ -22,7 +22,7 @@ type workflowJSON struct {
 
 func (a *app) workflowCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "workflow", Short: "list, show and check workflows; their schema",
+		Use: "workflow", Short: "list, show, draw and check workflows; their schema",
 		Long:    "A workflow is a YAML file in .wfs/workflows/, or one that is built in. None of these commands runs anything of it.",
 		Example: "  wfs workflow list\n  wfs workflow show tdd > .wfs/workflows/ours.yaml\n  wfs workflow check",
 		Args:    noArgs,
@@ -33,6 +33,7 @@ func (a *app) workflowCmd() *cobra.Command {
 			RunE: func(c *cobra.Command, _ []string) error { return a.workflowList(c.Context()) }},
 		&cobra.Command{Use: "show NAME", Short: "the text of a workflow", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
 			RunE: func(c *cobra.Command, args []string) error { return a.workflowShow(c.Context(), args[0]) }},
+		a.graphCmd(),
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of workflow files, for editors", Args: noArgs, Example: "  wfs workflow schema > workflow.schema.json",
 			RunE: func(*cobra.Command, []string) error { return a.printSchema(workflows.WorkflowSchema()) }},
 		&cobra.Command{Use: "check [FILE...]", Short: "everything that is wrong with workflows and the configuration, at once",

@@ -35,3 +35,21 @@ func table(w *workflows.Workflow) fsm.Events {
 	}
 	return t
 }
+
+// Transition is one arrow of a workflow: where a verdict leads from a phase.
+type Transition struct {
+	From    session.PhaseName `json:"from"`
+	Verdict session.Verdict   `json:"verdict"`
+	To      session.PhaseName `json:"to"` // a phase, workflows.Done or workflows.NextLap
+}
+
+// Transitions are the arrows of the table that the state machine is made of.
+func Transitions(w *workflows.Workflow) []Transition {
+	var list []Transition
+	for _, e := range table(w) {
+		for _, from := range e.Src {
+			list = append(list, Transition{session.PhaseName(from), session.Verdict(e.Name), session.PhaseName(e.Dst)})
+		}
+	}
+	return list
+}
