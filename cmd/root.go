@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -41,6 +42,10 @@ func Main(env Env) int {
 	defer sig.stop()
 	a := &app{env: env, signals: sig, color: "auto"}
 	root := a.root()
+	if completing(env.Args) {
+		a.complete(root)
+		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
+	}
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -68,11 +73,11 @@ func (a *app) root() *cobra.Command {
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON on standard output")
-	f.VarP(&directory{&a.env.Dir}, "directory", "C", "run as if started in this `directory`")
+	f.VarP(&directory{a.env.Dir, &a.env.Dir}, "directory", "C", "run as if started in this `directory`")
 	f.Var(&a.color, "color", "`when` to use colours: auto, always or never")
 	f.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
 	root.SetFlagErrorFunc(a.flagError)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "move", Title: "Move:"}, &cobra.Group{ID: "care", Title: "Look after:"}, &cobra.Group{ID: "set", Title: "Set up:"})
 	add := func(group string, cmds ...*cobra.Command) {
 		for _, c := range cmds {
@@ -84,12 +89,15 @@ func (a *app) root() *cobra.Command {
 	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.eventsCmd(), a.pathCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd())
-	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.versionCmd())
+	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
 	return root
 }
 
-// directory is the flag -C. What is relative is so to where the user is, or to the -C before.
-type directory struct{ dir *string }
+// directory is the flag -C. What is relative is so to where the user is.
+type directory struct {
+	from string
+	dir  *string
+}
 
 func (d *directory) String() string { return "" } // the help says the same everywhere
 func (d *directory) Type() string   { return "directory" }
@@ -98,7 +106,7 @@ func (d *directory) Set(s string) error {
 		return nil // as git has it
 	}
 	if !filepath.IsAbs(s) {
-		s = filepath.Join(*d.dir, s)
+		s = filepath.Join(d.from, s)
 	}
 	if !isDir(s) {
 		return fmt.Errorf("%s is no directory", s)

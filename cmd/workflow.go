@@ -31,7 +31,7 @@ func (a *app) workflowCmd() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "the workflows that there are", Args: noArgs, Example: "  wfs workflow list --json",
 			RunE: func(c *cobra.Command, _ []string) error { return a.workflowList(c.Context()) }},
-		&cobra.Command{Use: "show NAME", Short: "the text of a workflow", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
+		&cobra.Command{Use: "show WORKFLOW", Short: "the text of a workflow", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
 			RunE: func(c *cobra.Command, args []string) error { return a.workflowShow(c.Context(), args[0]) }},
 		a.graphCmd(),
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of workflow files, for editors", Args: noArgs, Example: "  wfs workflow schema > workflow.schema.json",

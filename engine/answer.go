@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -178,14 +179,15 @@ func (h *Hand) phaseIndex(name session.PhaseName) int {
 }
 
 func (h *Hand) noPhase(name session.PhaseName) error {
-	list := ""
-	for i, p := range h.Plan.Workflow.Phases {
-		if i > 0 {
-			list += ", "
-		}
-		list += string(p.Name)
+	var names []string
+	for _, p := range h.Plan.Workflow.Phases {
+		names = append(names, string(p.Name))
 	}
-	return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("workflow %s has no phase %q: %s", h.S.Workflow, name, list), Hint: "wfs workflow show " + h.S.Workflow}
+	r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("workflow %s has no phase %q: %s", h.S.Workflow, name, strings.Join(names, ", ")), Hint: "wfs workflow show " + h.S.Workflow}
+	if near := workflows.Suggest(string(name), names); near != "" {
+		r.Hint = "wfs phase back " + near
+	}
+	return r
 }
 
 func (h *Hand) lead(b session.PhaseMoved) error {

@@ -42,7 +42,11 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		for _, p := range w.Phases {
 			names = append(names, string(p.Name))
 		}
-		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs repin --phase " + names[0],
+		near := workflows.Suggest(string(e.Phase), names)
+		if near == "" {
+			near = names[0]
+		}
+		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs repin --phase " + near,
 			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Say where the session goes on", w.Name, e.Phase, strings.Join(names, ", "))}
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.

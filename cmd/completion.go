@@ -1,0 +1,101 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+type completionJSON struct {
+	Version int    `json:"version"`
+	Shell   string `json:"shell"`
+	Script  string `json:"script"`
+}
+
+func (a *app) completionCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "completion SHELL", Short: "a script that lets your shell complete commands, sessions and checkpoints",
+		Long: `Completion prints a script for bash, zsh, fish or powershell. With it the shell completes commands and flags, and
+what is in the repository: sessions, checkpoints (also auth@4), branches, workflows, phases.
+
+To have it in every new shell:
+
+  bash        wfs completion bash > ~/.local/share/bash-completion/completions/wfs
+              (or, without the package bash-completion: source <(wfs completion bash) in ~/.bashrc)
+  zsh         wfs completion zsh > "${fpath[1]}/_wfs"
+              (compinit must be loaded: autoload -U compinit; compinit, in ~/.zshrc)
+  fish        wfs completion fish > ~/.config/fish/completions/wfs.fish
+  powershell  wfs completion powershell | Out-String | Invoke-Expression, in your $PROFILE`,
+		Example: "  wfs completion bash > ~/.local/share/bash-completion/completions/wfs\n  wfs completion fish > ~/.config/fish/completions/wfs.fish",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && slices.Contains(shells, args[0]) {
+				return nil
+			}
+			e := &usageError{"completion needs the name of a shell: " + strings.Join(shells, ", "), "wfs completion --help"}
+			if near := workflows.Suggest(first(args), shells); near != "" {
+				e.hint = "wfs completion " + near
+			}
+			return e
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			script, err := completionScript(c.Root(), args[0])
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.answer(completionJSON{jsonVersion, args[0], script})
+			}
+			_, err = fmt.Fprint(a.env.Stdout, script)
+			return err
+		},
+	}
+}
+
+func completionScript(root *cobra.Command, shell string) (string, error) {
+	var b bytes.Buffer
+	var err error
+	switch shell {
+	case "bash":
+		err = root.GenBashCompletionV2(&b, true)
+		return bashAddresses.Replace(b.String()), err
+	case "zsh":
+		err = root.GenZshCompletion(&b)
+	case "fish":
+		err = root.GenFishCompletion(&b, true)
+	case "powershell":
+		err = root.GenPowerShellCompletionWithDesc(&b)
+		return strings.ReplaceAll(b.String(), "2>&1", "2>$null"), err
+	}
+	return b.String(), err
+}
+
+// bashAddresses makes the generated script take auth@4 for one word, where bash begins another at the @, and do without
+// the package bash-completion, whose functions it calls.
+var bashAddresses = strings.NewReplacer(
+	"-n =: ||", "-n =:@ ||",
+	`__wfs_handle_special_char "$cur" =`, `__wfs_handle_special_char "$cur" =
+    if [[ $cur == *@* && $COMP_WORDBREAKS == *@* ]]; then
+        local at
+        for at in ${!COMPREPLY[*]}; do COMPREPLY[at]=${COMPREPLY[at]#"${cur%@*}"}; done
+    fi`,
+	`    _get_comp_words_by_ref "$@" cur prev words cword
+`, `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    local line=${COMP_LINE:0:COMP_POINT}
+    read -ra words <<< "$line"
+    [[ $line == *[[:space:]] ]] && words+=("")
+    cword=$((${#words[@]} - 1))
+    cur=${words[cword]}
+    prev=${words[cword > 0 ? cword - 1 : 0]}
+`,
+	"_filedir -d", `COMPREPLY=($(compgen -d -- "$cur"))`,
+)
