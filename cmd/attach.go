@@ -95,7 +95,7 @@ func (a *app) sayEnded(ctx context.Context, id session.ID, driver string) error 
 	if err != nil {
 		return err
 	}
-	return a.sayEnd(ctx, s, in, d.Next, nil, code)
+	return a.sayEnd(ctx, s, in, d.Next, code)
 }
 
 func (a *app) watchCmd() *cobra.Command {

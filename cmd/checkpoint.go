@@ -11,6 +11,7 @@ type checkpointJSON struct {
 	Session    session.ID          `json:"session"`
 	Checkpoint *session.Checkpoint `json:"checkpoint"` // null: nothing had changed
 	Skipped    []session.Skip      `json:"skipped,omitempty"`
+	HeldOut    []session.Held      `json:"held_out,omitempty"`
 }
 
 func (a *app) checkpointCmd() *cobra.Command {
@@ -46,27 +47,21 @@ kept in the work tree that it has.`,
 				return err
 			}
 			if a.json {
-				return a.answer(checkpointJSON{jsonVersion, id, cp, h.Skipped})
+				j := checkpointJSON{Version: jsonVersion, Session: id, Checkpoint: cp}
+				if cp != nil {
+					j.Skipped, j.HeldOut = cp.Skipped, cp.HeldOut
+				}
+				return a.answer(j)
 			}
 			if cp == nil {
 				a.out("nothing changed since checkpoint %d", h.S.Current)
 				return nil
 			}
 			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.inTree())
-			a.saySkipped(h.Skipped)
+			a.sayLacks(cp, "")
 			return nil
 		},
 	}
 	c.Flags().StringVarP(&text, "message", "m", "", "what this is")
 	return c
-}
-
-// saySkipped names what a checkpoint does not hold.
-func (a *app) saySkipped(skipped []session.Skip) {
-	for _, s := range skipped[:min(len(skipped), 10)] {
-		a.note("not in the checkpoint: %s (%s)", s.Path, s.Why)
-	}
-	if n := len(skipped) - 10; n > 0 {
-		a.note("not in the checkpoint: and %d more", n)
-	}
 }

@@ -44,7 +44,12 @@ type sessionJSON struct {
 	HalfMoved  string             `json:"half_moved,omitempty"`  // the move of this work tree that a dead process began
 	Worktree   string             `json:"worktree,omitempty"`    // directory of the work tree that has it checked out
 	Gone       bool               `json:"worktree_gone,omitempty"`
-	Became     *gitstate.Fate     `json:"became,omitempty"` // of its work, where that was asked for
+	Became     *gitstate.Fate     `json:"became,omitempty"`     // of its work, where that was asked for
+	Incomplete bool               `json:"incomplete,omitempty"` // the present checkpoint lacks something
+	Skipped    []session.Skip     `json:"skipped,omitempty"`    // what it cannot hold
+	HeldOut    []session.Held     `json:"held_out,omitempty"`   // what it does not hold until a person allows it
+	Allowed    []string           `json:"allowed,omitempty"`
+	Deleted    *session.Deleted   `json:"deleted,omitempty"` // it lacks most files of the one before
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
 	Requests   int                `json:"requests,omitempty"` // in the inbox: nobody has taken them in yet
@@ -74,6 +79,10 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
 		Next: nextCommands(s, there),
 	}
+	if c := s.At(s.Current); c != nil {
+		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
+	}
+	j.Allowed = s.Allowed
 	if s.Status == session.StatusWaiting {
 		j.Waiting = s.Waiting
 	}

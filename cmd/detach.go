@@ -127,7 +127,7 @@ func (a *app) tellLog(ctx context.Context, id session.ID, path string, code int)
 		if err != nil {
 			return err
 		}
-		return a.sayEnd(ctx, &v.Session, in, d.Next, nil, code)
+		return a.sayEnd(ctx, &v.Session, in, d.Next, code)
 	}
 	return &ranError{safetext.Line(string(text), 0), code}
 }

@@ -89,7 +89,10 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover) error 
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}
-	a.sayHeldOut(ctx, &h.S)
+	if text := lacks(h.S.At(f.Checkpoint)); text != "" {
+		a.out("not handed over, because no checkpoint has it: %s", text)
+	}
+	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
 		if op, err := a.eng.Parked(ctx, ref); err == nil && op != nil {
 			on := strings.TrimPrefix(ref, "refs/heads/")

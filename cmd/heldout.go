@@ -6,60 +6,157 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
-// heldOutRules keep files that look like keys out of checkpoints by name, as long as they are untracked: what is once
-// an object stays one. A file that is meant to be committed is let in by `git add -f`, and a rule of the repository's
-// own .gitignore wins over these.
-const heldOutRules = `# Files that look like keys stay out of checkpoints while git does not track them.
-.env
-.env.*
-!.env.example
-!.env.sample
-!.env.template
-!.env.dist
-id_rsa
-id_dsa
-id_ecdsa
-id_ed25519
-*.kdbx
-*.p12
-*.pfx
-.netrc
-.git-credentials
-credentials.json
-`
+// guardText is the text of a new session's exclude file: no rules yet, and the limits of its guard.
+func guardText(c *workflows.Config) []byte {
+	var g session.Guard
+	if c != nil {
+		g.MaxFileSize, g.MaxNewFiles = c.MaxFileSize, c.MaxNewFiles
+	}
+	return session.WithGuard(nil, g)
+}
 
-// heldOutFile is the file with the rules, for looking at a work tree before a session exists.
-func (a *app) heldOutFile() (string, error) {
+// guardFile is a file with that text, for looking at a work tree before a session exists.
+func (a *app) guardFile(text []byte) (string, error) {
 	path := filepath.Join(a.repo.StateDir(), "held-out")
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, []byte(heldOutRules)) {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return path, nil
 	}
 	if err := durable.MkdirAll(a.repo.StateDir()); err != nil {
 		return "", err
 	}
-	return path, durable.WriteFile(path, []byte(heldOutRules), 0o600)
+	return path, durable.WriteFile(path, text, 0o600)
 }
 
-// sayHeldOut names files that checkpoints do not hold although the repository's own rules would let them in: they look
-// like keys, or were ignored when the session began.
-func (a *app) sayHeldOut(ctx context.Context, s *session.Session) {
+// mostSaid is how many names are said at once; JSON has all of them.
+const mostSaid = 10
+
+// lacks says in one line what a checkpoint does not hold, "" when it holds everything.
+func lacks(c *session.Checkpoint) string {
+	if c == nil || !c.Incomplete {
+		return ""
+	}
+	var names []string
+	for _, h := range c.HeldOut {
+		names = append(names, heldName(h))
+	}
+	for _, s := range c.Skipped {
+		names = append(names, fmt.Sprintf("%s (%s)", s.Path, s.Why))
+	}
+	return someOf(names)
+}
+
+func someOf(names []string) string {
+	list := strings.Join(names[:min(len(names), mostSaid)], ", ")
+	if more := len(names) - mostSaid; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// heldName is what is held out, and why, in a few words.
+func heldName(h session.Held) string {
+	why := "it looks like a key"
+	switch h.Why {
+	case session.HoldSize:
+		why = byteCount(h.Bytes)
+	case session.HoldNumber:
+		why = fmt.Sprintf("%d new files", h.Files)
+	case session.HoldName:
+		why = "tools fill it"
+	}
+	return fmt.Sprintf("%s (%s)", h.Path, why)
+}
+
+func byteCount(n int64) string {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit.size), unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// letIn says what to type to let something in that is held out.
+func letIn(c *session.Checkpoint) string {
+	one := c.HeldOut[0]
+	if i := slices.IndexFunc(c.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey }); i > 0 {
+		one = c.HeldOut[i] // a key is the last thing to propose
+	}
+	return "to let one in: wfs allow " + shellWord(one.Path) + "; to keep it out for good: name it in .gitignore"
+}
+
+// shellWord is text that a shell takes for one word.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@%+=:,-") == "" && s[0] != '-' {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// sayLacks tells on standard error what a checkpoint does not hold, and what stands out about it.
+func (a *app) sayLacks(c *session.Checkpoint, indent string) {
+	if c == nil {
+		return
+	}
+	for _, s := range c.Skipped[:min(len(c.Skipped), mostSaid)] {
+		a.note("%snot in the checkpoint: %s (%s)", indent, s.Path, s.Why)
+	}
+	if n := len(c.Skipped) - mostSaid; n > 0 {
+		a.note("%snot in the checkpoint: and %d more", indent, n)
+	}
+	if len(c.HeldOut) > 0 {
+		a.note("%sheld out of the checkpoint: %s", indent, lacks(&session.Checkpoint{Incomplete: true, HeldOut: c.HeldOut}))
+		a.note("%s  %s", indent, letIn(c))
+	}
+	if c.Deleted != nil {
+		a.note("%s%s", indent, deletes(c))
+	}
+}
+
+// deletes says that most files are gone at a checkpoint, and how to get them back.
+func deletes(c *session.Checkpoint) string {
+	return fmt.Sprintf("careful: checkpoint %d deletes %d of %d files; to go back: wfs resume --at %d", c.Number, c.Deleted.Files, c.Deleted.Of, c.Number-1)
+}
+
+// sayIncomplete tells in the answer of a command what the present checkpoint does not hold, and what stands out.
+func (a *app) sayIncomplete(s *session.Session) {
+	c := s.At(s.Current)
+	if c == nil {
+		return
+	}
+	if text := lacks(c); text != "" {
+		a.out("incomplete: checkpoint %d lacks %s", c.Number, text)
+		if len(c.HeldOut) > 0 {
+			a.out("  %s", letIn(c))
+		}
+	}
+	if c.Deleted != nil {
+		a.out("%s", deletes(c))
+	}
+}
+
+// sayIgnoredBefore reminds of files that no rule of the repository ignores any more, and that stay out of checkpoints
+// because one did.
+func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	file := a.clone.ExcludeFile(s.ID)
 	if file == "" {
 		return
 	}
-	names, err := a.repo.HeldOut(ctx, file)
+	names, err := a.repo.IgnoredBefore(ctx, file)
 	if err != nil || len(names) == 0 { // a reminder, not worth failing for
 		return
 	}
-	list := strings.Join(names[:min(len(names), 5)], " ")
-	if more := len(names) - 5; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	a.note("held out of checkpoints, by name or because it was ignored before: %s (to let one in: git add -f FILE)", list)
+	a.note("not in checkpoints because it was ignored before: %s", someOf(names))
+	a.note("  to let one in: wfs allow %s", shellWord(names[0]))
 }

@@ -191,7 +191,7 @@ func (a *app) propose(o initOptions) ([]phases.Proposal, error) {
 
 // tryGate runs a gate on the work tree as it is.
 func (a *app) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, error) {
-	file, err := a.heldOutFile()
+	file, err := a.guardFile(guardText(nil))
 	if err != nil {
 		return session.Baseline{}, err
 	}

@@ -168,7 +168,7 @@ func (a *app) pin(o newOptions) (engine.Birth, error) {
 	if len(findings) > 0 {
 		return b, &findingsError{findings}
 	}
-	b.Plan, b.Workflow, b.Exclude = plan, text, []byte(heldOutRules)
+	b.Plan, b.Workflow, b.Exclude = plan, text, guardText(config)
 	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
 	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.goal, w.Name, w.Start
 	b.Created.Laps, b.Created.Agent = w.Laps != nil, agentName(&plan.Agent)
@@ -288,7 +288,7 @@ func (a *app) fork(ctx context.Context, b *engine.Birth, from string) error {
 
 // carryOrLeave finds out what becomes of uncommitted changes.
 func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) error {
-	file, err := a.heldOutFile()
+	file, err := a.guardFile(b.Exclude)
 	if err != nil {
 		return err
 	}
@@ -296,8 +296,8 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	if err != nil {
 		return err
 	}
-	if b.Created.HeldOut, err = a.repo.HeldOut(ctx, file); err != nil {
-		return err
+	for _, h := range snap.HeldOut {
+		b.Created.HeldOut = append(b.Created.HeldOut, h.Path)
 	}
 	if snap.Clean() {
 		return nil
@@ -367,7 +367,8 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		if s.Base0 != nil {
 			a.sayBaseline(s.Base0)
 		}
-		a.sayHeldOut(ctx, s)
+		a.sayLacks(s.At(s.Current), "")
+		a.sayIgnoredBefore(ctx, s)
 	}
 	return a.sayMoved(h, r, saved)
 }

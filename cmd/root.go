@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("work", a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.finishCmd())
+	add("work", a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.allowCmd(), a.finishCmd())
 	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.eventsCmd(), a.pathCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd())

@@ -150,11 +150,11 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	if ctx.Err() != nil {
 		code = a.signals.exitCode()
 	}
-	return a.sayEnd(ctx, &h.S, a.here(), a.nextFor(&h.S), h.Skipped, code)
+	return a.sayEnd(ctx, &h.S, a.here(), a.nextFor(&h.S), code)
 }
 
 // sayEnd says how a run has left its session, which is checked out in a work tree, and what to type next.
-func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Worktree, next []string, skipped []session.Skip, code int) error {
+func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Worktree, next []string, code int) error {
 	if a.json {
 		d := a.describe(s, in)
 		d.Next = next
@@ -168,8 +168,7 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
-	a.saySkipped(skipped)
-	a.sayHeldOut(ctx, s)
+	a.sayIgnoredBefore(ctx, s)
 	a.next(next)
 	return exitWith(code)
 }
@@ -270,6 +269,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    HEAD had been taken to %s during the run, and is back on %s; the files are as they were found",
 				strings.TrimPrefix(from, "refs/heads/"), strings.TrimPrefix(b.Turn.HeadNew, "refs/heads/"))
 		}
+		p.app.sayLacks(s.At(b.Number), "    ")
 	case session.Voided:
 		say("    does not count: %s", b.Why)
 	case session.Waiting:

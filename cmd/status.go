@@ -71,6 +71,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if c := s.At(s.Current); c != nil {
 		a.out("at checkpoint %d: %s", c.Number, c.Summary)
 	}
+	a.sayIncomplete(s)
 	a.sayDriver(d)
 	a.sayPlace(d)
 	a.sayHalfMoved(ctx)
@@ -154,6 +155,7 @@ func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
 	for _, line := range whyStopped(s, now) {
 		a.out("  %s", line)
 	}
+	a.sayIncomplete(s)
 	a.sayDriver(d)
 	a.sayPlace(d)
 	a.next(d.Next)
@@ -221,9 +223,16 @@ func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 	if word == "" {
 		word = string(c.Trigger)
 	}
-	return styled{
+	line := styled{
 		{fmt.Sprintf("%s %3d  %-9s ", mark, c.Number, c.Phase), plain},
 		{fmt.Sprintf("%-11s", word), verdictColour(c.Verdict)},
 		{fmt.Sprintf(" %s  %s", c.Code.Short(), c.Summary), plain},
 	}
+	if c.Incomplete {
+		line = append(line, span{"  (incomplete)", notable})
+	}
+	if c.Deleted != nil {
+		line = append(line, span{fmt.Sprintf("  (deletes %d of %d files)", c.Deleted.Files, c.Deleted.Of), notable})
+	}
+	return line
 }

@@ -47,7 +47,7 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	case !w.Approve:
 		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question, and yes or no is no answer: " + w.Ask, Hint: `wfs run --note "your answer"`}
 	}
-	snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
+	snap, err := h.snapshot(work)
 	if err != nil {
 		return err
 	}

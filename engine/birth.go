@@ -73,7 +73,7 @@ func (h *Hand) begin(ctx context.Context, b Birth) error {
 	if err := h.j.SetExclude(b.Exclude); err != nil {
 		return err
 	}
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,6 +105,9 @@ func (h *Hand) begin(ctx context.Context, b Birth) error {
 		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
 	_, err = h.turn(context.WithoutCancel(ctx), d, func(m session.Made) (session.Body, error) {
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
+		if tree == snap.Tree {
+			c.Skipped, c.HeldOut = snap.Skipped, named(snap.HeldOut)
+		}
 		return c, nil
 	}, nil)
 	return err

@@ -84,13 +84,16 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && len(adopted) == 0 {
 			return nil, errUnchanged
 		}
-		c.Code, c.Tree, c.Skipped, c.Turn = m.Code, m.Tree, m.Skipped, m.Turn
+		if err := h.keepFound(m.Staged); err != nil {
+			return nil, err
+		}
+		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
+		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
 		return c, nil
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	h.Skipped = c.Skipped
 	return h.S.At(h.S.Current), nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -150,7 +151,6 @@ type Hand struct {
 	Tip     session.Commit
 	S       session.Session
 	Plan    *workflows.Plan
-	Skipped []session.Skip // what the newest checkpoint of this hand does not hold
 	j       Journal
 	live    []session.Event
 	pending *session.Event
@@ -191,16 +191,24 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	return h, h.recover(ctx)
 }
 
-// keepExclude writes the session's exclude file anew from the ledger when the clone has lost it.
+// keepExclude writes the session's exclude file anew, from the ledger when the clone has lost it, and when a process died
+// between an allowance and the rules that follow from it.
 func (h *Hand) keepExclude(ctx context.Context) error {
-	if h.j.ExcludeFile() != "" {
-		return nil
-	}
-	text, err := h.e.Store.File(ctx, h.Tip, session.FileExclude)
+	text, err := h.j.Exclude()
 	if err != nil {
 		return err
 	}
-	return h.j.SetExclude(text)
+	rules, guard := session.SplitGuard(text)
+	if text != nil && slices.Equal(guard.Allowed, h.S.Allowed) {
+		return nil
+	}
+	if text == nil {
+		if text, err = h.e.Store.File(ctx, h.Tip, session.FileExclude); err != nil {
+			return err
+		}
+		rules, guard = session.SplitGuard(text)
+	}
+	return h.setExclude(rules, h.S.Guarding(guard))
 }
 
 // append makes bodies durable as the next events and folds them in.

@@ -161,7 +161,7 @@ func (h *Hand) handed(ctx context.Context) (session.Snapshot, *session.Checkpoin
 		}
 		return session.Snapshot{}, c, r
 	}
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return snap, c, err
 	}
@@ -327,7 +327,7 @@ func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) erro
 
 // dropDocuments takes .workflow/ out of the work tree. The checkpoints hold it; if this fails nothing is lost.
 func (h *Hand) dropDocuments(ctx context.Context, files session.Tree) error {
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil || snap.Tree == files {
 		return err
 	}

@@ -38,7 +38,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err := h.growExclude(ctx); err != nil {
 		return nil, err
 	}
-	snap, err := st.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 // completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
 // hold edits that were made since.
 func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -164,12 +164,12 @@ func (h *Hand) growExclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	grown := AddExcludes(text, ignored)
-	if string(grown) == string(text) {
+	rules, guard := session.SplitGuard(text)
+	grown := AddExcludes(rules, ignored)
+	if string(grown) == string(rules) {
 		return nil
 	}
-	h.keepDoc(session.FileExclude, grown)
-	return h.j.SetExclude(grown)
+	return h.setExclude(grown, guard)
 }
 
 func (h *Hand) keepDoc(name string, data []byte) {
@@ -187,26 +187,12 @@ func AddExcludes(rules []byte, paths []string) []byte {
 	}
 	out := rules[:len(rules):len(rules)]
 	for _, p := range paths {
-		if strings.ContainsAny(p, "\n\r") {
-			continue // cannot be said in an exclude file
-		}
-		if line := "/" + escapeGlob(p); !have[line] {
+		if line := session.ExcludeRule(p); line != "" && !have[line] {
 			have[line] = true
 			out = append(out, line+"\n"...)
 		}
 	}
 	return out
-}
-
-func escapeGlob(p string) string {
-	var b strings.Builder
-	for i, r := range p {
-		if strings.ContainsRune(`\*?[`, r) || (r == ' ' && i == len(p)-1) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // Enter makes the session current in this work tree.
@@ -345,7 +331,7 @@ func (h *Hand) PlanResume(ctx context.Context, at int) (session.Move, error) {
 	if err != nil {
 		return session.Move{}, err
 	}
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return session.Move{}, err
 	}

@@ -136,7 +136,7 @@ func (h *Hand) settleDocuments(ctx context.Context, t session.Turn) error {
 	if err != nil || head.Ref != t.HeadNew || t.Worktree != h.e.Store.Worktree() {
 		return err
 	}
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil || snap.Tree != t.TreeOld {
 		return err
 	}

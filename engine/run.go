@@ -48,7 +48,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			if ctx.Err() != nil && h.S.Status != session.StatusWaiting {
 				return h.interrupt(work)
 			}
-			snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
+			snap, err := h.snapshot(work)
 			if err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (h *Hand) edited(ctx context.Context) (bool, error) {
 	if !c.Green {
 		return true, nil
 	}
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	return snap.Tree != c.Tree, err
 }
 
@@ -240,7 +240,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	if err := h.notInProgress(work); err != nil { // there may be no tree to speak of
 		return h.conflict(err)
 	}
-	snap, err := h.e.Store.Snapshot(work, h.j.ExcludeFile())
+	snap, err := h.snapshot(work)
 	if err != nil {
 		return false, err
 	}
@@ -305,7 +305,7 @@ func said(what, text string) string {
 func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.JudgeRequest, error) {
 	st := h.e.Store
 	req := session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected}
-	snap, err := st.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return req, err
 	}
@@ -366,7 +366,7 @@ func (h *Hand) ensureBaseline(ctx context.Context) error {
 		return nil
 	}
 	first := h.S.At(0)
-	snap, err := h.e.Store.Snapshot(ctx, h.j.ExcludeFile())
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return err
 	}

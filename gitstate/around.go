@@ -3,20 +3,47 @@ package gitstate
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
-// HeldOut lists untracked files that the rules of an exclude file name, and that the repository's own rules do not.
-func (r *Repo) HeldOut(ctx context.Context, exclude string) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-files", "-o", "--exclude-standard", "-z")
-	if err != nil || len(out) == 0 {
+// IgnoredBefore lists untracked paths that an exclude file names one by one, because they were ignored once, and that
+// the repository's own rules do not ignore by now. What its guard holds out is none of them.
+func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, error) {
+	text, err := os.ReadFile(exclude)
+	if err != nil {
 		return nil, err
 	}
-	held, err := r.git(ctx, gitOpts{stdin: out, okExit: []int{1}}, "-c", "core.excludesFile="+exclude, "check-ignore", "-z", "--stdin")
-	return splitZ(held), err
+	rules, g := session.SplitGuard(text)
+	var there []string
+	for line := range strings.Lines(string(rules)) {
+		p := session.ExcludedPath(strings.TrimSuffix(line, "\n"))
+		if p == "" || g.Allows(p) {
+			continue
+		}
+		if _, err := r.lstat(strings.TrimSuffix(p, "/")); err == nil {
+			there = append(there, p)
+		}
+	}
+	if len(there) == 0 {
+		return nil, nil
+	}
+	ignored, err := r.ignoredNow(ctx, there)
+	if err != nil {
+		return nil, err
+	}
+	x, _, err := r.readParsed(ctx, r.indexPath())
+	return slices.DeleteFunc(there, func(p string) bool {
+		return ignored[p] || x != nil && x.tracks(strings.TrimSuffix(p, "/"))
+	}), err
+}
+
+// Ignores returns those of some paths that the repository's and the user's rules ignore.
+func (r *Repo) Ignores(ctx context.Context, paths []string) (map[string]bool, error) {
+	return r.ignoredNow(ctx, paths)
 }
 
 // Remote is the remote that the user would push to: origin, else the only one, else "".

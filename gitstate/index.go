@@ -154,6 +154,14 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 	return x, len(rest) == 0
 }
 
+// parsed is an index file's content, nil when only git can read it.
+func (r *Repo) parsed(data []byte) *index {
+	if x, ok := parseIndex(data, r.idLength()/2); ok {
+		return x
+	}
+	return nil
+}
+
 // parseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
 func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {
 	size = 40 + idSize + 2

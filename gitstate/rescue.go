@@ -21,6 +21,7 @@ type State struct {
 	Tree    session.Tree              `json:"tree"`            // of the work tree's files
 	Index   session.Tree              `json:"index,omitempty"` // of the user's index
 	Skipped []session.Skip            `json:"skipped,omitempty"`
+	HeldOut []session.Held            `json:"held_out,omitempty"`
 	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
 }
 
@@ -43,7 +44,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		if err != nil {
 			return "", err
 		}
-		objects, err := r.stateCommit(State{session.FormatVersion, why, s.Head, s.Tree, s.Index, s.Skipped, refs},
+		objects, err := r.stateCommit(State{session.FormatVersion, why, s.Head, s.Tree, s.Index, s.Skipped, s.HeldOut, refs},
 			s, refs[LedgerRef(id)], ident, at)
 		if err != nil {
 			return "", err

@@ -18,8 +18,8 @@ import (
 const userDir = ".wfs"
 
 // Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
-// exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped. An index with
-// conflicts is a *ReadyError.
+// exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what is held out by
+// its guard in HeldOut. An index with conflicts is a *ReadyError.
 func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
 	var s session.Snapshot
 	var err error
@@ -32,13 +32,15 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 		}
 	}
 	index := filepath.Join(r.worktreeDir(), "index")
-	if _, err := r.copyIndex(index); err != nil {
+	data, err := r.copyIndex(index)
+	if err != nil {
 		return s, err
 	}
 	if s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree); err != nil {
 		return s, err
 	}
-	if s.Skipped, err = r.addAll(ctx, index, exclude, s.HeadTree); err != nil {
+	old := r.parsed(data)
+	if s.Staged, err = r.addAll(ctx, index, old, exclude, s.Head.Commit, s.HeadTree); err != nil {
 		return s, err
 	}
 	tree, err := r.writeTree(ctx, index)
@@ -99,7 +101,7 @@ func (r *Repo) treeOfIndex(ctx context.Context, index string, expected session.T
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	tree, err := r.knownTree(ctx, data, expected)
+	tree, err := r.knownTree(r.parsed(data), expected)
 	if err != nil || tree != "" {
 		return tree, err
 	}
@@ -114,9 +116,8 @@ func (r *Repo) treeOfIndex(ctx context.Context, index string, expected session.T
 }
 
 // knownTree is treeOfIndex as far as no git process is needed: "" when one is.
-func (r *Repo) knownTree(ctx context.Context, data []byte, expected session.Tree) (session.Tree, error) {
-	x, ok := parseIndex(data, r.idLength()/2)
-	if !ok {
+func (r *Repo) knownTree(x *index, expected session.Tree) (session.Tree, error) {
+	if x == nil {
 		return "", nil
 	}
 	info := x.info()
@@ -137,15 +138,17 @@ func (r *Repo) knownTree(ctx context.Context, data []byte, expected session.Tree
 // maxRounds bounds how many paths may make `git add` give up as a whole, each of them costing another round.
 const maxRounds = 50
 
-// addAll stages the whole work tree, but for .wfs, into a private index, and names what it could not. A nested
-// repository becomes no gitlink unless head has it as one: a gitlink protects nothing of it.
-func (r *Repo) addAll(ctx context.Context, index, exclude string, head session.Tree) ([]session.Skip, error) {
-	skipped, err := r.add(ctx, index, exclude)
+// addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
+// not. old is that index as it is before, nil when only git can read it. A nested repository becomes no gitlink unless
+// head has it as one: a gitlink protects nothing of it.
+func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (session.Staged, error) {
+	added, err := r.add(ctx, index, old, exclude, head)
 	if err != nil {
-		return nil, err
+		return added, err
 	}
-	_, nested, err := r.ungraft(ctx, index, head)
-	return joinSkips(skipped, nested), err
+	_, nested, err := r.ungraft(ctx, index, headTree)
+	added.Skipped = joinSkips(added.Skipped, nested)
+	return added, err
 }
 
 func joinSkips(a, b []session.Skip) []session.Skip {
@@ -154,21 +157,68 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// add is addAll with the gitlinks.
-func (r *Repo) add(ctx context.Context, index, exclude string) ([]session.Skip, error) {
-	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := []string{"-c", "core.splitIndex=false", "-c", "core.safecrlf=false"}
-	if exclude != "" {
-		file, err := r.combinedExcludes(ctx, exclude)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, "-c", "core.excludesFile="+file)
+// add is addAll with the gitlinks. What git tracks and what it does not cost git two walks; it is spared the second
+// when there is nothing untracked.
+func (r *Repo) add(ctx context.Context, index string, old *index, exclude string, head session.Commit) (session.Staged, error) {
+	var made session.Staged
+	h, err := r.hold(ctx, index, old, exclude, head)
+	if err != nil {
+		return made, err
 	}
-	args = append(args, "add", "-A", "--ignore-errors", "--", ".", ":(exclude,top)"+userDir)
+	what := []string{"-u"}
+	paths := []string{".", ":(exclude,top)" + userDir}
+	if h.add {
+		what[0] = "-A"
+		for _, p := range h.keep {
+			// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
+			if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
+				paths = append(paths, ":(exclude,top,literal)"+p)
+			}
+		}
+	}
+	if made.Skipped, err = r.addPaths(ctx, index, h.rules, what, paths); err != nil {
+		return made, err
+	}
+	if len(h.force) > 0 {
+		paths = nil
+		for _, p := range h.force {
+			paths = append(paths, ":(top,literal)"+p)
+		}
+		more, err := r.addPaths(ctx, index, h.rules, []string{"-f"}, paths)
+		if err != nil {
+			return made, err
+		}
+		made.Skipped = joinSkips(made.Skipped, more)
+	}
+	before, err := h.before()
+	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
+	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
+	return made, err
+}
+
+// excluding are the arguments by which git heeds a session's exclude rules besides the user's.
+func (r *Repo) excluding(ctx context.Context, rules []byte) ([]string, error) {
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	file, err := r.combinedExcludes(ctx, rules)
+	return []string{"-c", "core.excludesFile=" + file}, err
+}
+
+// addPaths runs `git add` on pathspecs and names what it passed over.
+func (r *Repo) addPaths(ctx context.Context, index string, rules []byte, what, paths []string) ([]session.Skip, error) {
+	excluding, err := r.excluding(ctx, rules)
+	if err != nil {
+		return nil, err
+	}
+	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
+	args := append(excluding, "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
+		"add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+	args = append(args, what...)
 	var skipped []session.Skip
 	for round := 0; ; round++ {
-		_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), okExit: []int{1}}, args...)
+		stdin := []byte(strings.Join(paths, "\x00") + "\x00")
+		_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), stdin: stdin, okExit: []int{1}}, args...)
 		var failed *GitError
 		if err != nil && !errors.As(err, &failed) {
 			return nil, err
@@ -189,7 +239,7 @@ func (r *Repo) add(ctx context.Context, index, exclude string) ([]session.Skip, 
 			return nil, err
 		}
 		skipped = append(skipped, *report.fatal)
-		args = append(args, ":(exclude,top,literal)"+report.fatal.Path)
+		paths = append(paths, ":(exclude,top,literal)"+report.fatal.Path)
 	}
 }
 
@@ -278,25 +328,21 @@ func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (s
 
 // combinedExcludes returns a file with the user's own global excludes followed by the session's. Git reads only one
 // core.excludesFile.
-func (r *Repo) combinedExcludes(ctx context.Context, exclude string) (string, error) {
+func (r *Repo) combinedExcludes(ctx context.Context, rules []byte) (string, error) {
 	global, err := r.globalExcludes(ctx)
 	if err != nil {
 		return "", err
 	}
 	var all []byte
-	for _, path := range []string{global, exclude} {
-		if path == "" {
-			continue
-		}
-		data, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if global != "" {
+		if all, err = os.ReadFile(global); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		if len(data) > 0 && data[len(data)-1] != '\n' {
-			data = append(data, '\n')
+		if len(all) > 0 && all[len(all)-1] != '\n' {
+			all = append(all, '\n')
 		}
-		all = append(all, data...)
 	}
+	all = append(all, rules...)
 	file := filepath.Join(r.worktreeDir(), "excludes")
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, all) {
 		return file, nil

@@ -35,18 +35,19 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		return nil, nil, err
 	}
 	index := filepath.Join(r.worktreeDir(), "stage")
-	added := func() ([]session.Skip, error) { return nil, nil }
+	added := func() (session.Staged, error) { return session.Staged{}, nil }
 	defer func() {
 		if err != nil {
 			_, _ = added() // it writes to that index
 			unlock()
 		}
 	}()
-	old, err := r.copyIndex(index)
+	data, err := r.copyIndex(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	added = soon(func() ([]session.Skip, error) { return r.add(ctx, index, d.Exclude) })
+	old := r.parsed(data)
+	added = soon(func() (session.Staged, error) { return r.add(ctx, index, old, d.Exclude, head.Commit) })
 
 	on, err := ground()
 	if err != nil {
@@ -58,19 +59,24 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 			return nil, nil, err
 		}
 	}
-	before, err := r.treeBefore(ctx, old, headTree)
+	before, err := r.treeBefore(ctx, data, old, headTree)
 	if err != nil {
 		return nil, nil, err
 	}
-	skipped, err := added()
-	if err != nil {
+	if made.Staged, err = added(); err != nil {
 		return nil, nil, err
 	}
 	x, nested, err := r.ungraft(ctx, index, headTree)
 	if err != nil {
 		return nil, nil, err
 	}
-	made.Skipped = joinSkips(skipped, nested)
+	made.Skipped = joinSkips(made.Skipped, nested)
+	if before != on.base {
+		old = nil // the files that the parent has are others than those in the index that was found
+	}
+	if made.Deleted, err = r.deleted(ctx, old, x, index, d.Parents[0]); err != nil {
+		return nil, nil, err
+	}
 	trees, err := r.stagedTrees(ctx, index, x, on.userDir)
 	if err != nil {
 		return nil, nil, err
@@ -97,8 +103,8 @@ func (s *staged) install() (wait func() error) {
 }
 
 // treeBefore is treeOfIndex for the content of an index whose copy is being changed.
-func (r *Repo) treeBefore(ctx context.Context, old []byte, expected session.Tree) (session.Tree, error) {
-	tree, err := r.knownTree(ctx, old, expected)
+func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected session.Tree) (session.Tree, error) {
+	tree, err := r.knownTree(old, expected)
 	if err != nil || tree != "" {
 		return tree, err
 	}
@@ -106,8 +112,8 @@ func (r *Repo) treeBefore(ctx context.Context, old []byte, expected session.Tree
 	if err := os.Remove(index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if old != nil {
-		if err := durable.WriteCache(index, old, 0o600); err != nil {
+	if data != nil {
+		if err := durable.WriteCache(index, data, 0o600); err != nil {
 			return "", err
 		}
 	}
@@ -180,7 +186,7 @@ func (r *Repo) readParsed(ctx context.Context, path string) (*index, indexInfo, 
 	if err != nil {
 		return nil, indexInfo{}, err
 	}
-	if x, ok := parseIndex(data, r.idLength()/2); ok {
+	if x := r.parsed(data); x != nil {
 		return x, x.info(), nil
 	}
 	info, err := r.listIndex(ctx, path) // split, sparse or of a later format: git knows

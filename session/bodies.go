@@ -26,6 +26,7 @@ const (
 	KindAgreed         Kind = "agreed"
 	KindBreakerReset   Kind = "breaker_reset"
 	KindPhaseMoved     Kind = "phase_moved" // a person leads on where no verdict did
+	KindAllowed        Kind = "allowed"     // a person lets in what is held out, or takes that back
 	KindMoveStarted    Kind = "move_started"
 	KindMoved          Kind = "moved" // turn
 	KindFinishStarted  Kind = "finish_started"
@@ -45,7 +46,7 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindReopened: decode[Reopened], KindDecided: decode[Decided], KindCheckpointed: decode[Checkpointed],
 	KindInterrupted: decode[Interrupted], KindPaused: decode[Paused], KindWaiting: decode[Waiting],
 	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
-	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
+	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindAllowed: decode[Allowed], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
 	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
 	KindAbandoned: decode[Abandoned], KindRevived: decode[Revived], KindRenamed: decode[Renamed], KindEdited: decode[Edited],
 	KindRepinned: decode[Repinned], KindDeleteStarted: decode[DeleteStarted],
@@ -164,10 +165,19 @@ type Checkpointed struct {
 	Attempt int       `json:"attempt,omitempty"` // 0 outside attempts
 	Verdict Verdict   `json:"verdict,omitempty"` // "" when nothing was judged
 	Class   Class     `json:"class,omitempty"`
-	Summary string    `json:"summary"`           // the commit's subject without its prefix
-	Adopted []Commit  `json:"adopted,omitempty"` // tips that others made since the last checkpoint
-	Skipped []Skip    `json:"skipped,omitempty"` // what it does not hold
+	Summary string    `json:"summary"`            // the commit's subject without its prefix
+	Adopted []Commit  `json:"adopted,omitempty"`  // tips that others made since the last checkpoint
+	Skipped []Skip    `json:"skipped,omitempty"`  // what it does not hold because it cannot
+	HeldOut []Held    `json:"held_out,omitempty"` // what it does not hold until a person allows it, at most MaxNamed
+	Deleted *Deleted  `json:"deleted,omitempty"`  // more than half of the files are gone
 	Turn    Turn      `json:"turn"`
+}
+
+// Deleted says that a checkpoint lacks more than half of the files that the one before it had. Files that only have
+// another name now do not count.
+type Deleted struct {
+	Files int `json:"files"` // gone
+	Of    int `json:"of"`    // that were there
 }
 
 // Voided ends an attempt whose run failed without changing anything: it says nothing about the work and does not count.
@@ -234,6 +244,12 @@ type Noted struct {
 // Agreed is a person's yes to the pending question.
 type Agreed struct {
 	By string `json:"by"` // "person" or "auto"
+}
+
+// Allowed lets paths into checkpoints that the session's guard holds out, with everything below them.
+type Allowed struct {
+	Paths   []string `json:"paths"`
+	Revoked bool     `json:"revoked,omitempty"` // takes that back
 }
 
 // BreakerReset lets the phase try again from zero.
@@ -317,6 +333,7 @@ func (Noted) Kind() Kind          { return KindNoted }
 func (Agreed) Kind() Kind         { return KindAgreed }
 func (BreakerReset) Kind() Kind   { return KindBreakerReset }
 func (PhaseMoved) Kind() Kind     { return KindPhaseMoved }
+func (Allowed) Kind() Kind        { return KindAllowed }
 func (MoveStarted) Kind() Kind    { return KindMoveStarted }
 func (Moved) Kind() Kind          { return KindMoved }
 func (FinishStarted) Kind() Kind  { return KindFinishStarted }

@@ -83,6 +83,8 @@ func (s *Session) apply(e Event) error {
 		s.hear(b.Request)
 	case Agreed:
 		s.agreed()
+	case Allowed:
+		s.allowed(b)
 	case BreakerReset:
 		s.Visit, s.Blocked = Visit{Tree: s.Visit.Tree}, nil
 		if s.Status == StatusBlocked {
@@ -164,7 +166,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	c := Checkpoint{
 		Number: b.Number, At: e.At.Unix(), Trigger: b.Trigger, Code: b.Code, Tree: b.Tree,
 		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary,
-		Incomplete: len(b.Skipped) > 0,
+		Incomplete: len(b.Skipped)+len(b.HeldOut) > 0, Skipped: b.Skipped[:min(len(b.Skipped), MaxNamed)], HeldOut: b.HeldOut, Deleted: b.Deleted,
 	}
 	if b.Trigger == TriggerAttempt {
 		if s.Open == nil || s.Open.Decided == nil {
@@ -290,6 +292,33 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 	if b.To == workflows.Done {
 		s.Status, s.Why = StatusCompleted, ""
 	}
+}
+
+func (s *Session) allowed(b Allowed) {
+	g := Guard{Allowed: s.Allowed}
+	for _, p := range b.Paths {
+		if b.Revoked {
+			g = g.Revoke(p)
+		} else {
+			g = g.Allow(p)
+		}
+	}
+	s.Allowed = g.Allowed
+}
+
+// Allows reports whether a person let exactly this path in.
+func (s *Session) Allows(path string) bool { return slices.Contains(s.Allowed, path) }
+
+// Guarding is a guard as the session's events know it: what its checkpoints held out and nobody allowed since.
+func (s *Session) Guarding(g Guard) Guard {
+	for _, a := range s.Allowed {
+		g = g.Allow(a)
+	}
+	g.Allowed = s.Allowed
+	for _, c := range s.Checkpoints {
+		g, _ = g.Hold(c.HeldOut)
+	}
+	return g
 }
 
 func (s *Session) moved(b Moved) error {

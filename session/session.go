@@ -43,6 +43,7 @@ type Session struct {
 	Spent   Spent     `json:"spent"`
 	Drive   *Drive    `json:"drive,omitempty"`       // the newest run
 	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
+	Allowed []string  `json:"allowed,omitempty"`     // paths that a person lets in although they would be held out, sorted
 
 	Finished  *Finished  `json:"finished,omitempty"`
 	Abandoned *Abandoned `json:"abandoned,omitempty"` // the newest time, also when it was brought back since
@@ -98,7 +99,10 @@ type Checkpoint struct {
 	Expected      []string       `json:"expected,omitempty"`
 	LapTree       Tree           `json:"lap_tree,omitempty"`
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
-	Incomplete    bool           `json:"incomplete,omitempty"` // something was skipped
+	Incomplete    bool           `json:"incomplete,omitempty"` // something could not be held, or is held out
+	Skipped       []Skip         `json:"skipped,omitempty"`    // the former, at most MaxNamed
+	HeldOut       []Held         `json:"held_out,omitempty"`   // the latter, at most MaxNamed
+	Deleted       *Deleted       `json:"deleted,omitempty"`    // more than half of the files are gone
 }
 
 // SkippedPhase is a phase that a person left forward, whatever its gates said.

@@ -39,11 +39,18 @@ type Skip struct {
 
 // Snapshot is a work tree as it was found.
 type Snapshot struct {
-	Tree     Tree   `json:"tree"`
-	Index    Tree   `json:"index,omitempty"` // tree of the user's index as it was; equal to HEAD's tree when nothing was staged
-	Head     Head   `json:"head"`
-	HeadTree Tree   `json:"head_tree,omitempty"`
-	Skipped  []Skip `json:"skipped,omitempty"` // not protected: unreadable, nested repositories, …
+	Tree     Tree `json:"tree"`
+	Index    Tree `json:"index,omitempty"` // tree of the user's index as it was; equal to HEAD's tree when nothing was staged
+	Head     Head `json:"head"`
+	HeadTree Tree `json:"head_tree,omitempty"`
+	Staged
+}
+
+// Staged says what of a work tree did not become part of a tree.
+type Staged struct {
+	Skipped []Skip   `json:"skipped,omitempty"`  // not protected: unreadable, nested repositories, …
+	HeldOut []Held   `json:"held_out,omitempty"` // by the session's guard
+	Ignored []string `json:"-"`                  // found to be ignored, with a slash behind directories: to be remembered
 }
 
 // Clean reports whether the work tree and index equal HEAD's commit.
@@ -72,9 +79,10 @@ type Draft struct {
 type Made struct {
 	Code        Commit // "" with NoCode
 	Tree        Tree
-	Skipped     []Skip
-	IndexAnchor Commit // commit that keeps content which was only in the user's index, "" if there was none
-	Turn        Turn   // with all moves filled in
+	Staged               // what the work tree's tree does not hold
+	Deleted     *Deleted // more than half of the files that the first parent had are gone, else nil
+	IndexAnchor Commit   // commit that keeps content which was only in the user's index, "" if there was none
+	Turn        Turn     // with all moves filled in
 }
 
 // Files are the documents of one ledger commit by name ("session.json"). A nil value keeps the previous commit's.

@@ -274,6 +274,8 @@ func (r *reader) config(root *node) *Config {
 	c.Agree = r.agree(f["agree"], "agree")
 	c.Env = r.env(f["env"])
 	c.OnEvent = r.command(f["on-event"], "on-event")
+	c.MaxFileSize = r.size(f["max-file-size"], "max-file-size")
+	c.MaxNewFiles = r.number(f["max-new-files"], "max-new-files", 1, maxNewFiles)
 	if n := f["gates"]; n != nil && n.kind != mapping {
 		r.wrong(n, "gates", "a mapping of names to gates")
 	} else if n != nil {

@@ -106,6 +106,7 @@ const (
 	notBlank        = `\S`
 	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
 	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+	sizePattern     = `^[1-9][0-9]{0,5}(KB|MB|GB)$`
 	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
@@ -119,6 +120,8 @@ func (d definitions) shape(v shape) *schema {
 		return text(namePattern)
 	case aVariable:
 		return text(variablePattern)
+	case aSize:
+		return text(sizePattern)
 	case aDuration:
 		return text(durationPattern)
 	case aWord:

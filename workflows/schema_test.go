@@ -26,6 +26,8 @@ agent: {command: [claude, -p], idle: 5m, timeout: 1h30m}
 agree: auto
 env: [OPENAI_API_KEY]
 on-event: notify-send wfs "$WFS_SUMMARY"
+max-file-size: 25MB
+max-new-files: 5000
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
 `, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n"},

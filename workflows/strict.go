@@ -214,6 +214,29 @@ func (r *reader) truth(n *node, what string) bool {
 	return strings.EqualFold(n.text, "true")
 }
 
+// maxNewFiles bounds a number of files.
+const maxNewFiles = 10_000_000
+
+// size returns a number of bytes written as 500KB, 10MB or 2GB, whose units are 1024 times each other; 0 when there is
+// none.
+func (r *reader) size(n *node, what string) int64 {
+	if n == nil {
+		return 0
+	}
+	if n.kind != scalar || n.tag == "!!null" {
+		r.wrong(n, what, "a size (500KB, 10MB, 2GB)")
+		return 0
+	}
+	for i, unit := range []string{"KB", "MB", "GB"} {
+		digits, ok := strings.CutSuffix(n.text, unit)
+		if v, err := strconv.Atoi(digits); ok && err == nil && v > 0 && len(digits) <= 6 && digits[0] != '0' && digits[0] != '+' {
+			return int64(v) << (10 * (i + 1))
+		}
+	}
+	r.fail(n.line, "%s must be a size (500KB, 10MB, 2GB), not %s", what, quote(n.text))
+	return 0
+}
+
 // maxDuration bounds time-outs: a week. More is a mistyped unit.
 const maxDuration = 7 * 24 * time.Hour
 

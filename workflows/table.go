@@ -60,6 +60,7 @@ const (
 	aNumber             // whole, from low to high
 	aTruth              // true or false
 	aDuration           // 90s, 10m
+	aSize               // 500KB, 10MB
 	aCommand            // text for the shell, or a list of arguments
 	aList               // of values, not empty
 	aMap                // of names to values; layers merge it by name
@@ -115,6 +116,10 @@ var configObject = &object{
 			value: listOf(shape{kind: aVariable})},
 		{name: "on-event", about: "A command that is run when a session is blocked, waits, is completed, or needs a person. It gets JSON on standard input.",
 			value: shape{kind: aCommand}},
+		{name: "max-file-size", about: "Untracked files that are larger stay out of checkpoints until wfs allow lets them in.",
+			value: shape{kind: aSize}, fallback: "10MB"},
+		{name: "max-new-files", about: "A new directory with more files stays out of checkpoints until wfs allow lets it in.",
+			value: number(1, maxNewFiles), fallback: "1000"},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
 	},
 }

@@ -203,6 +203,10 @@ type Config struct {
 	Env      []string        `json:"env,omitempty"`     // names of variables that agents and gates may see, besides the allow-list
 	OnEvent  Command         `json:"on_event,omitzero"` // run when a person should know of something; pinned in no plan
 	Gates    map[string]Gate `json:"gates"`
+	// What a session holds out of its checkpoints: untracked files that are larger, in bytes, and new directories with
+	// more files. 0: the default.
+	MaxFileSize int64 `json:"max_file_size,omitempty"`
+	MaxNewFiles int   `json:"max_new_files,omitempty"`
 }
 
 // Plan is what a session runs, resolved and pinned at its birth: the workflow with every gate filled in, the agent,

@@ -1,0 +1,166 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// allowJSON is what is let in, and what is held out.
+type allowJSON struct {
+	Version int            `json:"version"`
+	Session session.ID     `json:"session"`
+	Done    []string       `json:"done,omitempty"` // allowed, or allowed no more, by this command
+	Allowed []string       `json:"allowed"`
+	HeldOut []session.Held `json:"held_out"` // of the present checkpoint
+}
+
+func (a *app) allowCmd() *cobra.Command {
+	var show, revoke bool
+	var in string
+	c := &cobra.Command{
+		Use: "allow PATH...", Short: "let files into checkpoints that are held out by name",
+		Long: `Allow lets paths into the checkpoints of a session that are held out because they look like keys, are large, or are
+floods of new files: what is once in a commit stays there. A directory is let in with everything below it. Nothing
+is added now; the next checkpoint has it. What git ignores stays ignored.
+
+--list shows what was allowed and what the present checkpoint lacks. --revoke takes an allowance back: a file that is
+in a checkpoint already stays in those that have it, and stays tracked until you say git rm --cached.`,
+		Example: `  wfs allow data/prices.csv
+  wfs allow .env.test testdata/certs/
+  wfs allow --list
+  wfs allow --revoke data/prices.csv`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if show {
+				if len(args) > 0 || revoke {
+					return &usageError{"--list takes no paths", "wfs allow --list"}
+				}
+				return a.allowed(c.Context(), in)
+			}
+			if len(args) == 0 {
+				return &usageError{"allow needs the paths that are to be let in", "wfs allow --list"}
+			}
+			return a.allow(c.Context(), in, args, revoke)
+		},
+	}
+	c.Flags().BoolVar(&show, "list", false, "only show what is allowed, and what is held out")
+	c.Flags().BoolVar(&revoke, "revoke", false, "hold them out again")
+	c.Flags().StringVar(&in, "session", "", "of this `session` (default: the current one)")
+	return c
+}
+
+func (a *app) allowed(ctx context.Context, name string) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	s := &v.Session
+	var held []session.Held
+	if c := s.At(s.Current); c != nil {
+		held = c.HeldOut
+	}
+	if a.json {
+		return a.answer(allowJSON{jsonVersion, id, nil, list(s.Allowed), list(held)})
+	}
+	for _, p := range s.Allowed {
+		a.out("allowed   %s", p)
+	}
+	for _, h := range held {
+		a.out("held out  %s", heldName(h))
+	}
+	if len(s.Allowed)+len(held) == 0 {
+		a.out("nothing is held out, and nothing was allowed")
+	}
+	return nil
+}
+
+func (a *app) allow(ctx context.Context, name string, args []string, revoke bool) error {
+	if err := a.ready(ctx, true); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	paths, err := a.below(args)
+	if err != nil {
+		return err
+	}
+	if err := a.hold("wfs allow", id); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	done, err := h.Allow(paths, revoke)
+	if err != nil {
+		return err
+	}
+	s := &h.S
+	if a.json {
+		var held []session.Held
+		if c := s.At(s.Current); c != nil {
+			held = c.HeldOut
+		}
+		return a.answer(allowJSON{jsonVersion, id, paths, list(s.Allowed), list(held)})
+	}
+	ignored, err := a.repo.Ignores(ctx, paths)
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		switch {
+		case revoke:
+			a.out("%s is allowed no more; what a checkpoint has of it stays there", p)
+		case ignored[p]:
+			a.out("%s is allowed, but git ignores it: git add -f %s", p, shellWord(p))
+		default:
+			a.out("%s is allowed", p)
+		}
+	}
+	if !revoke && len(done) > 0 {
+		a.next([]string{"wfs checkpoint", "wfs run"})
+	}
+	return nil
+}
+
+// below turns arguments into paths from the top of the work tree, which is where they must lie.
+func (a *app) below(args []string) ([]string, error) {
+	var paths []string
+	root, err := filepath.EvalSymlinks(a.repo.Root())
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		full := arg
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(a.env.Dir, full)
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
+			full = filepath.Join(dir, filepath.Base(full))
+		}
+		rel, err := filepath.Rel(root, full)
+		if err != nil || !filepath.IsLocal(rel) || rel == "." {
+			return nil, &usageError{fmt.Sprintf("%s is no path below %s", arg, a.repo.Root()), "wfs allow --list"}
+		}
+		rel = filepath.ToSlash(rel)
+		if first, _, _ := strings.Cut(rel, "/"); first == ".wfs" || first == ".git" {
+			return nil, &usageError{fmt.Sprintf("%s never becomes part of a checkpoint", arg), "wfs allow --list"}
+		}
+		paths = append(paths, rel)
+	}
+	return paths, nil
+}

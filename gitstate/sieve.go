@@ -1,0 +1,132 @@
+package gitstate
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held out. It
+// needs memory for what it keeps and for one path, not for what it reads.
+type sieve struct {
+	guard   session.Guard
+	size    func(path string) int64     // of a file, in bytes
+	tracked func(directory string) bool // whether anything in it is, or was where the work began
+
+	rest  []byte // of a path that is not whole yet
+	open  []openDir
+	files int // that pass, outside every open directory
+	held  []session.Held
+}
+
+// openDir is a directory of which more files may come.
+type openDir struct {
+	path  string // with a slash at its end
+	files int    // in it and below, without those of directories that are held out
+	old   bool   // tracked
+	why   session.HoldReason
+}
+
+func (s *sieve) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, 0)
+		if i < 0 {
+			s.rest = append(s.rest, p...)
+			return n, nil
+		}
+		s.path(string(append(s.rest, p[:i]...)))
+		s.rest, p = s.rest[:0], p[i+1:]
+	}
+}
+
+func (s *sieve) path(p string) {
+	for len(s.open) > 0 && !strings.HasPrefix(p, s.open[len(s.open)-1].path) {
+		s.close()
+	}
+	below := 0
+	if n := len(s.open); n > 0 {
+		below = len(s.open[n-1].path)
+	}
+	for i := below; i < len(p)-1; i++ { // a nested repository ends in a slash; it is no directory of files
+		if p[i] == '/' {
+			s.enter(p[:i+1])
+		}
+	}
+	at := &s.files
+	if n := len(s.open); n > 0 {
+		at = &s.open[n-1].files
+	}
+	if s.inHeld() || s.guard.Allows(p) || strings.HasSuffix(p, "/") || !s.holds(p) {
+		*at++
+	}
+}
+
+// enter opens a directory.
+func (s *sieve) enter(dir string) {
+	d := openDir{path: dir}
+	trimmed := strings.TrimSuffix(dir, "/")
+	d.old = s.tracked(trimmed) || s.guard.Allows(trimmed)
+	name := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
+	switch {
+	case d.old, s.inHeld():
+	case keyLike(name):
+		d.why = session.HoldKey
+	case filled(name):
+		d.why = session.HoldName
+	}
+	s.open = append(s.open, d)
+}
+
+func (s *sieve) inHeld() bool {
+	return slices.ContainsFunc(s.open, func(d openDir) bool { return d.why != "" })
+}
+
+// holds keeps a single file, if it is one to be held out.
+func (s *sieve) holds(p string) bool {
+	limit, _ := s.guard.Limits()
+	h := session.Held{Path: p, Bytes: s.size(p)}
+	switch {
+	case keyLike(p[strings.LastIndexByte(p, '/')+1:]):
+		h.Why = session.HoldKey
+	case h.Bytes > limit:
+		h.Why = session.HoldSize
+	default:
+		return false
+	}
+	s.held = append(s.held, h)
+	return true
+}
+
+// close ends the innermost open directory. One that is held out takes the place of what was held out below it.
+func (s *sieve) close() {
+	d := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	_, limit := s.guard.Limits()
+	if d.why == "" && !d.old && d.files > limit && !s.inHeld() {
+		d.why = session.HoldNumber
+	}
+	if d.why != "" {
+		for len(s.held) > 0 && strings.HasPrefix(s.held[len(s.held)-1].Path, d.path) {
+			s.held = s.held[:len(s.held)-1]
+		}
+		s.held = append(s.held, session.Held{Path: d.path, Why: d.why, Files: d.files})
+		return
+	}
+	if n := len(s.open); n > 0 {
+		s.open[n-1].files += d.files
+	} else {
+		s.files += d.files
+	}
+}
+
+// end closes what is open and returns what is to be held out, and whether anything else was read.
+func (s *sieve) end() (held []session.Held, passed bool) {
+	for len(s.open) > 0 {
+		s.close()
+	}
+	slices.SortFunc(s.held, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
+	return s.held, s.files > 0
+}

@@ -1,0 +1,184 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// What is held out of snapshots unless a session's configuration says otherwise.
+const (
+	DefaultMaxFileSize int64 = 10 << 20
+	DefaultMaxNewFiles       = 1000
+)
+
+// HoldReason says why something is held out of checkpoints.
+type HoldReason string
+
+const (
+	HoldKey    HoldReason = "key"    // its name looks like that of a key
+	HoldSize   HoldReason = "size"   // larger than the limit
+	HoldNumber HoldReason = "number" // a new directory with more files than the limit
+	HoldName   HoldReason = "name"   // a directory that tools fill and nobody writes by hand, such as node_modules
+)
+
+// Held is an untracked file or directory that is held out of snapshots and checkpoints, by name.
+type Held struct {
+	Path  string     `json:"path"` // a directory's ends in a slash
+	Why   HoldReason `json:"why"`
+	Bytes int64      `json:"bytes,omitempty"` // of a file
+	Files int        `json:"files,omitempty"` // in a directory, as far as they were counted
+}
+
+// IsDir reports whether all of a directory is held out.
+func (h Held) IsDir() bool { return strings.HasSuffix(h.Path, "/") }
+
+// Guard is what a session holds out by name: objects are for ever, so what should not become one waits for a person.
+type Guard struct {
+	MaxFileSize int64    `json:"max_file_size,omitempty"` // bytes, 0: the default
+	MaxNewFiles int      `json:"max_new_files,omitempty"` // below one new directory, 0: the default
+	Held        []Held   `json:"held,omitempty"`          // was held out once, and stays so until it is allowed
+	Allowed     []string `json:"allowed,omitempty"`       // paths that a person lets in, with everything below them
+}
+
+// Limits returns the limits with the defaults filled in.
+func (g Guard) Limits() (size int64, files int) {
+	size, files = g.MaxFileSize, g.MaxNewFiles
+	if size == 0 {
+		size = DefaultMaxFileSize
+	}
+	if files == 0 {
+		files = DefaultMaxNewFiles
+	}
+	return size, files
+}
+
+// Allows reports whether a person lets a path in: it, or a directory above it, was allowed.
+func (g Guard) Allows(path string) bool {
+	path = strings.TrimSuffix(path, "/")
+	return slices.ContainsFunc(g.Allowed, func(a string) bool { return IsWithin(path, a) })
+}
+
+// IsWithin reports whether a path is another one, or lies below it. Neither ends in a slash.
+func IsWithin(path, above string) bool {
+	return path == above || len(path) > len(above) && path[len(above)] == '/' && path[:len(above)] == above
+}
+
+// Hold returns the guard with further things held out, and whether any of them is new to it.
+func (g Guard) Hold(more []Held) (Guard, bool) {
+	held, grown := slices.Clone(g.Held), false
+	for _, h := range more {
+		known := slices.ContainsFunc(held, func(k Held) bool { return k.Path == h.Path })
+		if !known && !g.Allows(h.Path) {
+			held, grown = append(held, h), true
+		}
+	}
+	slices.SortFunc(held, func(a, b Held) int { return strings.Compare(a.Path, b.Path) })
+	g.Held = held
+	return g, grown
+}
+
+// Allow returns the guard with a path let in, and with everything below it.
+func (g Guard) Allow(path string) Guard {
+	g.Held = slices.DeleteFunc(slices.Clone(g.Held), func(h Held) bool { return IsWithin(strings.TrimSuffix(h.Path, "/"), path) })
+	if !slices.Contains(g.Allowed, path) {
+		g.Allowed = slices.Sorted(slices.Values(append(slices.Clone(g.Allowed), path)))
+	}
+	return g
+}
+
+// Revoke takes Allow back: what is still untracked then is looked at as if it were new.
+func (g Guard) Revoke(path string) Guard {
+	g.Allowed = slices.DeleteFunc(slices.Clone(g.Allowed), func(a string) bool { return a == path })
+	return g
+}
+
+// guardMark begins the line of a session's exclude file that holds its Guard. What follows is made from it.
+const guardMark = "#wfs "
+
+// SplitGuard takes the text of a session's exclude file apart: the rules, and the guard behind them. A guard that
+// cannot be read counts as none: what it held out is found again.
+func SplitGuard(text []byte) (rules []byte, g Guard) {
+	at := 0
+	if !bytes.HasPrefix(text, []byte(guardMark)) {
+		at = bytes.Index(text, []byte("\n"+guardMark)) + 1
+		if at == 0 {
+			return text, g
+		}
+	}
+	line, _, _ := bytes.Cut(text[at+len(guardMark):], []byte("\n"))
+	if json.Unmarshal(line, &g) != nil {
+		g = Guard{}
+	}
+	return text[:at], g
+}
+
+// WithGuard is the text of an exclude file: rules, the guard, and the rules that follow from it, by which git does not
+// even look into what is held out.
+func WithGuard(rules []byte, g Guard) []byte {
+	line, err := json.Marshal(g)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	out := slices.Clip(rules)
+	if len(out) > 0 && out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	out = append(append(append(out, guardMark...), line...), '\n')
+	for _, h := range g.Held {
+		if rule := ExcludeRule(h.Path); rule != "" {
+			out = append(out, rule+"\n"...)
+		}
+	}
+	for _, a := range g.Allowed {
+		if rule := ExcludeRule(a); rule != "" {
+			out = append(out, "!"+rule+"\n"...)
+		}
+	}
+	return out
+}
+
+// ExcludeRule is the line of a .gitignore that means one path at the top of the work tree and nothing else, "" for a
+// path that cannot be said there.
+func ExcludeRule(path string) string {
+	if strings.ContainsAny(path, "\n\r") {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteByte('/')
+	for i := range len(path) { // bytes: a name need not be UTF-8
+		if strings.IndexByte(`\*?[`, path[i]) >= 0 || (path[i] == ' ' && i == len(path)-1) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
+}
+
+// ExcludedPath is the path that ExcludeRule made a line of, "" for any other rule.
+func ExcludedPath(rule string) string {
+	rest, ok := strings.CutPrefix(rule, "/")
+	if !ok || rest == "" {
+		return ""
+	}
+	if !strings.ContainsAny(rest, `\*?[`) {
+		if strings.HasSuffix(rest, " ") { // git passes over blanks at the end
+			return ""
+		}
+		return rest
+	}
+	var b strings.Builder
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '*', '?', '[':
+			return ""
+		case '\\':
+			if i++; i == len(rest) {
+				return ""
+			}
+		}
+		b.WriteByte(rest[i])
+	}
+	return b.String()
+}
