@@ -112,6 +112,8 @@ func TestDetached(t *testing.T) {
 	holds(t, p.ok("wfs", "stop"), "nobody drives WFS-one: paused")
 	holds(t, p.ok("wfs", "attach"), "paused in WORK")
 	holds(t, p.ok("git", "show", "HEAD:of-2.txt"), "second")
+	watched.await("(stopped, as asked)")
+	stream.await(`"type":"end"`)
 
 	holds(t, p.ok("wfs", "run", "--detach", "--max-attempts", "1", "--note", "a third"), "driven in the background")
 	p.await("agent-3.pid")

@@ -118,7 +118,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 
 // howEnded is what is kept of a run's end.
 func (a *app) howEnded(err error) registry.Ended {
-	e := registry.Ended{Driver: a.eng.Driver}
+	e := registry.Ended{Driver: a.eng.Driver, At: a.env.Now().Unix()}
 	var quiet *quietExit
 	if errors.As(err, &quiet) {
 		e.Exit = quiet.code

@@ -51,9 +51,6 @@ It writes nothing and takes no lock.`,
 					return err
 				}
 			}
-			if a.json {
-				return a.status(ctx, first(args))
-			}
 			id, err := a.resolve(ctx, first(args))
 			if err != nil {
 				return err
@@ -70,8 +67,12 @@ It writes nothing and takes no lock.`,
 			if err != nil {
 				return err
 			}
+			j := a.storyOf(&v.Session, in)
+			if a.json {
+				return a.answer(j)
+			}
 			a.page(ctx)
-			a.tell(&v.Session, in)
+			a.tell(&v.Session, j)
 			return nil
 		},
 	}

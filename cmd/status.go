@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 func (a *app) statusCmd() *cobra.Command {
@@ -87,78 +84,6 @@ func (a *app) sayDriver(d sessionJSON) {
 	if n := d.Requests; n > 0 {
 		a.out("%d %s to be taken in", n, plural(n, "request waits", "requests wait"))
 	}
-}
-
-// story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
-// session it is a short help.
-func (a *app) story(ctx context.Context, c *cobra.Command) error {
-	err := a.open(ctx)
-	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
-		return c.Help()
-	}
-	if err != nil {
-		return err
-	}
-	id, err := a.current(ctx)
-	if err != nil {
-		return err
-	}
-	if id == "" {
-		return a.noCurrent(ctx, c)
-	}
-	if a.json {
-		return a.status(ctx, "")
-	}
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return err
-	}
-	a.sayHalfMoved(ctx)
-	a.tell(&v.Session, a.here())
-	return nil
-}
-
-// tell is a session's story.
-func (a *app) tell(s *session.Session, in *gitstate.Worktree) {
-	now, d := a.env.Now(), a.describe(s, in)
-	a.out("%s  %s", s.ID.Display(), s.Headline())
-	a.out("")
-	a.out("%d %s done, %d %s judged, %d %s; last word %s", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"),
-		s.Tries, plural(s.Tries, "attempt", "attempts"), len(s.Checkpoints), plural(len(s.Checkpoints), "checkpoint", "checkpoints"), ago(unix(s.UpdatedAt), now))
-	if s.Claims > 0 {
-		a.out("the agent claimed to be done %d %s; refuted by the gates: %d", s.Claims, plural(s.Claims, "time", "times"), len(s.Refuted))
-	}
-	if s.CostUSD > 0 {
-		a.out("cost so far: $%.2f, as the agent reports it", s.CostUSD)
-	}
-	here := s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]
-	for _, c := range here[max(0, len(here)-5):] {
-		a.line(append(styled{{"  ", plain}}, checkpointLine(s, c)...))
-	}
-	if n := len(s.Checkpoints) - len(here); n > 0 {
-		a.out("  … and %d later %s, which this one does not build on: wfs log", n, plural(n, "checkpoint", "checkpoints"))
-	}
-	for _, g := range s.LastGates {
-		a.out("  gate %s", gateLine(g))
-		if g.Verdict != session.Pass && g.Reason != "" {
-			a.out("    %s", g.Reason)
-		}
-		for _, t := range g.Failing[:min(len(g.Failing), 10)] {
-			a.out("    failing: %s", t)
-		}
-	}
-	a.out("")
-	a.out("%s", standing(s))
-	if item := s.Item(); item != "" && s.Phase != workflows.Done {
-		a.out("  item: %s", item)
-	}
-	for _, line := range whyStopped(s, now) {
-		a.out("  %s", line)
-	}
-	a.sayIncomplete(s)
-	a.sayDriver(d)
-	a.sayPlace(d)
-	a.next(d.Next)
 }
 
 // noCurrent tells what there is when HEAD is on a branch of the user's.

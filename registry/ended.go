@@ -16,6 +16,7 @@ import (
 type Ended struct {
 	V      int    `json:"v"`
 	Driver string `json:"driver"` // Holder.Name of the process
+	At     int64  `json:"at"`     // Unix seconds
 	Exit   int    `json:"exit"`
 	Error  string `json:"error,omitempty"`
 	Hint   string `json:"hint,omitempty"`

@@ -27,6 +27,7 @@ func Extend(s Session, events []Event) (Session, error) {
 		if err := s.apply(e); err != nil {
 			return s, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
+		s.driven(e)
 	}
 	return s, nil
 }
@@ -121,6 +122,29 @@ func (s *Session) driving(e Event) {
 		return
 	}
 	s.Status, s.Waiting = StatusRunning, nil
+}
+
+// driven notes when the newest run seems to end, and takes it back when that run goes on.
+func (s *Session) driven(e Event) {
+	if s.Drive == nil {
+		return
+	}
+	d := *s.Drive // the caller's session may share the old one
+	switch b := e.Body.(type) {
+	case AttemptStarted:
+		if b.Runner == "person" && d.Ended > 0 { // somebody's answer is no run
+			return
+		}
+		d.Ended = 0
+	case Paused, Interrupted, Waiting, BlockedBy, Checkpointed, Agreed:
+		if s.Status == StatusRunning || d.Ended > 0 {
+			return
+		}
+		d.Ended = e.At.Unix()
+	default:
+		return
+	}
+	s.Drive = &d
 }
 
 // waited ends a wait for a limit, if there is one. What is waited longer than the limit lasts is nobody's driving.

@@ -130,7 +130,8 @@ type Spent struct {
 
 // Drive is what the session was like when the newest run took it.
 type Drive struct {
-	At          int64 `json:"at"` // Unix seconds
+	At          int64 `json:"at"`              // Unix seconds
+	Ended       int64 `json:"ended,omitempty"` // Unix seconds, 0 while it goes on; a wait for a limit may be its end or not
 	Laps        int   `json:"laps"`
 	Tries       int   `json:"tries"`
 	Refuted     int   `json:"refuted"`

@@ -1,0 +1,271 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// storyJSON is `wfs --json`: a session, and what happened to it.
+type storyJSON struct {
+	sessionJSON
+	CreatedAt time.Time            `json:"created_at"`
+	LastRun   *lastRunJSON         `json:"last_run,omitempty"`
+	Spent     spentJSON            `json:"spent"`
+	Tests     *testsJSON           `json:"tests,omitempty"`
+	Claimed   []session.Refuted    `json:"refuted_claims,omitempty"`
+	Newest    []session.Checkpoint `json:"newest"` // checkpoints, the newest last
+	Gates     []session.GateResult `json:"gates,omitempty"`
+	Failed    *failure             `json:"failed,omitempty"` // the newest run ended with this error
+}
+
+// lastRunJSON is what the newest run did.
+type lastRunJSON struct {
+	At          time.Time  `json:"at"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	Laps        int        `json:"laps"`
+	Attempts    int        `json:"attempts"`
+	Refuted     int        `json:"refuted"`
+	Checkpoints int        `json:"checkpoints"`
+}
+
+// spentJSON is where the time went, in seconds.
+type spentJSON struct {
+	Runs   float64 `json:"runs"`
+	Gates  float64 `json:"gates"`
+	Waited int64   `json:"waited"`
+}
+
+// testsJSON compares the base with the newest judgement.
+type testsJSON struct {
+	Before session.Counts  `json:"before"`
+	Now    *session.Counts `json:"now,omitempty"`
+}
+
+// shownCheckpoints is how many of the newest ones the story shows, shownClaims how many refuted claims.
+const (
+	shownCheckpoints = 5
+	shownClaims      = 3
+)
+
+// story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
+// session it is a short help.
+func (a *app) story(ctx context.Context, c *cobra.Command) error {
+	err := a.open(ctx)
+	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
+		return c.Help()
+	}
+	if err != nil {
+		return err
+	}
+	id, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		return a.noCurrent(ctx, c)
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	j := a.storyOf(&v.Session, a.here())
+	if a.json {
+		j.HalfMoved = a.halfMoved(ctx)
+		return a.answer(j)
+	}
+	a.sayHalfMoved(ctx)
+	a.tell(&v.Session, j)
+	return nil
+}
+
+// storyOf collects what there is to tell.
+func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
+	now := a.env.Now()
+	j := storyJSON{sessionJSON: a.describe(s, in), CreatedAt: unix(s.CreatedAt).UTC(), Tests: testsOf(s), Claimed: s.Refuted,
+		Gates: s.LastGates, Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]}
+	j.Newest = j.Newest[max(0, len(j.Newest)-shownCheckpoints):]
+	j.Spent = spentJSON{float64(s.Spent.RunMillis) / 1000, float64(s.Spent.GateMillis) / 1000, s.Spent.Waited}
+	if w := s.Waiting; w != nil && s.Status == session.StatusWaiting && s.Spent.Since > 0 && j.Driver != nil {
+		j.Spent.Waited += max(0, min(now.Unix(), w.Until)-s.Spent.Since)
+	}
+	if d := s.Drive; d != nil {
+		r := lastRunJSON{At: unix(d.At).UTC(), Laps: s.LapsDone() - d.Laps, Attempts: s.Tries - d.Tries,
+			Refuted: len(s.Refuted) - d.Refuted, Checkpoints: len(s.Checkpoints) - d.Checkpoints}
+		if d.Ended > 0 && j.Driver == nil {
+			at := unix(d.Ended).UTC()
+			r.EndedAt = &at
+		}
+		j.LastRun = &r
+	}
+	if end, found := a.clone.Ended(s.ID, ""); found && end.Error != "" && end.At >= s.UpdatedAt && j.Driver == nil { // nothing happened since
+		j.Failed = &failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
+	}
+	return j
+}
+
+// testsOf counts the tests of gates that tell tests apart, nil when there are none.
+func testsOf(s *session.Session) *testsJSON {
+	if s.Base0 == nil {
+		return nil
+	}
+	t := testsJSON{Before: countTests(s.Base0.Gates)}
+	if now := countTests(s.LastGates); now.Total() > 0 {
+		t.Now = &now
+	}
+	if t.Before.Total() == 0 && t.Now == nil {
+		return nil
+	}
+	return &t
+}
+
+func countTests(gates []session.GateResult) session.Counts {
+	var c session.Counts
+	for _, g := range gates {
+		c.Passed, c.Failed, c.Skipped, c.Errors = c.Passed+g.Counts.Passed, c.Failed+g.Counts.Failed, c.Skipped+g.Counts.Skipped, c.Errors+g.Counts.Errors
+	}
+	return c
+}
+
+// tell is a session's story, for somebody who was away.
+func (a *app) tell(s *session.Session, j storyJSON) {
+	now := a.env.Now()
+	a.out("%s  %s", s.ID.Display(), s.Headline())
+	a.out("")
+	a.out("%s", standing(s))
+	if item := s.Item(); item != "" && s.Phase != workflows.Done {
+		a.out("  item: %s", item)
+	}
+	for _, line := range whyStopped(s, now) {
+		a.out("  %s", line)
+	}
+	if j.Failed != nil {
+		a.out("  the newest run ended with an error: %s", j.Failed.Error)
+		if j.Failed.Hint != "" {
+			a.out("  hint: %s", j.Failed.Hint)
+		}
+	}
+	a.sayIncomplete(s)
+	a.sayDriver(j.sessionJSON)
+	a.sayPlace(j.sessionJSON)
+	a.out("")
+	a.tellNumbers(s, j)
+	if len(j.Newest) > 0 {
+		a.out("")
+	}
+	for _, c := range j.Newest {
+		a.line(append(styled{{"  ", plain}}, checkpointLine(s, c)...))
+	}
+	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
+		a.out("  … and %d later %s, which this one does not build on: wfs log", n, plural(n, "checkpoint", "checkpoints"))
+	}
+	for _, g := range j.Gates {
+		a.out("  gate %s", gateLine(g))
+		if g.Verdict != session.Pass && g.Reason != "" {
+			a.out("    %s", g.Reason)
+		}
+		for _, t := range g.Failing[:min(len(g.Failing), 10)] {
+			a.out("    failing: %s", t)
+		}
+	}
+	a.out("")
+	a.next(j.Next)
+}
+
+// tellNumbers tells what was done, and what it cost.
+func (a *app) tellNumbers(s *session.Session, j storyJSON) {
+	now := a.env.Now()
+	laps := fmt.Sprintf("%d %s done", j.LapsDone, plural(j.LapsDone, "lap", "laps"))
+	if j.Items > 0 {
+		laps = fmt.Sprintf("%d of %d items done", j.LapsDone, j.Items)
+	}
+	if r := j.LastRun; r != nil {
+		a.out("last run: %s", strings.Join(append([]string{runTime(r, j.Driver != nil, now)}, runDid(r, s.Laps)...), ", "))
+	}
+	did := []string{fmt.Sprintf("%d %s judged", j.Attempts, plural(j.Attempts, "attempt", "attempts")),
+		fmt.Sprintf("%d %s", len(s.Checkpoints), plural(len(s.Checkpoints), "checkpoint", "checkpoints"))}
+	if s.Laps || j.Items > 0 {
+		did = append([]string{laps}, did...)
+	}
+	a.out("in all: %s; begun %s, last word %s", strings.Join(did, ", "), ago(j.CreatedAt, now), ago(j.UpdatedAt, now))
+	if t := j.Tests; t != nil {
+		line := fmt.Sprintf("tests: %d passed before", t.Before.Passed)
+		if n := t.Before.Failed + t.Before.Errors; n > 0 {
+			line += fmt.Sprintf(" and %d failed", n)
+		}
+		if t.Now != nil {
+			line += fmt.Sprintf(", %d %s now", t.Now.Passed, plural(t.Now.Passed, "passes", "pass"))
+			if n := t.Now.Failed + t.Now.Errors; n > 0 {
+				line += fmt.Sprintf(" and %d %s", n, plural(n, "fails", "fail"))
+			}
+		}
+		a.out("%s", line)
+	}
+	var spent []string
+	add := func(what string, d time.Duration) {
+		if d >= time.Second {
+			spent = append(spent, what+" "+lasting(d))
+		}
+	}
+	add("agents and commands", time.Duration(j.Spent.Runs*float64(time.Second)))
+	add("gates", time.Duration(j.Spent.Gates*float64(time.Second)))
+	add("waiting for limits", time.Duration(j.Spent.Waited)*time.Second)
+	if len(spent) > 0 {
+		a.out("time: %s", strings.Join(spent, ", "))
+	}
+	if j.CostUSD > 0 {
+		a.out("cost: $%.2f, as the agent reports it", j.CostUSD)
+	}
+	if j.Claims > 0 {
+		a.out("claims to be done: %d, refuted by the gates: %d", j.Claims, j.Refuted)
+	}
+	for _, r := range j.Claimed[max(0, len(j.Claimed)-shownClaims):] {
+		a.out("  refuted at checkpoint %d, %s: %s", r.Checkpoint, r.Phase, r.Reason)
+	}
+}
+
+// runTime says when a run was, and how long.
+func runTime(r *lastRunJSON, goesOn bool, now time.Time) string {
+	switch {
+	case goesOn:
+		return "for " + lasting(now.Sub(r.At)) + " by now"
+	case r.EndedAt == nil: // it was killed
+		return "begun " + ago(r.At, now)
+	}
+	return lasting(r.EndedAt.Sub(r.At)) + " long, ended " + ago(*r.EndedAt, now)
+}
+
+// runDid says what came of a run.
+func runDid(r *lastRunJSON, laps bool) []string {
+	did := []string{fmt.Sprintf("%d %s judged", r.Attempts, plural(r.Attempts, "attempt", "attempts"))}
+	if laps && r.Laps > 0 {
+		did = append(did, fmt.Sprintf("%d %s done", r.Laps, plural(r.Laps, "lap", "laps")))
+	}
+	if r.Refuted > 0 {
+		did = append(did, fmt.Sprintf("%d %s refuted", r.Refuted, plural(r.Refuted, "claim", "claims")))
+	}
+	return did
+}
+
+// lasting says how long something took, to the minute where it took long.
+func lasting(d time.Duration) string {
+	switch d = d.Round(time.Second); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	h, m := int(d.Hours()), int(d.Minutes())%60
+	if m == 0 {
+		return fmt.Sprintf("%d h", h)
+	}
+	return fmt.Sprintf("%d h %d min", h, m)
+}
