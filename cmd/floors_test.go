@@ -21,6 +21,7 @@ const module = "github.com/wfs-dev/wfs"
 var floors = map[string][]string{
 	"workflows":         {},
 	"internal/durable":  {},
+	"internal/faults":   {}, // for tests alone: nothing imports it
 	"internal/proc":     {},
 	"internal/safetext": {},
 	"session":           {"workflows"},

@@ -442,6 +442,13 @@ func killAt(t *testing.T, d deed, at string) {
 	if out, exit := f.try([]string{"WFS_FAILPOINT=" + at}, d.command()...); exit != -1 {
 		t.Fatalf("not killed, but exit %d: %s", exit, out)
 	}
+	f.afterwards(d, before, theirs)
+}
+
+// afterwards checks what a command left that was stopped somewhere, and that it succeeds when it is typed again.
+func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
+	t := f.t
+	t.Helper()
 	f.nothingLost(before)
 	f.sound()
 	f.ok("wfs", "status", "one")

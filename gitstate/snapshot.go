@@ -51,6 +51,17 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 	return s, err
 }
 
+// removeLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so that what is
+// there was left by a process that was killed.
+func removeLeftovers(index string) error {
+	for _, old := range []string{index, index + ".lock"} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 // copyIndex copies the work tree's index, and returns what is in it. The copy keeps the time of the original: git
 // compares it with those of the files to tell which of them may have changed after they were added, within the clock's
 // resolution.
@@ -58,11 +69,8 @@ func (r *Repo) copyIndex(to string) ([]byte, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
 	}
-	// Whoever copies holds the work tree's own lock: these are leftovers of a process that was killed.
-	for _, old := range []string{to, to + ".lock"} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
+	if err := removeLeftovers(to); err != nil {
+		return nil, err
 	}
 	in, err := os.Open(r.indexPath())
 	if errors.Is(err, fs.ErrNotExist) {

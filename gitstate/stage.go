@@ -109,7 +109,7 @@ func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected
 		return tree, err
 	}
 	index := filepath.Join(r.worktreeDir(), "before")
-	if err := os.Remove(index); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeLeftovers(index); err != nil {
 		return "", err
 	}
 	if data != nil {

@@ -1,0 +1,109 @@
+//go:build linux && amd64
+
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func inject(t *testing.T, dir, script string, f Fault) Outcome {
+	t.Helper()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("needs sh")
+	}
+	out, err := Inject(Command{Argv: []string{sh, "-c", script}, Dir: dir, Env: os.Environ(), Root: dir}, f)
+	if errors.Is(err, ErrRefused) && os.Getenv("WFS_REQUIRE_PTRACE") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+const script = `echo one > a; mv a b; (echo two >> b; mkdir d; ln -s x d/l) ; rm d/l; rmdir d; echo done`
+
+func TestCallsOfAllProcessesAreSeenInOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := served(t, dir, script, Fault{Mode: Run})
+	var got []string
+	for _, c := range out.Calls {
+		got = append(got, c.String())
+	}
+	want := []string{"open a", "write a (4 bytes at 0)", "rename a -> b", "write b (4 bytes at 4)", "mkdir d", "symlink d/l -> x", "unlink d/l", "unlink d"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if out.Exit != 0 || out.Output != "done\n" {
+		t.Errorf("exit %d, output %q", out.Exit, out.Output)
+	}
+}
+
+func TestEveryFault(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault Fault
+		exit  int
+		b     string // content, "-" for none
+		d     bool
+	}{
+		"kill before the rename": {Fault{Mode: KillAll, At: 3}, -1, "-", false},
+		"kill after it":          {Fault{Mode: KillAll, At: 4}, -1, "one\n", false},
+		"torn":                   {Fault{Mode: Tear, At: 4}, -1, "one\ntw", false},
+		"fails":                  {Fault{Mode: Fail, At: 4, Errno: syscall.ENOSPC}, 0, "one\n", false},
+		"fails from here on":     {Fault{Mode: FailOn, At: 4, Errno: syscall.ENOSPC}, 1, "one\n", false},
+		"not reached":            {Fault{Mode: KillAll, At: 9}, 0, "one\ntwo\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			out := served(t, dir, script, c.fault)
+			data, err := os.ReadFile(filepath.Join(dir, "b"))
+			got := string(data)
+			if err != nil {
+				got = "-"
+			}
+			if got != c.b || (out.Exit == -1) != (c.exit == -1) || out.Hit != (name != "not reached") {
+				t.Errorf("b is %q, exit %d, hit %v: %s", got, out.Exit, out.Hit, out.Output)
+			}
+		})
+	}
+}
+
+// The first process alone is killed; its child goes on to the end, and is waited for.
+func TestKillFirst(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := served(t, dir, `(echo 1 > child; echo 2 >> child; echo 3 >> child); echo parent > parent`, Fault{Mode: KillFirst, At: 2})
+	data, _ := os.ReadFile(filepath.Join(dir, "child"))
+	if _, err := os.Stat(filepath.Join(dir, "parent")); err == nil || string(data) != "1\n2\n3\n" || out.Exit != -1 {
+		t.Errorf("child %q, parent %v, exit %d", data, err, out.Exit)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			dir := t.TempDir()
+			if out := served(t, dir, script, Fault{Mode: Run}); len(out.Calls) != 8 || out.Exit != 0 {
+				t.Errorf("%d calls, exit %d", len(out.Calls), out.Exit)
+			}
+			if err := exec.Command("true").Run(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
