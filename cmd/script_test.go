@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
-		"wfs": func() { os.Exit(Main(System())) },
+		"wfs":        func() { os.Exit(Main(System())) },
+		"wfs-tracer": func() { os.Exit(tracerMain()) },
 	})
 }
 

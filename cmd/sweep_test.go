@@ -92,6 +92,15 @@ func sweep(t *testing.T, d deed, name string, fault faults.Fault, every int) {
 	}
 }
 
+// tracerMain is a process that traces others.
+func tracerMain() int {
+	if err := faults.Serve(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
 // traced runs a command under a tracer, which has a process of its own.
 func traced(t *testing.T, c faults.Command, fault faults.Fault) faults.Outcome {
 	t.Helper()

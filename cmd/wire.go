@@ -109,6 +109,9 @@ func (a *app) hold(command string, ids ...session.ID) error {
 			return err
 		}
 		a.locks = append(a.locks, l)
+		if err := a.repo.HealLocks(context.Background()); err != nil {
+			return err
+		}
 		claimed, err := a.clone.Claimed(a.repo.Worktree())
 		if err != nil {
 			return err

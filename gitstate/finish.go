@@ -107,7 +107,7 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 	// a '#'. Maintenance would run in a git directory that is about to vanish.
 	args := append(v.fsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
 		"-c", "core.splitIndex=false", "commit", "--quiet", "--allow-empty", "--cleanup=whitespace", "--file="+file)
-	if _, err := r.git(ctx, gitOpts{gitDir: dir, user: true}, args...); err != nil {
+	if _, err := r.git(ctx, gitOpts{gitDir: dir, user: true, refs: []string{branch}}, args...); err != nil {
 		var failed *GitError
 		if errors.As(err, &failed) {
 			failed.Args = []string{"commit"}

@@ -18,6 +18,7 @@ type gitOpts struct {
 	write  bool     // objects and refs are synced to disk before git returns
 	user   bool     // with the user's hooks, signing and configuration: no overrides at all
 	gitDir string   // a private git directory instead of the repository's own; the work tree stays Root
+	refs   []string // that it will be told to move, beside those in stdin and the arguments
 	okExit []int    // exit codes besides 0 that are answers, not failures
 }
 
@@ -67,6 +68,13 @@ func (r *Repo) git(ctx context.Context, o gitOpts, args ...string) ([]byte, erro
 
 // gitStream is git with input and output as they come.
 func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Writer, args ...string) error {
+	if refs := append(refsIn(args, o.stdin), o.refs...); len(refs) > 0 && (o.write || o.refs != nil) {
+		done, err := r.noteLocks(refs)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
 	c, err := r.command(ctx, o, args)
 	if err != nil {
 		return err
@@ -81,6 +89,13 @@ func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Wr
 
 // gitBoth is git with what the process said on standard error.
 func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, stderr []byte, err error) {
+	if refs := append(refsIn(args, o.stdin), o.refs...); len(refs) > 0 && (o.write || o.refs != nil) {
+		done, err := r.noteLocks(refs)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer done()
+	}
 	c, err := r.command(ctx, o, args)
 	if err != nil {
 		return nil, nil, err

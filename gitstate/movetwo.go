@@ -20,7 +20,7 @@ func (r *Repo) moveBoth(ctx context.Context, ledger session.RefMove, t session.T
 	}
 	m := r.mover.Swap(nil)
 	if m == nil {
-		m = r.startMover(ctx)
+		m = r.startMover(ctx, ledger.Ref, t.Refs[0].Ref)
 	}
 	moved := m.move(ledger) && between() == nil && m.move(t.Refs[0])
 	if err := m.end(); err != nil || !moved || r.syncRef(t.Refs[0].Ref, false) != nil {
@@ -40,7 +40,7 @@ func (r *Repo) expectMoves(ctx context.Context, p session.Prepared) {
 	if !movesTwo(session.RefMove{Old: p.LedgerOld, New: p.Ledger}, p.Turn) {
 		return
 	}
-	if unused := r.mover.Swap(r.startMover(ctx)); unused != nil {
+	if unused := r.mover.Swap(r.startMover(ctx, LedgerRef(p.Session), p.Turn.Refs[0].Ref)); unused != nil {
 		_ = unused.end()
 	}
 }
@@ -52,7 +52,7 @@ type mover struct {
 	ended   chan error
 }
 
-func (r *Repo) startMover(ctx context.Context) *mover {
+func (r *Repo) startMover(ctx context.Context, refs ...string) *mover {
 	m := &mover{ended: make(chan error, 1)}
 	stdin, in, err := os.Pipe()
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Repo) startMover(ctx context.Context) *mover {
 	}
 	m.in, m.out = in, out
 	go func() {
-		err := r.gitStream(ctx, gitOpts{write: true}, stdin, stdout, "update-ref", "-m", "wfs: ledger", "--stdin")
+		err := r.gitStream(ctx, gitOpts{write: true, refs: refs}, stdin, stdout, "update-ref", "-m", "wfs: ledger", "--stdin")
 		stdin.Close()
 		stdout.Close()
 		m.ended <- err

@@ -61,6 +61,9 @@ type Repo struct {
 	reader    reader // what is read without git
 	mover     atomic.Pointer[mover]
 
+	noting sync.Mutex
+	noted  int // git processes that move refs now
+
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
