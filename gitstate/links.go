@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"cmp"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,6 +98,25 @@ func (r *Repo) has(links map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// complete looks for what objects point at. Git itself may have failed to store that and not said so, see verify.
+func (r *Repo) complete(ctx context.Context, objects []newObject) error {
+	links, err := r.linksOf(objects)
+	if err != nil || r.has(links) {
+		return err
+	}
+	ids := slices.Sorted(maps.Keys(links))
+	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		if id, missing := strings.CutSuffix(strings.TrimSpace(line), " missing"); missing {
+			return fmt.Errorf("git did not store %s %s, and did not say why", links[id], id)
+		}
+	}
+	return nil
 }
 
 // packIndexFile is the index of one pack, version 2 of gitformat-pack(5).
