@@ -21,10 +21,12 @@ gates:
     report: "build/*.xml"
     where: in-place
     may-change-tree: true
+worktree: {dir: "../{repo}.{slug}", copy: [.env, vendor/bundle/], link: [node_modules], setup: npm ci}
 `))
 	want := &Config{
 		Version: 1, Workflow: "tdd", Agree: AgreeAuto, Env: []string{"OPENAI_API_KEY", "Path_2"},
-		Agent: Agent{Command: Command{Shell: "claude -p"}, Idle: 5 * time.Minute, Timeout: 90 * time.Minute},
+		Agent:    Agent{Command: Command{Shell: "claude -p"}, Idle: 5 * time.Minute, Timeout: 90 * time.Minute},
+		Worktree: Worktree{Dir: "../{repo}.{slug}", Copy: []string{".env", "vendor/bundle"}, Link: []string{"node_modules"}, Setup: Command{Shell: "npm ci"}, Timeout: DefaultWorktreeTimeout},
 		Gates: map[string]Gate{
 			"tests": {Name: "tests", Run: Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: FormatGoTest, Where: InPlace, Timeout: 20 * time.Minute},
 			"web":   {Name: "web", Run: Command{Shell: "npx jest"}, Format: FormatJUnit, Report: "build/*.xml", Where: InPlace, Timeout: DefaultGateTimeout, MayChangeTree: true},
@@ -70,6 +72,22 @@ c.yaml:4: env: "1A" is no name of a variable
 c.yaml:5: env: "WFS_RESULT" belongs to wfs, which sets it by itself
 c.yaml:7: env: "A" is there twice
 c.yaml:8: env must be text, not the number 7 | put it in quotes: "7"`},
+		{"directory without the name", "workflow: tdd", "worktree: {dir: ../trees}",
+			`c.yaml:2: worktree: dir "../trees" must hold {slug}, the session's name: each session has a work tree of its own`},
+		{"directory with another name", "workflow: tdd", `worktree: {dir: "../{branch}-{slug}"}`,
+			`c.yaml:2: worktree: dir "../{branch}-{slug}" may hold {repo} and {slug}, and no other {…}`},
+		{"directory of the shell's", "workflow: tdd", `worktree: {dir: "~/{slug}"}`,
+			`c.yaml:2: worktree: dir "~/{slug}" may not begin with ~: it is relative to the main work tree, or absolute`},
+		{"copies", "workflow: tdd", "worktree:\n  copy:\n    - ../.env\n    - /etc/passwd\n    - '!.env'\n    - .git/config\n    - 'a/**b'",
+			`c.yaml:4: worktree: copy: pattern "../.env" may not hold empty, . or .. directories
+c.yaml:5: worktree: copy: pattern "/etc/passwd" must be relative to the top of the work tree, without a leading /
+c.yaml:6: worktree: copy: pattern "!.env" cannot be negated
+c.yaml:7: worktree: copy: pattern ".git/config" is git's own
+c.yaml:8: worktree: copy: pattern "a/**b" may hold ** only as a whole directory: a/**/b`},
+		{"links", "workflow: tdd", "worktree:\n  link:\n    - 'node_modules/*'\n    - ../x\n    - .GIT",
+			`c.yaml:4: worktree: link "node_modules/*" is a path, not a pattern
+c.yaml:5: worktree: link "../x" may not hold empty, . or .. directories
+c.yaml:6: worktree: link ".GIT" is git's own`},
 		{"gates is a list", "gates:\n  tests: {run: make test}", "gates: [tests]", "c.yaml:3: gates must be a mapping of names to gates, not a list"},
 		{"gate is text", "{run: make test}", "make test", `c.yaml:4: gate tests must be a mapping (key: value), not "make test"`},
 		{"gate without run", "{run: make test}", "{}", `c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."`},
@@ -121,6 +139,7 @@ func TestRenderConfig(t *testing.T) {
 			}
 			want := &Config{Version: 1, Workflow: p.Workflow, Agent: a, Gates: map[string]Gate{}}
 			want.Agent.Idle, want.Agent.Timeout = orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+			want.Worktree = Worktree{Dir: DefaultWorktreeDir, Timeout: DefaultWorktreeTimeout}
 			g := g
 			g.Where, g.Timeout = InPlace, orDefault(g.Timeout, DefaultGateTimeout)
 			want.Gates[g.Name] = g

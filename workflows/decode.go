@@ -263,6 +263,7 @@ func (r *reader) limits(n *node, what string) Limits {
 func (r *reader) config(root *node) *Config {
 	c := &Config{Version: FormatVersion, Gates: map[string]Gate{}}
 	c.Agent = Agent{Idle: DefaultAgentIdle, Timeout: DefaultAgentTimeout}
+	c.Worktree = Worktree{Dir: DefaultWorktreeDir, Timeout: DefaultWorktreeTimeout}
 	f, ok := r.fields(root, "", configObject)
 	if !ok {
 		return c
@@ -272,6 +273,7 @@ func (r *reader) config(root *node) *Config {
 		c.Agent = r.agent(n)
 	}
 	c.Agree = r.agree(f["agree"], "agree")
+	c.Worktree = r.worktree(f["worktree"])
 	c.Env = r.env(f["env"])
 	c.OnEvent = r.command(f["on-event"], "on-event")
 	c.MaxFileSize = r.size(f["max-file-size"], "max-file-size")

@@ -30,6 +30,7 @@ max-file-size: 25MB
 max-new-files: 5000
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
+worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
 `, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n"},
 	},
 	{

@@ -121,6 +121,21 @@ var configObject = &object{
 		{name: "max-new-files", about: "A new directory with more files stays out of checkpoints until wfs allow lets it in.",
 			value: number(1, maxNewFiles), fallback: "1000"},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
+		{name: "worktree", about: "How a work tree of a session's own is made (`wfs new --worktree`).", value: isA(worktreeObject)},
+	},
+}
+
+var worktreeObject = &object{
+	name: "worktree", about: "How a work tree of a session's own is made (`wfs new --worktree`).",
+	keys: []key{
+		{name: "dir", about: "Where: a path with {slug}, the session's name, and {repo}, that of the main work tree's directory. Relative to the main work tree.",
+			value: shape{kind: aLine}, fallback: DefaultWorktreeDir},
+		{name: "copy", about: "Patterns of untracked and ignored files of the main work tree that are copied, from its top: .env, config/*.local.yaml.",
+			value: listOf(shape{kind: aPattern})},
+		{name: "link", about: "Paths of untracked and ignored files and directories of the main work tree that are linked to: they are shared.",
+			value: listOf(shape{kind: aLine})},
+		{name: "setup", about: "A command that is run in the new work tree before anything is judged: npm ci.", value: shape{kind: aCommand}},
+		{name: "timeout", about: "After this long the set-up is stopped.", value: shape{kind: aDuration}, fallback: shortDuration(DefaultWorktreeTimeout)},
 	},
 }
 

@@ -205,8 +205,9 @@ type Config struct {
 	Gates    map[string]Gate `json:"gates"`
 	// What a session holds out of its checkpoints: untracked files that are larger, in bytes, and new directories with
 	// more files. 0: the default.
-	MaxFileSize int64 `json:"max_file_size,omitempty"`
-	MaxNewFiles int   `json:"max_new_files,omitempty"`
+	MaxFileSize int64    `json:"max_file_size,omitempty"`
+	MaxNewFiles int      `json:"max_new_files,omitempty"`
+	Worktree    Worktree `json:"worktree"` // of `wfs new --worktree`
 }
 
 // Plan is what a session runs, resolved and pinned at its birth: the workflow with every gate filled in, the agent,
