@@ -49,7 +49,7 @@ var refusals = map[session.RefusalCode]int{
 	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
 	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseUntrusted: exitDecision,
 	session.RefuseNotGreen: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseConflict: exitBlocked,
-	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision,
+	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision, session.RefuseSetup: exitBlocked,
 }
 
 // readyHints are the remedies for a repository that cannot be written to now.

@@ -99,6 +99,9 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover) error 
 			a.out("uncommitted changes of yours from %s are still kept: git switch %s, then wfs says how to have them back", on, on)
 		}
 	}
+	if a.repo.Worktree() != "main" {
+		a.out("its work tree stays; to remove it: wfs worktree remove %s", id)
+	}
 	a.out("undo: %s", a.typed("wfs undo"))
 	if j.Push != "" {
 		a.out("next: %s", j.Push)

@@ -43,6 +43,49 @@ func onThree(f *fixture) {
 
 func onHanded(f *fixture) { f.t.Helper(); f.on("handed"); f.branchHolds("handed", "work.txt") }
 
+const newInTree = "new three --workflow plain --agent true --worktree"
+
+// withSetup configures a set-up, a copy and a link for new work trees.
+func withSetup(f *fixture) {
+	f.write(".wfs/config.yaml", "version: 1\ngates:\n  tests: {run: 'true'}\nworktree: {copy: [keep.ignored], link: [linked.ignored], setup: 'echo made > made.ignored'}\n")
+	f.write("linked.ignored", "shared\n")
+	f.ok("wfs", "trust", "--yes")
+}
+
+// treesWhole checks that git knows of no work tree that is not there, that nothing is left of one, and that a session
+// three stands in its own.
+func (f *fixture) treesWhole() {
+	f.t.Helper()
+	for _, line := range strings.Split(f.ok("git", "worktree", "list", "--porcelain"), "\n") {
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			if _, err := os.Stat(filepath.Join(path, ".git")); err != nil {
+				f.t.Errorf("git has a work tree that is not there: %v", err)
+			}
+		}
+		if strings.HasPrefix(line, "locked") || strings.HasPrefix(line, "prunable") || line == "detached" {
+			f.t.Errorf("git has a work tree that is %s", line)
+		}
+	}
+	for _, pattern := range []string{"../.*wfs-removed*", ".git/wfs/half-made/*"} {
+		if left, _ := filepath.Glob(filepath.Join(f.dir, pattern)); len(left) > 0 {
+			f.t.Errorf("left behind: %v", left)
+		}
+	}
+	if f.exists("../repo-three") {
+		if on := f.ok("git", "-C", "../repo-three", "symbolic-ref", "HEAD"); on != "refs/heads/wfs/three" {
+			f.t.Errorf("HEAD of the new work tree is on %s", on)
+		}
+		if status := f.ok("git", "-C", "../repo-three", "status", "--porcelain"); status != "" {
+			f.t.Errorf("the new work tree is not clean: %s", status)
+		}
+		for _, name := range []string{"keep.ignored", "linked.ignored", "made.ignored"} {
+			if !f.exists("../repo-three/" + name) {
+				f.t.Errorf("%s is missing in the new work tree", name)
+			}
+		}
+	}
+}
+
 var deeds = []deed{
 	{
 		name: "checkpoint", args: "checkpoint -m x", before: dirty,
@@ -106,6 +149,52 @@ var deeds = []deed{
 			f.branchHolds("wfs/one", "untracked.txt")
 			if f.exists("first.txt") {
 				f.t.Error("the new session begins on top of the other")
+			}
+		},
+	},
+	{
+		name: "new --worktree", args: newInTree, dirty: true,
+		before: func(f *fixture) { withSetup(f); f.dirty() },
+		done:   func(f *fixture) { f.on("wfs/one"); f.treesWhole(); f.ok("wfs", "run", "three") },
+	},
+	{
+		name: "new --worktree --carry --from", args: newInTree + " --carry --from HEAD", dirty: true, before: func(f *fixture) { dirtyOnMain(f); withSetup(f) },
+		done: func(f *fixture) { f.on("main"); f.treesWhole(); f.branchHolds("wfs/three", "untracked.txt") },
+	},
+	{
+		name: "checkpoint beside a work tree that was being made", args: "checkpoint", dirty: true,
+		before: func(f *fixture) {
+			withSetup(f)
+			f.dirty()
+			if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/set-up#1"}, append([]string{"wfs"}, strings.Fields(newInTree)...)...); exit != -1 {
+				f.t.Fatalf("exit %d: %s", exit, out)
+			}
+			f.write("../repo-three/theirs.txt", "typed there\n")
+			f.write("../repo-three/ignored.ignored", "made there\n")
+		},
+		done: func(f *fixture) {
+			f.treesWhole()
+			if f.exists("../repo-three") {
+				f.t.Error("the work tree is left")
+			}
+			if text := f.ok("git", "show", "refs/wfs/three/rescue/1^1:theirs.txt"); text != "typed there" {
+				f.t.Errorf("the edit is not kept: %q", text)
+			}
+		},
+	},
+	{
+		name: "worktree remove", args: "worktree remove three --discard-ignored", dirty: true,
+		before: func(f *fixture) {
+			withSetup(f)
+			f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
+			f.write("../repo-three/theirs.txt", "typed there\n")
+			f.write("../repo-three/ignored.ignored", "made there\n")
+		},
+		done: func(f *fixture) {
+			f.treesWhole()
+			f.branchHolds("wfs/three", "theirs.txt")
+			if f.exists("../repo-three") {
+				f.t.Error("the work tree is left")
 			}
 		},
 	},
@@ -472,5 +561,8 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 
 // doneAlready reports whether a command refuses the second time because the first, killed one had come through.
 func (f *fixture) doneAlready(d deed, out string) bool {
+	if d.name == "worktree remove" {
+		return strings.Contains(out, "checked out in no work tree")
+	}
 	return strings.HasPrefix(d.name, "finish") && strings.Contains(out, "no session is current") && f.head() == "refs/heads/handed"
 }

@@ -61,9 +61,13 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		a.out("%s; nothing was moved", where)
 	} else if did, again := movedAs(r); r.Event.Turn.Worktree == "" { // no file was touched
 		a.out("%s", did)
-		a.out("%s: wfs undo", again)
+		a.out("%s: %s", again, a.typed("wfs undo"))
 	} else {
-		a.out("%s: HEAD is on %s%s, %d %s changed", did, j.Head, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
+		where := "on " + j.Head
+		if head.Ref == "" {
+			where = "at " + head.Commit.Short() + ", on no branch,"
+		}
+		a.out("%s: HEAD is %s%s, %d %s changed", did, where, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
 		// What was carried or left is said to be, and where.
 		if r.Rescued != "" && (r.Event.How != session.MoveNew || len(h.S.Carried)+len(h.S.Left) == 0) {
 			a.out("what was there and in no commit is kept in %s", r.Rescued)

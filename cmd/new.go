@@ -24,6 +24,8 @@ import (
 type newOptions struct {
 	goal, workflow, agent, spec, from string
 	carry, leave                      bool
+	worktree                          bool // in a work tree of its own
+	dir                               string
 
 	keep      *workflows.Agent // of a session that is pinned anew
 	keepTyped bool             // it was typed, and is not the configuration's
@@ -40,11 +42,15 @@ already are never held against the session, and a gate that cannot run stops the
 Uncommitted changes are carried into the session (--carry: kept apart in checkpoint 0) or stay behind with your branch
 (--leave); either way wfs switch gives them back. Without a flag you are asked.
 
+With --worktree the session gets a work tree of its own beside the repository, so that several run side by side. Files
+that git does not bring there come by copy:, link: and setup: below worktree: in .wfs/config.yaml. Here nothing is
+touched; uncommitted changes stay, and --carry takes a copy of them along.
+
 A spec with a checklist ("- [ ] item") is worked off item by item.`,
 		Example: `  wfs new "csv export"
   wfs new "csv export" --agent 'claude -p --permission-mode acceptEdits'
   wfs new "csv export" --spec docs/csv.md --carry
-  wfs new "try it with streams" --from csv-export@4`,
+  wfs new "try it with streams" --from csv-export@4 --worktree`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
 				return &usageError{"new needs the goal, in one argument", `wfs new "what you want to build"`}
@@ -55,7 +61,13 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 			if o.carry && o.leave {
 				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
 			}
+			if o.dir != "" && !o.worktree {
+				return &usageError{"--dir is the directory of a work tree of the session's own", "wfs new GOAL --worktree --dir " + o.dir}
+			}
 			o.goal = args[0]
+			if o.worktree {
+				return a.newInTree(c.Context(), o)
+			}
 			return a.newSession(c.Context(), o)
 		},
 	}
@@ -66,6 +78,8 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
 	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes behind with your branch")
+	f.BoolVar(&o.worktree, "worktree", false, "in a work tree of its own; this one stays as it is")
+	f.StringVar(&o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
 	return c
 }
 
@@ -73,7 +87,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.begin(ctx, "wfs new", false); err != nil {
 		return err
 	}
-	b, err := a.pin(o)
+	b, _, err := a.pin(o)
 	if err != nil {
 		return err
 	}
@@ -106,14 +120,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	b.Created.ID = session.Slug(o.goal, func(id session.ID) bool {
-		_, taken := all[id]
-		if !taken { // a branch of that name that is not ours is taken as well
-			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
-			taken = err != nil || tip != ""
-		}
-		return taken || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == id })
-	})
+	b.Created.ID = a.freeID(ctx, o.goal, all, deleted)
 	if err := a.hold("wfs new", b.Created.ID); err != nil {
 		return err
 	}
@@ -131,19 +138,31 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	return a.sayNew(ctx, h, r, saved)
 }
 
+// freeID makes a session's name out of its goal.
+func (a *app) freeID(ctx context.Context, goal string, all map[session.ID]session.Commit, deleted []deletedJSON) session.ID {
+	return session.Slug(goal, func(id session.ID) bool {
+		_, taken := all[id]
+		if !taken { // a branch of that name that is not ours is taken as well
+			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
+			taken = err != nil || tip != ""
+		}
+		return taken || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == id })
+	})
+}
+
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
-func (a *app) pin(o newOptions) (engine.Birth, error) {
+func (a *app) pin(o newOptions) (engine.Birth, *workflows.Config, error) {
 	var b engine.Birth
 	list, err := a.rules()
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	config, err := loadConfig(list)
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	if err := a.mustTrust(list); err != nil {
-		return b, err
+		return b, nil, err
 	}
 	name := o.workflow
 	if name == "" {
@@ -154,11 +173,11 @@ func (a *app) pin(o newOptions) (engine.Birth, error) {
 	}
 	w, text, err := loadWorkflow(list, name)
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	agent, err := a.agent(o.agent, config)
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	b.Created.AgentTyped = o.agent != ""
 	if kept := o.keptAgent(agent); kept != nil {
@@ -166,13 +185,14 @@ func (a *app) pin(o newOptions) (engine.Birth, error) {
 	}
 	plan, findings := workflows.Resolve(w, config, agent)
 	if len(findings) > 0 {
-		return b, &findingsError{findings}
+		return b, nil, &findingsError{findings}
 	}
 	b.Plan, b.Workflow, b.Exclude = plan, text, guardText(config)
 	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
 	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.goal, w.Name, w.Start
 	b.Created.Laps, b.Created.Agent = w.Laps != nil, agentName(&plan.Agent)
-	return b, a.readSpec(&b, o.spec)
+	err = a.readSpec(&b, o.spec)
+	return b, config, err
 }
 
 // agent is who works: what was typed, or what the configuration says.
@@ -348,73 +368,4 @@ func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err err
 	}
 	a.note("nothing was begun, and nothing was changed")
 	return false, exitWith(exitDecision)
-}
-
-func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
-	s := &h.S
-	if !a.json {
-		a.out("%s  %s", s.ID.Display(), s.Goal)
-		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())
-		if n := len(s.Items); n > 0 {
-			a.out("%d %s to do, the first: %s", n, plural(n, "item", "items"), s.Items[0])
-		}
-		if n := len(s.Carried); n > 0 {
-			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
-		}
-		if n := len(s.Left); n > 0 {
-			a.out("%d uncommitted %s left behind; wfs switch %s brings them back", n, plural(n, "file", "files"), baseName(s))
-		}
-		if s.Base0 != nil {
-			a.sayBaseline(s.Base0)
-		}
-		a.sayLacks(s.At(s.Current), "")
-		a.sayIgnoredBefore(ctx, s)
-	}
-	return a.sayMoved(h, r, saved)
-}
-
-func baseName(s *session.Session) string {
-	if s.Parent != "" {
-		return s.Parent
-	}
-	if s.BaseRef != "" {
-		return strings.TrimPrefix(s.BaseRef, "refs/heads/")
-	}
-	return s.Base.Short()
-}
-
-func (a *app) sayBaseline(b *session.Baseline) {
-	var red []session.TestID
-	for _, g := range b.Gates {
-		a.out("baseline %s", baselineLine(g))
-		if g.Counts.Total() > 0 {
-			red = append(red, g.KnownRed...)
-		}
-	}
-	if len(red) > 0 {
-		a.out("  red before the session, never held against it: %s", testNames(red))
-	}
-	if n := len(b.Flaky); n > 0 {
-		a.out("  flaky before the session, never held against it: %s", testNames(b.Flaky))
-	}
-}
-
-// baselineLine is a gate's result on the base. One that does not tell tests apart and fails there is held against
-// whoever works in a phase with it, so its reason is said and no verdict.
-func baselineLine(g session.GateResult) styled {
-	if g.Counts.Total() == 0 && len(g.KnownRed) > 0 {
-		return styled{{g.Gate + ": " + g.Reason, plain}}
-	}
-	return gateLine(g)
-}
-
-func testNames(ids []session.TestID) string {
-	var list []string
-	for _, id := range ids[:min(len(ids), 5)] {
-		list = append(list, string(id))
-	}
-	if len(ids) > 5 {
-		list = append(list, fmt.Sprintf("and %d more", len(ids)-5))
-	}
-	return strings.Join(list, ", ")
 }

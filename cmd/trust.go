@@ -257,6 +257,12 @@ func configCommands(c *workflows.Config) []string {
 	if !c.OnEvent.IsZero() {
 		list = append(list, "on-event: "+commandText(c.OnEvent))
 	}
+	if !c.Worktree.Setup.IsZero() {
+		list = append(list, "set-up of a work tree: "+commandText(c.Worktree.Setup))
+	}
+	if names := append(append([]string{}, c.Worktree.Copy...), c.Worktree.Link...); len(names) > 0 {
+		list = append(list, "brought into a work tree: "+strings.Join(names, " "))
+	}
 	if len(c.Env) > 0 {
 		list = append(list, "may see: "+strings.Join(c.Env, " "))
 	}

@@ -96,6 +96,7 @@ func (a *app) begin(ctx context.Context, command string, detached bool) error {
 	if err := a.ready(ctx, detached); err != nil {
 		return err
 	}
+	a.sweep(ctx, command)
 	return a.hold(command)
 }
 

@@ -13,6 +13,8 @@ type Birth struct {
 	Created  session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
 	At       session.Commit  // the branch starts here
 	Carry    bool            // the work tree's uncommitted changes become part of checkpoint 0
+	Own      bool            // in a work tree that was made for it: HEAD is detached at At, and the files are those of Tree
+	Tree     session.Tree    // with Own: of checkpoint 0
 	Plan     *workflows.Plan
 	PlanText []byte
 	Workflow []byte // text of the workflow file
@@ -38,12 +40,16 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	if b.Spec != nil {
 		h.docs[session.FileSpec] = b.Spec
 	}
-	if err := h.begin(ctx, b); err != nil {
+	moved, err := h.begin(ctx, b)
+	if err != nil {
 		return nil, nil, discarded(j, err)
 	}
 	e.hit("birth/created")
+	if b.Own {
+		return h, moved, nil
+	}
 	first := h.S.At(0)
-	moved, err := h.move(ctx, relocation{how: session.MoveNew, summary: fmt.Sprintf("new session %s", id),
+	moved, err = h.move(ctx, relocation{how: session.MoveNew, summary: summaryOfNew(id),
 		tree: first.Tree, index: first.Tree, head: h.S.Branch(), to: -1})
 	if err != nil {
 		return h, nil, err
@@ -61,6 +67,8 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	return h, moved, nil
 }
 
+func summaryOfNew(id session.ID) string { return fmt.Sprintf("new session %s", id) }
+
 func discarded(j Journal, err error) error {
 	if e := j.Discard(); e != nil {
 		return fmt.Errorf("%w (and its journal could not be removed: %v)", err, e)
@@ -68,49 +76,93 @@ func discarded(j Journal, err error) error {
 	return err
 }
 
-// begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD stay as they are.
-func (h *Hand) begin(ctx context.Context, b Birth) error {
+// begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD stay as they are, except
+// that HEAD of a work tree of its own goes to the branch with the same turn.
+func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 	if err := h.j.SetExclude(b.Exclude); err != nil {
-		return err
+		return nil, err
 	}
 	snap, err := h.snapshot(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tree, err := h.e.Store.TreeOf(ctx, b.At)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if b.Carry {
+	switch {
+	case b.Own:
+		tree = b.Tree
+		for _, held := range snap.HeldOut {
+			b.Created.HeldOut = append(b.Created.HeldOut, held.Path)
+		}
+		if err := h.unchanged(ctx, tree, snap.Tree); err != nil {
+			return nil, err
+		}
+	case b.Carry:
 		tree = snap.Tree
 	}
 	bodies := []session.Body{b.Created}
 	if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed
 		base, ev, err := h.judgeBase(ctx, tree)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := h.doc(session.FileBaseline, ev); err != nil {
-			return err
+			return nil, err
 		}
 		bodies = append(bodies, base)
 	}
 	if err := h.append(bodies...); err != nil {
-		return err
+		return nil, err
 	}
 	c := session.Checkpointed{Trigger: session.TriggerBirth, Phase: h.S.Phase, Lap: h.S.Lap, Summary: oneLine(b.Created.Goal, 90)}
 	branch := h.S.Branch()
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.j.ExcludeFile(),
 		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: ledgerMessage(h.ID, "checkpoint 0: "+c.Summary),
 		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
-	_, err = h.turn(context.WithoutCancel(ctx), d, func(m session.Made) (session.Body, error) {
+	if b.Own {
+		t := &d.Turn
+		t.Worktree, t.HeadOld, t.HeadOldCommit, t.HeadNew = h.e.Store.Worktree(), nameOf(snap.Head), snap.Head.Commit, branch
+		t.Tree, t.TreeOld, t.Index, t.IndexOld = tree, snap.Tree, tree, snap.Index
+	}
+	work, op := context.WithoutCancel(ctx), session.Op{}
+	_, err = h.turn(work, d, func(m session.Made) (session.Body, error) {
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
 		if tree == snap.Tree {
 			c.Skipped, c.HeldOut = snap.Skipped, named(snap.HeldOut)
 		}
 		return c, nil
-	}, nil)
-	return err
+	}, func() (err error) {
+		if b.Own {
+			op = h.opOfBirth(session.Event{At: h.e.Clock.Now(), Body: c}, c.Turn)
+			op.Number, err = h.e.Store.LogOp(work, op)
+		}
+		return err
+	})
+	if err != nil || !b.Own {
+		return nil, err
+	}
+	return &Relocated{Op: op.Number, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveNew, Summary: op.Summary, To: -1, Turn: op.Turn}}}, nil
+}
+
+// opOfBirth is the operation that a birth in a work tree of its own is logged as. Its undo leaves the branch where it is.
+func (h *Hand) opOfBirth(ev session.Event, t session.Turn) session.Op {
+	t.Refs = nil
+	return h.op(ev, string(session.MoveNew), summaryOfNew(h.ID), 0, t)
+}
+
+// unchanged refuses a new work tree whose set-up has changed what checkpoint 0 is to hold.
+func (h *Hand) unchanged(ctx context.Context, want, have session.Tree) error {
+	if want == have {
+		return nil
+	}
+	changes, err := h.e.Store.Changes(ctx, want, have)
+	if err != nil {
+		return err
+	}
+	return &session.Refusal{Code: session.RefuseSetup, Hint: "let git ignore what the set-up makes, or commit it first",
+		Message: fmt.Sprintf("after the set-up %d %s not as in git, or not ignored: %s", len(changes), plural(len(changes), "file is", "files are"), paths(changes))}
 }
 
 func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {

@@ -156,6 +156,10 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 	ev := events[len(events)-1]
 	switch b := ev.Body.(type) {
 	case session.Checkpointed:
+		if b.Trigger == session.TriggerBirth && b.Turn.HeadNew != "" { // in a work tree of its own
+			op := h.opOfBirth(ev, b.Turn)
+			return &b.Turn, &op, nil
+		}
 		return &b.Turn, nil, nil
 	case session.Moved:
 		op := h.op(ev, string(b.How), b.Summary, b.Undoes, b.Turn)

@@ -31,5 +31,6 @@ const (
 	RefuseHook       RefusalCode = "hook"          // a hook or signing said no
 	RefuseNotMerged  RefusalCode = "not_merged"    // only the session holds its work
 	RefuseAttempt    RefusalCode = "attempt"       // in the middle of an attempt
+	RefuseSetup      RefusalCode = "setup"         // the set-up of a work tree failed
 	RefuseWorktree   RefusalCode = "worktree"      // checked out in two work trees, or in another one
 )

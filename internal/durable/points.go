@@ -31,7 +31,13 @@ const (
 	BirthCreated        Point = "birth/created"
 	AnswerGiven         Point = "answer/given" // by a person, and not judged yet
 	DeleteJournaled     Point = "delete/journaled"
-	DeleteRestored      Point = "delete/restored" // the session is there again, the copies as well
+	DeleteRestored      Point = "delete/restored"  // the session is there again, the copies as well
+	WorktreeNoted       Point = "worktree/noted"   // written down, nothing made
+	WorktreeAdded       Point = "worktree/added"   // git knows it
+	WorktreeFilled      Point = "worktree/filled"  // git's files are in it
+	WorktreeSetUp       Point = "worktree/set-up"  // all files are in it
+	WorktreeDoomed      Point = "worktree/doomed"  // it is written down that it is removed
+	WorktreeEmptied     Point = "worktree/emptied" // the directory is gone, git's entry is not
 	RunStarted          Point = "run/started"
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
@@ -49,6 +55,7 @@ var Points = []Point{
 	RescueWritten, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
+	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,
 	AnswerGiven, RunStarted, RunEnded, RunJudged, RunDecided,
 	InboxPosted, InboxHeard, InboxRemoved,
 }

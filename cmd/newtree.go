@@ -1,0 +1,272 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// newInTree begins a session in a work tree of its own. The one where it is typed is only read: somebody may be at work
+// there. Until the session's ledger is there, everything can be taken back by removing the work tree; from then on the
+// next command completes what is missing.
+func (a *app) newInTree(ctx context.Context, o newOptions) error {
+	if err := a.ready(ctx, true); err != nil {
+		return err
+	}
+	a.sweep(ctx, "wfs new")
+	b, config, err := a.pin(o)
+	if err != nil {
+		return err
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.startAt(ctx, &b, o.from, cur); err != nil {
+		return err
+	}
+	if b.Tree, err = a.repo.TreeOf(ctx, b.At); err != nil {
+		return err
+	}
+	if o.carry {
+		if err := a.carryAlong(ctx, &b); err != nil {
+			return err
+		}
+	}
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	deleted, err := a.deletions(ctx)
+	if err != nil {
+		return err
+	}
+	b.Own, b.Created.ID = true, a.freeID(ctx, o.goal, all, deleted)
+	if err := a.holdSession("wfs new", b.Created.ID); err != nil {
+		return err
+	}
+	main, err := a.mainRepo(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := a.planTree(ctx, o.dir, b.Created.ID, config.Worktree, main)
+	if err != nil {
+		return err
+	}
+	left, err := a.repo.Dirty(ctx)
+	if err != nil {
+		return err
+	}
+	from := a.repo
+	done, h, r, err := a.makeTree(ctx, m, &b, config, main)
+	if err != nil {
+		return a.takeBackTree(context.WithoutCancel(ctx), from, m, err)
+	}
+	if err := a.clone.ForgetHalfMade(h.ID); err != nil {
+		return err
+	}
+	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
+		return err
+	}
+	if !o.carry && left > 0 && !a.json {
+		a.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
+			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
+	}
+	a.sayTree(ctx, done)
+	return a.sayNew(ctx, h, r, nil)
+}
+
+// carryAlong puts the uncommitted changes of this work tree into checkpoint 0. They stay here as well.
+func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
+	if err := a.hold("wfs new"); err != nil {
+		return err
+	}
+	file, err := a.guardFile(b.Exclude)
+	if err != nil {
+		return err
+	}
+	snap, err := a.repo.Snapshot(ctx, file)
+	if err != nil {
+		return err
+	}
+	if b.At != snap.Head.Commit {
+		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
+	}
+	changes, err := a.repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		b.Created.Carried = append(b.Created.Carried, c.Path)
+	}
+	b.Tree = snap.Tree
+	return nil
+}
+
+// mainRepo is the main work tree, from which a new one is provided; in a bare repository it is this one.
+func (a *app) mainRepo(ctx context.Context) (*gitstate.Repo, error) {
+	path, err := a.repo.WorktreePath(ctx, "main")
+	if err != nil || path == "" || a.repo.Worktree() == "main" {
+		return a.repo, err
+	}
+	return gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ})
+}
+
+// planTree says where the work tree will be, and writes that down.
+func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workflows.Worktree, main *gitstate.Repo) (registry.HalfMade, error) {
+	dir, base := typed, a.env.Dir
+	if dir == "" {
+		dir, base = filepath.FromSlash(c.ExpandDir(filepath.Base(main.Root()), string(id))), main.Root()
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(base, dir)
+	}
+	path, above, err := a.repo.PlanWorktree(ctx, dir)
+	if errors.Is(err, gitstate.ErrDirTaken) {
+		err = &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
+	}
+	if err != nil {
+		return registry.HalfMade{}, err
+	}
+	m := registry.HalfMade{Session: id, Dir: path, Above: above, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.newID(4))}
+	if err := a.clone.KeepHalfMade(m); err != nil {
+		return m, err
+	}
+	durable.Hit(durable.WorktreeNoted)
+	return m, nil
+}
+
+// makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
+func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config, main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
+	var done gitstate.Provisioned
+	made, err := a.repo.AddWorktree(ctx, m.Dir, b.At, b.Tree)
+	if err != nil {
+		return done, nil, nil, err
+	}
+	a.repo, a.eng.Store, a.away = made, made, m.Session
+	l, err := a.clone.LockWorktree(made.Worktree(), a.holder("wfs new"))
+	if err != nil {
+		return done, nil, nil, err
+	}
+	a.locks = append(a.locks, l)
+	if done, err = main.Provision(ctx, made, config.Worktree.Copy, config.Worktree.Link); err != nil {
+		return done, nil, nil, provisionRefusal(err)
+	}
+	rules, guard := session.SplitGuard(b.Exclude)
+	b.Exclude = session.WithGuard(engine.AddExcludes(rules, append(append([]string{}, done.Linked...), done.Copied...)), guard)
+	if err := a.setUp(ctx, m, config, main); err != nil {
+		return done, nil, nil, err
+	}
+	if err := a.keepProvided(ctx, m, done); err != nil {
+		return done, nil, nil, err
+	}
+	durable.Hit(durable.WorktreeSetUp)
+	for _, g := range b.Plan.Baseline {
+		a.note("baseline: running gate %s: %s", g.Name, commandText(g.Run))
+	}
+	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
+	h, r, err := a.eng.New(ctx, *b)
+	return done, h, r, err
+}
+
+func provisionRefusal(err error) error {
+	var back *gitstate.LeadsBackError
+	switch {
+	case errors.As(err, &back):
+		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "let worktree: setup in .wfs/config.yaml install it, instead of copy or link"}
+	case errors.Is(err, gitstate.ErrCannotLink):
+		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "mend worktree: link in .wfs/config.yaml"}
+	}
+	return err
+}
+
+func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.Config, main *gitstate.Repo) error {
+	c := config.Worktree
+	if c.Setup.IsZero() {
+		return nil
+	}
+	dir, err := a.clone.RunDir(m.Session, "setup")
+	if err != nil {
+		return err
+	}
+	if err := durable.MkdirAll(dir); err != nil {
+		return err
+	}
+	a.note("set-up: %s", commandText(c.Setup))
+	w := a.eng.Works.(*works)
+	w.report = func(line string) { a.note("    %s", line) }
+	return w.runner().Setup(ctx, phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
+}
+
+// keepProvided writes down what can be had again, for the day when the work tree is removed.
+func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned) error {
+	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
+	ignored, err := a.repo.Ignored(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range ignored {
+		if n := strings.TrimSuffix(name, "/"); !slices.Contains(done.Copied, n) && !slices.Contains(done.Linked, n) {
+			p.Made = append(p.Made, name)
+		}
+	}
+	return a.clone.KeepProvided(a.repo.Worktree(), p)
+}
+
+// takeBackTree removes a work tree whose session did not begin, and returns why it did not.
+func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
+	a.repo, a.eng.Store, a.away = from, from, ""
+	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
+		return errors.Join(why, err) // it has begun: the next command completes it
+	}
+	if err := a.removeHalfMade(ctx, m); err != nil {
+		return fmt.Errorf("%w; and the new work tree could not be removed: %v", why, err)
+	}
+	return why
+}
+
+// sayTree says what was brought into a new work tree.
+func (a *app) sayTree(ctx context.Context, p gitstate.Provisioned) {
+	if a.json {
+		return
+	}
+	if len(p.Copied) > 0 {
+		a.note("copied from the main work tree: %s", shortList(p.Copied))
+	}
+	if len(p.Linked) > 0 {
+		a.note("linked to the main work tree, and shared with it: %s", shortList(p.Linked))
+	}
+	for _, s := range p.Skipped {
+		a.note("not brought: %s (%s)", s.Path, s.Why)
+	}
+	if loose, err := a.repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
+		a.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", shortList(loose))
+	}
+}
+
+func shortList(names []string) string {
+	const shown = 5
+	s := ""
+	for i, n := range names[:min(len(names), shown)] {
+		if i > 0 {
+			s += " "
+		}
+		s += n
+	}
+	if more := len(names) - shown; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
+	s := &h.S
+	if !a.json {
+		a.out("%s  %s", s.ID.Display(), s.Goal)
+		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())
+		if n := len(s.Items); n > 0 {
+			a.out("%d %s to do, the first: %s", n, plural(n, "item", "items"), s.Items[0])
+		}
+		if n := len(s.Carried); n > 0 {
+			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
+		}
+		if n := len(s.Left); n > 0 {
+			a.out("%d uncommitted %s left behind; wfs switch %s brings them back", n, plural(n, "file", "files"), baseName(s))
+		}
+		if s.Base0 != nil {
+			a.sayBaseline(s.Base0)
+		}
+		a.sayLacks(s.At(s.Current), "")
+		a.sayIgnoredBefore(ctx, s)
+	}
+	return a.sayMoved(h, r, saved)
+}
+
+func baseName(s *session.Session) string {
+	if s.Parent != "" {
+		return s.Parent
+	}
+	if s.BaseRef != "" {
+		return strings.TrimPrefix(s.BaseRef, "refs/heads/")
+	}
+	return s.Base.Short()
+}
+
+func (a *app) sayBaseline(b *session.Baseline) {
+	var red []session.TestID
+	for _, g := range b.Gates {
+		a.out("baseline %s", baselineLine(g))
+		if g.Counts.Total() > 0 {
+			red = append(red, g.KnownRed...)
+		}
+	}
+	if len(red) > 0 {
+		a.out("  red before the session, never held against it: %s", testNames(red))
+	}
+	if n := len(b.Flaky); n > 0 {
+		a.out("  flaky before the session, never held against it: %s", testNames(b.Flaky))
+	}
+}
+
+// baselineLine is a gate's result on the base. One that does not tell tests apart and fails there is held against
+// whoever works in a phase with it, so its reason is said and no verdict.
+func baselineLine(g session.GateResult) styled {
+	if g.Counts.Total() == 0 && len(g.KnownRed) > 0 {
+		return styled{{g.Gate + ": " + g.Reason, plain}}
+	}
+	return gateLine(g)
+}
+
+func testNames(ids []session.TestID) string {
+	var list []string
+	for _, id := range ids[:min(len(ids), 5)] {
+		list = append(list, string(id))
+	}
+	if len(ids) > 5 {
+		list = append(list, fmt.Sprintf("and %d more", len(ids)-5))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,188 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+type removedJSON struct {
+	Version   int        `json:"version"`
+	Session   session.ID `json:"session"`
+	Removed   string     `json:"removed"`
+	Saved     int        `json:"saved_checkpoint,omitempty"`
+	Rescued   string     `json:"rescued,omitempty"`
+	Discarded []string   `json:"discarded,omitempty"`
+}
+
+func (a *app) worktreeCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "worktree", Short: "remove the work tree of a session",
+		Long:    "Worktree is about work trees that sessions have for themselves. They begin with wfs new --worktree.",
+		Example: "  wfs worktree remove csv-export",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var discard bool
+	remove := &cobra.Command{
+		Use: "remove SESSION", Short: "remove the work tree that a session has for itself; the session stays",
+		Long: `Remove deletes the linked work tree that has a session checked out, or where it was handed over. The session, its
+branch and its checkpoints stay. Edits become a checkpoint, or after the handover a rescue, first. Files that git ignores
+are in neither: those that were copied or linked from the main work tree and are unchanged, and what the set-up had
+made, go with it; others are named, and keep it from being removed unless --discard-ignored says that they may go.`,
+		Example: "  wfs worktree remove csv-export\n  wfs worktree remove csv-export --discard-ignored",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{"worktree remove needs the name of a session", "wfs list"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.removeTree(c.Context(), args[0], discard) },
+	}
+	remove.Flags().BoolVar(&discard, "discard-ignored", false, "delete ignored files as well, which no checkpoint holds")
+	c.AddCommand(remove)
+	return c
+}
+
+func (a *app) removeTree(ctx context.Context, name string, discard bool) error {
+	if err := a.openFor(ctx, true); err != nil {
+		return err
+	}
+	a.sweep(ctx, "wfs worktree remove")
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	t, err := a.placeOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := a.mayRemove(ctx, id, t); err != nil {
+		return err
+	}
+	here := a.repo
+	if err := a.goTo(ctx, t.Path, id); err != nil {
+		return err
+	}
+	if err := a.begin(ctx, "wfs worktree remove", true); err != nil {
+		return err
+	}
+	a.away = "" // what is said from here on is to be typed elsewhere
+	if err := a.hold("wfs worktree remove", id); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	if alive := a.eng.Works.Alive(h.S.Started); h.S.Started != "" && len(alive) > 0 {
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("processes of its last run are still alive there: %v", alive), Hint: "end them, then type it again"}
+	}
+	j := removedJSON{Version: jsonVersion, Session: id, Removed: t.Path}
+	if j.Discarded, err = a.wouldLose(ctx, here, id, t.Path); err != nil {
+		return err
+	}
+	if len(j.Discarded) > 0 && !discard {
+		return &session.Refusal{Code: session.RefuseInTheWay, Hint: "look at them, then wfs worktree remove " + string(id) + " --discard-ignored",
+			Message: fmt.Sprintf("nothing was removed: what git ignores in %s would be lost: %s", t.Path, shortList(j.Discarded))}
+	}
+	if err := a.keepEdits(ctx, h, &j); err != nil {
+		return err
+	}
+	work := a.repo.Worktree()
+	a.repo, a.eng.Store = here, here
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path)}
+	if err := a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
+		return err
+	}
+	if err := a.clone.ForgetProvided(work); err != nil {
+		return err
+	}
+	return a.sayRemoved(h, j)
+}
+
+// mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
+func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree) error {
+	main, err := a.repo.WorktreePath(ctx, "main")
+	switch {
+	case err != nil:
+		return err
+	case t.ID == "main":
+		return &session.Refusal{Code: session.RefuseWorktree, Message: id.Display() + " is checked out in the main work tree, which is not removed", Hint: "wfs switch -"}
+	case t.ID == a.repo.Worktree():
+		return &session.Refusal{Code: session.RefuseWorktree, Message: "this is the work tree of " + id.Display() + ": it is removed from another one", Hint: fmt.Sprintf("cd %s && wfs worktree remove %s", main, id)}
+	case t.Gone && !t.Locked:
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is gone already: %s", id.Display(), t.Path), Hint: "git worktree prune; if it was moved: git worktree repair NEW-PATH"}
+	case t.Locked:
+		why := ""
+		if t.Why != "" {
+			why = ": " + t.Why
+		}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("git keeps the work tree of %s locked%s", id.Display(), why), Hint: "git worktree unlock " + t.Path}
+	}
+	return nil
+}
+
+// wouldLose lists what is nowhere but in the work tree.
+func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) ([]string, error) {
+	exclude := a.clone.ExcludeFile(id)
+	snap, err := a.repo.Snapshot(ctx, exclude)
+	if err != nil {
+		return nil, err
+	}
+	main, err := a.mainRepo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if main == a.repo { // a bare repository: what was copied came from another work tree
+		main = here
+	}
+	names, err := a.repo.Unkept(ctx, exclude, snap.Staged, main)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.clone.Provided(a.repo.Worktree(), id, dir)
+	return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(p.Made, n) }), err
+}
+
+// keepEdits makes what is in the work tree and in no commit reachable.
+func (a *app) keepEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
+	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when its work tree was removed", h.ID))
+	if err != nil {
+		return err
+	}
+	if saved != nil {
+		j.Saved = saved.Number
+	}
+	snap, err := a.repo.Snapshot(ctx, a.clone.ExcludeFile(h.ID))
+	if err != nil || snap.Clean() {
+		return err
+	}
+	j.Rescued, err = a.repo.Rescue(ctx, h.ID, "removing the work tree of "+string(h.ID), snap, a.env.Now().Unix())
+	return err
+}
+
+func (a *app) sayRemoved(h *engine.Hand, j removedJSON) error {
+	if a.json {
+		return a.answer(j)
+	}
+	if j.Saved > 0 {
+		a.out("its edits are kept: checkpoint %d", j.Saved)
+	}
+	if j.Rescued != "" {
+		a.out("what was there and in no commit is kept in %s", j.Rescued)
+	}
+	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID.Display())
+	if !h.S.Status.Final() {
+		a.next([]string{"wfs resume " + string(h.ID), fmt.Sprintf("git worktree add %s wfs/%s", j.Removed, h.ID)})
+	}
+	return nil
+}

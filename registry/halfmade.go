@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// HalfMade is a work tree that is being made or removed. It is written down before the first step and forgotten after
+// the last, so that whoever finds one and its session's lock free knows what a dead process left, and where.
+type HalfMade struct {
+	Version int        `json:"v"`
+	Session session.ID `json:"session"`
+	Dir     string     `json:"dir"`   // of the work tree, absolute
+	Above   string     `json:"above"` // the directory above it that was there before
+	RunID   string     `json:"run_id,omitempty"`
+	Trash   string     `json:"trash,omitempty"` // where it is moved to be removed: what is in it is kept, or can be done without
+}
+
+const maxHalfMade = 1 << 16
+
+func (c *Clone) halfMadeDir() string { return filepath.Join(c.dir, "half-made") }
+
+// KeepHalfMade writes an entry durably. There is one for each session.
+func (c *Clone) KeepHalfMade(h HalfMade) error {
+	if _, err := c.sessionDir(h.Session); err != nil {
+		return err
+	}
+	if err := c.make(c.halfMadeDir()); err != nil {
+		return err
+	}
+	h.Version = FormatVersion
+	data, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(c.halfMadeDir(), string(h.Session)), append(data, '\n'), 0o600)
+}
+
+// HalfMade lists all entries.
+func (c *Clone) HalfMade() ([]HalfMade, error) {
+	files, err := os.ReadDir(c.halfMadeDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var list []HalfMade
+	for _, f := range files {
+		id, bad := session.ParseID(f.Name())
+		if bad != nil || string(id) != f.Name() {
+			continue // a file that was being written
+		}
+		path := filepath.Join(c.halfMadeDir(), f.Name())
+		data, err := durable.ReadFile(path, maxHalfMade)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var h HalfMade
+		if err := json.Unmarshal(data, &h); err != nil || h.Session != id {
+			return nil, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+		}
+		if h.Version > FormatVersion {
+			return nil, fmt.Errorf("%s: %w", path, session.ErrNewer)
+		}
+		if !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && filepath.Dir(h.Trash) != filepath.Dir(h.Dir) {
+			return nil, fmt.Errorf("%w: %s names no directory", ErrCorrupt, path)
+		}
+		list = append(list, h)
+	}
+	return list, err
+}
+
+// ForgetHalfMade removes a session's entry, if there is one.
+func (c *Clone) ForgetHalfMade(id session.ID) error {
+	if _, err := c.sessionDir(id); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Join(c.halfMadeDir(), string(id)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

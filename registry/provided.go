@@ -1,0 +1,75 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Provided is what was brought into a session's own work tree when it was made, and what its set-up left there that git
+// ignores: paths from its top, directories ending in a slash where git says so. What is in it can be had again.
+type Provided struct {
+	Version int        `json:"v"`
+	Session session.ID `json:"session"`
+	Dir     string     `json:"dir"`
+	Linked  []string   `json:"linked,omitempty"`
+	Copied  []string   `json:"copied,omitempty"`
+	Made    []string   `json:"made,omitempty"`
+}
+
+const maxProvided = 16 << 20
+
+func (c *Clone) providedFile(worktree string) string {
+	return filepath.Join(filepath.Dir(c.worktreeLock(worktree)), "provided")
+}
+
+// KeepProvided writes it down for a work tree.
+func (c *Clone) KeepProvided(worktree string, p Provided) error {
+	p.Version = FormatVersion
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if err := c.make(filepath.Dir(c.providedFile(worktree))); err != nil {
+		return err
+	}
+	return durable.WriteFile(c.providedFile(worktree), append(data, '\n'), 0o600)
+}
+
+// Provided returns what was written down for a session's work tree in a directory, the zero value when nothing was, or
+// when it was about another one of that name.
+func (c *Clone) Provided(worktree string, id session.ID, dir string) (Provided, error) {
+	data, err := durable.ReadFile(c.providedFile(worktree), maxProvided)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Provided{}, nil
+	}
+	if err != nil {
+		return Provided{}, err
+	}
+	var p Provided
+	if err := json.Unmarshal(data, &p); err != nil {
+		return Provided{}, fmt.Errorf("%w: %s: %v", ErrCorrupt, c.providedFile(worktree), err)
+	}
+	if p.Version > FormatVersion {
+		return Provided{}, fmt.Errorf("%s: %w", c.providedFile(worktree), session.ErrNewer)
+	}
+	if p.Session != id || p.Dir != dir {
+		return Provided{}, nil
+	}
+	return p, nil
+}
+
+// ForgetProvided removes what was written down for a work tree.
+func (c *Clone) ForgetProvided(worktree string) error {
+	err := os.Remove(c.providedFile(worktree))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
