@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // turnAgent says that it works, waits until somebody writes to the pipe "go", and leaves a file for each attempt. The
@@ -285,4 +286,40 @@ func TestStopWhileWaiting(t *testing.T) {
 	p.until("the end", func() bool { return p.driver() == "" })
 	holds(t, p.ok("wfs", "status"), "paused in WORK (stopped, as asked)")
 	p.exits(exitWaiting, []string{"wfs", "run", "--no-wait"}, "waiting for a limit")
+}
+
+// TestStoppedMeanwhile freezes wfs and its agent for longer than the agent may be silent, as one freezes a container.
+func TestStoppedMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: {command: sh \"$HOME/agent.sh\", idle: 1s}\ngates:\n  tests: {run: \"true\"}\n")
+	p.ok("git", "commit", "-q", "-a", "-m", "impatient")
+	p.ok("wfs", "trust", "--yes")
+	p.agent("echo $$ > \"$HOME/agent.pid\"\nwhile ! test -e \"$HOME/end\"; do echo alive; sleep 0.1; done\n")
+	p.ok("wfs", "new", "one")
+	r := p.start("wfs", "run")
+	r.await("alive")
+	agent, err := strconv.Atoi(p.read("agent.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, err := syscall.Getpgid(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	freeze := func(sig syscall.Signal) {
+		r.signal(sig)
+		if err := syscall.Kill(-group, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	freeze(syscall.SIGSTOP)
+	time.Sleep(1500 * time.Millisecond) // longer than the agent may be silent
+	heard := strings.Count(r.out.String(), "alive")
+	freeze(syscall.SIGCONT)
+	p.until("more from the agent", func() bool { return strings.Count(r.out.String(), "alive") > heard+2 })
+	p.write("../home/end", "")
+	if out, exit := r.wait(); exit != 0 || strings.Contains(out, "no output for") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
 }

@@ -21,7 +21,7 @@ type Spec struct {
 	// at once, unless they are the same. nil drops the output. What a writer refuses is dropped and read on.
 	Stdout, Stderr io.Writer
 	// Idle ends the run when nothing was written for so long, Timeout when it lasted so long in all; 0 is never. Time
-	// in which the machine slept does not count: Go's monotonic clock stands still then on Linux and macOS.
+	// in which the machine slept, or this process was stopped, does not count, and neither do jumps of the clock.
 	Idle, Timeout time.Duration
 	// Grace is how long the run has between being asked to end and being killed; 0 is DefaultGrace.
 	Grace time.Duration
@@ -93,7 +93,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 
 	leader := newLeader(cmd)
 	r := Result{Exit: -1}
-	r.Ended = watch(ctx, s, leader, &p.last, began)
+	r.Ended = watch(ctx, s, leader, &p.last)
 	stop(s, leader, r.Ended != Exited)
 	family.sweep(leader, s.Marker)
 
@@ -131,33 +131,23 @@ func newLeader(cmd *exec.Cmd) *leader {
 }
 
 // watch returns why the run is over, or has to be.
-func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64, began time.Time) Ended {
-	var total, idle <-chan time.Time
-	if s.Timeout > 0 {
-		t := time.NewTimer(s.Timeout)
-		defer t.Stop()
-		total = t.C
-	}
-	var quiet *time.Timer
-	if s.Idle > 0 {
-		quiet = time.NewTimer(s.Idle)
-		defer quiet.Stop()
-		idle = quiet.C
-	}
+func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
+	m := newMeter(s.Idle, s.Timeout)
+	beat := time.NewTicker(m.beat)
+	defer beat.Stop()
+	before := time.Now()
 	for {
 		select {
 		case <-l.ended:
 			return Exited
 		case <-ctx.Done():
 			return Cancelled
-		case <-total:
-			return Timeout
-		case <-idle:
-			left := s.Idle - (time.Since(began) - time.Duration(last.Load()))
-			if left <= 0 {
-				return Idle
+		case <-beat.C:
+			now := time.Now()
+			if ended := m.count(now.Sub(before), last.Load()); ended != "" {
+				return ended
 			}
-			quiet.Reset(left)
+			before = now
 		}
 	}
 }
