@@ -1,0 +1,221 @@
+package cmd
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+type exportJSON struct {
+	Version int        `json:"version"`
+	Session session.ID `json:"session"`
+	File    string     `json:"file"`
+	Bytes   int64      `json:"bytes"`
+	Refs    []string   `json:"refs"`
+}
+
+// exportedJSON is story.json in an export: the session as `wfs status` prints it, and everything that happened.
+type exportedJSON struct {
+	Version     int                  `json:"version"`
+	Session     sessionJSON          `json:"session"`
+	Checkpoints []session.Checkpoint `json:"checkpoints"`
+	Events      []streamJSON         `json:"events"`
+}
+
+func (a *app) exportCmd() *cobra.Command {
+	var file string
+	var thin bool
+	c := &cobra.Command{
+		Use: "export [SESSION]", Short: "one file with all of a session, for another clone or for reading",
+		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch, ledger and rescues;
+story.json, the session and everything that happened, for programs and people without git; and README.txt, the plain git
+commands that bring it into another clone. A bundle alone could not hold what happened since the newest checkpoint.
+
+The bundle has the whole history below the session; with --thin it leaves out what the session was made from, which the
+other clone must have then. An existing file is not overwritten. Without -o the file is put beside the work tree: in it,
+it would become part of the next checkpoint.`,
+		Example: "  wfs export csv-export\n  wfs export csv-export -o /tmp/csv-export.tar.gz\n  wfs export csv-export --thin -o - | ssh host 'cat > csv-export.tar.gz'",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.export(c.Context(), first(args), file, thin)
+		},
+	}
+	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output")
+	c.Flags().BoolVar(&thin, "thin", false, "leave out what the session was made from")
+	return c
+}
+
+func (a *app) export(ctx context.Context, name, file string, thin bool) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if file == "-" {
+		if a.json || a.env.StdoutTTY {
+			return &usageError{"an archive is not for a terminal, and not beside JSON", "wfs export " + string(id) + " -o FILE"}
+		}
+		_, err := a.writeExport(ctx, id, thin, a.env.Stdout)
+		return err
+	}
+	if file == "" {
+		file = filepath.Join(filepath.Dir(a.repo.Root()), string(id)+".wfs.tar.gz")
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.env.Dir, file)
+	}
+	j := exportJSON{Version: jsonVersion, Session: id, File: file}
+	j.Bytes, err = newFile(file, func(w io.Writer) (err error) {
+		j.Refs, err = a.writeExport(ctx, id, thin, w)
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return &usageError{file + " is there already, and is not overwritten", "wfs export " + string(id) + " -o ANOTHER-FILE"}
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	a.out("%s (%s)", file, inBytes(j.Bytes))
+	a.out("to read it, or to have it in another clone: tar xzf %s; its README.txt says the rest", filepath.Base(file))
+	return nil
+}
+
+// newFile makes a file that is there as a whole or not at all. The error is fs.ErrExist when there is one of that name.
+func newFile(path string, write func(io.Writer) error) (size int64, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return 0, fs.ErrExist
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".wfs-export-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := write(f); err != nil {
+		return 0, err
+	}
+	if size, err = f.Seek(0, io.SeekCurrent); err != nil {
+		return 0, err
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return 0, err
+	}
+	err = os.Link(f.Name(), path) // unlike a rename it never replaces anything
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(f.Name(), path) // no links on this file system
+	}
+	return size, err
+}
+
+// writeExport writes the archive and returns the refs that are in it.
+func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Writer) ([]string, error) {
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s := &v.Session
+	own, err := a.repo.OwnRefs(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	refs := sortedKeys(own)
+	bundle, err := os.CreateTemp("", "wfs-bundle-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(bundle.Name())
+	defer bundle.Close()
+	without := session.Commit("")
+	if thin {
+		without = s.Base
+	}
+	if err := a.repo.Bundle(ctx, refs, without, bundle); err != nil {
+		return nil, err
+	}
+	story, err := a.exportedStory(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	zipped := gzip.NewWriter(w)
+	archive := tar.NewWriter(zipped)
+	entry := func(name string, size int64) error {
+		return archive.WriteHeader(&tar.Header{Name: string(id) + "/" + name, Mode: 0o644, Size: size, ModTime: a.env.Now().Truncate(time.Second), Format: tar.FormatPAX})
+	}
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{{"README.txt", []byte(exportReadme(s, thin))}, {"story.json", story}} {
+		if err := entry(f.name, int64(len(f.text))); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write(f.text); err != nil {
+			return nil, err
+		}
+	}
+	size, err := bundle.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := bundle.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if err := entry("session.bundle", size); err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(archive, bundle); err != nil {
+		return nil, err
+	}
+	return refs, errors.Join(archive.Close(), zipped.Close())
+}
+
+func (a *app) exportedStory(ctx context.Context, s *session.Session) ([]byte, error) {
+	events, err := a.history(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints, Events: []streamJSON{}}
+	story.Session.Driver = nil
+	for _, e := range events {
+		story.Events = append(story.Events, streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
+	}
+	text, err := json.MarshalIndent(story, "", "  ")
+	return append(text, '\n'), err
+}
+
+func exportReadme(s *session.Session, thin bool) string {
+	needs := "any clone of the project, or an empty repository"
+	if thin {
+		needs = "a clone of the project that has the commit " + string(s.Base)
+	}
+	return fmt.Sprintf(`%[2]s: %[3]s
+
+story.json      the session and everything that happened in it
+session.bundle  its branch, its ledger and its rescues, for git
+
+To have it in %[4]s, type there:
+
+    git fetch /PATH/TO/%[1]s/session.bundle 'refs/heads/wfs/%[1]s:refs/heads/wfs/%[1]s' 'refs/wfs/%[1]s/*:refs/wfs/%[1]s/*'
+    wfs show %[1]s
+    wfs trust %[1]s     before it can run anything there
+    wfs resume %[1]s
+
+What happened since checkpoint %[5]d was made is in story.json alone.
+`, s.ID, s.ID.Display(), s.Headline(), needs, s.NextNumber()-1)
+}

@@ -1,0 +1,166 @@
+package registry
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Litter is a directory of this clone's state that can be removed.
+type Litter struct {
+	Path   string
+	Bytes  int64
+	Newest time.Time // when something in it was written last
+}
+
+// weigh looks at everything below a directory.
+func weigh(dir string) (Litter, error) {
+	l := Litter{Path: dir}
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() {
+			l.Bytes += info.Size()
+		}
+		if info.ModTime().After(l.Newest) {
+			l.Newest = info.ModTime()
+		}
+		return nil
+	})
+	return l, err
+}
+
+// OldRuns are the directories of a session's runs in which nothing was written since a time, but for those to keep.
+func (c *Clone) OldRuns(id session.ID, before time.Time, keep ...string) ([]Litter, error) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, runsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var old []Litter
+	for _, e := range entries {
+		if !e.IsDir() || slices.Contains(keep, e.Name()) {
+			continue
+		}
+		l, err := weigh(filepath.Join(dir, runsName, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if l.Newest.Before(before) {
+			old = append(old, l)
+		}
+	}
+	return old, nil
+}
+
+// Sessions lists the sessions that this clone keeps something of, whether they are there or not.
+func (c *Clone) Sessions() ([]session.ID, error) {
+	entries, err := os.ReadDir(filepath.Join(c.dir, "sessions"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var ids []session.ID
+	for _, e := range entries {
+		if id, err := session.ParseID(e.Name()); err == nil && string(id) == e.Name() && e.IsDir() {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+// SessionLitter weighs everything that is kept of a session. events says that a journal holds some which belong to a
+// ledger, or that requests wait.
+func (c *Clone) SessionLitter(id session.ID) (l Litter, events bool, err error) {
+	dir, err := c.sessionDir(id)
+	if err != nil {
+		return l, false, err
+	}
+	tips, err := c.Tips(id)
+	if err != nil {
+		return l, false, err
+	}
+	for _, tip := range tips {
+		found, _, err := c.Peek(id, tip)
+		if tip != "" && (len(found) > 0 || err != nil) {
+			events = true
+		}
+	}
+	if asked, err := os.ReadDir(filepath.Join(dir, "inbox")); err == nil && len(asked) > 0 {
+		events = true // nobody has heard them yet
+	}
+	l, err = weigh(dir)
+	return l, events, err
+}
+
+// WorktreeLitter weighs what is kept of work trees that are not there any more. there says which are.
+func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, error) {
+	entries, err := os.ReadDir(filepath.Join(c.dir, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Litter
+	for _, e := range entries {
+		name := e.Name()
+		if known, err := there(name); err != nil {
+			return nil, err
+		} else if known || !plain(name[0]) || name[0] == '.' || !e.IsDir() {
+			continue
+		}
+		l, err := weigh(filepath.Join(c.dir, "worktrees", name))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Lstat(filepath.Join(l.Path, "claim")); errors.Is(err, fs.ErrNotExist) {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// Remove removes litter. It is renamed first, so that whoever uses its name anew does not meet half of it; what a killed
+// Remove left behind under that other name goes as well.
+func (c *Clone) Remove(l Litter) error {
+	if rel, err := filepath.Rel(c.dir, l.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return errors.New(l.Path + " is not below " + c.dir)
+	}
+	dir, name := filepath.Split(l.Path)
+	if err := os.Rename(l.Path, filepath.Join(dir, durable.TempPrefix+"gone-"+name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	gone, err := filepath.Glob(filepath.Join(dir, durable.TempPrefix+"gone-*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range gone {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return durable.SyncDir(filepath.Clean(dir))
+}
