@@ -15,7 +15,8 @@ func (a *app) configCmd() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "schema", Short: "the JSON Schema of configuration files, for editors", Args: noArgs, Example: "  wfs config schema > config.schema.json",
+		&cobra.Command{Use: "schema", Short: "the JSON Schema of configuration files, for editors",
+			Long: "Schema prints the JSON Schema of .wfs/config.yaml, so that an editor completes its keys and finds mistakes while you type.", Args: noArgs, Example: "  wfs config schema > config.schema.json",
 			RunE: func(*cobra.Command, []string) error { return a.printSchema(workflows.ConfigSchema()) }},
 	)
 	return c

@@ -26,14 +26,15 @@ const rootHelp = `wfs drives a coding agent, any command, or a person through th
 itself, commits a checkpoint to the session's own branch after each one, and can go back to any of them.
 
 It cannot lose your work: nothing is overwritten before it is reachable from a ref.
+
 It does not believe the agent: a phase ends when the engine's own gates say so.`
 
-const rootExamples = `  wfs demo                               see all of it in a temporary directory
-  wfs init                               find out how this project is tested, and try it
+const rootExamples = `  wfs demo           see all of it in a temporary directory
+  wfs init           find out how this project is tested, and try it
   wfs new "csv export" --agent 'claude -p --permission-mode acceptEdits'
-  wfs run                                drive it until it is done, or needs you
-  wfs                                    what happened, where it stands, what to type
-  wfs finish                             one clean commit on a branch of yours`
+  wfs run            drive it until it is done, or needs you
+  wfs                what happened, where it stands, what to type
+  wfs finish         one clean commit on a branch of yours`
 
 // Main runs one command line and returns the exit code.
 func Main(env Env) int {
@@ -90,6 +91,10 @@ func (a *app) root() *cobra.Command {
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.worktreeCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd(), a.exportCmd(), a.gcCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.trustCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
+	root.AddCommand(topics()...)
+	root.SetHelpCommand(a.helpCmd())
+	root.SetHelpCommandGroupID("look")
+	root.SetHelpFunc(a.help)
 	return root
 }
 

@@ -29,14 +29,18 @@ func (a *app) workflowCmd() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "the workflows that there are", Args: noArgs, Example: "  wfs workflow list --json",
+		&cobra.Command{Use: "list", Short: "the workflows that there are",
+			Long: "List names every workflow that wfs new --workflow takes: those of this repository and those that are built in, and where each comes from.", Args: noArgs, Example: "  wfs workflow list --json",
 			RunE: func(c *cobra.Command, _ []string) error { return a.workflowList(c.Context()) }},
-		&cobra.Command{Use: "show WORKFLOW", Short: "the text of a workflow", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
+		&cobra.Command{Use: "show WORKFLOW", Short: "the text of a workflow",
+			Long: "Show prints the YAML of a workflow, which is the way to begin one of your own: what you change in the copy is all that differs.", Args: exactly(1, "the name of a workflow"), Example: "  wfs workflow show tdd",
 			RunE: func(c *cobra.Command, args []string) error { return a.workflowShow(c.Context(), args[0]) }},
 		a.graphCmd(),
-		&cobra.Command{Use: "schema", Short: "the JSON Schema of workflow files, for editors", Args: noArgs, Example: "  wfs workflow schema > workflow.schema.json",
+		&cobra.Command{Use: "schema", Short: "the JSON Schema of workflow files, for editors",
+			Long: "Schema prints the JSON Schema of workflow files, so that an editor completes their keys and finds mistakes while you type.", Args: noArgs, Example: "  wfs workflow schema > workflow.schema.json",
 			RunE: func(*cobra.Command, []string) error { return a.printSchema(workflows.WorkflowSchema()) }},
 		&cobra.Command{Use: "check [FILE...]", Short: "everything that is wrong with workflows and the configuration, at once",
+			Long:    "Check reads the configuration and every workflow of this repository, or the files that are named, and says all that is wrong with them: file, line, and what may have been meant. It exits 2 when it found anything.",
 			Example: "  wfs workflow check\n  wfs workflow check .wfs/workflows/ours.yaml",
 			RunE:    func(c *cobra.Command, args []string) error { return a.workflowCheck(c.Context(), args) }},
 	)

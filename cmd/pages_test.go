@@ -1,0 +1,351 @@
+package cmd
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Where the pages of commands are, in the repository. They are written from the tree of commands, by
+//
+//	UPDATE_PAGES=1 go test ./cmd -run TestPages
+const (
+	pagesDir = "../docs/cli"
+	manDir   = "../docs/man"
+)
+
+const pagesUpdate = "UPDATE_PAGES=1 go test ./cmd -run TestPages"
+
+// everyCommand lists the tree, each command before those below it, topics last.
+func everyCommand(root *cobra.Command) (commands, topics []*cobra.Command) {
+	if !root.HasParent() {
+		root.InitDefaultHelpCmd()
+	}
+	root.InitDefaultHelpFlag()
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			topics = append(topics, c)
+			continue
+		}
+		below, _ := everyCommand(c)
+		commands = append(commands, below...)
+	}
+	return append([]*cobra.Command{root}, commands...), topics
+}
+
+// TestPages fails when docs/cli and docs/man are not what the tree of commands says.
+func TestPages(t *testing.T) {
+	commands, topics := everyCommand((&app{color: "auto"}).root())
+	want := map[string]string{filepath.Join(pagesDir, "README.md"): indexPage(commands, topics), filepath.Join(manDir, "git-wfs.1"): ".so man1/wfs.1\n"}
+	for _, c := range append(commands, topics...) {
+		name := pageName(c)
+		want[filepath.Join(pagesDir, name+".md")] = markdownPage(c)
+		want[filepath.Join(manDir, name+".1")] = manPage(c)
+	}
+	if _, err := os.Stat(pagesDir); err != nil && os.Getenv("UPDATE_PAGES") == "" {
+		t.Skip("not written yet")
+	}
+	have := map[string]string{}
+	for _, dir := range []string{pagesDir, manDir} {
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			have[f] = string(data)
+		}
+	}
+	if maps.Equal(have, want) {
+		return
+	}
+	if os.Getenv("UPDATE_PAGES") == "" {
+		t.Fatalf("docs/cli and docs/man are not what the commands say of themselves; write them anew:\n\n\t%s\n\n%s", pagesUpdate, changed(have, want))
+	}
+	for _, dir := range []string{pagesDir, manDir} {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for f, text := range want {
+		if err := os.WriteFile(f, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func changed(have, want map[string]string) string {
+	var names []string
+	for _, f := range slices.Sorted(maps.Keys(want)) {
+		if have[f] != want[f] {
+			names = append(names, filepath.Base(f))
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(have)) {
+		if _, ok := want[f]; !ok {
+			names = append(names, filepath.Base(f)+" (of no command)")
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// pageName is "wfs-workflow-show".
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+func indexPage(commands, topics []*cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nWritten from the commands themselves by `" + pagesUpdate + "`; the same as man pages is in [docs/man](../man).\n\n| command | what it does |\n|---|---|\n")
+	row := func(c *cobra.Command) {
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", c.CommandPath(), pageName(c), strings.ReplaceAll(c.Short, "|", `\|`))
+	}
+	for _, c := range commands {
+		row(c)
+	}
+	b.WriteString("\n| topic | |\n|---|---|\n")
+	for _, c := range topics {
+		row(c)
+	}
+	return b.String()
+}
+
+func markdownPage(c *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s.\n", c.CommandPath(), upperFirst(c.Short))
+	for _, p := range paragraphs(c.Long) {
+		b.WriteString("\n")
+		if p.fixed {
+			b.WriteString("```\n" + p.text + "\n```\n")
+		} else {
+			b.WriteString(markdownSafe(p.wrapped(120)) + "\n")
+		}
+	}
+	section := func(title, text string) {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n", title, text)
+		}
+	}
+	if !c.IsAdditionalHelpTopicCommand() {
+		section("Usage", usageLines(c))
+		section("Examples", c.Example)
+		section("Flags", c.LocalNonPersistentFlags().FlagUsagesWrapped(100))
+		if c.HasParent() {
+			section("Flags of every command", c.InheritedFlags().FlagUsagesWrapped(100))
+		} else {
+			section("Flags of every command", c.PersistentFlags().FlagUsagesWrapped(100))
+		}
+	}
+	var links []string
+	for _, other := range related(c) {
+		links = append(links, fmt.Sprintf("[%s](%s.md)", other.CommandPath(), pageName(other)))
+	}
+	if len(links) > 0 {
+		b.WriteString("\nSee also: " + strings.Join(links, ", ") + "\n")
+	}
+	return b.String()
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func markdownSafe(s string) string {
+	return strings.NewReplacer("<", `\<`, "*", `\*`, "_", `\_`, "[", `\[`).Replace(s)
+}
+
+// related are the command above and those below.
+func related(c *cobra.Command) []*cobra.Command {
+	var list []*cobra.Command
+	if c.HasParent() {
+		list = append(list, c.Parent())
+	}
+	for _, sub := range c.Commands() {
+		if c.HasParent() || sub.IsAdditionalHelpTopicCommand() || sub.IsAvailableCommand() {
+			list = append(list, sub)
+		}
+	}
+	return list
+}
+
+// manPage is the same as a man page. It has no date and no version, so that the same commands give the same page.
+func manPage(c *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %q 1 \"\" \"wfs\" \"wfs\"\n.nh\n.ad l\n.SH NAME\n%s \\- %s\n", strings.ToUpper(pageName(c)), manSafe(pageName(c)), manSafe(c.Short))
+	verbatim := func(text string) { b.WriteString(".nf\n" + manSafe(strings.TrimRight(text, "\n")) + "\n.fi\n") }
+	if !c.IsAdditionalHelpTopicCommand() {
+		b.WriteString(".SH SYNOPSIS\n")
+		verbatim(strings.ReplaceAll("\n"+usageLines(c), "\n  ", "\n")[1:])
+	}
+	b.WriteString(".SH DESCRIPTION\n")
+	for i, p := range paragraphs(c.Long) {
+		if i > 0 {
+			b.WriteString(".PP\n")
+		}
+		if p.fixed {
+			verbatim(p.text)
+		} else {
+			b.WriteString(manSafe(p.wrapped(100)) + "\n")
+		}
+	}
+	options := func(title string, flags *pflag.FlagSet) {
+		if !flags.HasAvailableFlags() {
+			return
+		}
+		b.WriteString(".SH " + title + "\n")
+		flags.VisitAll(func(f *pflag.Flag) {
+			if f.Hidden {
+				return
+			}
+			name, usage := pflag.UnquoteUsage(f)
+			short := ""
+			if f.Shorthand != "" {
+				short = `\fB\-` + f.Shorthand + `\fR, `
+			}
+			value := ""
+			if f.DefValue != "" && f.DefValue != "0" && f.DefValue != "false" && f.DefValue != "[]" {
+				usage += " (default " + f.DefValue + ")"
+			}
+			if name != "" {
+				value = ` \fI` + manSafe(name) + `\fR`
+			}
+			fmt.Fprintf(&b, ".TP\n%s\\fB\\-\\-%s\\fR%s\n%s\n", short, manSafe(f.Name), value, manSafe(usage))
+		})
+	}
+	if !c.IsAdditionalHelpTopicCommand() {
+		options("OPTIONS", c.LocalNonPersistentFlags())
+		if c.HasParent() {
+			options("OPTIONS OF EVERY COMMAND", c.InheritedFlags())
+		} else {
+			options("OPTIONS OF EVERY COMMAND", c.PersistentFlags())
+		}
+		b.WriteString(".SH EXAMPLES\n")
+		verbatim(c.Example)
+	}
+	var others []string
+	for _, other := range related(c) {
+		others = append(others, `\fB`+manSafe(pageName(other))+`\fR(1)`)
+	}
+	b.WriteString(".SH SEE ALSO\n" + strings.Join(others, ", ") + "\n")
+	return b.String()
+}
+
+// manSafe keeps text from being taken for troff.
+func manSafe(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`").Replace(s)
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestHelp asks of every command what the house asks: a text, and examples that can be typed.
+func TestHelp(t *testing.T) {
+	commands, topics := everyCommand((&app{color: "auto"}).root())
+	for _, c := range append(commands, topics...) {
+		if c.Short == "" || c.Long == "" {
+			t.Errorf("%s: no Short, or no Long", c.CommandPath())
+		}
+		if strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: Short ends in a full stop", c.CommandPath())
+		}
+	}
+	for _, c := range commands {
+		if strings.TrimSpace(c.Example) == "" {
+			t.Errorf("%s: no Example", c.CommandPath())
+			continue
+		}
+		own := false
+		for _, line := range strings.Split(c.Example, "\n") {
+			if !strings.HasPrefix(line, "  ") {
+				t.Errorf("%s: an example is not indented by two spaces: %q", c.CommandPath(), line)
+			}
+			path, err := tryExample(line)
+			if err != nil {
+				t.Errorf("%s: %q: %v", c.CommandPath(), line, err)
+			}
+			own = own || path == c.CommandPath()
+		}
+		if !own && !c.HasSubCommands() {
+			t.Errorf("%s: no example is of the command itself", c.CommandPath())
+		}
+	}
+}
+
+// tryExample parses a line of an example as wfs would, and returns the command that it calls. Behind three spaces
+// stands what it does; behind a pipe or an arrow, what other programs make of it.
+func tryExample(line string) (string, error) {
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
+	words, err := shellWords(line)
+	if err != nil {
+		return "", err
+	}
+	at := slices.Index(words, "wfs")
+	if at < 0 {
+		return "", fmt.Errorf("it does not call wfs")
+	}
+	words = words[at+1:]
+	if end := slices.IndexFunc(words, func(w string) bool { return w == "|" || w == ">" || w == "&&" || w == ")" }); end >= 0 {
+		words = words[:end]
+	}
+	root := (&app{color: "auto"}).root()
+	root.InitDefaultHelpCmd()
+	c, rest, err := root.Find(words)
+	if err != nil {
+		return "", err
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		return "", err
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		return "", err
+	}
+	return c.CommandPath(), c.ValidateRequiredFlags()
+}
+
+// shellWords splits a line as a shell does, as far as examples go: quotes, and $( ) around a command.
+func shellWords(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	began := false
+	end := func() {
+		if began {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		began = false
+	}
+	for _, r := range strings.NewReplacer(`"$(`, " ", "$(", " ", `)"`, " ) ").Replace(line) {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			quote, began = r, true
+		case r == ' ':
+			end()
+		default:
+			word.WriteRune(r)
+			began = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("a quote is not closed")
+	}
+	end()
+	return words, nil
+}

@@ -1,0 +1,58 @@
+package cmd
+
+import "github.com/spf13/cobra"
+
+// topic is a page of help that is about no command.
+func topic(name, short, long string) *cobra.Command {
+	return &cobra.Command{Use: name, Short: short, Long: long}
+}
+
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		topic("exit-codes", "what a command's exit code says", `Every command ends with one of these codes. What an error is, and what to type next, stands on standard error: one
+line "error:", and "hint:" where something can be done. With --json it is an object with the same code.
+
+    0         done
+    1         error
+    2         usage: the command line, or the workflow, cannot be meant
+    3         a person has to decide: a question, uncommitted changes, trust
+    4         blocked: breaker, gate, hook, nothing green; with the evidence
+    5         another process holds it, and is named
+    75        waiting for a limit (wfs run --no-wait)
+    130, 143  interrupted, terminated`),
+		topic("addresses", "how sessions and checkpoints are named", `A session is named by its id, by the beginning of it that no other session has, or as it is shown:
+
+    csv-export    WFS-csv-export    csv
+
+Where a name may be left out, the current session is meant: the one whose branch HEAD is on in this work tree.
+
+A checkpoint is named by its number, alone or with its session, or by the beginning of its commit, at least four digits:
+
+    7    cp-0007    csv-export@7    1f3c9ab
+
+Numbers begin at 0, which is where the session began. They are never used again: after wfs resume --at 4 the next
+checkpoint gets a new one, and those after 4 can still be named. For git a checkpoint is a commit like any other; wfs
+log shows its id.`),
+		topic("git", "wfs as a git command, and what it keeps in git", `To type git wfs instead of wfs, tell git once:
+
+    git config --global alias.wfs '!wfs'
+
+Paths are then relative to the directory that you are in, as with wfs itself. A link of that name does the same:
+
+    ln -s "$(command -v wfs)" ~/.local/bin/git-wfs
+
+A session's branch is wfs/<session>, with one ordinary commit for each checkpoint. The session itself is the ref
+refs/wfs/<session>/ledger, which keeps every checkpoint alive. What a move was about to overwrite is in
+refs/wfs/<session>/rescue/<n>. To see a history without all that: git log --exclude='refs/wfs*' --all`),
+		topic("environment", "variables that change what wfs does", `These are read from the environment:
+
+    WFS_PAGER         the pager of long output, instead of git's; empty for none
+    NO_COLOR          no colours; CLICOLOR_FORCE=1: also without a terminal
+    XDG_STATE_HOME    where is kept what you have trusted (default: ~/.local/state)
+    WFS_NOW           the time, instead of the clock's, for reproducible commits
+
+Whoever works in a phase finds its brief in the file WFS_BRIEF and on standard input, may write its result to
+WFS_RESULT, and sees WFS_SESSION, WFS_PHASE, WFS_LAP and WFS_ATTEMPT. Gates see WFS_REPORT. Other variables of yours
+reach neither, unless env: in .wfs/config.yaml names them.`),
+	}
+}
