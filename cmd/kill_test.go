@@ -98,8 +98,12 @@ var deeds = []deed{
 			f.branchHolds("wfs/one", "edited.txt", "untracked.txt")
 			f.write("once.txt", "a checkpoint that begins after the kill\n")
 			f.ok("wfs", "checkpoint")
-			if files, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*")); len(files) >= 20 {
-				f.t.Errorf("packs are left: %v", files)
+			// Killed while it removed the old ones, what is left of them waits for the next merge.
+			packs, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*.pack"))
+			indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*.idx"))
+			if len(packs) > 18 || len(indexes) > len(packs) || len(packs) > len(indexes)+1 { // one without its index yet: git gc takes it
+
+				f.t.Errorf("left: %v %v", packs, indexes)
 			}
 			if f.exists(".git/gc.pid") {
 				f.t.Error("git gc is kept away")

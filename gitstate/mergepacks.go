@@ -132,7 +132,7 @@ func (r *Repo) lockGC() (unlock func(), err error) {
 		return nil, nil
 	}
 	host, _ := os.Hostname()
-	if err := os.WriteFile(r.gcPath(), fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644); err != nil {
+	if err := durable.WriteCache(r.gcPath(), fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644); err != nil {
 		lock.Release()
 		return nil, err
 	}
