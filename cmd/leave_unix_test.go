@@ -130,10 +130,15 @@ func TestDetached(t *testing.T) {
 			holds(t, out, "dates are ISO 8601", "attempt 3 works", "stopped, as asked")
 		}
 	}
+	var last int64
 	for line := range strings.Lines(stream.out.String()) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("watch --json printed %q", line)
+		var e struct{ Seq int64 }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Errorf("watch --json printed %q: %v", line, err)
+		} else if e.Seq > 0 && last > 0 && e.Seq != last+1 {
+			t.Errorf("event %d follows event %d", e.Seq, last)
 		}
+		last = max(last, e.Seq)
 	}
 	if n := strings.Count(stream.out.String(), `"type":"end"`); n != 2 {
 		t.Errorf("watch --json told of %d ends of runs", n)

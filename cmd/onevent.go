@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/proc"
@@ -40,7 +41,8 @@ type noticeJSON struct {
 type notices struct {
 	app     *app
 	say     func(string)
-	driven  bool // nobody has to be told of a run that never began: whoever typed it is there
+	driven  bool        // nobody has to be told of a run that never began: whoever typed it is there
+	over    atomic.Bool // the run has said its last word, which stays the last one in JSON
 	running sync.WaitGroup
 	trouble sync.Once
 }
@@ -115,7 +117,11 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 
 // warn says once what was wrong: a command that fails each time is one piece of news.
 func (n *notices) warn(err error) {
-	n.trouble.Do(func() { n.say("warning: on-event: " + err.Error()) })
+	n.trouble.Do(func() {
+		if !n.app.json || !n.over.Load() {
+			n.say("warning: on-event: " + err.Error())
+		}
+	})
 }
 
 // wait gives commands that still run the time that they have.

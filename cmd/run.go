@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -113,6 +114,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 		}
 		return err
 	}
+	a.notices.over.Store(true)
 	return a.ended(ctx, h)
 }
 
@@ -278,7 +280,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 	case session.Noted:
 		if b.Request != "" {
-			say("noted for the next attempt: %s", b.Text)
+			say("noted for the next attempt: %s", safetext.Line(b.Text, 200))
 		}
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)
