@@ -57,16 +57,16 @@ func (a *app) status(ctx context.Context, name string) error {
 		return a.answer(d)
 	}
 	s := &v.Session
-	a.out("%s  %s", s.ID.Display(), s.Headline())
+	a.short("%s  %s", s.ID.Display(), s.Headline())
 	a.out("%s", standing(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
 	if item := s.Item(); item != "" && s.Phase != "done" {
-		a.out("item: %s", item)
+		a.short("item: %s", item)
 	}
 	if c := s.At(s.Current); c != nil {
-		a.out("at checkpoint %d: %s", c.Number, c.Summary)
+		a.short("at checkpoint %d: %s", c.Number, c.Summary)
 	}
 	a.sayIncomplete(s)
 	a.sayDriver(d)

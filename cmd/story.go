@@ -138,11 +138,11 @@ func countTests(gates []session.GateResult) session.Counts {
 // tell is a session's story, for somebody who was away.
 func (a *app) tell(s *session.Session, j storyJSON) {
 	now := a.env.Now()
-	a.out("%s  %s", s.ID.Display(), s.Headline())
+	a.short("%s  %s", s.ID.Display(), s.Headline())
 	a.out("")
 	a.out("%s", standing(s))
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
-		a.out("  item: %s", item)
+		a.short("  item: %s", item)
 	}
 	for _, line := range whyStopped(s, now) {
 		a.out("  %s", line)

@@ -161,6 +161,11 @@ func (a *app) table(rows [][]cell) {
 	}
 }
 
+// short prints one line of standard output that need not be read to its end: a terminal cuts it.
+func (a *app) short(format string, args ...any) {
+	a.line(styled{{fmt.Sprintf(format, args...), plain}})
+}
+
 // line prints one line of standard output, cut where the terminal ends.
 func (a *app) line(s styled) {
 	for i := range s {
