@@ -141,14 +141,30 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if err := a.hold("wfs delete", id); err != nil {
 		return err
 	}
-	if tip, err := a.repo.Ref(ctx, session.LedgerOf(id)); err != nil {
+	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
 		return err
-	} else if tip != "" {
-		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("there is a session %s: it is not deleted", id.Display()), Hint: "wfs status " + string(id)}
 	}
 	kept, err := a.keptOf(ctx, id)
 	if err != nil {
 		return err
+	}
+	if tip != "" {
+		half := false // a restore was killed before the copies were gone
+		if kept != "" {
+			was, err := a.repo.Ref(ctx, kept+"ledger")
+			if err != nil {
+				return err
+			}
+			half = was == tip
+		}
+		if !half && a.json {
+			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
+		}
+		if !half {
+			a.out("there is a session %s: it is not deleted", id.Display())
+			return nil
+		}
 	}
 	if kept == "" {
 		hint := "wfs list"

@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // step is where a process dies, named after the last thing that it did.
@@ -30,6 +31,9 @@ const (
 	finishBegun                  // the journal says so
 	finishBranch                 // the user's branch is at the base
 	finishCommit                 // and has its commit
+	deleteBegun                  // the journal says so
+	deleteCopied                 // and what it removes is kept below refs/wfs-deleted
+	deleteHalf                   // and the branch is gone
 )
 
 // dying is a store whose process dies at one step: it panics, and what comes after the step never happens.
@@ -65,6 +69,25 @@ func (d dying) Publish(_ context.Context, p session.Prepared) (session.Settled, 
 	}
 	if d.at == headMoved && p.Turn.HeadNew != "" {
 		f.ok("git", "symbolic-ref", "HEAD", p.Turn.HeadNew)
+	}
+	panic(killed{})
+}
+
+func (d dying) LogOp(ctx context.Context, op session.Op) (int64, error) {
+	if d.at == deleteBegun {
+		panic(killed{})
+	}
+	return d.Repo.LogOp(ctx, op)
+}
+
+func (d dying) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
+	if d.at != deleteCopied && d.at != deleteHalf {
+		return d.Repo.Settle(ctx, id, t)
+	}
+	for _, m := range t.Refs {
+		if m.Old == "" || d.at == deleteHalf && m.Ref == session.BranchOf(id) {
+			d.f.moveRef(m.Ref, m.New, m.Old)
+		}
 	}
 	panic(killed{})
 }
@@ -203,6 +226,49 @@ func (f *fixture) finishDies(at step) {
 	f.ok("wfs", "run")
 	f.dies("one", at, func(ctx context.Context, h *engine.Hand) error {
 		_, _, err := h.Finish(ctx, engine.Handover{Branch: "refs/heads/handed"})
+		return err
+	})
+}
+
+// recordDies changes what is said of session one: abandons, renames or edits it.
+func (f *fixture) recordDies(at step, do func(ctx context.Context, h *engine.Hand) error) {
+	f.t.Helper()
+	f.kept = f.blobs()
+	f.dies("one", at, do)
+}
+
+func abandon(ctx context.Context, h *engine.Hand) error {
+	_, _, err := h.Abandon(ctx, "why not")
+	return err
+}
+
+func rename(ctx context.Context, h *engine.Hand) error { return h.Rename(ctx, "another title") }
+
+func edit(ctx context.Context, h *engine.Hand) error {
+	_, err := h.Edit(ctx, engine.Wish{Goal: "another goal"})
+	return err
+}
+
+func revive(ctx context.Context, h *engine.Hand) error {
+	_, err := h.Revive(ctx)
+	return err
+}
+
+// repin lets an agent that fails work in session one.
+func repin(ctx context.Context, h *engine.Hand) error {
+	plan := *h.Plan
+	plan.Agent.Command = workflows.Command{Shell: "false"}
+	text, digest := workflows.EncodePlan(&plan)
+	_, err := h.Repin(ctx, engine.Repin{Plan: &plan, PlanText: text, PlanDigest: digest, Agent: "false", AgentTyped: true})
+	return err
+}
+
+// deleteDies deletes session two.
+func (f *fixture) deleteDies(at step) {
+	f.t.Helper()
+	f.kept = f.blobs()
+	f.dies("two", at, func(ctx context.Context, h *engine.Hand) error {
+		_, err := h.Delete(ctx, "delete two", 0)
 		return err
 	})
 }

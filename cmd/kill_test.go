@@ -264,6 +264,87 @@ var deeds = []deed{
 		},
 	},
 	{
+		name: "abandon", args: "abandon one", before: dirty,
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "edited.txt", "untracked.txt")
+			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "abandoned") {
+				f.t.Errorf("not abandoned: %s", s)
+			}
+		},
+	},
+	{
+		name: "resume of an abandoned session", args: "resume two",
+		before: func(f *fixture) { f.ok("wfs", "abandon", "two"); f.dirty() },
+		done: func(f *fixture) {
+			f.on("wfs/two")
+			if s := f.ok("wfs", "status", "two"); strings.Contains(s, "abandoned") {
+				f.t.Errorf("still abandoned: %s", s)
+			}
+		},
+	},
+	{name: "undo of abandon", args: "undo", before: func(f *fixture) { f.ok("wfs", "abandon", "one") }},
+	{
+		name: "rename", args: "rename one title",
+		done: func(f *fixture) {
+			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "WFS-one  title") {
+				f.t.Errorf("not renamed: %s", s)
+			}
+		},
+	},
+	{
+		name: "edit", args: "edit one --goal another",
+		done: func(f *fixture) {
+			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "WFS-one  another") {
+				f.t.Errorf("not edited: %s", s)
+			}
+		},
+	},
+	{
+		name: "repin", args: "repin one --agent false",
+		done: func(f *fixture) {
+			if plan := f.ok("git", "show", "refs/wfs/one/ledger:plan.json"); !strings.Contains(plan, `"false"`) {
+				f.t.Errorf("the plan is\n%s", plan)
+			}
+			f.ok("wfs", "run", "one", "--dry-run")
+		},
+	},
+	{
+		name: "delete", args: "delete two --force",
+		done: func(f *fixture) {
+			if refs := f.ok("git", "for-each-ref", "refs/wfs/two", "refs/heads/wfs/two"); refs != "" {
+				f.t.Errorf("two is not deleted:\n%s", refs)
+			}
+			f.ok("wfs", "delete", "--restore", "two")
+			f.branchHolds("wfs/two", "of-two.txt")
+		},
+	},
+	{name: "undo of delete", args: "undo", before: func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }},
+	{
+		name: "delete --restore", args: "delete --restore two", before: func(f *fixture) { f.ok("wfs", "delete", "two", "--force") },
+		done: func(f *fixture) {
+			f.branchHolds("wfs/two", "of-two.txt")
+			f.ok("wfs", "status", "two")
+			if refs := f.ok("git", "for-each-ref", "refs/wfs-deleted"); refs != "" {
+				f.t.Errorf("copies are left:\n%s", refs)
+			}
+		},
+	},
+	{
+		name: "gc", args: "gc --force --days 0",
+		before: func(f *fixture) {
+			f.write("rescued.txt", "rescued\n")
+			f.ok("wfs", "resume", "--at", "1")
+			f.ok("wfs", "undo")
+			f.ok("wfs", "checkpoint")
+		},
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "rescued.txt")
+			if refs := f.ok("git", "for-each-ref", "refs/wfs/one/rescue"); refs != "" {
+				f.t.Errorf("what is in a checkpoint is still rescued:\n%s", refs)
+			}
+		},
+	},
+	{
 		name: "finish", args: "finish --branch handed", done: onHanded,
 		before: func(f *fixture) { f.ok("wfs", "run") },
 	},
@@ -568,5 +649,6 @@ func (f *fixture) doneAlready(d deed, out string) bool {
 	if d.name == "worktree remove" {
 		return strings.Contains(out, "checked out in no work tree")
 	}
-	return strings.HasPrefix(d.name, "finish") && strings.Contains(out, "no session is current") && f.head() == "refs/heads/handed"
+	return strings.HasPrefix(d.name, "delete") && strings.Contains(out, "was deleted") ||
+		strings.HasPrefix(d.name, "finish") && strings.Contains(out, "no session is current") && f.head() == "refs/heads/handed"
 }

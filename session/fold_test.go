@@ -44,7 +44,7 @@ func life(t *rapid.T) []session.Event {
 		if s.Phase == workflows.Done {
 			break
 		}
-		switch rapid.IntRange(0, 9).Draw(t, "step") {
+		switch rapid.IntRange(0, 13).Draw(t, "step") {
 		case 0:
 			save(session.TriggerManual)
 		case 1:
@@ -60,6 +60,16 @@ func life(t *rapid.T) []session.Event {
 		case 4:
 			add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: fmt.Sprint("r", s.Runs), Tree: tree()})
 			add(session.Interrupted{Why: "killed"})
+		case 10:
+			add(session.Abandoned{Reason: "r", Summary: "abandon"})
+			add(session.Revived{Status: s.Alive(), Summary: "back"})
+		case 11:
+			add(session.Renamed{Title: "t"})
+		case 12:
+			e := session.Edited{Goal: "h", Spec: rapid.Bool().Draw(t, "spec"), Items: append(s.Items[:len(s.Items):len(s.Items)], "one more"), Lap: s.Lap, Phase: s.Phase}
+			add(e)
+		case 13:
+			add(session.Repinned{Workflow: "w", Start: "RED", Laps: true, PlanDigest: "d", Agent: "a", Phase: rapid.SampledFrom([]session.PhaseName{"RED", "GREEN"}).Draw(t, "phase")})
 		default:
 			add(session.AttemptStarted{Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: fmt.Sprint("r", s.Runs), Tree: tree()})
 			done := rapid.Bool().Draw(t, "done")

@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// careTable are the rows of what changes no file: what is said of a session, and where its refs are.
+var careTable = []row{
+	{state: "abandon: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, abandon) },
+		reads: "at checkpoint 2", does: "abandon one", says: "WFS-one is abandoned; everything", redo: true, then: func(f *fixture) {
+			f.happened("one", "abandoned dropped abandoned")
+			f.newestOp("one", engine.OpAbandon)
+		}},
+	{state: "abandon: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, abandon) },
+		reads: "abandoned: why not", does: "abandon one", says: "abandoned already", then: func(f *fixture) { f.newestOp("one", engine.OpAbandon) }},
+	{state: "abandon: the same, and it is taken back", build: func(f *fixture) { f.recordDies(ledgerMoved, abandon) },
+		reads: "abandoned: why not", does: "undo", says: "taken back: abandon one", redo: true, then: func(f *fixture) {
+			if s := f.ok("wfs", "status", "one"); strings.Contains(s, "abandoned") {
+				f.t.Errorf("still abandoned: %s", s)
+			}
+		}},
+	{state: "abandon, with edits: they are kept", build: func(f *fixture) { f.dirty(); f.kept = f.blobs(); f.dies("one", unpublished, abandon) },
+		reads: "at checkpoint 2", does: "abandon one", says: "WFS-one is abandoned; everything", redo: true, then: mine},
+	{state: "revive: the ledger has moved, there is no new journal", build: func(f *fixture) {
+		f.ok("wfs", "abandon", "one")
+		f.recordDies(ledgerMoved, revive)
+	}, reads: "at checkpoint 2", does: "resume one", says: "nothing was moved", then: func(f *fixture) { f.newestOp("one", engine.OpRevive) }},
+	{state: "rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, rename) },
+		reads: "WFS-one  one", does: "rename one title", says: "WFS-one  title", then: func(f *fixture) { f.happened("one", "renamed dropped renamed") }},
+	{state: "rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, rename) },
+		reads: "WFS-one  another title", does: "checkpoint", says: "nothing changed since checkpoint 2"},
+	{state: "edit: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, edit) },
+		reads: "WFS-one  one", does: "edit one --goal other", says: "goal: one → other", redo: true, then: func(f *fixture) { f.happened("one", "edited dropped edited") }},
+	{state: "edit: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, edit) },
+		reads: "WFS-one  another goal", does: "run", says: "WFS-one  completed", then: worked},
+	{state: "repin: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, repin) },
+		reads: "at checkpoint 2", does: "run", says: "WFS-one  completed", then: worked},
+	{state: "repin: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, repin) },
+		reads: "at checkpoint 2", does: "run", exit: exitDecision, says: "not trusted the commands", then: func(f *fixture) {
+			if plan := f.ok("git", "show", "refs/wfs/one/ledger:plan.json"); !strings.Contains(plan, `"false"`) {
+				f.t.Errorf("the plan is still\n%s", plan)
+			}
+		}},
+
+	// Deleting session two, while session one is current.
+	{state: "delete: the journal says so, nothing else", build: func(f *fixture) { f.deleteDies(deleteBegun) },
+		reads: "a move was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 2", then: twoDeleted},
+	{state: "delete: what it removes is kept, nothing is removed", build: func(f *fixture) { f.deleteDies(deleteCopied) },
+		reads: "a move was interrupted: delete two", does: "delete two --force", says: "WFS-two is deleted", redo: true, then: twoDeleted},
+	{state: "delete: the branch is gone, the ledger is not", build: func(f *fixture) { f.deleteDies(deleteHalf) },
+		reads: "a move was interrupted: delete two", does: "delete two --force", says: "WFS-two is deleted", redo: true, then: twoDeleted},
+	{state: "delete: the same, and undo brings it back", build: func(f *fixture) { f.deleteDies(deleteHalf) },
+		reads: "a move was interrupted: delete two", does: "undo", says: "taken back: delete two", redo: true, then: twoThere},
+	{state: "delete: the same, and resume finds that it is gone", build: func(f *fixture) { f.deleteDies(deleteHalf) },
+		reads: "a move was interrupted: delete two", does: "resume two", exit: exitUsage, says: "hint: wfs delete --restore two", then: twoDeleted},
+	{state: "delete: the same, and .git/wfs is gone: nobody knows of it", build: func(f *fixture) { f.deleteDies(deleteHalf); f.loseState() },
+		reads: "at checkpoint 2", does: "delete two --force", says: "WFS-two is deleted", redo: true, then: func(f *fixture) {
+			if refs := f.ok("git", "for-each-ref", "refs/wfs/two", "refs/heads/wfs/two"); refs != "" {
+				f.t.Errorf("two is not deleted:\n%s", refs)
+			}
+		}},
+	{state: "delete: what it removes is kept, and somebody has gone to the branch since: given up", build: func(f *fixture) {
+		f.deleteDies(deleteCopied)
+		f.ok("git", "switch", "-q", "wfs/two")
+	}, reads: "a move was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 1", then: func(f *fixture) {
+		twoThere(f)
+		f.on("wfs/two")
+		f.happened("two", "delete_started dropped")
+	}},
+	{state: "deleted, and undone: it is not deleted again", build: func(f *fixture) {
+		f.ok("wfs", "delete", "two", "--force")
+		f.ok("wfs", "undo")
+	}, reads: "at checkpoint 2", does: "switch two", then: func(f *fixture) {
+		f.on("wfs/two")
+		twoThere(f)
+	}},
+	{state: "deleted, undone with .git/wfs gone", build: func(f *fixture) { f.ok("wfs", "delete", "two", "--force"); f.loseState() },
+		reads: "at checkpoint 2", does: "undo", says: "taken back: delete two", redo: true, then: twoThere},
+}
+
+func twoDeleted(f *fixture) {
+	f.t.Helper()
+	f.newestOp("two", engine.OpDelete)
+	refs := f.ok("git", "for-each-ref", "--format=%(refname)")
+	if strings.Contains(refs, "refs/wfs/two/") || strings.Contains(refs, session.BranchOf("two")) || strings.Count(refs, "refs/wfs-deleted/two/") != 2 {
+		f.t.Errorf("two is not deleted:\n%s", refs)
+	}
+	unclaimedTree(f)
+}
+
+func twoThere(f *fixture) {
+	f.t.Helper()
+	f.ok("wfs", "status", "two")
+	f.branchHolds("wfs/two", "of-two.txt")
+	if refs := f.ok("git", "for-each-ref", "--format=%(refname)"); strings.Contains(refs, "refs/wfs-deleted/") {
+		f.t.Errorf("copies are left:\n%s", refs)
+	}
+	unclaimedTree(f)
+}
+
+func unclaimedTree(f *fixture) {
+	f.t.Helper()
+	a := f.app()
+	defer a.close()
+	if id, err := a.clone.Claimed(a.repo.Worktree()); err != nil || id != "" {
+		f.t.Errorf("the work tree is still claimed by %q: %v", id, err)
+	}
+}
