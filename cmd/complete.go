@@ -91,6 +91,8 @@ func (a *app) candidates(ctx context.Context, kinds []string, named, typed strin
 			all = append(all, statuses...)
 		case "SHELL":
 			all = append(all, shells...)
+		case "KEY":
+			all = append(all, a.completeKeys(ctx)...)
 		default:
 			all = append(all, a.fromRepository(ctx, kind, named, typed, len(kinds) == 1)...)
 		}
@@ -126,7 +128,7 @@ func (a *app) fromRepository(ctx context.Context, kind, named, typed string, onl
 	case "REF":
 		return append(a.completeBranches(ctx), a.completeAddresses(ctx, "@", typed, true)...)
 	case "WORKFLOW":
-		list, err := a.rules()
+		list, err := a.rules(ctx)
 		if err != nil {
 			return nil
 		}
@@ -135,6 +137,19 @@ func (a *app) fromRepository(ctx context.Context, kind, named, typed string, onl
 		return a.completePhases(ctx, named)
 	}
 	return nil
+}
+
+// completeKeys lists the settings that hold.
+func (a *app) completeKeys(ctx context.Context) []cobra.Completion {
+	s, err := a.ownSettings(ctx)
+	if err != nil {
+		return nil
+	}
+	var keys []cobra.Completion
+	for _, x := range s.List {
+		keys = append(keys, described(x.Key, x.Text()))
+	}
+	return keys
 }
 
 // described is a candidate with what a shell may show beside it.

@@ -1,23 +1,58 @@
 package cmd
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 func (a *app) configCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "config", Short: "the configuration's schema",
-		Long:    "Config is about .wfs/config.yaml: how a project is judged. None of these commands runs anything of it.",
-		Example: "  wfs config schema > config.schema.json",
+		Use: "config", Short: "show what is configured, and where it comes from",
+		Long: `Configuration comes in layers. Each one overrides those before it, key by key:
+
+  1. defaults
+  2. your own file for all repositories, ~/.config/wfs/config.yaml
+  3. the repository's file, .wfs/config.yaml, which is committed
+  4. this clone's own file, .wfs/local.yaml, which is not
+  5. the environment: WFS_WORKFLOW, WFS_AGENT, WFS_AGREE
+  6. flags, such as --agent
+
+A session keeps what was configured when it began. None of these commands runs anything or writes a file.`,
+		Example: "  wfs config list --show-origin\n  wfs config get agent.command\n  wfs config path",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(
-		&cobra.Command{Use: "schema", Short: "the JSON Schema of configuration files, for editors",
-			Long: "Schema prints the JSON Schema of .wfs/config.yaml, so that an editor completes its keys and finds mistakes while you type.", Args: noArgs, Example: "  wfs config schema > config.schema.json",
-			RunE: func(*cobra.Command, []string) error { return a.printSchema(workflows.ConfigSchema()) }},
+	var origin bool
+	list := &cobra.Command{Use: "list", Short: "every setting that holds, defaults too", Args: noArgs,
+		Long: `List prints every setting that holds now, defaults too, as KEY=VALUE. With --show-origin it says where each comes from:
+a file and line, a variable, or the defaults.`,
+		Example: "  wfs config list\n  wfs config list --show-origin\n  wfs config list --json",
+		RunE:    func(c *cobra.Command, _ []string) error { return a.configList(c.Context(), origin) }}
+	list.Flags().BoolVar(&origin, "show-origin", false, "say where each setting comes from")
+	c.AddCommand(list,
+		&cobra.Command{Use: "get KEY", Short: "the value of one setting", Args: exactly(1, "a key, such as agent.command"),
+			Long:    `Get prints the value of one setting, a list with one item on each line. A key that nothing sets is an error (exit 1).`,
+			Example: "  wfs config get agent.command\n  wfs config get gates.tests.run --json",
+			RunE:    func(c *cobra.Command, args []string) error { return a.configGet(c.Context(), args[0]) }},
+		&cobra.Command{Use: "path", Short: "the files that configuration is read from", Args: noArgs,
+			Long:    "Path prints where each file of configuration is, or would be, the one that overrides the others last.",
+			Example: "  wfs config path\n  wfs config path --json",
+			RunE:    func(c *cobra.Command, _ []string) error { return a.configPath(c.Context()) }},
+		&cobra.Command{Use: "schema", Short: "the JSON Schema of configuration files, for editors", Args: noArgs,
+			Long:    "Schema prints the JSON Schema (draft-07) of configuration files. Editors check files against it while you type.",
+			Example: "  wfs config schema > config.schema.json",
+			RunE:    func(*cobra.Command, []string) error { return a.printSchema(workflows.ConfigSchema()) }},
 	)
 	return c
 }
@@ -26,4 +61,177 @@ func (a *app) configCmd() *cobra.Command {
 func (a *app) printSchema(schema []byte) error {
 	_, err := a.env.Stdout.Write(schema)
 	return err
+}
+
+type settingJSON struct {
+	Key    string           `json:"key"`
+	Value  any              `json:"value"`
+	Source workflows.Source `json:"source"`
+	Name   string           `json:"name,omitempty"` // of the file, variable or flag
+	Line   int              `json:"line,omitempty"`
+}
+
+type settingsJSON struct {
+	Version  int           `json:"version"`
+	Settings []settingJSON `json:"settings"`
+}
+
+func settingOf(x workflows.Setting) settingJSON {
+	return settingJSON{x.Key, x.Value, x.Source, x.Name, x.Line}
+}
+
+// origin says where a setting comes from.
+func origin(x workflows.Setting) string {
+	switch {
+	case x.Source == workflows.FromDefault:
+		return "default"
+	case x.Line > 0:
+		return fmt.Sprintf("%s:%d", x.Name, x.Line)
+	}
+	return x.Name
+}
+
+// ownSettings reads all layers of configuration, of a repository if there is one.
+func (a *app) ownSettings(ctx context.Context) (*workflows.Settings, error) {
+	err := a.open(ctx)
+	if errors.Is(err, gitstate.ErrNotRepository) {
+		return a.settings(nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.settings(list)
+}
+
+func (a *app) configList(ctx context.Context, withOrigin bool) error {
+	s, err := a.ownSettings(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		j := settingsJSON{jsonVersion, []settingJSON{}}
+		for _, x := range s.List {
+			j.Settings = append(j.Settings, settingOf(x))
+		}
+		return a.answer(j)
+	}
+	var rows [][]cell
+	for _, x := range s.List {
+		row := []cell{{x.Key + "=" + strings.ReplaceAll(x.Text(), "\n", `\n`), plain}}
+		if withOrigin {
+			row = append([]cell{{origin(x), plain}}, row...)
+		}
+		rows = append(rows, row)
+	}
+	a.table(rows)
+	return nil
+}
+
+func (a *app) configGet(ctx context.Context, key string) error {
+	if err := knownSetting(key); err != nil {
+		return err
+	}
+	s, err := a.ownSettings(ctx)
+	if err != nil {
+		return err
+	}
+	x, ok := s.Get(key)
+	switch {
+	case !ok:
+		return &session.Refusal{Code: session.RefuseNotSet, Message: key + " is not set", Hint: "wfs config path (says where it could be)"}
+	case a.json:
+		return a.answer(struct {
+			Version int `json:"version"`
+			settingJSON
+		}{jsonVersion, settingOf(x)})
+	}
+	if items, ok := x.Value.([]any); ok {
+		for _, item := range items {
+			a.out("%v", item)
+		}
+		return nil
+	}
+	a.out("%s", x.Text())
+	return nil
+}
+
+// knownSetting refuses a key that no configuration can have.
+func knownSetting(key string) error {
+	keys := workflows.SettingKeys()
+	if slices.ContainsFunc(keys, func(known string) bool { return sameKey(known, key) }) {
+		return nil
+	}
+	var below []string
+	for _, known := range keys {
+		if group, _, _ := strings.Cut(known, "."); group == strings.Split(key, ".")[0] {
+			below = append(below, known)
+		}
+	}
+	if len(below) == 0 {
+		below = keys
+	}
+	return &usageError{fmt.Sprintf("there is no key %q; there are: %s", key, strings.Join(below, ", ")), "wfs config list"}
+}
+
+// sameKey reports whether a key is of this form, where NAME stands for any name.
+func sameKey(known, key string) bool {
+	a, b := strings.Split(known, "."), strings.Split(key, ".")
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] && a[i] != "NAME" {
+			return false
+		}
+	}
+	return true
+}
+
+type configFileJSON struct {
+	Source workflows.Source `json:"source"`
+	Path   string           `json:"path"`
+	Exists bool             `json:"exists"`
+}
+
+func (a *app) configPath(ctx context.Context) error {
+	var paths []configFileJSON
+	add := func(source workflows.Source, path string) {
+		_, err := os.Stat(path)
+		paths = append(paths, configFileJSON{source, path, err == nil})
+	}
+	if file := a.env.configFile(); file != "" {
+		add(workflows.FromUser, file)
+	}
+	err := a.open(ctx)
+	switch {
+	case err == nil:
+		add(workflows.FromRepository, filepath.Join(a.repo.Root(), filepath.FromSlash(configPath)))
+		top, _, err := a.localTop(ctx)
+		if err != nil {
+			return err
+		}
+		add(workflows.FromLocal, filepath.Join(top, filepath.FromSlash(localPath)))
+	case !errors.Is(err, gitstate.ErrNotRepository):
+		return err
+	}
+	if a.json {
+		return a.answer(struct {
+			Version int              `json:"version"`
+			Files   []configFileJSON `json:"files"`
+		}{jsonVersion, append([]configFileJSON{}, paths...)})
+	}
+	var rows [][]cell
+	for _, p := range paths {
+		state := ""
+		if !p.Exists {
+			state = "(not there)"
+		}
+		rows = append(rows, []cell{{string(p.Source), plain}, {p.Path, plain}, {state, plain}})
+	}
+	a.table(rows)
+	return nil
 }

@@ -98,11 +98,13 @@ func (a *app) setStage(ctx context.Context, dir string) (*stage, error) {
 		return nil, err
 	}
 	for _, kv := range a.env.Environ {
-		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "GIT_") && name != "XDG_STATE_HOME" && name != "WFS_NOW" {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "GIT_") && !isSetting(name) && name != "WFS_NOW" && name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
 			s.env = append(s.env, kv)
 		}
 	}
-	s.env = append(s.env, "GIT_CONFIG_GLOBAL="+filepath.Join(top, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "XDG_STATE_HOME="+filepath.Join(top, "state"))
+	s.env = append(s.env, "GIT_CONFIG_GLOBAL="+filepath.Join(top, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
+		"XDG_STATE_HOME="+filepath.Join(top, "state"), "XDG_CONFIG_HOME="+filepath.Join(top, "config")) // the demo is the same whatever you configured
 	return s, nil
 }
 

@@ -56,8 +56,8 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 		if id, err := a.current(ctx); err == nil && id != "" {
 			return a.pinnedWorkflow(ctx, id)
 		}
-		if config, err := loadConfig(list); err == nil {
-			name = config.Workflow
+		if settings, err := a.settings(list); err == nil {
+			name = settings.Config.Workflow
 		}
 	}
 	if name == "" {

@@ -43,8 +43,9 @@ func (a *app) initCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "init", Short: "find out how this project is tested, try it, and write .wfs/config.yaml",
 		Long: `Init proposes a test command for this project, runs it, shows what it said and how long it took, and writes
-.wfs/config.yaml with the command that ran. Where one cannot run, the next likely one is tried. Nothing else is changed;
-the file is yours to edit and to commit.
+.wfs/config.yaml with the command that ran. Where one cannot run, the next likely one is tried. A .wfs/.gitignore keeps
+.wfs/local.yaml, the settings of this clone alone, out of commits. Nothing else is changed; the files are yours to edit
+and to commit.
 
 It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python (pytest,
 unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP (PHPUnit, Pest), Bats,
@@ -82,7 +83,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.writeConfig(file, chosen, base, alsoFound(list, chosen))
+	return a.writeConfig(ctx, file, chosen, base, alsoFound(list, chosen))
 }
 
 // try runs proposals of one ecosystem after the other until one shows tests. One that ran without any is taken when none
@@ -209,27 +210,45 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, 
 	return b, err
 }
 
-func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline, also []string) error {
+func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, base session.Baseline, also []string) error {
 	res := base.Gates[0]
 	workflow := ""
 	if p.Gate.Format.PerTest() {
 		workflow = "tdd"
 	}
 	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res)})
+	before, err := a.rules(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := a.trusted(digest(before))
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	if err := ignoreLocal(filepath.Dir(file)); err != nil {
 		return err
 	}
 	if err := durable.WriteFile(file, text, 0o644); err != nil {
 		return err
 	}
-	list, err := a.rules()
+	list, err := a.rules(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.trustNow(digest(list), "wfs init"); err != nil {
-		return err
+	// What was typed here is trusted. Other files that lie below .wfs/ were not typed here.
+	onlyOurs := !slices.ContainsFunc(list, func(f rulesFile) bool { return f.Path != configPath })
+	if known || onlyOurs {
+		if err := a.trustNow(digest(list), "wfs init"); err != nil {
+			return err
+		}
 	}
 	next := []string{`git add .wfs && git commit -m "how wfs judges this project"`, `wfs new "what you want to build" --agent 'COMMAND'`}
+	if !known && !onlyOurs {
+		next = slices.Insert(next, 0, "wfs trust")
+	}
 	if a.json {
 		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, also, next})
 	}
@@ -252,6 +271,15 @@ func (a *app) writeConfig(file string, p phases.Proposal, base session.Baseline,
 	}
 	a.steps(next)
 	return nil
+}
+
+// ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is the user's.
+func ignoreLocal(dir string) error {
+	file := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return durable.WriteFile(file, []byte("# Settings of one clone alone: wfs config --help\n/local.yaml\n"), 0o644)
 }
 
 // seenText says in the file what a gate showed. It holds no time, so that the same project gets the same file.

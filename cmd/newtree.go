@@ -25,7 +25,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 		return err
 	}
 	a.sweep(ctx, "wfs new")
-	b, config, err := a.pin(o)
+	b, settings, err := a.pin(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.planTree(ctx, o.dir, b.Created.ID, config.Worktree, main)
+	m, err := a.planTree(ctx, o.dir, b.Created.ID, settings.Config.Worktree, main)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 		return err
 	}
 	from := a.repo
-	done, h, r, err := a.makeTree(ctx, m, &b, config, main)
+	done, h, r, err := a.makeTree(ctx, m, &b, &settings.Config, main)
 	if err != nil {
 		return a.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}

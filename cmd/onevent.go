@@ -77,7 +77,7 @@ func (n *notices) failed(s *session.Session, err error) {
 // tell starts the command and does not wait for it.
 func (n *notices) tell(event string, s *session.Session, what string) {
 	a := n.app
-	command, env, err := a.onEvent()
+	command, env, err := a.onEvent(context.Background())
 	if err != nil {
 		n.warn(err)
 	}
@@ -131,21 +131,34 @@ func (n *notices) wait() {
 	}
 }
 
-// onEvent reads the command from the files as they are now: it is about the person who waits, not about the work. What
-// the repository's files say holds only while they are trusted.
-func (a *app) onEvent() (workflows.Command, []string, error) {
-	list, err := a.rules()
-	if err != nil || findRules(list, configPath) == nil {
-		return workflows.Command{}, nil, err
+// onEvent reads the command from the files as they are now: it is about the person who waits, not about the work. While
+// what is below .wfs/ is not trusted, or cannot be read, only the person's own file counts.
+func (a *app) onEvent(ctx context.Context) (workflows.Command, []string, error) {
+	all, err := a.trustedSettings(ctx)
+	if err == nil {
+		return all.Config.OnEvent, all.Config.Env, nil
 	}
-	c, err := loadConfig(list)
-	if err != nil || c.OnEvent.IsZero() {
-		return workflows.Command{}, nil, err
+	own, e := a.settings(nil)
+	if e != nil {
+		return workflows.Command{}, nil, e
 	}
-	if err := a.mustTrust(list); err != nil {
-		return workflows.Command{}, nil, err
+	if !own.Config.OnEvent.IsZero() {
+		err = nil
 	}
-	return c.OnEvent, c.Env, nil
+	return own.Config.OnEvent, own.Config.Env, err
+}
+
+// trustedSettings are the settings of all layers, unless one names an on-event command that nobody here has looked at.
+func (a *app) trustedSettings(ctx context.Context) (*workflows.Settings, error) {
+	list, err := a.rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.settings(list)
+	if err != nil || s.Config.OnEvent.IsZero() {
+		return s, err
+	}
+	return s, a.mustTrust(list)
 }
 
 // desktop are the variables by which a command finds the person's screen.

@@ -14,9 +14,9 @@ import (
 func onEventPlace(t *testing.T, script string) *place {
 	t.Helper()
 	p := newPlace(t)
-	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\non-event: sh \"$HOME/event.sh\"\ngates:\n  tests: {run: \"test ! -f broken\"}\n")
+	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\ngates:\n  tests: {run: \"test ! -f broken\"}\n")
+	p.write(".wfs/local.yaml", "version: 1\non-event: sh \"$HOME/event.sh\"\n")
 	p.write("../home/event.sh", script)
-	p.ok("git", "commit", "-q", "-a", "-m", "tell me")
 	p.exits(exitDecision, []string{"wfs", "trust"}, `on-event: sh "$HOME/event.sh"`)
 	p.ok("wfs", "trust", "--yes")
 	return p
@@ -102,15 +102,39 @@ func TestOnEventHangs(t *testing.T) {
 	p.gone(p.read("event.pid"))
 }
 
-// TestOnEventUntrusted runs nothing that the repository's files name now and nobody has looked at.
+// TestOnEventUntrusted runs nothing that the files below .wfs/ name now and nobody has looked at.
 func TestOnEventUntrusted(t *testing.T) {
 	t.Parallel()
 	p := onEventPlace(t, tells)
-	p.agent(`sed -i.bak 's/event.sh/evil.sh/' .wfs/config.yaml && rm .wfs/config.yaml.bak
+	p.agent(`sed -i.bak 's/event.sh/evil.sh/' .wfs/local.yaml && rm .wfs/local.yaml.bak
 echo 'touch "$HOME/evil"' > "$HOME/evil.sh"
 `)
 	p.ok("wfs", "new", "one")
 	holds(t, p.ok("wfs", "run"), "completed", "warning: on-event: files below .wfs/ name commands to run")
+	for _, name := range []string{"evil", "told"} {
+		if _, err := os.Stat(filepath.Join(p.home, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+}
+
+// TestOnEventOwn runs what a person's own file says, whatever lies below .wfs/ and whether it is trusted.
+func TestOnEventOwn(t *testing.T) {
+	t.Parallel()
+	p := onEventPlace(t, tells)
+	own := filepath.Join(p.home, "config", "wfs", "config.yaml")
+	if err := os.MkdirAll(filepath.Dir(own), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte("version: 1\non-event: touch \"$HOME/own\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p.agent("echo 'on-event: touch \"$HOME/evil\"' >> .wfs/config.yaml\n")
+	p.ok("wfs", "new", "one")
+	p.ok("wfs", "run")
+	if _, err := os.Stat(filepath.Join(p.home, "own")); err != nil {
+		t.Error(err)
+	}
 	for _, name := range []string{"evil", "told"} {
 		if _, err := os.Stat(filepath.Join(p.home, name)); err == nil {
 			t.Errorf("%s is there", name)

@@ -44,7 +44,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
-	b, _, err := a.pin(o)
+	b, _, err := a.pin(ctx, o)
 	if err != nil {
 		return err
 	}

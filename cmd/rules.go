@@ -36,19 +36,6 @@ func (e *findingsError) Error() string {
 	return b.String()
 }
 
-// loadConfig parses the configuration out of the rules that were read.
-func loadConfig(list []rulesFile) (*workflows.Config, error) {
-	text := findRules(list, configPath)
-	if text == nil {
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "this repository has no .wfs/config.yaml: nobody has said how it is tested", Hint: "wfs init"}
-	}
-	c, findings := workflows.ParseConfig(configPath, text)
-	if len(findings) > 0 {
-		return nil, &findingsError{findings}
-	}
-	return c, nil
-}
-
 // loadWorkflow finds a workflow by name: the repository's own first, then the built-in ones.
 func loadWorkflow(list []rulesFile, name string) (*workflows.Workflow, []byte, error) {
 	for _, ext := range []string{".yaml", ".yml"} {

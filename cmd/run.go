@@ -108,6 +108,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 	if err != nil {
 		return err
 	}
+	a.sayDrift(ctx, &h.S, h.Plan)
 	if err := h.Run(ctx, o); err != nil {
 		if ctx.Err() == nil { // or the person is there and has just typed Ctrl-C
 			a.notices.failed(&h.S, err)
@@ -340,6 +341,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 		a.next(nextCommands(s, true))
 		return nil
 	}
+	a.sayDrift(ctx, s, plan)
 	a.out("would run in %s: %s", s.Phase, commandOf(plan, s.Phase))
 	for _, g := range gatesOf(plan, s.Phase) {
 		a.out("  then judge with gate %s", g)

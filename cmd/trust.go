@@ -29,22 +29,30 @@ type rulesFile struct {
 
 // rules reads every file below .wfs/ that can make wfs run something. They are read once, and what was read is what is
 // trusted, parsed and run.
-func (a *app) rules() ([]rulesFile, error) {
+func (a *app) rules(ctx context.Context) ([]rulesFile, error) {
+	list, err := readRules(a.repo.Root(), ".wfs")
+	if err == nil {
+		list, err = a.addLocal(ctx, list)
+	}
+	slices.SortFunc(list, func(x, y rulesFile) int { return strings.Compare(x.Path, y.Path) })
+	return list, err
+}
+
+// readRules reads the YAML files at or below a path of a work tree. What is no regular file is passed over.
+func readRules(top, below string) ([]rulesFile, error) {
 	var list []rulesFile
-	root, err := os.OpenRoot(a.repo.Root())
+	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".wfs", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), below, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
 			return err
 		case !d.Type().IsRegular():
-			return nil
-		case name == ".wfs/local.yaml": // the user's own, never tracked
 			return nil
 		}
 		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
@@ -61,7 +69,6 @@ func (a *app) rules() ([]rulesFile, error) {
 		list = append(list, rulesFile{name, text})
 		return err
 	})
-	slices.SortFunc(list, func(x, y rulesFile) int { return strings.Compare(x.Path, y.Path) })
 	return list, err
 }
 
@@ -204,7 +211,7 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 		j.Session, j.Digest = string(id), hexDigest(data)
 		j.Commands = append(j.Commands, planCommands(plan)...)
 	} else {
-		list, err := a.rules()
+		list, err := a.rules(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -229,12 +236,12 @@ func hexDigest(data []byte) string {
 
 // fileCommands lists what a rules file would run. A file that cannot be read as what it is runs nothing; that is said.
 func fileCommands(f rulesFile) []string {
-	if f.Path == configPath {
-		c, findings := workflows.ParseConfig(f.Path, f.text)
+	if source, ok := configSource(f.Path); ok {
+		settings, findings := workflows.ReadLayers(workflows.Layer{Source: source, Name: f.Path, Text: f.text})
 		if len(findings) > 0 {
 			return []string{findings[0].String()}
 		}
-		return configCommands(c)
+		return configCommands(settings)
 	}
 	if !strings.HasPrefix(f.Path, workflowsDir) {
 		return nil
@@ -246,25 +253,30 @@ func fileCommands(f rulesFile) []string {
 	return workflowCommands(w)
 }
 
-func configCommands(c *workflows.Config) []string {
+// configCommands lists what a configuration can make wfs run, whatever the key is called, and what else it allows.
+func configCommands(s *workflows.Settings) []string {
 	var list []string
-	if !c.Agent.Command.IsZero() {
-		list = append(list, "agent: "+commandText(c.Agent.Command))
+	for _, x := range s.Commands() {
+		label := x.Key
+		if label == "worktree.setup" {
+			label = "set-up of a work tree"
+		}
+		if gate, ok := strings.CutPrefix(label, "gates."); ok {
+			label = "gate " + strings.TrimSuffix(gate, ".run")
+		}
+		list = append(list, fmt.Sprintf("%s: %s", strings.TrimSuffix(label, ".command"), x.Text()))
 	}
-	for _, name := range sortedKeys(c.Gates) {
-		list = append(list, fmt.Sprintf("gate %s: %s", name, commandText(c.Gates[name].Run)))
+	if file := s.Config.Agent.ScriptPath; file != "" {
+		list = append(list, "agent: plays "+file)
 	}
-	if !c.OnEvent.IsZero() {
-		list = append(list, "on-event: "+commandText(c.OnEvent))
+	if len(s.Config.Env) > 0 {
+		list = append(list, "may see: "+strings.Join(s.Config.Env, " "))
 	}
-	if !c.Worktree.Setup.IsZero() {
-		list = append(list, "set-up of a work tree: "+commandText(c.Worktree.Setup))
-	}
-	if names := append(append([]string{}, c.Worktree.Copy...), c.Worktree.Link...); len(names) > 0 {
+	if names := slices.Concat(s.Config.Worktree.Copy, s.Config.Worktree.Link); len(names) > 0 {
 		list = append(list, "brought into a work tree: "+strings.Join(names, " "))
 	}
-	if len(c.Env) > 0 {
-		list = append(list, "may see: "+strings.Join(c.Env, " "))
+	if s.Config.Agree == workflows.AgreeAuto {
+		list = append(list, "asks nobody whether nothing is left to do (agree: auto)")
 	}
 	return list
 }

@@ -52,7 +52,7 @@ func (a *app) ownRules(ctx context.Context) ([]rulesFile, error) {
 	if err := a.open(ctx); err != nil {
 		return nil, nil // the built-in workflows can be looked at anywhere
 	}
-	return a.rules()
+	return a.rules(ctx)
 }
 
 func (a *app) workflowList(ctx context.Context) error {
@@ -119,12 +119,16 @@ type findingJSON struct {
 
 func (a *app) workflowCheck(ctx context.Context, files []string) error {
 	var list []rulesFile
+	var layers []workflows.Layer
 	if len(files) == 0 {
 		if err := a.open(ctx); err != nil {
 			return err
 		}
 		var err error
-		if list, err = a.rules(); err != nil {
+		if list, err = a.rules(ctx); err != nil {
+			return err
+		}
+		if layers, err = a.layers(list); err != nil {
 			return err
 		}
 	}
@@ -137,18 +141,59 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 		if err != nil {
 			return &usageError{err.Error(), ""}
 		}
+		if source, ok := a.sourceOf(path); ok {
+			layers = append(layers, workflows.Layer{Source: source, Name: file, Text: text})
+		}
 		list = append(list, rulesFile{file, text})
 	}
-	j := checkJSON{Version: jsonVersion, Checked: []string{}, Findings: []findingJSON{}}
+	return a.sayChecked(checkRules(list, layers))
+}
+
+// sourceOf says which layer a file that was named is, by its name and place, and false for a workflow.
+func (a *app) sourceOf(path string) (workflows.Source, bool) {
+	switch {
+	case path == a.env.configFile():
+		return workflows.FromUser, true
+	case filepath.Base(path) == "config.yaml":
+		return workflows.FromRepository, true
+	case filepath.Base(path) == "local.yaml":
+		return workflows.FromLocal, true
+	}
+	return "", false
+}
+
+// checkRules checks the layers of configuration, by themselves and together, and each workflow by itself and against the
+// configuration.
+func checkRules(list []rulesFile, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
+	isLayer := map[string]bool{}
+	for _, l := range layers {
+		isLayer[l.Name] = true
+		checked = append(checked, l.Name)
+	}
+	settings, findings := workflows.ReadLayers(layers...)
 	for _, f := range list {
-		j.Checked = append(j.Checked, f.Path)
-		for _, x := range checkRules(f, list) {
-			j.Findings = append(j.Findings, findingJSON{x.File, x.Line, x.Message, x.Hint})
-			if !a.json {
-				a.out("%s", x)
-				if x.Hint != "" {
-					a.out("    %s", x.Hint)
-				}
+		if isLayer[f.Path] {
+			continue
+		}
+		checked = append(checked, f.Path)
+		w, bad := workflows.ParseWorkflow(f.Path, f.text)
+		if len(bad) == 0 && settings != nil && len(layers) > 0 {
+			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
+			_, bad = workflows.Resolve(w, &settings.Config, agent)
+		}
+		findings = append(findings, bad...)
+	}
+	return checked, findings
+}
+
+func (a *app) sayChecked(checked []string, findings []workflows.Finding) error {
+	j := checkJSON{Version: jsonVersion, Checked: append([]string{}, checked...), Findings: []findingJSON{}}
+	for _, x := range findings {
+		j.Findings = append(j.Findings, findingJSON{x.File, x.Line, x.Message, x.Hint})
+		if !a.json {
+			a.out("%s", x)
+			if x.Hint != "" {
+				a.out("    %s", x.Hint)
 			}
 		}
 	}
@@ -156,36 +201,13 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 		if err := a.answer(j); err != nil {
 			return err
 		}
-	} else if len(j.Findings) == 0 {
-		a.out("%d %s checked, nothing found", len(list), plural(len(list), "file", "files"))
+	} else if len(findings) == 0 {
+		a.out("%d %s checked, nothing found", len(checked), plural(len(checked), "file", "files"))
 	}
-	if len(j.Findings) > 0 {
+	if len(findings) > 0 {
 		return exitWith(exitUsage)
 	}
 	return nil
-}
-
-// checkRules checks one file by itself, and a workflow against the configuration beside it.
-func checkRules(f rulesFile, list []rulesFile) []workflows.Finding {
-	if filepath.Base(f.Path) == "config.yaml" {
-		_, findings := workflows.ParseConfig(f.Path, f.text)
-		return findings
-	}
-	w, findings := workflows.ParseWorkflow(f.Path, f.text)
-	if len(findings) > 0 {
-		return findings
-	}
-	text := findRules(list, configPath)
-	if text == nil {
-		return nil
-	}
-	config, bad := workflows.ParseConfig(configPath, text)
-	if len(bad) > 0 {
-		return nil // said already
-	}
-	agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // who works is said at `wfs new`
-	_, findings = workflows.Resolve(w, config, agent)
-	return findings
 }
 
 func exactly(n int, what string) cobra.PositionalArgs {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,4 +93,15 @@ func (r *Repo) Show(ctx context.Context, tree session.Tree, name string) ([]byte
 func (r *Repo) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "merge-base", string(a), string(b))
 	return session.Commit(strings.TrimSpace(string(out))), err
+}
+
+// Tracked reports whether git tracks a path in a work tree, which is this one or "main". Capital letters do not count:
+// on some systems they are the same file.
+func (r *Repo) Tracked(ctx context.Context, worktree, path string) (bool, error) {
+	index := r.indexPath()
+	if worktree != r.worktree {
+		index = filepath.Join(r.commonDir, "index")
+	}
+	out, err := r.git(ctx, gitOpts{env: withIndex(index)}, "ls-files", "-z", "--", ":(top,icase)"+path)
+	return len(out) > 0, err
 }

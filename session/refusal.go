@@ -27,6 +27,7 @@ const (
 	RefuseMoved      RefusalCode = "moved"         // somebody else moved on
 	RefuseNoSuchCP   RefusalCode = "no_checkpoint" // no such checkpoint
 	RefuseUsage      RefusalCode = "usage"         // options that do not go together
+	RefuseNotSet     RefusalCode = "not_set"       // a setting that nothing sets
 	RefuseUntrusted  RefusalCode = "untrusted"     // commands that a repository brought
 	RefuseHook       RefusalCode = "hook"          // a hook or signing said no
 	RefuseNotMerged  RefusalCode = "not_merged"    // only the session holds its work

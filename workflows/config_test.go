@@ -60,8 +60,9 @@ func TestConfigMistakes(t *testing.T) {
 		{"unknown key", "workflow: tdd", "workflows: tdd", `c.yaml:2: unknown key "workflows" (did you mean "workflow"?)`},
 		{"workflow", "workflow: tdd", "workflow: a/b", `c.yaml:2: workflow "a/b" may hold letters, digits, - and _ only`},
 		{"agree", "workflow: tdd", "agree: Auto", `c.yaml:2: agree must be one of person, auto, not "Auto" | did you mean auto?`},
-		{"agent without command", "workflow: tdd", "agent: {idle: 1m}",
-			"c.yaml:2: agent has no command | leave agent out, or say command: what to run"},
+		{"agent without anything", "workflow: tdd", "agent: {}", "c.yaml:2: agent is empty | leave it out, or say command: what to run"},
+		{"script elsewhere", "workflow: tdd", "agent: {script: ../play.yaml}",
+			`c.yaml:2: agent: script "../play.yaml" leads out of the work tree, where a repository may not point | set it in .wfs/local.yaml, which is this clone's own`},
 		{"agent with both", "workflow: tdd", "agent: {command: a, script: b}",
 			"c.yaml:2: agent has both a command and a script: one of them works"},
 		{"empty agent", "workflow: tdd", "agent:",
@@ -124,6 +125,7 @@ func TestRenderConfig(t *testing.T) {
 		{},
 		{Command: Command{Shell: "claude -p --allowedTools 'Bash(go test:*)'"}, Idle: time.Minute},
 		{ScriptPath: "demo/play.yaml"},
+		{Timeout: time.Minute},
 	}
 	for _, g := range gates {
 		for _, a := range agents {
@@ -156,7 +158,8 @@ func TestRenderConfigText(t *testing.T) {
 		Workflow: "tdd", Seen: "42 tests passed in 3.1 s",
 		Gate: Gate{Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest},
 	}))
-	const want = `# How wfs judges this project. Yours to edit, and meant to be committed.
+	const want = `# yaml-language-server: $schema=https://raw.githubusercontent.com/wfs-dev/wfs/main/docs/schema/config.schema.json
+# How wfs judges this project. Yours to edit, and meant to be committed. What is yours alone goes into .wfs/local.yaml.
 # A session keeps the settings that it was born with; changes here are for new sessions.
 version: 1
 

@@ -20,7 +20,8 @@ func RenderConfig(p Proposal) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 
-	line("# How wfs judges this project. Yours to edit, and meant to be committed.")
+	line("# yaml-language-server: $schema=%s%s", SchemaURL, ConfigSchemaFile)
+	line("# How wfs judges this project. Yours to edit, and meant to be committed. What is yours alone goes into .wfs/local.yaml.")
 	line("# A session keeps the settings that it was born with; changes here are for new sessions.")
 	line("version: %d", FormatVersion)
 	line("")
@@ -32,7 +33,9 @@ func RenderConfig(p Proposal) []byte {
 		line("# workflow: tdd")
 	}
 	line("")
-	if a := p.Agent; a.Command.IsZero() && a.ScriptPath == "" {
+	a := p.Agent
+	idle, timeout := orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+	if a.Command.IsZero() && a.ScriptPath == "" && idle == DefaultAgentIdle && timeout == DefaultAgentTimeout {
 		line("# Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.")
 		line("# `wfs new --agent 'COMMAND'` overrides it.")
 		line("# agent: {command: 'claude -p --permission-mode acceptEdits', idle: %s, timeout: %s}",
@@ -42,11 +45,11 @@ func RenderConfig(p Proposal) []byte {
 		line("agent:")
 		if a.ScriptPath != "" {
 			line("  script: %s", yamlText(a.ScriptPath))
-		} else {
+		} else if !a.Command.IsZero() {
 			line("  command: %s", yamlCommand(a.Command))
 		}
-		line("  idle: %s", shortDuration(orDefault(a.Idle, DefaultAgentIdle)))
-		line("  timeout: %s", shortDuration(orDefault(a.Timeout, DefaultAgentTimeout)))
+		line("  idle: %s", shortDuration(idle))
+		line("  timeout: %s", shortDuration(timeout))
 	}
 	line("")
 	line("# Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.")

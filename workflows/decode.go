@@ -41,21 +41,6 @@ func ParseWorkflow(file string, text []byte) (*Workflow, []Finding) {
 	return w, nil
 }
 
-// ParseConfig reads and checks a configuration. file names the text in findings. Findings are everything that is wrong,
-// in the order of lines; the configuration is nil if there is one.
-func ParseConfig(file string, text []byte) (*Config, []Finding) {
-	r := &reader{file: file}
-	var c *Config
-	if root := r.load(text); root != nil && r.version(root) {
-		c = r.config(root)
-	}
-	if len(r.findings) > 0 {
-		sortFindings(r.findings)
-		return nil, r.findings
-	}
-	return c, nil
-}
-
 // version reports whether the rest of the file is worth reading: what a newer wfs understands would be reported here as
 // so many mistakes.
 func (r *reader) version(root *node) bool {
@@ -302,15 +287,15 @@ func (r *reader) agent(n *node) Agent {
 		return a
 	}
 	f, _ := r.fields(n, "agent", agentObject)
-	switch {
-	case f["command"] != nil && f["script"] != nil:
+	if f["command"] != nil && f["script"] != nil {
 		r.fail(n.line, "agent has both a command and a script: one of them works")
-	case f["command"] == nil && f["script"] == nil:
-		r.fail(n.line, "agent has no command")
-		r.hint("leave agent out, or say command: what to run")
+	} else if len(n.entries) == 0 { // without a command it is of use: another layer may name one
+		r.fail(n.line, "agent is empty")
+		r.hint("leave it out, or say command: what to run")
 	}
 	a.Command = r.command(f["command"], "agent: command")
 	a.ScriptPath = r.line(f["script"], "agent: script")
+	r.checkPath(f["script"], a.ScriptPath, "agent: script")
 	a.Idle = r.duration(f["idle"], "agent: idle", a.Idle)
 	a.Timeout = r.duration(f["timeout"], "agent: timeout", a.Timeout)
 	return a

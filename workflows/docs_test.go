@@ -26,14 +26,18 @@ func TestReference(t *testing.T) {
 			_, findings = ParseWorkflow("workflow", []byte(text))
 			flows++
 		default:
-			_, findings = ParseConfig("config", []byte(text))
+			source := FromRepository
+			if strings.Contains(text, "\non-event:") { // a person's own
+				source = FromUser
+			}
+			_, findings = ReadLayers(Layer{Source: source, Name: "config", Text: []byte(text)})
 			configs++
 		}
 		if len(findings) > 0 {
 			t.Errorf("%v in\n%s", findings, text)
 		}
 	}
-	if configs != 2 || flows != 1 {
+	if configs != 3 || flows != 1 {
 		t.Errorf("%d configurations, %d workflows", configs, flows)
 	}
 

@@ -19,7 +19,10 @@ var kindsOfFiles = []struct {
 }{
 	{
 		ConfigSchemaFile, configObject, ConfigSchema,
-		func(text []byte) []Finding { _, f := ParseConfig("f", text); return f },
+		func(text []byte) []Finding {
+			_, f := ReadLayers(Layer{Source: FromLocal, Name: "f", Text: text})
+			return f
+		},
 		[]string{`version: 1
 workflow: tdd
 agent: {command: [claude, -p], idle: 5m, timeout: 1h30m}
@@ -31,7 +34,7 @@ max-new-files: 5000
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
-`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n"},
+`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\n"},
 	},
 	{
 		WorkflowSchemaFile, workflowObject, WorkflowSchema,

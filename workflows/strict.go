@@ -12,6 +12,7 @@ import (
 // after a finding, return the zero value: one mistake is one finding.
 type reader struct {
 	file     string
+	layer    *Layer // of a configuration, nil in a workflow
 	findings []Finding
 }
 
@@ -74,7 +75,8 @@ func (r *reader) fields(n *node, what string, o *object) (map[string]*node, bool
 	}
 	fields := make(map[string]*node, len(n.entries))
 	for _, e := range r.entries(n, prefix) {
-		if o.key(e.key.text) != nil {
+		if k := o.key(e.key.text); k != nil {
+			r.checkPersonal(e, prefix, k)
 			fields[e.key.text] = e.value
 			continue
 		}

@@ -115,7 +115,7 @@ var configObject = &object{
 		{name: "env", about: "Names of variables that agents and gates may see besides the usual ones. Never values.",
 			value: listOf(shape{kind: aVariable})},
 		{name: "on-event", about: "A command that is run when a session is blocked, waits, is completed, or needs a person. It gets JSON on standard input.",
-			value: shape{kind: aCommand}},
+			value: shape{kind: aCommand}, personal: "it is for the person who waits, on that person's machine"},
 		{name: "max-file-size", about: "Untracked files that are larger stay out of checkpoints until wfs allow lets them in.",
 			value: shape{kind: aSize}, fallback: "10MB"},
 		{name: "max-new-files", about: "A new directory with more files stays out of checkpoints until wfs allow lets it in.",

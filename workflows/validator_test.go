@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // validator checks values against a JSON Schema (draft-07), as far as ours use it. A keyword that it does not know stops
@@ -140,38 +139,6 @@ func (v *validator) keyword(s map[string]any, keyword string, want, value any, a
 		v.t.Fatalf("%s: the validator does not know the keyword %q", at, keyword)
 	}
 	return ""
-}
-
-// plainValue returns the value of a node as JSON has it.
-func plainValue(n *node) any {
-	switch n.kind {
-	case mapping:
-		m := map[string]any{}
-		for _, e := range n.entries {
-			m[e.key.text] = plainValue(e.value)
-		}
-		return m
-	case list:
-		l := []any{}
-		for _, item := range n.items {
-			l = append(l, plainValue(item))
-		}
-		return l
-	}
-	switch n.tag {
-	case "!!null":
-		return nil
-	case "!!bool":
-		return strings.EqualFold(n.text, "true")
-	case "!!int", "!!float":
-		if f, err := strconv.ParseFloat(n.text, 64); err == nil {
-			return f
-		}
-	}
-	if !utf8.ValidString(n.text) {
-		return strings.ToValidUTF8(n.text, "?")
-	}
-	return n.text
 }
 
 // valueOf reads a YAML text as JSON has it.

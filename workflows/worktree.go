@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -35,6 +36,7 @@ func (r *reader) worktree(n *node) Worktree {
 		if problem := dirProblem(dir); problem != "" {
 			r.fail(f["dir"].line, "worktree: dir %s %s", quote(dir), problem)
 		}
+		r.checkBeside(f["dir"], dir)
 	}
 	for _, item := range r.items(f["copy"], "worktree: copy", "patterns") {
 		if g := r.glob(item, "worktree: copy", copyProblem); g != "" {
@@ -55,6 +57,20 @@ func (r *reader) worktree(n *node) Worktree {
 	w.Setup = r.command(f["setup"], "worktree: setup")
 	w.Timeout = r.duration(f["timeout"], "worktree: timeout", w.Timeout)
 	return w
+}
+
+// checkBeside reports a directory that a repository may not choose: it has a say about names below its work tree and
+// right beside it, and about no other place of a person's machine.
+func (r *reader) checkBeside(n *node, dir string) {
+	if r.layer == nil || r.layer.Source != FromRepository {
+		return
+	}
+	name, beside := strings.CutPrefix(dir, "../")
+	if beside && !strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, ".") || !beside && filepath.IsLocal(filepath.FromSlash(dir)) {
+		return
+	}
+	r.fail(n.line, "worktree: dir %s is neither below the work tree nor right beside it, where a repository may not point", quote(dir))
+	r.hint("set it in .wfs/local.yaml, which is this clone's own")
 }
 
 // dirProblem says what is wrong with the template of a directory, "" if nothing is.

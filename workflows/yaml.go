@@ -19,6 +19,7 @@ const MaxFileSize = 1 << 20
 type node struct {
 	kind    kind
 	line    int
+	from    *Layer  // the layer that it stands in, nil in a workflow
 	tag     string  // of a scalar: "!!str", "!!int", "!!bool", "!!null", …
 	text    string  // of a scalar
 	entries []entry // of a mapping
@@ -73,7 +74,7 @@ func (r *reader) load(text []byte) *node {
 // convert reports anchors and aliases, which wfs does not expand: what runs must stand where it is read, and a few
 // lines of aliases can stand for gigabytes.
 func (r *reader) convert(y *yaml.Node) *node {
-	n := &node{line: y.Line}
+	n := &node{line: y.Line, from: r.layer}
 	if y.Anchor != "" {
 		r.fail(y.Line, "anchors (&%s) are not supported: write the value out where it is used", clip(y.Anchor))
 	}
