@@ -86,15 +86,15 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	return a.writeConfig(ctx, file, chosen, base, alsoFound(list, chosen))
 }
 
-// try runs proposals of one ecosystem after the other until one shows tests. One that ran without any is taken when none
-// does, and one that only has an exit code when nothing else runs.
+// try runs one proposal after the other until one shows tests. One that ran without any is taken when none does, and one
+// that only has an exit code when nothing else of its ecosystem runs.
 func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal, session.Baseline, error) {
 	var empty *phases.Proposal
 	var emptyBase session.Baseline
 	var first error
 	for i, p := range list {
-		if empty != nil && !p.Gate.Format.PerTest() {
-			continue
+		if empty != nil && !p.Gate.Format.PerTest() || first != nil && p.Ecosystem != list[0].Ecosystem {
+			continue // what does not run here is not judged by something else in its stead
 		}
 		a.note("running: %s", commandText(p.Gate.Run))
 		base, err := a.tryGate(ctx, p.Gate)
@@ -108,7 +108,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 			if first == nil {
 				first = cannotTry(p, err)
 			}
-			if i+1 < len(list) {
+			if i+1 < len(list) && list[i+1].Ecosystem == p.Ecosystem {
 				a.note("    could not run it: %s", safetext.Line(err.Error(), 200))
 			}
 		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:

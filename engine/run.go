@@ -314,6 +314,7 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.Judge
 		return req, err
 	}
 	// Not since the attempt began: what an earlier attempt was refused for would be let through by one that leaves it.
+	req.VisitTree = h.S.Visit.Tree
 	if req.Visit, err = st.Changes(ctx, h.S.Visit.Tree, snap.Tree); err != nil {
 		return req, err
 	}

@@ -17,6 +17,10 @@ type buildErrors struct {
 	at   place
 	list []breakage
 	more int // lines that may still belong to the last one
+
+	node  string // where Node says that it is, "file:///top/a.js:1"
+	loads []breakage
+	stack bool // "Require stack:" is being printed
 }
 
 func newBuildErrors(at place) *buildErrors { return &buildErrors{at: at} }
@@ -42,6 +46,7 @@ var buildErrorRE = sync.OnceValue(func() (forms []*regexp.Regexp) {
 func (b *buildErrors) line(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.nodeLine(text)
 	if b.more > 0 {
 		b.more--
 		rest := strings.TrimSpace(strings.TrimPrefix(text, "[ERROR]"))
@@ -77,10 +82,50 @@ func (b *buildErrors) line(text string) {
 	}
 }
 
+var nodeErrorRE = sync.OnceValue(func() (r struct{ at, failed, from *regexp.Regexp }) {
+	r.at = regexp.MustCompile(`^(?:file://)?(/\S+\.[cm]?[jt]sx?):\d+$`)
+	r.failed = regexp.MustCompile(`^(?:\w*Error(?: \[\w+\])?|error): `)
+	r.from = regexp.MustCompile(`(?:imported from |' from ')([^'\s]+)`)
+	return r
+})
+
+// nodeLine reads Node's word for a file that could not be loaded, for runners that report nothing then (Mocha, AVA, Bun).
+func (b *buildErrors) nodeLine(text string) {
+	re := nodeErrorRE()
+	if m := re.at.FindStringSubmatch(text); m != nil {
+		b.node = m[1]
+		return
+	}
+	if file, ok := strings.CutPrefix(text, "- "); ok && b.stack {
+		b.loads[len(b.loads)-1].File = b.at.relative(file) // the first of the stack has the require
+		b.stack = false
+		return
+	}
+	if text == "Require stack:" && len(b.loads) > 0 {
+		b.stack = true
+		return
+	}
+	if !re.failed.MatchString(text) || len(b.loads) >= maxBroken {
+		return
+	}
+	x := breakage{File: b.at.relative(b.node), Missing: missingInScript(text), Message: text, Build: true}
+	if m := re.from.FindStringSubmatch(text); m != nil {
+		x.File = b.at.relative(strings.TrimPrefix(m[1], "file://"))
+	}
+	b.loads, b.stack = append(b.loads, x), false
+}
+
 // explain adds the errors to a report. Only files of the work tree count: a test may print what looks like an error.
 func (b *buildErrors) explain(r *report, inTree func(file string) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	n := r.tests.Count()
+	for _, x := range b.loads {
+		if (x.Missing != "" || n.Failed+n.Errors == 0) && isTestFile(x.File) && inTree(x.File) {
+			x.Unit, x.Message = session.TestID(x.File), b.at.without(x.Message)
+			r.breaks(x)
+		}
+	}
 	for _, x := range b.list {
 		if !inTree(x.File) {
 			continue

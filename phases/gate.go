@@ -90,7 +90,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	case lines != nil:
 		// One pipe for both streams keeps their lines in order.
 		feed := &lineFeed{to: lines.line}
-		both := io.MultiWriter(shared, tail, feed)
+		both := io.MultiWriter(shared, tail, feed, compiler.stream())
 		spec.Stdout, spec.Stderr = both, both
 		read = func() *report { feed.close(); return lines.finish() }
 	case g.Format.InFiles() && g.Report == "":
@@ -125,9 +125,9 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
 			return nil, err
 		}
-		if run.ran() && run.exit != 0 {
-			compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })
-		}
+	}
+	if run.ran() && run.exit != 0 && g.Format != workflows.FormatCargo {
+		compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })
 	}
 	run.close()
 	return run, nil

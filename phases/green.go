@@ -51,17 +51,23 @@ func judgeGreen(l *lap) finding {
 		f.class, f.failing = session.ClassTargetFailing, fresh
 		f.reason = plural(len(fresh), "test that is new in this lap fails", "tests that are new in this lap fail") + ": " + someNames(fresh)
 	case bad(l.now.tests[id]) && !l.known[id]:
-		f.class, f.failing = session.ClassCommandFailed, []session.TestID{id}
-		f.reason = fmt.Sprintf("the command ended with exit code %d although no test failed", l.exit)
-		if l.now.damaged != "" {
-			f.reason = "the report cannot be trusted to be complete: " + l.now.damaged
-		}
+		f = l.unexplained(f)
 	default:
 		f.verdict, f.class = session.Pass, session.ClassGreen
 		f.reason = "everything expected passes"
 		if n := f.passing; n > 0 {
 			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
 		}
+	}
+	return f
+}
+
+// unexplained is the finding about a command that failed although no test did.
+func (l *lap) unexplained(f finding) finding {
+	f.class, f.failing = session.ClassCommandFailed, []session.TestID{gateID(l.gate)}
+	f.reason = fmt.Sprintf("the command ended with exit code %d although no test failed", l.exit)
+	if l.now.damaged != "" {
+		f.reason = "the report cannot be trusted to be complete: " + l.now.damaged
 	}
 	return f
 }
@@ -75,7 +81,16 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 			return
 		}
 		seen[id] = true
-		switch s, ran := l.now.tests[id]; {
+		s, ran := l.now.tests[id]
+		if to := l.renamed()[id]; !ran && to != "" {
+			id = to
+			s, ran = l.now.tests[id], true
+		}
+		switch {
+		case !ran && l.about().failingBelow[id]: // it has parameters now
+			failing = append(failing, id)
+		case !ran && l.about().ranBelow[id]:
+			f.passing++
 		case !ran || s == session.TestSkip || s == session.TestPass && l.files.emptied(id, l.now.files[id], false):
 			missing = append(missing, id)
 		case bad(s):
@@ -148,7 +163,12 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		if l.start[id] != session.TestPass || l.known[id] || id == gateID(l.gate) || l.about().isTarget[id] {
 			continue
 		}
-		switch s, ran := l.now.tests[id]; {
+		s, ran := l.now.tests[id]
+		if to := l.renamed()[id]; !ran && to != "" {
+			id = to
+			s, ran = l.now.tests[id], true
+		}
+		switch {
 		case s == session.TestPass:
 			if l.files.emptied(id, l.now.files[id], true) {
 				emptied = append(emptied, id)
@@ -156,7 +176,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		case s == session.TestSkip:
 			skipped = append(skipped, id)
 		case !ran:
-			if !l.mayBeGone(id, b, excused) {
+			if !l.about().ranBelow[id] && !l.mayBeGone(id, b, excused) { // it may have parameters now, which are judged themselves
 				gone = append(gone, id)
 			}
 		case slices.Contains(excused, id), l.hasFailingSubtest(id), s == session.TestError && l.tookDown(id, excused):

@@ -319,17 +319,28 @@ func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles 
 			l.changes = append(l.changes, c)
 		}
 	}
+	for _, c := range r.Visit {
+		if !strings.HasPrefix(c.Path, ".wfs/") {
+			l.visits = append(l.visits, c)
+		}
+	}
 	tree := r.LapStart.Tree
 	if tree == "" {
 		tree = r.Baseline.Tree
 	}
-	if j.Show != nil && tree != "" {
-		l.before = func(path string) ([]byte, bool) {
-			data, err := j.Show(ctx, tree, path)
-			return data[:min(len(data), maxRead)], err == nil
-		}
-	}
+	l.before, l.entered = j.shown(ctx, tree), j.shown(ctx, r.VisitTree)
 	return l
+}
+
+// shown reads files of a tree; nil when there is none to read from.
+func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) ([]byte, bool) {
+	if j.Show == nil || tree == "" {
+		return nil
+	}
+	return func(path string) ([]byte, bool) {
+		data, err := j.Show(ctx, tree, path)
+		return data[:min(len(data), maxRead)], err == nil
+	}
 }
 
 // read returns a file of the work tree, nil when it is none. Links are not followed out of the tree.

@@ -73,6 +73,9 @@ func modulePrefix(pkg, file string) string {
 
 // missingInScript does the same for what Node, Python and their test runners print when a file cannot be loaded.
 func missingInScript(text string) string {
+	if errs := missingRE().typescript.FindAllStringSubmatch(text, maxBroken); len(errs) > 0 {
+		return missingInTypeScript(errs)
+	}
 	if name, ok := between(text, "does not provide an export named '", "'"); ok {
 		if from, ok := between(text, "The requested module '", "'"); ok && !isLocal(from) {
 			return ""
@@ -140,13 +143,17 @@ func firstWord(s string) string {
 
 // missingRE are the forms in which compilers and loaders of other languages say it. The first group that is not empty is
 // the name.
-var missingRE = sync.OnceValue(func() (r struct{ rust, compiled, ruby []*regexp.Regexp }) {
+var missingRE = sync.OnceValue(func() (r struct {
+	rust, compiled, ruby []*regexp.Regexp
+	typescript           *regexp.Regexp
+}) {
 	list := func(forms ...string) (out []*regexp.Regexp) {
 		for _, f := range forms {
 			out = append(out, regexp.MustCompile(f))
 		}
 		return out
 	}
+	r.typescript = regexp.MustCompile(`\berror (TS\d+): (.*)`)
 	r.rust = list(
 		"^cannot find (?:function|value|type|trait|struct, variant or union type|struct|macro|tuple struct/variant|tuple variant|unit struct|attribute|derive macro|associated function|associated type|method|module or crate|\\w+)(?:, \\w+)* `([^`]+)` in ",
 		"^(?:unresolved imports?|failed to resolve: (?:use of unresolved module or unlinked crate|use of undeclared (?:type|crate or module|module)|could not find)|cannot find)[ `]*([^`,]+)`",
@@ -171,6 +178,22 @@ var missingRE = sync.OnceValue(func() (r struct{ rust, compiled, ruby []*regexp.
 		"undefined (?:local variable or )?method [`'](\\S+?)'", "undefined local variable or method [`'](\\S+?)'")
 	return r
 })
+
+// missingInTypeScript returns the first name that one of the compiler's errors misses, "" if one of them says something
+// else. A parameter without a type follows from a function that is missing.
+func missingInTypeScript(errs [][]string) string {
+	first := ""
+	for _, e := range errs {
+		name := missingInCompiled(e[2])
+		switch follows := e[1] == "TS7006" || e[1] == "TS7031" || e[1] == "TS7005" || e[1] == "TS18046"; {
+		case name == "" && !follows:
+			return ""
+		case first == "":
+			first = name
+		}
+	}
+	return first
+}
 
 func firstName(forms []*regexp.Regexp, text string) string {
 	for _, re := range forms {

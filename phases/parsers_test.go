@@ -118,7 +118,11 @@ func TestMissingInScript(t *testing.T) {
 		"E   NameError: name 'sub' is not defined":                                                  "sub",
 		"E   AttributeError: module 'calc' has no attribute 'sub'":                                  "sub",
 		"E   SyntaxError: invalid syntax":                                                           "",
-		"E   RuntimeError: x":                                                                       "",
+		"a.test.ts:2:15 - error TS2305: Module '\"../src/calc\"' has no exported member 'sub'.\n\na.test.ts:3:9 - error TS7006: Parameter 'x' implicitly has an 'any' type.": "sub",
+		"a.test.ts:2:15 - error TS2305: Module '\"../src/calc\"' has no exported member 'sub'.\n\na.test.ts:3:9 - error TS2345: Argument of type":                            "",
+		"a.test.ts:2:1 - error TS2307: Cannot find module '../src/sub' or its corresponding type declarations.":                                                              "../src/sub",
+		"a.test.ts:2:1 - error TS2307: Cannot find module 'left-pad' or its corresponding type declarations.":                                                                "",
+		"E   RuntimeError: x": "",
 	} {
 		if got := missingInScript(msg); got != want {
 			t.Errorf("%q misses %q, want %q", msg, got, want)

@@ -20,7 +20,8 @@ type lap struct {
 	targets  []session.TestID
 	expected []string
 
-	index *lapIndex
+	index   *lapIndex
+	renames map[session.TestID]session.TestID
 }
 
 // lapIndex answers questions about the tests that ran, made once.
@@ -125,6 +126,9 @@ func (l *lap) noneRed(f finding, errored, passed []session.TestID) finding {
 	case len(passed) > 0:
 		f.class = session.ClassUnexpectedGreen
 		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " + someNames(passed)
+	case bad(l.now.tests[gateID(l.gate)]) && !l.known[gateID(l.gate)]:
+		// Not "nothing added": something may have been, and the runner did not get to it.
+		return l.unexplained(f)
 	default:
 		f.class, f.reason = session.ClassNothingAdded, "no test was added or changed that can fail"
 	}
@@ -134,7 +138,7 @@ func (l *lap) noneRed(f finding, errored, passed []session.TestID) finding {
 // isNew reports whether a test is absent at the lap's start, or different now.
 func (l *lap) isNew(id session.TestID) bool {
 	if _, had := l.start[id]; !had && !l.known[id] {
-		return true
+		return !l.renamedTo(id)
 	}
 	return l.files.touched(id, l.now.files[id])
 }

@@ -126,8 +126,10 @@ func leaf(id session.TestID) string {
 	if i := strings.LastIndex(s, "::"); i >= 0 {
 		s = s[i+2:]
 	}
-	if i := strings.LastIndex(s, suiteSep); i >= 0 {
-		s = s[i+len(suiteSep):]
+	for _, sep := range []string{suiteSep, " › "} { // AVA's, which leaves the file's name out while there is one file
+		if _, after := beforeLast(s, sep); after != "" {
+			s = after
+		}
 	}
 	return bare(s)
 }
@@ -152,10 +154,36 @@ func parent(id session.TestID) session.TestID {
 		}
 		return ""
 	}
-	if p := bare(string(id)); p != string(id) && strings.HasSuffix(string(id), "]") {
+	s := string(id)
+	if p := bare(s); p != s && strings.HasSuffix(s, "]") {
 		return session.TestID(p)
 	}
+	if p, _, ok := strings.Cut(s, " with data set "); ok { // PHPUnit
+		return session.TestID(p)
+	}
+	class, name, ok := strings.Cut(s, "::")
+	if p, number := beforeLast(s, "::case_"); ok && number != "" && number[0] >= '0' && number[0] <= '9' { // rstest
+		return session.TestID(p)
+	}
+	if p, _, params := strings.Cut(name, "("); ok && params && strings.HasSuffix(name, ")") && isWord(p) && !strings.Contains(class, "/") { // the JVM, .NET
+		return session.TestID(class + "::" + p)
+	}
 	return ""
+}
+
+// beforeLast cuts at the last separator; "" and "" when there is none.
+func beforeLast(s, sep string) (before, after string) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):]
+	}
+	return "", ""
+}
+
+// isWord reports whether a text could be the name of a method.
+func isWord(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return r != '_' && r < 0x80 && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+	}) < 0
 }
 
 // under reports whether a test belongs to a unit: a Go package, a Python module, a test file.

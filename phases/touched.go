@@ -14,6 +14,8 @@ type lapFiles struct {
 	changes []session.Change
 	now     func(path string) []byte         // nil when it is gone, or no ordinary file
 	before  func(path string) ([]byte, bool) // at the lap's start; false when it cannot be known
+	visits  []session.Change                 // changes since the phase was entered
+	entered func(path string) ([]byte, bool) // the text of a file then; may be nil
 	cache   map[string]*changedFile
 }
 
@@ -22,6 +24,7 @@ type changedFile struct {
 	path        string
 	decls       []declaration
 	oldDecls    []declaration
+	visitDecls  []declaration // when the phase was entered, if it has changed since
 	oldKnown    bool
 	now, before []byte
 }
@@ -38,6 +41,11 @@ func (l *lapFiles) file(c session.Change) *changedFile {
 		f.before, f.oldKnown = l.before(c.Path)
 	}
 	f.decls, f.oldDecls = declarations(c.Path, f.now), declarations(c.Path, f.before)
+	if l.entered != nil && slices.ContainsFunc(l.visits, func(v session.Change) bool { return v.Path == c.Path && v.Status != "A" }) {
+		if text, ok := l.entered(c.Path); ok {
+			f.visitDecls = declarations(c.Path, text)
+		}
+	}
 	if l.cache == nil {
 		l.cache = map[string]*changedFile{}
 	}

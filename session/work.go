@@ -14,16 +14,18 @@ type RunRequest struct {
 
 // JudgeRequest is one judgement of one tree.
 type JudgeRequest struct {
-	Session  ID
-	Tree     Tree
-	Phase    workflows.Phase
-	Plan     workflows.Plan
-	RunDir   string
-	Changed  []Change // since the lap began
-	Visit    []Change // since the phase was entered, for guards
-	Baseline Evidence
-	Known    []TestID // red or flaky in the baseline: never held against anybody
-	LapStart Evidence
-	Targets  []TestID
-	Expected []string
+	Session ID
+	Tree    Tree
+	Phase   workflows.Phase
+	Plan    workflows.Plan
+	RunDir  string
+	Changed []Change // since the lap began
+	Visit   []Change // since the phase was entered, for guards
+	// VisitTree is the tree that the phase was entered with, to recognise tests that are renamed in it. May be "".
+	VisitTree Tree
+	Baseline  Evidence
+	Known     []TestID // red or flaky in the baseline: never held against anybody
+	LapStart  Evidence
+	Targets   []TestID
+	Expected  []string
 }
