@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,6 +57,17 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if err != nil {
 		return err
 	}
+	tree, err := a.elsewhere(ctx, id)
+	if err != nil {
+		return err
+	}
+	if tree != nil && !tree.Gone {
+		hint := "wfs worktree remove " + string(id)
+		if tree.ID == "main" {
+			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, baseBranch(&h.S))
+		}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", id.Display(), tree.Path), Hint: hint}
+	}
 	became, err := a.became(ctx, &h.S)
 	if err != nil {
 		return err
@@ -63,9 +75,18 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if became.How == gitstate.FateNowhere && !force {
 		return a.notMerged(ctx, &h.S)
 	}
+	if tree, err = a.placeOf(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
+		var none *session.Refusal
+		if tree = nil; !errors.As(err, &none) {
+			return err
+		}
+	}
 	op, err := h.Delete(ctx, "delete "+string(id), 0)
 	if err != nil {
 		return err
+	}
+	if tree != nil && tree.ID != "main" && tree.ID != a.repo.Worktree() && !a.json {
+		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
 	return a.sayDeleted(ctx, id, op, &became)
 }
