@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -190,124 +188,6 @@ func statusCode(s *session.Session) int {
 		return exitInterrupted
 	}
 	return exitOK
-}
-
-// streamJSON is one line of `wfs run --json`: an event that is durable, a line of progress, or the end.
-type streamJSON struct {
-	Version int          `json:"version"`
-	Type    string       `json:"type"` // event, progress, end
-	Seq     int64        `json:"seq,omitempty"`
-	At      *time.Time   `json:"at,omitempty"`
-	Kind    session.Kind `json:"kind,omitempty"`
-	Data    session.Body `json:"data,omitempty"`
-	Text    string       `json:"text,omitempty"`
-	Session *sessionJSON `json:"session,omitempty"`
-	Exit    *int         `json:"exit,omitempty"`
-}
-
-// progress turns the engine's events into lines for people, or into JSON.
-type progress struct {
-	app *app
-	say func(format string, args ...any) // where lines for people go; nil is the progress on standard error
-}
-
-func (p *progress) line(text string) {
-	if p.app.json {
-		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "progress", Text: text})
-		return
-	}
-	p.sayer()("    %s", text)
-}
-
-func (p *progress) sayer() func(format string, args ...any) {
-	if p.say != nil {
-		return p.say
-	}
-	return p.app.note
-}
-
-func (p *progress) event(e session.Event, s *session.Session) {
-	if p.app.json {
-		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
-		return
-	}
-	say := p.sayer()
-	switch b := e.Body.(type) {
-	case session.AttemptStarted:
-		head := string(b.Phase)
-		if lap := s.LapName(b.Lap); lap != "" {
-			head = lap + "  " + head
-		}
-		say("%s  attempt %d  (%s)", head, b.Attempt, b.Runner)
-		if item := s.Item(); item != "" && b.Attempt == 1 && b.Phase == s.Start {
-			say("    item: %s", item)
-		}
-	case session.RunEnded:
-		if s.Open != nil && s.Open.Runner == "person" {
-			return // who has just typed the answer knows
-		}
-		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis), claimed(b.RunResult))
-	case session.Judged:
-		for _, g := range b.Gates {
-			say("    gate %s", gateLine(g))
-		}
-		say("    %s: %s", verdict(b.Verdict), b.Reason)
-	case session.Decided:
-		if b.NothingLeft {
-			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)
-		}
-		if b.Refuted {
-			say("    the claim to be done is refuted")
-		}
-	case session.Checkpointed:
-		if b.Trigger == session.TriggerAttempt {
-			say("    checkpoint %d  %s", b.Number, b.Code.Short())
-		} else {
-			say("    checkpoint %d  %s  %s", b.Number, b.Code.Short(), b.Summary)
-		}
-		for _, c := range b.Adopted {
-			say("    commit %s, which somebody made since, is part of it", c.Short())
-		}
-		if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {
-			say("    HEAD had been taken to %s during the run, and is back on %s; the files are as they were found",
-				strings.TrimPrefix(from, "refs/heads/"), strings.TrimPrefix(b.Turn.HeadNew, "refs/heads/"))
-		}
-		p.app.sayLacks(s.At(b.Number), "    ")
-	case session.Voided:
-		say("    does not count: %s", b.Why)
-	case session.Waiting:
-		if b.Reason == session.WaitLimit {
-			say("waiting for a limit until %s", unix(b.Until).UTC().Format("2006-01-02 15:04 UTC"))
-		}
-	case session.Noted:
-		if b.Request != "" {
-			say("noted for the next attempt: %s", safetext.Line(b.Text, 200))
-		}
-	case session.Interrupted:
-		say("interrupted (%s)", b.Why)
-	}
-}
-
-func ranAs(r session.RunResult) string {
-	if r.Outcome == session.OutcomeFailed {
-		return fmt.Sprintf("the run failed with exit %d", r.Exit)
-	}
-	return "the run ended (" + string(r.Outcome) + ")"
-}
-
-// took says how long something took, if it took a while.
-func took(ms int64) string {
-	if ms < 1000 {
-		return ""
-	}
-	return " after " + millis(ms)
-}
-
-func claimed(r session.RunResult) string {
-	if r.Done {
-		return ", claims to be done"
-	}
-	return ""
 }
 
 // dryRun says what the next attempt would be. It writes nothing.

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// ensureBaseline runs the gates on the base if that has not been done: the files had to be moved there first, or the
+// process that would have done it died.
+func (h *Hand) ensureBaseline(ctx context.Context) error {
+	if h.S.Base0 != nil {
+		return nil
+	}
+	first := h.S.At(0)
+	snap, err := h.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if first == nil || snap.Tree != first.Tree {
+		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files are not the base any more", Hint: "wfs resume --fresh && wfs run"}
+	}
+	return h.baseline(ctx, snap.Tree)
+}
+
+// baseline runs the gates on the base and checkpoints what they said.
+func (h *Hand) baseline(ctx context.Context, tree session.Tree) error {
+	b, ev, err := h.judgeBase(ctx, tree)
+	if err != nil {
+		return err
+	}
+	work := context.WithoutCancel(ctx)
+	if err := h.doc(session.FileBaseline, ev); err != nil {
+		return err
+	}
+	if err := h.append(b); err != nil {
+		return err
+	}
+	_, err = h.checkpoint(work, session.Checkpointed{Trigger: session.TriggerBaseline, Summary: baselineSummary(b)}, nil)
+	return err
+}
+
+func baselineSummary(b session.Baseline) string {
+	var c session.Counts
+	for _, g := range b.Gates {
+		c.Passed, c.Failed = c.Passed+g.Counts.Passed, c.Failed+g.Counts.Failed+g.Counts.Errors
+	}
+	s := fmt.Sprintf("baseline, %d tests pass", c.Passed)
+	if n := len(b.Red); n > 0 {
+		s += fmt.Sprintf(", %d red before", n)
+	}
+	if n := len(b.Flaky); n > 0 {
+		s += fmt.Sprintf(", %d flaky", n)
+	}
+	return s
+}
