@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -21,12 +22,26 @@ func (a *app) holder(command string) registry.Holder {
 func (a *app) holdSession(command string, id session.ID) error {
 	who := a.holder(command)
 	who.Session = string(id)
+	a.eng.Driver = who.Name()
 	l, err := a.clone.LockSession(id, who)
 	if err != nil {
 		return err
 	}
 	a.locks = append(a.locks, l)
 	return nil
+}
+
+// lockTree takes the lock of a work tree that is not the one where the command was typed.
+func (a *app) lockTree(ctx context.Context, tree *gitstate.Repo, who registry.Holder) (*durable.Lock, error) {
+	l, err := a.clone.LockWorktree(tree.Worktree(), who)
+	if err != nil {
+		return nil, err
+	}
+	if err := tree.HealLocks(ctx); err != nil {
+		l.Release()
+		return nil, err
+	}
+	return l, nil
 }
 
 // sweep deals with work trees that a dead process was making or removing: one whose session has begun is completed, what
@@ -66,7 +81,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		if alive := a.eng.Works.Alive(m.RunID); len(alive) > 0 {
 			return fmt.Errorf("processes of its set-up are still alive: %v", alive)
 		}
-		if err := a.rescueHalfMade(ctx, m); err != nil {
+		if err := a.rescueHalfMade(ctx, m, who); err != nil {
 			return err
 		}
 	}
@@ -84,7 +99,7 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 		return err
 	}
 	if repo != nil {
-		l, err := a.clone.LockWorktree(repo.Worktree(), who)
+		l, err := a.lockTree(ctx, repo, who)
 		if err != nil {
 			return err
 		}
@@ -101,11 +116,16 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 }
 
 // rescueHalfMade keeps edits that somebody made in a work tree before its session had begun.
-func (a *app) rescueHalfMade(ctx context.Context, m registry.HalfMade) error {
+func (a *app) rescueHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	repo, err := a.repo.OpenLinked(ctx, m.Dir)
 	if err != nil || repo == nil {
 		return err
 	}
+	l, err := a.lockTree(ctx, repo, who)
+	if err != nil {
+		return err
+	}
+	defer l.Release()
 	if _, err := os.Lstat(filepath.Join(repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) {
 		return nil // git had not come to the end with its files
 	}
@@ -126,6 +146,10 @@ func (a *app) rescueHalfMade(ctx context.Context, m registry.HalfMade) error {
 	return err
 }
 
+func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
+	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name}
+}
+
 // removeHalfMade removes a work tree, for good and until it is done: what is in it is kept, or can be done without.
 func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) error {
 	if m.Trash == "" {
@@ -135,7 +159,7 @@ func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) error {
 		}
 		durable.Hit(durable.WorktreeDoomed)
 	}
-	if err := a.repo.RemoveWorktree(ctx, m.Dir, m.Trash, m.Above); err != nil {
+	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
 		return err
 	}
 	return a.clone.ForgetHalfMade(m.Session)

@@ -132,14 +132,14 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	path, above, err := a.repo.PlanWorktree(ctx, dir)
+	n, err := a.repo.PlanWorktree(ctx, dir)
 	if errors.Is(err, gitstate.ErrDirTaken) {
 		err = &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
 	}
 	if err != nil {
 		return registry.HalfMade{}, err
 	}
-	m := registry.HalfMade{Session: id, Dir: path, Above: above, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.newID(4))}
+	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.newID(4))}
 	if err := a.clone.KeepHalfMade(m); err != nil {
 		return m, err
 	}
@@ -150,12 +150,12 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
 func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config, main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
 	var done gitstate.Provisioned
-	made, err := a.repo.AddWorktree(ctx, m.Dir, b.At, b.Tree)
+	made, err := a.repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
 		return done, nil, nil, err
 	}
 	a.repo, a.eng.Store, a.away = made, made, m.Session
-	l, err := a.clone.LockWorktree(made.Worktree(), a.holder("wfs new"))
+	l, err := a.lockTree(ctx, made, a.holder("wfs new"))
 	if err != nil {
 		return done, nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +100,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard bool) error {
 	}
 	work := a.repo.Worktree()
 	a.repo, a.eng.Store = here, here
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path)}
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked")}
 	if err := a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
 	}

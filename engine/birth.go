@@ -42,6 +42,9 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	}
 	moved, err := h.begin(ctx, b)
 	if err != nil {
+		if tip, e := e.Store.Ref(context.WithoutCancel(ctx), session.LedgerOf(id)); e != nil || tip != "" {
+			return nil, nil, err // it is born: what is missing is made by the next command, which needs the journal for that
+		}
 		return nil, nil, discarded(j, err)
 	}
 	e.hit("birth/created")

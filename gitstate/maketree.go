@@ -17,52 +17,81 @@ import (
 // ErrDirTaken says that a work tree cannot be made where it was asked for.
 var ErrDirTaken = errors.New("the directory cannot be used")
 
-// PlanWorktree returns the directory that a new work tree would have, cleaned and without links above it, and the
-// directory above it that is there already. The error wraps ErrDirTaken when it cannot be made there.
-func (r *Repo) PlanWorktree(ctx context.Context, dir string) (path, above string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", "", err
+// NewWorktree is where a work tree is made, or was.
+type NewWorktree struct {
+	Path  string // its top directory, without links above it
+	Above string // the directory above it that was there before
+	Name  string // under which git keeps it
+}
+
+// PlanWorktree says where a new work tree would be. The error wraps ErrDirTaken when it cannot be made there.
+func (r *Repo) PlanWorktree(ctx context.Context, dir string) (NewWorktree, error) {
+	var n NewWorktree
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return n, err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return "", "", fmt.Errorf("%w: %s is there already", ErrDirTaken, dir)
+		return n, fmt.Errorf("%w: %s is there already", ErrDirTaken, dir)
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", "", fmt.Errorf("%w: %w", ErrDirTaken, err)
+		return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
 	}
-	above = filepath.Dir(dir)
+	n.Above = filepath.Dir(dir)
 	for {
-		if _, err := os.Stat(above); err == nil {
+		if _, err := os.Stat(n.Above); err == nil {
 			break
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", "", fmt.Errorf("%w: %w", ErrDirTaken, err)
+			return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
 		}
-		above = filepath.Dir(above)
+		n.Above = filepath.Dir(n.Above)
 	}
-	rest, err := filepath.Rel(above, dir)
+	rest, err := filepath.Rel(n.Above, dir)
 	if err != nil {
-		return "", "", err
+		return n, err
 	}
-	if above, err = filepath.EvalSymlinks(above); err != nil {
-		return "", "", err
+	if n.Above, err = filepath.EvalSymlinks(n.Above); err != nil {
+		return n, err
 	}
-	path = filepath.Join(above, rest)
-	if inside(path, r.commonDir) {
-		return "", "", fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, path)
+	n.Path = filepath.Join(n.Above, rest)
+	if inside(n.Path, r.commonDir) {
+		return n, fmt.Errorf("%w: %s lies in git's own directory", ErrDirTaken, n.Path)
 	}
 	trees, err := r.Worktrees(ctx)
 	if err != nil {
-		return "", "", err
+		return n, err
 	}
 	for _, t := range trees {
 		switch {
-		case t.Path == path:
-			return "", "", fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)", ErrDirTaken, path)
-		case !t.Gone && inside(path, t.Path):
-			if err := r.mustIgnore(ctx, t.Path, path); err != nil {
-				return "", "", err
+		case t.Path == n.Path:
+			return n, fmt.Errorf("%w: git remembers a work tree in %s, which is gone (git worktree prune forgets it)", ErrDirTaken, n.Path)
+		case !t.Gone && inside(n.Path, t.Path):
+			if err := r.mustIgnore(ctx, t.Path, n.Path); err != nil {
+				return n, err
 			}
 		}
 	}
-	return path, above, nil
+	n.Name, err = r.freeName(n.Path)
+	return n, err
+}
+
+// freeName makes the name of a work tree's git directory out of that of its directory, fit for refs as well.
+func (r *Repo) freeName(path string) (string, error) {
+	base := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '-'
+	}, filepath.Base(path))
+	base = base[:min(len(base), 80)]
+	name := base
+	for i := 1; ; i++ {
+		if _, err := os.Lstat(r.linkedDir(name)); absent(err) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+		name = fmt.Sprintf("%s%d", base, i)
+	}
 }
 
 // mustIgnore refuses a directory inside of a work tree that git does not ignore there: it would be seen as a part of it.
@@ -86,48 +115,120 @@ func inside(path, dir string) bool {
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// AddWorktree makes a linked work tree in a directory that PlanWorktree has returned, with HEAD detached at a commit and
-// the files of a tree, "" for the commit's own. Files of another tree are as if they were staged.
-func (r *Repo) AddWorktree(ctx context.Context, dir string, at session.Commit, tree session.Tree) (*Repo, error) {
-	if _, err := r.git(ctx, gitOpts{write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", dir, string(at)); err != nil {
-		return nil, err
-	}
-	durable.Hit(durable.WorktreeAdded)
-	made := &Repo{root: dir, env: r.env, userEnv: r.userEnv}
+// AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the commit's own.
+// Files of another tree are as if they were staged.
+//
+// Git's own command makes the parts of an entry one after the other; killed in between, it leaves one that no command of
+// git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that gitrepository-layout(5)
+// describes, and the entry comes to its place whole. Repositories of a new kind are left to git.
+func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) (*Repo, error) {
 	files := string(tree)
 	if files == "" {
 		files = string(at)
 	}
-	if _, err := made.git(ctx, gitOpts{write: true}, "-c", "core.splitIndex=false", "read-tree", "-m", "-u", files); err != nil {
-		return nil, fmt.Errorf("the files of the new work tree: %w", err)
+	add := r.addWhole
+	if !r.readsDirectly() {
+		add = r.addByGit
 	}
-	made, err := Open(ctx, Options{Dir: dir, Env: r.userEnv, Write: true})
-	if err != nil {
+	if err := add(ctx, n, at, files); err != nil {
 		return nil, err
 	}
-	if err := made.syncWorktree(); err != nil {
+	made, err := Open(ctx, Options{Dir: n.Path, Env: r.userEnv, Write: true})
+	if err != nil {
 		return nil, err
 	}
 	durable.Hit(durable.WorktreeFilled)
 	return made, nil
 }
 
-// syncWorktree makes durable what makes a directory a work tree. Its files are in git.
-func (r *Repo) syncWorktree() error {
-	for _, file := range []string{"HEAD", "commondir", "gitdir", "index"} {
-		if err := durable.SyncFile(filepath.Join(r.gitDir, file)); err != nil {
-			return err
-		}
-	}
-	if err := durable.SyncFile(filepath.Join(r.root, ".git")); err != nil {
+func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
+	if _, err := r.git(ctx, gitOpts{write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path, string(at)); err != nil {
 		return err
 	}
-	for _, dir := range []string{r.gitDir, filepath.Dir(r.gitDir), r.commonDir, r.root, filepath.Dir(r.root)} {
-		if err := durable.SyncDir(dir); err != nil {
+	durable.Hit(durable.WorktreeAdded)
+	return r.fillWorktree(ctx, n.Path, "", files)
+}
+
+func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) error {
+	in := &Repo{root: dir, env: r.env, userEnv: r.userEnv}
+	if _, err := in.git(ctx, gitOpts{write: true, gitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m", "-u", files); err != nil {
+		return fmt.Errorf("the files of the new work tree: %w", err)
+	}
+	return nil
+}
+
+// newGitDir is where the git directory of a new work tree is made before it comes to its place.
+func (r *Repo) newGitDir(name string) string {
+	return filepath.Join(r.StateDir(), "worktrees", name, "new")
+}
+
+// linkText is what the file .git of a linked work tree holds.
+func (r *Repo) linkText(name string) string {
+	return "gitdir: " + filepath.ToSlash(r.linkedDir(name)) + "\n"
+}
+
+func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
+	if err := os.MkdirAll(filepath.Dir(n.Path), 0o777); err != nil {
+		return err
+	}
+	if err := os.Mkdir(n.Path, 0o777); err != nil { // nobody else's
+		return err
+	}
+	link := filepath.Join(n.Path, ".git") // first, so that the directory is known for what it is
+	if err := os.WriteFile(link, []byte(r.linkText(n.Name)), 0o666); err != nil {
+		return err
+	}
+	durable.Hit(durable.WorktreeAdded)
+	dir := r.newGitDir(n.Name)
+	if err := r.makeGitDir(dir, string(at)); err != nil {
+		return err
+	}
+	if err := r.fillWorktree(ctx, n.Path, dir, files); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"commondir": "../..\n", "gitdir": filepath.ToSlash(link) + "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := openUp(dir); err != nil {
+		return err
+	}
+	for _, file := range []string{filepath.Join(dir, "HEAD"), filepath.Join(dir, "commondir"), filepath.Join(dir, "gitdir"), filepath.Join(dir, "index"), link} {
+		if err := durable.SyncFile(file); err != nil {
+			return err
+		}
+	}
+	for _, d := range []string{dir, n.Path, filepath.Dir(n.Path)} {
+		if err := durable.SyncDir(d); err != nil {
+			return err
+		}
+	}
+	entries := filepath.Dir(r.linkedDir(n.Name))
+	if err := os.MkdirAll(entries, 0o777); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, r.linkedDir(n.Name)); err != nil {
+		return err
+	}
+	if err := durable.SyncDir(entries); err != nil {
+		return err
+	}
+	return durable.SyncDir(r.commonDir)
+}
+
+// openUp gives a private git directory the modes that git's own entries have: as those of the directory that all share.
+func openUp(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if d.IsDir() {
+			mode = 0o755
+		}
+		return os.Chmod(path, mode)
+	})
 }
 
 // OpenLinked opens the linked work tree of this repository in a directory, nil when there is none.
@@ -139,41 +240,51 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 	return Open(ctx, Options{Dir: dir, Env: r.userEnv, Write: true})
 }
 
-// RemoveWorktree removes a linked work tree with everything in it, and directories above it that are empty then, up to
-// the one that stays. It is renamed to trash first, which lies beside it: whatever somebody puts into its old place is
-// not touched. What is in it must be kept elsewhere, and the caller must have written down that it is being removed;
-// killed in the middle, it is called again with the same names.
-func (r *Repo) RemoveWorktree(ctx context.Context, dir, trash, stays string) error {
-	if inside(r.root, dir) || inside(r.commonDir, dir) {
-		return fmt.Errorf("%s is not removed: this repository lies in it", dir)
+// RemoveWorktree removes a linked work tree with everything in it, and directories above it that are empty then. It is
+// renamed to trash first, which lies beside it: whatever somebody puts into its old place is not touched. What is in it
+// must be kept elsewhere, and the caller must have written down that it is being removed; killed in the middle, it is
+// called again with the same names. One that was never completed is removed too.
+func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
+	if inside(r.root, n.Path) || inside(r.commonDir, n.Path) {
+		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
 	}
-	if err := r.awaitGit(ctx, dir); err != nil {
+	if err := r.awaitGit(ctx, n.Name); err != nil {
 		return err
 	}
-	t, err := r.linkedAt(ctx, dir)
+	t, err := r.linkedAt(ctx, n.Path)
 	if err != nil {
 		return err
 	}
-	if t != nil && !t.Gone {
-		if err := os.Rename(dir, trash); err != nil {
+	if t != nil && !t.Gone || t == nil && r.unborn(n) {
+		if err := os.Rename(n.Path, trash); err != nil {
 			return err
 		}
 	} else {
-		_ = os.Remove(dir) // git had made the directory, and nothing in it; one that is not empty is somebody else's
+		_ = os.Remove(n.Path) // with nothing in it; one that is not empty is somebody else's
 	}
 	if err := os.RemoveAll(trash); err != nil {
 		return err
 	}
 	durable.Hit(durable.WorktreeEmptied)
-	if err := r.ForgetWorktree(ctx, dir); err != nil {
+	if err := os.RemoveAll(r.newGitDir(n.Name)); err != nil {
 		return err
 	}
-	for above := filepath.Dir(dir); above != stays && inside(above, stays); above = filepath.Dir(above) {
+	if err := r.ForgetWorktree(ctx, n.Path); err != nil {
+		return err
+	}
+	for above := filepath.Dir(n.Path); above != n.Above && inside(above, n.Above); above = filepath.Dir(above) {
 		if os.Remove(above) != nil {
 			break // not empty, or not ours
 		}
 	}
 	return nil
+}
+
+// unborn reports whether a directory is that of a work tree whose entry never came to its place: its file .git, which is
+// written first, says which entry that would have been. It may be torn.
+func (r *Repo) unborn(n NewWorktree) bool {
+	text, err := os.ReadFile(filepath.Join(n.Path, ".git"))
+	return err == nil && n.Name != "" && strings.HasPrefix(r.linkText(n.Name), string(text))
 }
 
 // ForgetWorktree removes git's entry of a linked work tree of which nothing is left.
@@ -201,14 +312,16 @@ func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
 }
 
 // awaitGit waits for a git process that still fills a work tree: it may outlive the wfs that began it.
-func (r *Repo) awaitGit(ctx context.Context, dir string) error {
-	t, err := r.linkedAt(ctx, dir)
-	if err != nil || t == nil {
-		return err
-	}
-	lock := filepath.Join(r.linkedDir(t.ID), "index.lock")
+func (r *Repo) awaitGit(ctx context.Context, name string) error {
 	for waited := time.Duration(0); waited < lockPatience; waited += lockPoll {
-		if _, err := os.Lstat(lock); err != nil || oursByMark(lock) {
+		busy := false
+		for _, dir := range []string{r.linkedDir(name), r.newGitDir(name)} {
+			lock := filepath.Join(dir, "index.lock")
+			if _, err := os.Lstat(lock); err == nil && !oursByMark(lock) {
+				busy = true
+			}
+		}
+		if !busy {
 			return nil
 		}
 		if err := pause(ctx, lockPoll); err != nil {

@@ -157,7 +157,8 @@ func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	return err
 }
 
-// mainWorktree is the top of the main work tree, "" when the repository is bare.
+// mainWorktree is the top of the main work tree, "" when the repository is bare. Where that cannot be known, because git's
+// directory lies elsewhere, it is that directory, as git has it.
 func (r *Repo) mainWorktree(ctx context.Context) (string, error) {
 	if r.gitDir == r.commonDir {
 		return r.root, nil
@@ -167,7 +168,10 @@ func (r *Repo) mainWorktree(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Dir(r.commonDir)
+	path := r.commonDir
+	if filepath.Base(path) == ".git" {
+		path = filepath.Dir(path)
+	}
 	for _, entry := range splitZ(out) {
 		key, value, set := strings.Cut(entry, "\n")
 		switch {
@@ -221,7 +225,11 @@ func (r *Repo) WorktreePath(ctx context.Context, id string) (string, error) {
 		return r.root, nil
 	}
 	if id == "main" {
-		return r.mainWorktree(ctx)
+		path, err := r.mainWorktree(ctx)
+		if path == r.commonDir {
+			path = "" // nobody knows
+		}
+		return path, err
 	}
 	linked, err := r.Linked(ctx)
 	for _, t := range linked {

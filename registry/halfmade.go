@@ -19,6 +19,7 @@ type HalfMade struct {
 	Session session.ID `json:"session"`
 	Dir     string     `json:"dir"`   // of the work tree, absolute
 	Above   string     `json:"above"` // the directory above it that was there before
+	Name    string     `json:"name"`  // under which git keeps it
 	RunID   string     `json:"run_id,omitempty"`
 	Trash   string     `json:"trash,omitempty"` // where it is moved to be removed: what is in it is kept, or can be done without
 }
