@@ -103,7 +103,9 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 			j.Next[i] = forSession(j.Next[i], s.ID)
 		}
 	}
+	driver := ""
 	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
+		driver = who.Name()
 		j.Driver = &driverJSON{who.PID, who.Command}
 		switch {
 		case isRun(who):
@@ -113,7 +115,11 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		}
 	}
 	if waiting, err := a.clone.Requests(s.ID); err == nil {
-		j.Requests = len(waiting)
+		for _, r := range waiting {
+			if r.Kind != session.RequestStop || r.Driver == driver { // one that its run did not live to see is void
+				j.Requests++
+			}
+		}
 	}
 	return j
 }

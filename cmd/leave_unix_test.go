@@ -226,6 +226,7 @@ func TestDetachedKilled(t *testing.T) {
 	if n := len(p.inbox()); n != 2 {
 		t.Errorf("%d requests are there", n)
 	}
+	holds(t, p.ok("wfs", "status"), "1 request waits to be taken in") // nobody is left whom the stop could stop
 	if err := os.Remove(filepath.Join(p.home, "told")); err != nil {
 		t.Fatal(err)
 	}
