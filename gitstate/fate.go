@@ -151,8 +151,8 @@ var withoutDocuments = []string{"--", ".", ":(exclude)" + workDir}
 // nothing, FateSquashed when the branch has the same files there now, or had one commit with the same patch.
 func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
 	tip, err := r.Ref(ctx, branch)
-	if err != nil {
-		return "", err
+	if err != nil || tip == "" {
+		return FateNowhere, err
 	}
 	base, err := r.MergeBase(ctx, tip, work)
 	if err != nil || base == "" {

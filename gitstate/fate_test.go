@@ -1,0 +1,122 @@
+package gitstate
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestFate takes work to a branch in every way that people know, and in ways that lose some of it.
+func TestFate(t *testing.T) {
+	t.Parallel()
+	ours := "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+	commit := func(r *testRepo, message string) { r.run("add", "-A"); r.run("commit", "-q", "-m", message) }
+	elsewhere := func(r *testRepo) { // main goes on, in the same file as well
+		r.run("switch", "-q", "main")
+		r.write("long.txt", "head\n"+strings.Repeat("line\n", 20))
+		r.write("other.txt", "other\n")
+		commit(r, "something else")
+	}
+	for _, c := range []struct {
+		name string
+		do   func(r *testRepo) // HEAD is on main; the work is branch feature, handed over as such
+		want Fate
+	}{
+		{"left alone", func(*testRepo) {}, Fate{FateHeld, "feature"}},
+		{"the branch is gone", func(r *testRepo) { r.run("branch", "-q", "-D", "feature") }, Fate{How: FateNowhere}},
+		{"merged, and the branch deleted", func(r *testRepo) {
+			elsewhere(r)
+			r.run("merge", "-q", "--no-edit", "feature")
+			r.run("branch", "-q", "-d", "feature")
+		}, Fate{FateMerged, "main"}},
+		{"fast-forwarded", func(r *testRepo) { r.run("merge", "-q", "--ff-only", "feature") }, Fate{FateMerged, "main"}},
+		{"in a tag", func(r *testRepo) { r.run("tag", "v1", "feature"); r.run("branch", "-q", "-D", "feature") }, Fate{FateMerged, "tags/v1"}},
+		{"squashed", func(r *testRepo) {
+			elsewhere(r)
+			r.run("merge", "-q", "--squash", "feature")
+			r.run("commit", "-q", "-m", "my words")
+			r.run("branch", "-q", "-D", "feature")
+		}, Fate{FateSquashed, "main"}},
+		{"squashed, and changed again since", func(r *testRepo) {
+			elsewhere(r)
+			r.run("merge", "-q", "--squash", "feature")
+			r.run("commit", "-q", "-m", "my words")
+			r.write("new.txt", "another\n")
+			commit(r, "again")
+		}, Fate{FateSquashed, "main"}},
+		{"picked", func(r *testRepo) {
+			elsewhere(r)
+			r.run("cherry-pick", "feature")
+			r.run("branch", "-q", "-D", "feature")
+		}, Fate{FateSquashed, "main"}},
+		{"squashed into a remote's main, fetched", func(r *testRepo) {
+			r.run("switch", "-q", "-c", "tmp")
+			r.run("merge", "-q", "--squash", "feature")
+			r.run("commit", "-q", "-m", "their words")
+			r.run("update-ref", "refs/remotes/origin/main", "HEAD")
+			r.run("switch", "-q", "main")
+			r.run("branch", "-q", "-D", "feature", "tmp")
+		}, Fate{FateSquashed, "origin/main"}},
+		{"amended where it was handed over", func(r *testRepo) {
+			r.run("switch", "-q", "feature")
+			r.run("commit", "-q", "--amend", "-m", "my words")
+			r.run("switch", "-q", "main")
+		}, Fate{FateHeld, "feature"}},
+		{"only some of it was taken", func(r *testRepo) {
+			r.run("checkout", "-q", "feature", "--", "new.txt")
+			commit(r, "some")
+			r.run("branch", "-q", "-D", "feature")
+		}, Fate{How: FateNowhere}},
+		{"taken with a change", func(r *testRepo) {
+			r.run("merge", "-q", "--squash", "feature")
+			r.write("new.txt", ours+"and more\n")
+			commit(r, "reviewed")
+			r.run("branch", "-q", "-D", "feature")
+		}, Fate{How: FateNowhere}},
+		{"the same text in another binary", func(r *testRepo) {
+			r.run("merge", "-q", "--squash", "feature")
+			r.write("bin", "\x00\x01another")
+			commit(r, "binary")
+			r.run("branch", "-q", "-D", "feature")
+		}, Fate{How: FateNowhere}},
+		{"reverted later", func(r *testRepo) {
+			r.run("merge", "-q", "--squash", "feature")
+			r.run("commit", "-q", "-m", "in")
+			r.run("revert", "--no-edit", "HEAD")
+			r.run("branch", "-q", "-D", "feature")
+		}, Fate{FateSquashed, "main"}},
+		{"only on another session's branch", func(r *testRepo) { r.run("branch", "wfs/other", "feature"); r.run("branch", "-q", "-D", "feature") }, Fate{How: FateNowhere}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.write("long.txt", strings.Repeat("line\n", 20))
+			r.run("add", "-A")
+			r.run("commit", "-q", "-m", "base")
+			r.run("switch", "-q", "-c", "feature")
+			r.write("new.txt", ours)
+			r.write("bin", "\x00\x01binary")
+			r.write("long.txt", strings.Repeat("line\n", 20)+"tail\n")
+			commit(r, "work")
+			work := r.head()
+			r.run("update-ref", "refs/wfs/x/ledger", string(work))
+			r.run("switch", "-q", "main")
+			c.do(r)
+			got, err := r.Fate(context.Background(), Work{Commit: work, Base: "refs/heads/main", Handed: "refs/heads/feature"})
+			if err != nil || got != c.want {
+				t.Errorf("%+v, want %+v (%v)", got, c.want, err)
+			}
+		})
+	}
+	t.Run("nothing changed", func(t *testing.T) {
+		t.Parallel()
+		r := newRepo(t)
+		r.run("switch", "-q", "-c", "wfs/x")
+		r.run("commit", "-q", "--allow-empty", "-m", "start")
+		work := r.head()
+		r.run("switch", "-q", "main")
+		if got, err := r.Fate(context.Background(), Work{Commit: work, Base: "refs/heads/main"}); err != nil || got.How != FateNothing {
+			t.Errorf("%+v (%v)", got, err)
+		}
+	})
+}
