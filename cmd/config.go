@@ -80,13 +80,18 @@ func settingOf(x workflows.Setting) settingJSON {
 	return settingJSON{x.Key, x.Value, x.Source, x.Name, x.Line}
 }
 
-// origin says where a setting comes from.
-func origin(x workflows.Setting) string {
+// origin says where a setting comes from, for people.
+func (a *app) origin(x workflows.Setting) string {
 	switch {
 	case x.Source == workflows.FromDefault:
 		return "default"
 	case x.Line > 0:
-		return fmt.Sprintf("%s:%d", x.Name, x.Line)
+		name := x.Name
+		home := a.env.get("HOME")
+		if below, ok := strings.CutPrefix(name, home+string(filepath.Separator)); ok && home != "" {
+			name = filepath.Join("~", below)
+		}
+		return fmt.Sprintf("%s:%d", name, x.Line)
 	}
 	return x.Name
 }
@@ -123,7 +128,7 @@ func (a *app) configList(ctx context.Context, withOrigin bool) error {
 	for _, x := range s.List {
 		row := []cell{{x.Key + "=" + strings.ReplaceAll(x.Text(), "\n", `\n`), plain}}
 		if withOrigin {
-			row = append([]cell{{origin(x), plain}}, row...)
+			row = append([]cell{{a.origin(x), plain}}, row...)
 		}
 		rows = append(rows, row)
 	}

@@ -189,6 +189,9 @@ func (a *app) addLocal(ctx context.Context, list []rulesFile) ([]rulesFile, erro
 		list = append(list, more...)
 	}
 	if findRules(list, localPath) == nil {
+		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(localPath))); err == nil && !info.Mode().IsRegular() {
+			return nil, &findingsError{[]workflows.Finding{{File: localPath, Message: "this is no regular file, and is not read"}}}
+		}
 		return list, nil
 	}
 	tracked, err := a.repo.Tracked(ctx, worktree, localPath)

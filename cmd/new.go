@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -233,7 +234,8 @@ func (a *app) agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	return &agent, nil
 }
 
-// readScript reads a script from where its layer may point: a repository not out of itself, by links neither.
+// readScript reads a script from where its layer may point: a repository not out of itself, by links neither. Only a
+// regular file of a bounded size is read: whoever wrote the path may not have been a person.
 func (a *app) readScript(x workflows.Setting, path string) ([]byte, error) {
 	path = filepath.FromSlash(path)
 	if x.Source == workflows.FromRepository {
@@ -242,12 +244,18 @@ func (a *app) readScript(x workflows.Setting, path string) ([]byte, error) {
 			return nil, err
 		}
 		defer root.Close()
-		return root.ReadFile(path)
+		if _, err := root.Stat(path); err != nil { // a link that leads out, for one
+			return nil, err
+		}
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.repo.Root(), path)
 	}
-	return os.ReadFile(path)
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	return durable.ReadFile(real, workflows.MaxFileSize)
 }
 
 func (a *app) readSpec(b *engine.Birth, file string) error {

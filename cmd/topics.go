@@ -46,6 +46,10 @@ refs/wfs/<session>/ledger, which keeps every checkpoint alive. What a move was a
 refs/wfs/<session>/rescue/<n>. To see a history without all that: git log --exclude='refs/wfs*' --all`),
 		topic("environment", "variables that change what wfs does", `These are read from the environment:
 
+    WFS_WORKFLOW      the workflow of wfs new, over what files say
+    WFS_AGENT         the agent's command, or script:FILE, in the same way
+    WFS_AGREE         person or auto: who agrees that nothing is left
+    XDG_CONFIG_HOME   where your own wfs/config.yaml is (default: ~/.config)
     WFS_PAGER         the pager of long output, instead of git's; empty for none
     NO_COLOR          no colours; CLICOLOR_FORCE=1: also without a terminal
     XDG_STATE_HOME    where is kept what you have trusted (default: ~/.local/state)
@@ -53,6 +57,6 @@ refs/wfs/<session>/rescue/<n>. To see a history without all that: git log --excl
 
 Whoever works in a phase finds its brief in the file WFS_BRIEF and on standard input, may write its result to
 WFS_RESULT, and sees WFS_SESSION, WFS_PHASE, WFS_LAP and WFS_ATTEMPT. Gates see WFS_REPORT. Other variables of yours
-reach neither, unless env: in .wfs/config.yaml names them.`),
+reach neither, unless env: in the configuration names them. Inside a run the first three are not read.`),
 	}
 }

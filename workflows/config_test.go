@@ -167,7 +167,7 @@ version: 1
 workflow: tdd
 
 # Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.
-# ` + "`wfs new --agent 'COMMAND'`" + ` overrides it.
+# ` + "`wfs new --agent 'COMMAND'`" + ` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.
 # agent: {command: 'claude -p --permission-mode acceptEdits', idle: 30m, timeout: 2h}
 
 # Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.

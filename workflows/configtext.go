@@ -37,7 +37,7 @@ func RenderConfig(p Proposal) []byte {
 	idle, timeout := orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
 	if a.Command.IsZero() && a.ScriptPath == "" && idle == DefaultAgentIdle && timeout == DefaultAgentTimeout {
 		line("# Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.")
-		line("# `wfs new --agent 'COMMAND'` overrides it.")
+		line("# `wfs new --agent 'COMMAND'` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.")
 		line("# agent: {command: 'claude -p --permission-mode acceptEdits', idle: %s, timeout: %s}",
 			shortDuration(DefaultAgentIdle), shortDuration(DefaultAgentTimeout))
 	} else {

@@ -106,6 +106,44 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
+// FuzzReadLayers merges two files that are each right: together they are right as well, unless two names differ in
+// capital letters only, and what holds is what the higher one says, or what the lower one does where it is silent.
+func FuzzReadLayers(f *testing.F) {
+	for _, s := range []string{full, "version: 1\nagent: a\n", "version: 1\nagent: {script: /b, idle: 5s}\nenv: [A]\n",
+		"version: 1\ngates:\n  Tests: {run: b}\n", "version: 1\nworktree: {dir: 'a{slug}'}\non-event: [x, y]\n"} {
+		f.Add([]byte("version: 1\ngates:\n  tests: {run: a, format: junit}\nagree: auto\n"), []byte(s))
+	}
+	f.Fuzz(func(t *testing.T, low, high []byte) {
+		layers := []Layer{{Source: FromUser, Name: "low", Text: low}, {Source: FromLocal, Name: "high", Text: high}}
+		a, _ := ReadLayers(layers[0])
+		b, _ := ReadLayers(layers[1])
+		both, findings := ReadLayers(layers...)
+		if a == nil || b == nil {
+			if both != nil || len(findings) == 0 {
+				t.Errorf("a layer is wrong, and all of them are %v", both)
+			}
+			return
+		}
+		if both == nil {
+			for _, f := range findings {
+				if !strings.Contains(f.Message, "differs in nothing but capital letters") {
+					t.Errorf("each layer is right, and together: %v", f)
+				}
+			}
+			return
+		}
+		for _, x := range both.List {
+			inHigh, ok := b.Get(x.Key)
+			if ok && inHigh.Source != FromDefault && !reflect.DeepEqual(x, inHigh) {
+				t.Errorf("%v holds, and the higher layer says %v", x, inHigh)
+			}
+			if inLow, _ := a.Get(x.Key); x.Name == "low" && !reflect.DeepEqual(x, inLow) {
+				t.Errorf("%v holds, and the lower layer says %v", x, inLow)
+			}
+		}
+	})
+}
+
 func FuzzChecklist(f *testing.F) {
 	for _, s := range []string{"", "- [ ] a\n  b\n", "1. [x] a\n\n\t- [ ] b", "```\n- [ ] a\n```", "<!--", "* * *", "- [ ] \r\n-", "# a\n> b"} {
 		f.Add([]byte(s))

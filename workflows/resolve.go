@@ -162,7 +162,7 @@ func checkPlan(p *Plan) []Finding {
 		case a.Command.IsZero() && a.Script == "" && a.ScriptPath == "":
 			findings = append(findings, Finding{
 				Message: fmt.Sprintf("%s of workflow %s: an agent works there, and none is configured", g, p.Workflow.Name),
-				Hint:    "set agent: in .wfs/config.yaml, or pass --agent 'COMMAND'",
+				Hint:    "pass --agent 'COMMAND', or set agent: in .wfs/config.yaml or in your own configuration (wfs config path)",
 			})
 		case a.Command.IsZero() && a.Script == "":
 			findings = append(findings, Finding{Message: fmt.Sprintf("the agent's script %s is empty", a.ScriptPath)})
