@@ -81,7 +81,7 @@ func (a *app) candidates(ctx context.Context, kinds []string, named, typed strin
 	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	for _, kind := range kinds {
 		switch kind {
-		case "FILE":
+		case "FILE", "PATH":
 			return nil, cobra.ShellCompDirectiveDefault
 		case "DIRECTORY":
 			return nil, cobra.ShellCompDirectiveFilterDirs

@@ -39,6 +39,7 @@ func TestCompletion(t *testing.T) {
 		{"workflow show pla", "plain plan :36"},
 		{"workflow check ", ":0"},
 		{"phase back ", "WORK :36"},
+		{"config get gates.tests.r", "gates.tests.run :36"},
 		{"list --status co", "completed :36"},
 		{"--color a", "auto always :36"},
 		{"completion z", "zsh :36"},

@@ -132,7 +132,7 @@ func (a *app) configList(ctx context.Context, withOrigin bool) error {
 		}
 		rows = append(rows, row)
 	}
-	a.table(rows)
+	a.wholeTable(rows)
 	return nil
 }
 
@@ -179,7 +179,11 @@ func knownSetting(key string) error {
 	if len(below) == 0 {
 		below = keys
 	}
-	return &usageError{fmt.Sprintf("there is no key %q; there are: %s", key, strings.Join(below, ", ")), "wfs config list"}
+	e := &usageError{fmt.Sprintf("there is no key %q; there are: %s", key, strings.Join(below, ", ")), "wfs config list"}
+	if near := workflows.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
+		e.hint = "wfs config get " + near
+	}
+	return e
 }
 
 // sameKey reports whether a key is of this form, where NAME stands for any name.
@@ -237,6 +241,6 @@ func (a *app) configPath(ctx context.Context) error {
 		}
 		rows = append(rows, []cell{{string(p.Source), plain}, {p.Path, plain}, {state, plain}})
 	}
-	a.table(rows)
+	a.wholeTable(rows)
 	return nil
 }

@@ -49,9 +49,6 @@ func TestPages(t *testing.T) {
 		want[filepath.Join(pagesDir, name+".md")] = markdownPage(c)
 		want[filepath.Join(manDir, name+".1")] = manPage(c)
 	}
-	if _, err := os.Stat(pagesDir); err != nil && os.Getenv("UPDATE_PAGES") == "" {
-		t.Skip("not written yet")
-	}
 	have := map[string]string{}
 	for _, dir := range []string{pagesDir, manDir} {
 		files, err := filepath.Glob(filepath.Join(dir, "*"))

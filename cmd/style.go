@@ -139,6 +139,19 @@ type cell = span
 // table prints rows in aligned columns. The last column is not padded; on a terminal it is cut where the line would
 // wrap.
 func (a *app) table(rows [][]cell) {
+	for _, row := range aligned(rows) {
+		a.line(row)
+	}
+}
+
+// wholeTable is table without cutting, for what people copy.
+func (a *app) wholeTable(rows [][]cell) {
+	for _, row := range aligned(rows) {
+		a.out("%s", fit(row, 0))
+	}
+}
+
+func aligned(rows [][]cell) []styled {
 	var widths []int
 	for _, row := range rows {
 		for i, c := range row {
@@ -148,17 +161,18 @@ func (a *app) table(rows [][]cell) {
 			widths[i] = max(widths[i], safetext.Width(c.text))
 		}
 	}
+	var lines []styled
 	for _, row := range rows {
 		var line styled
 		for i, c := range row {
-			pad := ""
+			line = append(line, c)
 			if i < len(row)-1 {
-				pad = strings.Repeat(" ", widths[i]-safetext.Width(c.text)+2)
+				line = append(line, span{text: strings.Repeat(" ", widths[i]-safetext.Width(c.text)+2)})
 			}
-			line = append(line, c, span{text: pad})
 		}
-		a.line(line)
+		lines = append(lines, line)
 	}
+	return lines
 }
 
 // short prints one line of standard output that need not be read to its end: a terminal cuts it.
