@@ -42,8 +42,9 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	}
 	moved, err := h.begin(ctx, b)
 	if err != nil {
+		// Once the ledger is there the session is: the journal says what the next command has to complete.
 		if tip, e := e.Store.Ref(context.WithoutCancel(ctx), session.LedgerOf(id)); e != nil || tip != "" {
-			return nil, nil, err // it is born: what is missing is made by the next command, which needs the journal for that
+			return nil, nil, fmt.Errorf("%w (the session is there; to complete it: wfs resume %s)", err, id)
 		}
 		return nil, nil, discarded(j, err)
 	}

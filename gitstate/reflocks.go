@@ -45,7 +45,11 @@ func (r *Repo) noteLocks(refs []string) (done func(), err error) {
 	return func() {
 		r.noting.Lock()
 		defer r.noting.Unlock()
-		if r.noted--; r.noted == 0 {
+		if r.noted--; r.noted > 0 {
+			return
+		}
+		note, err := os.ReadFile(r.lockNote())
+		if err == nil && len(r.leftLocks(string(note))) == 0 { // git may have failed to remove one, and not said so
 			_ = os.Remove(r.lockNote()) // or whoever comes next finds nothing to remove
 		}
 	}, nil
