@@ -210,13 +210,26 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, 
 	return b, err
 }
 
+// proposeWorktree looks at what git ignores, and a new work tree would lack.
+func (a *app) proposeWorktree(ctx context.Context) (workflows.Worktree, error) {
+	ignored, err := a.repo.Ignored(ctx)
+	return phases.ProposeWorktree(ignored, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(a.repo.Root(), name))
+		return err == nil && info.Mode().IsRegular()
+	}), err
+}
+
 func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, base session.Baseline, also []string) error {
 	res := base.Gates[0]
 	workflow := ""
 	if p.Gate.Format.PerTest() {
 		workflow = "tdd"
 	}
-	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res)})
+	provide, err := a.proposeWorktree(ctx)
+	if err != nil {
+		return err
+	}
+	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res), Worktree: provide})
 	before, err := a.rules(ctx)
 	if err != nil {
 		return err
@@ -260,6 +273,12 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 		a.out("  flaky: %s", testNames(base.Flaky))
 	}
 	a.out("wrote %s: %s", configPath, commandText(p.Gate.Run))
+	if len(provide.Copy) > 0 {
+		a.out("in work trees of sessions' own, copied: %s", strings.Join(provide.Copy, " "))
+	}
+	if !provide.Setup.IsZero() {
+		a.out("in work trees of sessions' own, set up by: %s", commandText(provide.Setup))
+	}
 	if workflow == "" {
 		a.out("this command does not tell tests apart, so the tdd workflow cannot use it")
 	}

@@ -132,6 +132,7 @@ func TestRenderConfig(t *testing.T) {
 			p := Proposal{Workflow: "tdd", Gate: g, Agent: a, Seen: "42 tests\npassed\x1b[0m\r\nversion: 7"}
 			if g.Format == FormatExit {
 				p.Workflow = ""
+				p.Worktree = Worktree{Copy: []string{".env", "a b"}, Setup: Command{Shell: "npm ci && x: y"}}
 			}
 			text := RenderConfig(p)
 			got, findings := ParseConfig("config.yaml", text)
@@ -141,7 +142,8 @@ func TestRenderConfig(t *testing.T) {
 			}
 			want := &Config{Version: 1, Workflow: p.Workflow, Agent: a, Gates: map[string]Gate{}}
 			want.Agent.Idle, want.Agent.Timeout = orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
-			want.Worktree = Worktree{Dir: DefaultWorktreeDir, Timeout: DefaultWorktreeTimeout}
+			want.Worktree = p.Worktree
+			want.Worktree.Dir, want.Worktree.Timeout = DefaultWorktreeDir, DefaultWorktreeTimeout
 			g := g
 			g.Where, g.Timeout = InPlace, orDefault(g.Timeout, DefaultGateTimeout)
 			want.Gates[g.Name] = g

@@ -13,6 +13,7 @@ type Proposal struct {
 	Gate     Gate   // the gate that was run
 	Seen     string // what it showed when it was run, for people: "42 tests passed in 3.1 s"
 	Agent    Agent  // zero: an example is written as a comment
+	Worktree Worktree
 }
 
 // RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. ParseConfig reads it back.
@@ -73,6 +74,20 @@ func RenderConfig(p Proposal) []byte {
 	line("    timeout: %s", shortDuration(orDefault(g.Timeout, DefaultGateTimeout)))
 	if g.MayChangeTree {
 		line("    may-change-tree: true")
+	}
+	if w := p.Worktree; len(w.Copy) > 0 || !w.Setup.IsZero() {
+		line("")
+		line("# `wfs new --worktree` gives a session a work tree of its own. Git does not bring there what it ignores.")
+		line("worktree:")
+		for i, name := range w.Copy {
+			if i == 0 {
+				line("  copy:")
+			}
+			line("    - %s", yamlText(name))
+		}
+		if !w.Setup.IsZero() {
+			line("  setup: %s", yamlCommand(w.Setup))
+		}
 	}
 	return []byte(b.String())
 }

@@ -1,0 +1,41 @@
+package phases
+
+import (
+	"strings"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// installs are the commands that fill a directory which git ignores, by the file that says what belongs there: each
+// installs exactly that, and changes no file that git tracks.
+var installs = []struct{ dir, file, command string }{
+	{"node_modules/", "package-lock.json", "npm ci"},
+	{"node_modules/", "pnpm-lock.yaml", "pnpm install --frozen-lockfile"},
+	{"node_modules/", "yarn.lock", "yarn install --frozen-lockfile"},
+	{"node_modules/", "bun.lock", "bun install --frozen-lockfile"},
+	{"node_modules/", "bun.lockb", "bun install --frozen-lockfile"},
+	{".venv/", "uv.lock", "uv sync --frozen"},
+	{".venv/", "poetry.lock", "poetry install"},
+	{".venv/", "requirements.txt", "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"},
+}
+
+// ProposeWorktree says what a new work tree of the project lacks, by what git ignores at its top (directories end in a
+// slash): local settings, which are copied, and installed packages, which are installed anew, because they often know
+// their own place.
+func ProposeWorktree(ignored []string, exists func(name string) bool) workflows.Worktree {
+	var w workflows.Worktree
+	var setup []string
+	done := map[string]bool{}
+	for _, name := range ignored {
+		if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") && !strings.Contains(name, "/") {
+			w.Copy = append(w.Copy, name)
+		}
+		for _, i := range installs {
+			if i.dir == name && !done[name] && exists(i.file) {
+				setup, done[name] = append(setup, i.command), true
+			}
+		}
+	}
+	w.Setup.Shell = strings.Join(setup, " && ")
+	return w
+}
