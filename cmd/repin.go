@@ -51,6 +51,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	c := b.Created
 	r := engine.Repin{Plan: b.Plan, PlanText: b.PlanText, PlanDigest: c.PlanDigest, Workflow: b.Workflow, Agent: c.Agent, AgentTyped: c.AgentTyped,
 		Phase: session.PhaseName(phase)}
+	_, r.Limits = session.SplitGuard(b.Exclude)
 	e, err := h.PlanRepin(r)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type Repin struct {
 	Agent      string // for people
 	AgentTyped bool
 	Phase      session.PhaseName // present phase from now on, "" for the one that it is
+	Limits     session.Guard     // what is configured of it: the limits
 }
 
 // PlanRepin says what a repin would change. Changes is empty when that is nothing.
@@ -36,6 +37,12 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 	}
 	if e.Phase != s.Phase {
 		e.Changes = append(e.Changes, fmt.Sprintf("present phase: %s → %s", s.Phase, e.Phase))
+	}
+	if differ, err := h.limitsDiffer(r.Limits); err != nil {
+		return e, err
+	} else if differ {
+		size, files := r.Limits.Limits()
+		e.Changes = append(e.Changes, fmt.Sprintf("untracked files stay out above %d bytes, new directories above %d files", size, files))
 	}
 	if e.Phase != workflows.Done && w.Phase(e.Phase) == nil {
 		var names []string
@@ -60,6 +67,9 @@ func (h *Hand) Repin(ctx context.Context, r Repin) (*session.Repinned, error) {
 	if err != nil || len(e.Changes) == 0 {
 		return nil, err
 	}
+	if err := h.limit(r.Limits); err != nil {
+		return nil, err
+	}
 	h.plan, h.Plan = r.PlanText, r.Plan
 	h.keepDoc(session.FilePlan, r.PlanText)
 	h.keepDoc(session.FileWorkflow, r.Workflow)
@@ -68,4 +78,22 @@ func (h *Hand) Repin(ctx context.Context, r Repin) (*session.Repinned, error) {
 		return e
 	}, nil)
 	return &e, err
+}
+
+// limitsDiffer reports whether the session's guard has other limits.
+func (h *Hand) limitsDiffer(other session.Guard) (bool, error) {
+	text, err := h.j.Exclude()
+	_, g := session.SplitGuard(text)
+	return g.MaxFileSize != other.MaxFileSize || g.MaxNewFiles != other.MaxNewFiles, err
+}
+
+// limit gives the session's guard other limits. What is held out stays so.
+func (h *Hand) limit(other session.Guard) error {
+	text, err := h.j.Exclude()
+	if err != nil {
+		return err
+	}
+	rules, g := session.SplitGuard(text)
+	g.MaxFileSize, g.MaxNewFiles = other.MaxFileSize, other.MaxNewFiles
+	return h.setExclude(rules, g)
 }
