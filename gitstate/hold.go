@@ -225,14 +225,14 @@ func (r *Repo) directoriesOf(ctx context.Context, c session.Commit) (map[string]
 	return all, err
 }
 
-// inCommit returns those paths of files that a commit has.
+// inCommit returns those files that a commit has.
 func (r *Repo) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
 	has := map[string]bool{}
 	if c == "" {
 		return has, nil
 	}
 	for some := range slices.Chunk(held, 500) {
-		args := []string{"--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", string(c), "--"}
+		args := []string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", string(c), "--"}
 		for _, h := range some {
 			args = append(args, strings.TrimSuffix(h.Path, "/"))
 		}
@@ -240,8 +240,10 @@ func (r *Repo) inCommit(ctx context.Context, c session.Commit, held []session.He
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range splitZ(out) {
-			has[p] = true
+		for _, line := range splitZ(out) { // "mode type id", a tab, the path
+			if meta, p, _ := strings.Cut(line, "\t"); strings.Contains(meta, " blob ") {
+				has[p] = true
+			}
 		}
 	}
 	return has, nil
