@@ -45,7 +45,6 @@ func filled(name string) bool {
 // holding is what a snapshot is to do about what git does not track.
 type holding struct {
 	rules   []byte         // the session's exclude file
-	add     bool           // there is something untracked to add
 	keep    []string       // paths to be kept out
 	held    []session.Held // those of them that were not held out before
 	before  func() ([]session.Held, error)
@@ -55,21 +54,18 @@ type holding struct {
 
 // hold decides what of the work tree is kept out of a private index. x is that index, nil when only git can read it;
 // head is the commit that the work tree builds on, "" for none: what that tracks is never held out.
-func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (holding, error) {
-	var h holding
+func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (h holding, err error) {
 	if exclude != "" {
-		text, err := os.ReadFile(exclude)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if h.rules, err = os.ReadFile(exclude); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return h, err
 		}
-		h.rules = text
 	}
 	rules, g := session.SplitGuard(h.rules)
-	found := looked{untracked: true, suspects: []string{""}} // the whole work tree
+	found := looked{suspects: []string{""}} // the whole work tree
 	if x != nil {
 		found = r.look(x, rules, g)
 	}
-	h.add, h.keep, h.force = found.untracked, found.held, r.forced(x, rules, g)
+	h.keep, h.force = found.held, r.forced(x, rules, g)
 	h.before = soon(func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })
 	if len(found.suspects) == 0 {
 		return h, nil
@@ -86,11 +82,9 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 	if len(ask) == 0 {
 		return h, nil
 	}
-	passed, err := r.sift(ctx, &h, ask, index, x, head)
-	if err != nil {
+	if h.held, err = r.sift(ctx, h.rules, ask, index, x, head); err != nil {
 		return h, err
 	}
-	h.add = h.add || passed
 	for _, p := range ask { // one that holds its own .gitignore, as Python's environments do
 		if p != "" && filled(path.Base(p)) && !slices.ContainsFunc(h.held, func(k session.Held) bool { return k.Path == p }) {
 			h.ignored = append(h.ignored, p)
@@ -174,14 +168,14 @@ func (x *index) tracks(p string) bool {
 	return file != nil || len(below) > 0
 }
 
-// sift asks git for the untracked files at and below some paths ("" for all), notes what of them is to be held out, and
-// reports whether anything else is there. However many they are, only what is held out is kept in memory.
-func (r *Repo) sift(ctx context.Context, h *holding, paths []string, index string, x *index, head session.Commit) (passed bool, err error) {
+// sift asks git for the untracked files at and below some paths ("" for all), and returns what of them is to be held
+// out. However many they are, only that is kept in memory.
+func (r *Repo) sift(ctx context.Context, rules []byte, paths []string, index string, x *index, head session.Commit) ([]session.Held, error) {
 	dirs, err := r.directoriesOf(ctx, head)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	_, g := session.SplitGuard(h.rules)
+	_, g := session.SplitGuard(rules)
 	s := sieve{guard: g, size: func(p string) int64 {
 		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() {
@@ -189,11 +183,10 @@ func (r *Repo) sift(ctx context.Context, h *holding, paths []string, index strin
 		}
 		return info.Size()
 	}, tracked: func(dir string) bool { return dirs[dir] || x != nil && x.tracks(dir) }}
-	args, err := r.excluding(ctx, h.rules)
-	if err != nil {
-		return false, err
+	if err := r.combineExcludes(ctx, rules); err != nil {
+		return nil, err
 	}
-	args = append(args, "ls-files", "-o", "--exclude-standard", "-z", "--")
+	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
 	if len(paths) <= most && paths[0] != "" {
 		for _, p := range paths {
@@ -201,15 +194,11 @@ func (r *Repo) sift(ctx context.Context, h *holding, paths []string, index strin
 		}
 	}
 	if err := r.gitStream(ctx, gitOpts{env: withIndex(index)}, nil, &s, args...); err != nil {
-		return false, err
+		return nil, err
 	}
-	held, passed := s.end()
+	held := s.end()
 	old, err := r.inCommit(ctx, head, held)
-	if err != nil {
-		return false, err
-	}
-	h.held = slices.DeleteFunc(held, func(k session.Held) bool { return old[k.Path] })
-	return passed || len(old) > 0, nil
+	return slices.DeleteFunc(held, func(k session.Held) bool { return old[k.Path] }), err
 }
 
 // directoriesOf returns the paths of the directories of a commit.

@@ -15,10 +15,9 @@ type sieve struct {
 	size    func(path string) int64     // of a file, in bytes
 	tracked func(directory string) bool // whether anything in it is, or was where the work began
 
-	rest  []byte // of a path that is not whole yet
-	open  []openDir
-	files int // that pass, outside every open directory
-	held  []session.Held
+	rest []byte // of a path that is not whole yet
+	open []openDir
+	held []session.Held
 }
 
 // openDir is a directory of which more files may come.
@@ -55,12 +54,9 @@ func (s *sieve) path(p string) {
 			s.enter(p[:i+1])
 		}
 	}
-	at := &s.files
-	if n := len(s.open); n > 0 {
-		at = &s.open[n-1].files
-	}
-	if s.inHeld() || s.guard.Allows(p) || strings.HasSuffix(p, "/") || !s.holds(p) {
-		*at++
+	passes := s.inHeld() || s.guard.Allows(p) || strings.HasSuffix(p, "/") || !s.holds(p)
+	if n := len(s.open); n > 0 && passes {
+		s.open[n-1].files++
 	}
 }
 
@@ -117,16 +113,14 @@ func (s *sieve) close() {
 	}
 	if n := len(s.open); n > 0 {
 		s.open[n-1].files += d.files
-	} else {
-		s.files += d.files
 	}
 }
 
-// end closes what is open and returns what is to be held out, and whether anything else was read.
-func (s *sieve) end() (held []session.Held, passed bool) {
+// end closes what is open and returns what is to be held out.
+func (s *sieve) end() []session.Held {
 	for len(s.open) > 0 {
 		s.close()
 	}
 	slices.SortFunc(s.held, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	return s.held, s.files > 0
+	return s.held
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -165,26 +166,34 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// add is addAll with the gitlinks. What git tracks and what it does not cost git two walks; it is spared the second
-// when there is nothing untracked.
-func (r *Repo) add(ctx context.Context, index string, old *index, exclude string, head session.Commit) (session.Staged, error) {
-	var made session.Staged
+// add is addAll with the gitlinks. Git is started at once, and told what to leave out as soon as that is known: until
+// then it waits for its pathspecs, and what it reads before does not depend on them.
+func (r *Repo) add(ctx context.Context, index string, old *index, exclude string, head session.Commit) (made session.Staged, err error) {
+	pathspecs, tell := io.Pipe()
+	first := soon(func() (addReport, error) {
+		report, err := r.addOnce(ctx, index, pathspecs, "-A")
+		pathspecs.Close() // nobody reads any more
+		return report, err
+	})
 	h, err := r.hold(ctx, index, old, exclude, head)
+	if err == nil {
+		err = r.combineExcludes(ctx, h.rules)
+	}
 	if err != nil {
+		tell.Close() // without a path git adds nothing
+		_, _ = first()
 		return made, err
 	}
-	what := []string{"-u"}
 	paths := []string{".", ":(exclude,top)" + userDir}
-	if h.add {
-		what[0] = "-A"
-		for _, p := range h.keep {
-			// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
-			if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
-				paths = append(paths, ":(exclude,top,literal)"+p)
-			}
+	for _, p := range h.keep {
+		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
+		if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
+			paths = append(paths, ":(exclude,top,literal)"+p)
 		}
 	}
-	if made.Skipped, err = r.addPaths(ctx, index, h.rules, what, paths); err != nil {
+	_, _ = tell.Write(nulTerminated(paths)) // git says itself why it does not read them
+	tell.Close()
+	if made.Skipped, err = r.addRest(ctx, index, paths, first); err != nil {
 		return made, err
 	}
 	if len(h.force) > 0 {
@@ -192,11 +201,11 @@ func (r *Repo) add(ctx context.Context, index string, old *index, exclude string
 		for _, p := range h.force {
 			paths = append(paths, ":(top,literal)"+p)
 		}
-		more, err := r.addPaths(ctx, index, h.rules, []string{"-f"}, paths)
+		report, err := r.addOnce(ctx, index, bytes.NewReader(nulTerminated(paths)), "-f")
 		if err != nil {
 			return made, err
 		}
-		made.Skipped = joinSkips(made.Skipped, more)
+		made.Skipped = joinSkips(made.Skipped, report.skipped)
 	}
 	before, err := h.before()
 	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
@@ -204,41 +213,18 @@ func (r *Repo) add(ctx context.Context, index string, old *index, exclude string
 	return made, err
 }
 
-// excluding are the arguments by which git heeds a session's exclude rules besides the user's.
-func (r *Repo) excluding(ctx context.Context, rules []byte) ([]string, error) {
-	if len(rules) == 0 {
-		return nil, nil
-	}
-	file, err := r.combinedExcludes(ctx, rules)
-	return []string{"-c", "core.excludesFile=" + file}, err
-}
+func nulTerminated(list []string) []byte { return []byte(strings.Join(list, "\x00") + "\x00") }
 
-// addPaths runs `git add` on pathspecs and names what it passed over.
-func (r *Repo) addPaths(ctx context.Context, index string, rules []byte, what, paths []string) ([]session.Skip, error) {
-	excluding, err := r.excluding(ctx, rules)
-	if err != nil {
-		return nil, err
-	}
-	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := append(excluding, "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
-		"add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-	args = append(args, what...)
+// addRest goes on where a first `git add -A` gave up, and names what was passed over.
+func (r *Repo) addRest(ctx context.Context, index string, paths []string, first func() (addReport, error)) ([]session.Skip, error) {
 	var skipped []session.Skip
+	report, err := first()
 	for round := 0; ; round++ {
-		stdin := []byte(strings.Join(paths, "\x00") + "\x00")
-		_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), stdin: stdin, okExit: []int{1}}, args...)
 		var failed *GitError
-		if err != nil && !errors.As(err, &failed) {
+		if err != nil && (!errors.As(err, &failed) || report.fatal == nil) {
 			return nil, err
 		}
-		report := readAddReport(stderr)
 		if report.fatal == nil {
-			if err != nil {
-				return nil, err
-			}
-			if report.unknown != "" {
-				return nil, &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
-			}
 			return append(skipped, report.skipped...), nil
 		}
 		// Git gave up as a whole because of one path: leave that out and try again.
@@ -248,7 +234,21 @@ func (r *Repo) addPaths(ctx context.Context, index string, rules []byte, what, p
 		}
 		skipped = append(skipped, *report.fatal)
 		paths = append(paths, ":(exclude,top,literal)"+report.fatal.Path)
+		report, err = r.addOnce(ctx, index, bytes.NewReader(nulTerminated(paths)), "-A")
 	}
+}
+
+// addOnce runs one `git add` on the pathspecs that it is given to read, each with a NUL behind it.
+func (r *Repo) addOnce(ctx context.Context, index string, pathspecs io.Reader, how string) (addReport, error) {
+	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
+	_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), input: pathspecs, okExit: []int{1}},
+		"-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
+		"add", how, "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+	report := readAddReport(stderr)
+	if err == nil && report.fatal == nil && report.unknown != "" {
+		err = &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
+	}
+	return report, err
 }
 
 // ungraft takes those gitlinks out of a private index that head does not have, names them, and returns the index as it
@@ -334,31 +334,33 @@ func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (s
 	return session.Tree(o.id), r.writeObjects(ctx, o)
 }
 
-// combinedExcludes returns a file with the user's own global excludes followed by the session's. Git reads only one
+// excludesPath is a file with the user's own global excludes followed by a session's. Git reads only one
 // core.excludesFile.
-func (r *Repo) combinedExcludes(ctx context.Context, rules []byte) (string, error) {
+func (r *Repo) excludesPath() string { return filepath.Join(r.worktreeDir(), "excludes") }
+
+// combineExcludes writes that file.
+func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
 	global, err := r.globalExcludes(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var all []byte
 	if global != "" {
 		if all, err = os.ReadFile(global); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+			return err
 		}
 		if len(all) > 0 && all[len(all)-1] != '\n' {
 			all = append(all, '\n')
 		}
 	}
 	all = append(all, rules...)
-	file := filepath.Join(r.worktreeDir(), "excludes")
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, all) {
-		return file, nil
+	if old, err := os.ReadFile(r.excludesPath()); err == nil && bytes.Equal(old, all) {
+		return nil
 	}
 	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
-		return "", err
+		return err
 	}
-	return file, durable.WriteCache(file, all, 0o600)
+	return durable.WriteCache(r.excludesPath(), all, 0o600)
 }
 
 // globalExcludes is the path of the user's own exclude file, "" for none.

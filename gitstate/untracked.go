@@ -18,14 +18,13 @@ import (
 // have to be held out? It costs a few milliseconds where nothing is found, which is nearly always, and knows nothing of
 // exclude rules but for paths that were ignored before: whatever looks suspicious, git is asked about.
 
-// looked is what a look found.
+// looked is what a look found, sorted. A directory's path ends in a slash.
 type looked struct {
-	untracked bool     // something that git may have to add
-	suspects  []string // files and directories that may have to be held out, sorted; a directory's path ends in a slash
-	held      []string // the same, of what is held out already
+	suspects []string // files and directories that may have to be held out
+	held     []string // the same, of what is held out already
 }
 
-// looker compares directories with an index. Several of them are read at the same time.
+// looker compares directories with an index.
 type looker struct {
 	root    string
 	guard   session.Guard
@@ -34,17 +33,24 @@ type looker struct {
 	held    map[string]bool
 	ignored map[string]bool // what the session's rules exclude by path; a directory's path ends in a slash
 	fold    func() map[string]bool
-	slots   chan struct{}
-	wait    sync.WaitGroup
 
-	mu sync.Mutex
-	looked
+	mu    sync.Mutex // guards what follows
+	found looked
+	todo  []trackedDir
+	busy  int // workers that may find more to do
+	more  *sync.Cond
+}
+
+// trackedDir is a directory that holds something tracked.
+type trackedDir struct {
+	prefix  string // its path with a slash at its end, "" for the top
+	out     string // the directory above that is held out but for what is tracked in it, "" for none
+	entries []indexEntry
 }
 
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
-	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{},
-		slots: make(chan struct{}, max(runtime.NumCPU()-1, 1))}
+	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}}}
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -55,52 +61,75 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 		}
 	}
 	l.fold = sync.OnceValue(func() map[string]bool { return foldedPaths(x.entries) })
-	l.wait.Add(1)
-	l.dir("", "", x.entries)
-	l.wait.Wait()
-	slices.Sort(l.suspects)
-	slices.Sort(l.looked.held)
-	l.looked.held = slices.Compact(l.looked.held)
-	return l.looked
+	l.more = sync.NewCond(&l.mu)
+	var done sync.WaitGroup
+	for range max(runtime.NumCPU(), 2) {
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			l.work()
+		}()
+	}
+	done.Wait()
+	slices.Sort(l.found.suspects)
+	slices.Sort(l.found.held)
+	l.found.held = slices.Compact(l.found.held)
+	return l.found
 }
 
-// dir looks at a directory that holds something tracked: entries, whose names begin with prefix. out is the directory
-// above that is held out but for what is tracked in it, "" for none.
-func (l *looker) dir(prefix, out string, entries []indexEntry) {
-	defer l.wait.Done()
-	if l.held[prefix] {
-		out = prefix
+// work looks at directories until there are none and nobody can find more.
+func (l *looker) work() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		for len(l.todo) == 0 {
+			if l.busy == 0 {
+				l.more.Broadcast()
+				return
+			}
+			l.more.Wait()
+		}
+		last := len(l.todo) - 1
+		d := l.todo[last]
+		l.todo = l.todo[:last]
+		l.busy++
+		l.mu.Unlock()
+		below := l.dir(d)
+		l.mu.Lock()
+		l.busy--
+		l.todo = append(l.todo, below...)
+		if len(below) > 1 || l.busy == 0 {
+			l.more.Broadcast()
+		}
 	}
-	for _, e := range l.read(prefix) {
+}
+
+// dir looks at a directory, and returns those in it that hold something tracked.
+func (l *looker) dir(d trackedDir) (below []trackedDir) {
+	if l.held[d.prefix] {
+		d.out = d.prefix
+	}
+	for _, e := range l.read(d.prefix) {
 		name := e.Name()
-		if name == ".git" || prefix == "" && name == userDir {
+		if name == ".git" || d.prefix == "" && name == userDir {
 			continue
 		}
-		file, below := find(entries, len(prefix), name)
+		file, entries := find(d.entries, len(d.prefix), name)
 		switch {
 		case file != nil && (!e.IsDir() || file.mode&indexType == indexGitlink):
-		case e.IsDir() && len(below) > 0:
-			l.wait.Add(1)
-			next := prefix + name + "/"
-			select {
-			case l.slots <- struct{}{}:
-				go func() {
-					l.dir(next, out, below)
-					<-l.slots
-				}()
-			default:
-				l.dir(next, out, below)
-			}
-		case l.twin(prefix + name):
-		case out != "" && !l.guard.Allows(prefix+name):
-			l.note(func() { l.looked.held = append(l.looked.held, out) })
+		case e.IsDir() && len(entries) > 0:
+			below = append(below, trackedDir{d.prefix + name + "/", d.out, entries})
+		case l.twin(d.prefix + name):
+		case d.out != "" && !l.guard.Allows(d.prefix+name):
+			l.note(&l.found.held, d.out)
 		default:
 			left := l.files
-			if !l.fresh(prefix+name, e, &left) {
-				l.suspect(prefix + name + "/")
+			if !l.fresh(d.prefix+name, e, &left) {
+				l.note(&l.found.suspects, d.prefix+name+"/")
 			}
 		}
 	}
+	return below
 }
 
 func (l *looker) read(prefix string) []fs.DirEntry {
@@ -120,19 +149,16 @@ func (l *looker) fresh(p string, e fs.DirEntry, left *int) bool {
 		key += "/"
 	}
 	switch {
-	case l.ignored[key]:
-	case l.guard.Allows(p):
-		l.note(func() { l.untracked = true })
+	case l.ignored[key], l.guard.Allows(p):
 	case l.held[key]:
-		l.note(func() { l.looked.held = append(l.looked.held, key) })
+		l.note(&l.found.held, key)
 	case keyLike(e.Name()), e.IsDir() && filled(e.Name()):
-		l.suspect(key)
+		l.note(&l.found.suspects, key)
 	case e.IsDir():
 		return l.freshDir(p, left)
 	default:
-		l.note(func() { l.untracked = true })
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() > l.size {
-			l.suspect(key)
+			l.note(&l.found.suspects, key)
 		}
 		*left--
 		return *left >= 0
@@ -143,8 +169,7 @@ func (l *looker) fresh(p string, e fs.DirEntry, left *int) bool {
 func (l *looker) freshDir(p string, left *int) bool {
 	list := l.read(p)
 	if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == ".git" }) {
-		l.note(func() { l.untracked = true }) // a repository of its own: git names it
-		return true
+		return true // a repository of its own: git names it
 	}
 	for _, e := range list {
 		if !l.fresh(p+"/"+e.Name(), e, left) {
@@ -154,12 +179,10 @@ func (l *looker) freshDir(p string, left *int) bool {
 	return true
 }
 
-func (l *looker) suspect(p string) { l.note(func() { l.suspects = append(l.suspects, p) }) }
-
-func (l *looker) note(f func()) {
+func (l *looker) note(list *[]string, p string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f()
+	*list = append(*list, p)
 }
 
 // twin reports whether git takes a path for one of its own that is written otherwise, where file systems do that.
