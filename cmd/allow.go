@@ -30,7 +30,7 @@ floods of new files: what is once in a commit stays there. A directory is let in
 is added now; the next checkpoint has it. What git ignores stays ignored.
 
 --list shows what was allowed and what the present checkpoint lacks. --revoke takes an allowance back: a file that is
-in a checkpoint already stays in those that have it, and stays tracked until you say git rm --cached.`,
+in a checkpoint already stays in those that have it, and stays tracked until you git rm --cached it and commit that.`,
 		Example: `  wfs allow data/prices.csv
   wfs allow .env.test testdata/certs/
   wfs allow --list

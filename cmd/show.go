@@ -114,6 +114,12 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 			a.out("  target: %s", t)
 		}
 	}
+	if text := lacks(c); text != "" {
+		a.out("incomplete: it lacks %s", text)
+	}
+	if c.Deleted != nil {
+		a.out("%s", deletes(c))
+	}
 	if j.Logs != "" {
 		a.out("logs: %s", j.Logs)
 	}

@@ -57,7 +57,7 @@ func (h *Hand) Allow(paths []string, revoke bool) ([]string, error) {
 	for _, p := range paths {
 		if revoke {
 			if !h.S.Allows(p) {
-				return nil, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs allow --list " + string(h.ID), Message: fmt.Sprintf("%s was not allowed", p)}
+				return nil, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs allow --list", Message: fmt.Sprintf("%s was not allowed", p)}
 			}
 			guard = guard.Revoke(p)
 			done = append(done, p)

@@ -17,6 +17,7 @@ import (
 const (
 	wayIgnored    = "git ignores it, so no snapshot has it"
 	wayUnknown    = "it is not in the snapshot"
+	wayHeldOut    = "it is held out of checkpoints"
 	wayRepository = "it holds a repository of its own, which wfs does not touch"
 	wayTwin       = "its name differs only in case from "
 )
@@ -48,14 +49,18 @@ func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to session.T
 		return m, err
 	}
 	m.InTheWay = w.found()
-	return m, r.explain(ctx, m.InTheWay)
+	return m, r.explain(ctx, m.InTheWay, from.HeldOut)
 }
 
-// explain says which of the obstacles are ignored.
-func (r *Repo) explain(ctx context.Context, found []session.Skip) error {
+// explain says which of the obstacles are held out, and which are ignored.
+func (r *Repo) explain(ctx context.Context, found []session.Skip, held []session.Held) error {
 	var ask bytes.Buffer
-	for _, s := range found {
-		if s.Why == wayUnknown {
+	for i, s := range found {
+		switch {
+		case s.Why != wayUnknown:
+		case slices.ContainsFunc(held, func(h session.Held) bool { return session.IsWithin(s.Path, strings.TrimSuffix(h.Path, "/")) }):
+			found[i].Why = wayHeldOut
+		default:
 			ask.WriteString(s.Path + "\x00")
 		}
 	}

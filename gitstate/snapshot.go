@@ -206,6 +206,12 @@ func (r *Repo) add(ctx context.Context, index string, old *index, exclude string
 			return made, err
 		}
 		made.Skipped = joinSkips(made.Skipped, report.skipped)
+		if x, _, err := r.readParsed(ctx, index); err != nil {
+			return made, err
+		} else if x != nil { // that may have been all that there is in what is held out
+			rules, g := session.SplitGuard(h.rules)
+			h.held, h.before = nil, func() ([]session.Held, error) { return r.stillHeld(ctx, g, r.look(x, rules, g).held) }
+		}
 	}
 	before, err := h.before()
 	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
