@@ -32,17 +32,7 @@ var sweeps = []struct {
 // TestSweep lets every deed go wrong at every call that changes a file: of wfs, of git and of whatever runs below them.
 // WFS_SWEEP says how much of that is done: all, or one point in so many ("7").
 func TestSweep(t *testing.T) {
-	every := 0
-	switch s := os.Getenv("WFS_SWEEP"); s {
-	case "":
-		t.Skip("WFS_SWEEP is not set: all, or a number for one point in so many")
-	case "all":
-		every = 1
-	default:
-		if _, err := fmt.Sscan(s, &every); err != nil || every < 1 {
-			t.Fatalf("WFS_SWEEP=%s", s)
-		}
-	}
+	every := sweepEvery(t)
 	only := os.Getenv("WFS_SWEEP_DEED")
 	for _, d := range deeds {
 		if only != "" && d.name != only {
@@ -54,6 +44,21 @@ func TestSweep(t *testing.T) {
 			}
 		})
 	}
+}
+
+func sweepEvery(t *testing.T) int {
+	t.Helper()
+	every := 1
+	switch s := os.Getenv("WFS_SWEEP"); s {
+	case "":
+		t.Skip("WFS_SWEEP is not set: all, or a number for one point in so many")
+	case "all":
+	default:
+		if _, err := fmt.Sscan(s, &every); err != nil || every < 1 {
+			t.Fatalf("WFS_SWEEP=%s", s)
+		}
+	}
+	return every
 }
 
 func sweep(t *testing.T, d deed, name string, fault faults.Fault, every int) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,33 +14,30 @@ import (
 )
 
 // Git locks a ref with a file beside it, and HEAD as well when it is on that ref. A git that is killed leaves these
-// files, and nobody can move those refs any more. So before a git of ours is started that moves refs, a note says which;
-// it is removed when that git has ended. Whoever takes the work tree next and finds a note knows which locks are nobody's.
+// files, and nobody can move those refs any more. So before a git of ours is started that moves refs, notes say which;
+// they are removed when that git has ended. Whoever takes the work tree next and finds notes knows which locks are
+// nobody's.
 
-// leftPatience is for how long locks that a note names may go on being held: a git whose wfs was killed may still be at
+// leftPatience is for how long noted locks may go on being held: a git whose wfs was killed may still be at
 // its work, but nobody tells it anything any more.
 const leftPatience = 500 * time.Millisecond
 
-func (r *Repo) lockNote() string { return filepath.Join(r.worktreeDir(), "ref-locks") }
+// lockNotes is the directory of the notes. Each is an empty file whose name says which ref: after a power cut a name is
+// there when one that was made later is, and what a file holds need not be.
+func (r *Repo) lockNotes() string { return filepath.Join(r.worktreeDir(), "ref-locks") }
 
-// noteLocks says which refs are going to be locked, one line each, and returns what takes the note back. Notes of
-// several git processes at once are one note. It need not be synced: after a power cut it is there when a lock is that
-// was made later.
+// noteLocks notes that refs are going to be locked, and returns what takes the notes of all git processes of ours back
+// once none of them runs any more.
 func (r *Repo) noteLocks(refs []string) (done func(), err error) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
-	if r.noted == 0 {
-		if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+	if err := durable.MkdirAll(r.lockNotes()); err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		if err := os.WriteFile(filepath.Join(r.lockNotes(), url.PathEscape(ref)), nil, 0o600); err != nil {
 			return nil, err
 		}
-	}
-	f, err := os.OpenFile(r.lockNote(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.WriteString(strings.Join(refs, "\n") + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
 	}
 	r.noted++
 	return func() {
@@ -48,11 +46,32 @@ func (r *Repo) noteLocks(refs []string) (done func(), err error) {
 		if r.noted--; r.noted > 0 {
 			return
 		}
-		note, err := os.ReadFile(r.lockNote())
-		if err == nil && len(r.leftLocks(string(note))) == 0 { // git may have failed to remove one, and not said so
-			_ = os.Remove(r.lockNote()) // or whoever comes next finds nothing to remove
+		noted := r.notedRefs()
+		if len(r.leftLocks(noted)) == 0 { // git may have failed to remove one, and not said so
+			r.dropNotes(noted)
 		}
 	}, nil
+}
+
+// dropNotes removes notes, or whoever comes next finds nothing to remove.
+func (r *Repo) dropNotes(refs []string) {
+	for _, ref := range refs {
+		_ = os.Remove(filepath.Join(r.lockNotes(), url.PathEscape(ref)))
+	}
+}
+
+func (r *Repo) notedRefs() []string {
+	files, err := os.ReadDir(r.lockNotes())
+	if err != nil {
+		return nil
+	}
+	var refs []string
+	for _, f := range files {
+		if ref, err := url.PathUnescape(f.Name()); err == nil {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
 }
 
 // refsIn returns the refs that a git command is told to move, by its arguments or its input; nil when it moves none.
@@ -74,12 +93,12 @@ func refsIn(args []string, stdin []byte) []string {
 
 // HealLocks removes the locks of refs that a killed process of ours left. The caller holds the work tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
-	note, err := os.ReadFile(r.lockNote())
-	if err != nil {
-		return ignoreAbsent(err)
+	noted := r.notedRefs()
+	if len(noted) == 0 {
+		return nil
 	}
 	for waited := time.Duration(0); ; waited += lockPoll {
-		left := r.leftLocks(string(note))
+		left := r.leftLocks(noted)
 		if len(left) == 0 {
 			break
 		}
@@ -95,23 +114,25 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 			return err
 		}
 	}
-	return ignoreAbsent(os.Remove(r.lockNote()))
+	r.dropNotes(noted)
+	return nil
 }
 
-func (r *Repo) leftLocks(note string) []string {
-	seen := map[string]bool{}
+// leftLocks returns the lock files of refs that are there.
+func (r *Repo) leftLocks(refs []string) []string {
 	var left []string
-	for _, ref := range strings.Fields(note + " HEAD") {
+	for _, ref := range refs {
 		dir := r.commonDir
-		if ref == "HEAD" {
+		switch {
+		case ref == "HEAD":
 			dir = r.gitDir
+		case ref != "packed-refs" && !strings.HasPrefix(ref, "refs/"), strings.Contains(ref, ".."):
+			continue
 		}
 		path := filepath.Join(dir, filepath.FromSlash(ref)+".lock")
-		known := ref == "HEAD" || ref == "packed-refs" || strings.HasPrefix(ref, "refs/") && !strings.Contains(ref, "..")
-		if st, err := os.Lstat(path); known && !seen[path] && err == nil && st.Mode().IsRegular() {
+		if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() {
 			left = append(left, path)
 		}
-		seen[path] = true
 	}
 	return left
 }

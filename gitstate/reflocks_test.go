@@ -15,7 +15,7 @@ func TestHealLocks(t *testing.T) {
 	r := newRepo(t)
 	ctx := context.Background()
 	mine, others := LedgerRef("one"), "refs/heads/main"
-	if _, err := r.noteLocks([]string{mine}); err != nil { // and killed
+	if _, err := r.noteLocks([]string{mine, "HEAD"}); err != nil { // and killed
 		t.Fatal(err)
 	}
 	for _, ref := range []string{mine, others, "HEAD"} {
@@ -29,8 +29,8 @@ func TestHealLocks(t *testing.T) {
 			t.Errorf("the lock of %s: %v", ref, err)
 		}
 	}
-	if _, err := os.Stat(r.lockNote()); !absent(err) {
-		t.Errorf("the note: %v", err)
+	if left := r.notedRefs(); len(left) > 0 {
+		t.Errorf("notes: %v", left)
 	}
 	// Without a note a lock is somebody else's.
 	r.put(filepath.Join(r.commonDir, "HEAD.lock"), "")
@@ -55,8 +55,8 @@ func TestNoteOfMoves(t *testing.T) {
 	if err := r.moveRef(context.Background(), move, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(r.lockNote()); !absent(err) {
-		t.Errorf("the note stays: %v", err)
+	if left := r.notedRefs(); len(left) > 0 {
+		t.Errorf("notes stay: %v", left)
 	}
 	refs := refsIn([]string{"update-ref", "-m", "x", "--stdin"}, []byte("update refs/heads/a 1 2\ndelete refs/wfs/b/index 3\n"))
 	want := []string{"HEAD", "refs/heads/a", "refs/wfs/b/index", "packed-refs"}
