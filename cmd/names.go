@@ -32,16 +32,16 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 	if _, ok := all[session.ID(slug)]; ok {
 		return session.ID(slug), nil
 	}
+	if id, err := session.ParseID(slug); err == nil { // or what was deleted would be the beginning of another's name
+		if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
+			return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
+		}
+	}
 	fits := slices.DeleteFunc(sessionNames(all), func(id string) bool { return !strings.HasPrefix(id, slug) })
 	switch len(fits) {
 	case 1:
 		return session.ID(fits[0]), nil
 	case 0:
-		if id, err := session.ParseID(slug); err == nil {
-			if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
-				return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
-			}
-		}
 		r := &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", name), Hint: a.pickHint(ctx)}
 		if near := workflows.Suggest(slug, sessionNames(all)); near != "" {
 			r.Hint = fmt.Sprintf("did you mean %s? wfs list shows all", near)
