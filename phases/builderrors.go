@@ -92,6 +92,7 @@ var nodeErrorRE = sync.OnceValue(func() (r struct{ at, failed, from *regexp.Rege
 // nodeLine reads Node's word for a file that could not be loaded, for runners that report nothing then (Mocha, AVA, Bun).
 func (b *buildErrors) nodeLine(text string) {
 	re := nodeErrorRE()
+	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
 	if m := re.at.FindStringSubmatch(text); m != nil {
 		b.node = m[1]
 		return

@@ -122,9 +122,9 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		if err := j.readReports(run, reportFile, old); err != nil {
 			return nil, err
 		}
-		if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
-			return nil, err
-		}
+	}
+	if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
+		return nil, err
 	}
 	if run.ran() && run.exit != 0 && g.Format != workflows.FormatCargo {
 		compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })

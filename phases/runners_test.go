@@ -109,6 +109,8 @@ func TestTAPParser(t *testing.T) {
 		{"cut", "1..3\nok 1 a\n", "a=pass damaged"},
 		{"no plan", "ok 1 a\n", "a=pass damaged"},
 		{"bail out", "1..1\nok 1 a\nBail out!\n", "a=pass damaged"},
+		{"ava, a file that cannot be loaded", "TAP version 13\nok 1 - b › b\nnot ok 2 - Error: Cannot find module '../nope.js'\n  ---\n    name: Error\n  ...\nnot ok 3 - test/a.js exited with a non-zero exit code: 1\n\n1..1\n", "b › b=pass test/a.js=error [test/a.js test/a.js ../nope.js]"},
+		{"node, a file that cannot be loaded", "TAP version 13\n# Subtest: /top/test/a.test.js\nnot ok 1 - /top/test/a.test.js\n  ---\n  failureType: 'testCodeFailure'\n  ...\n1..1\n", "test/a.test.js=error [test/a.test.js test/a.test.js ]"},
 		{"time", "1..1\nok 1 a # time=12.3ms\n", "a=pass"},
 	} {
 		if got := summary(parsed(workflows.FormatTAP, tc.in)); got != tc.want {

@@ -23,7 +23,9 @@ type tapParser struct {
 	group  string   // that name
 	after  bool     // the last line was a failing test or about one
 	plan   int      // -1: none
-	tests  int      // at the top
+	loads  []tapLoad
+	fault  *quote // an error outside of all tests, for whose file AVA says next that it ended
+	tests  int    // at the top
 }
 
 // tapLevel is one depth of subtests.
@@ -46,9 +48,10 @@ func newTAPParser(at place) *tapParser {
 	return &tapParser{r: newReport(), at: at, plan: -1, level: []tapLevel{{seen: map[string]int{}}}}
 }
 
-var tapRE = sync.OnceValue(func() (r struct{ test, directive, plan *regexp.Regexp }) {
+var tapRE = sync.OnceValue(func() (r struct{ test, directive, plan, thrown *regexp.Regexp }) {
 	r.test = regexp.MustCompile(`^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
 	r.directive = regexp.MustCompile(`(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
+	r.thrown = regexp.MustCompile(`^\w*Error(?: \[\w+\])?: `)
 	r.plan = regexp.MustCompile(`^1\.\.(\d+)\s*(?:#.*)?$`)
 	return r
 })
@@ -105,6 +108,10 @@ func (p *tapParser) test(depth int, m []string) {
 		}
 	}
 	name = strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {")
+	if depth == 0 && bad(status) && p.loadFailure(name) {
+		p.tests++
+		return
+	}
 	for len(p.level) <= depth {
 		p.level = append(p.level, tapLevel{seen: map[string]int{}})
 	}
@@ -141,6 +148,34 @@ func (p *tapParser) test(depth int, m []string) {
 	if here = &p.level[depth]; len(here.inside) < maxTAPHeld {
 		here.inside = append(here.inside, below...)
 	}
+}
+
+// loadFailure reports whether a line stands for a file that could not be loaded, or for the reason, rather than for a test:
+// AVA says first what was thrown and then whose process ended, Node names the file.
+func (p *tapParser) loadFailure(name string) bool {
+	name = p.at.relative(name)
+	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
+	switch {
+	case tapRE().thrown.MatchString(name):
+		p.fault = &quote{}
+		p.fault.add(name)
+		p.said = p.fault
+		return true
+	case ended && isScriptFile(file) || isScriptFile(name) && !strings.Contains(name, " "):
+		if p.fault == nil {
+			p.fault = &quote{}
+			p.fault.add("test failed") // as in Node's JUnit: it has to be asked for the reason
+		}
+		p.loads = append(p.loads, tapLoad{file, p.fault})
+		p.fault, p.said = nil, nil
+		return true
+	}
+	return false
+}
+
+type tapLoad struct {
+	file string
+	why  *quote
 }
 
 func anyBad(list []tapTest) bool {
@@ -181,6 +216,13 @@ func (p *tapParser) late(q *quote) {
 }
 
 func (p *tapParser) finish() *report {
+	if p.fault != nil { // thrown outside of all tests, by nobody that is named
+		p.r.damaged = strings.SplitN(p.fault.text.String(), "\n", 2)[0]
+	}
+	for _, l := range p.loads {
+		message := p.at.without(strings.TrimSpace(l.why.text.String()))
+		p.r.breaks(breakage{Unit: session.TestID(testName(l.file)), File: l.file, Missing: missingInScript(message), Message: message})
+	}
 	for _, q := range p.quotes {
 		p.r.say(q.id, p.at.without(q.text.String()))
 	}
