@@ -104,6 +104,9 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 	}
 	for _, name := range l.expected {
 		ids := l.expectedAs(name)
+		if to := l.renamed()[session.TestID(name)]; len(ids) == 0 && to != "" {
+			ids = []session.TestID{to}
+		}
 		if len(ids) == 0 {
 			missing = append(missing, session.TestID(name))
 		}

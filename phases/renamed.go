@@ -23,6 +23,11 @@ func (l *lap) renamed() map[session.TestID]session.TestID {
 			gone = append(gone, id)
 		}
 	}
+	for _, name := range l.expected {
+		if len(l.expectedAs(name)) == 0 {
+			gone = append(gone, session.TestID(name))
+		}
+	}
 	if len(gone) == 0 {
 		return l.renames
 	}
@@ -83,7 +88,7 @@ func textsOf(id session.TestID, named bool, files []*changedFile, decls func(*ch
 	declared := false
 	for _, f := range files {
 		for _, d := range decls(f) {
-			if !d.test || !d.declares(id, leaf(id)) || strings.Contains(d.name, "*") {
+			if !d.test || !d.declares(id, leaf(id)) {
 				continue
 			}
 			declared = true
@@ -92,7 +97,8 @@ func textsOf(id session.TestID, named bool, files []*changedFile, decls func(*ch
 			}
 		}
 	}
-	if !declared && named {
+	// The name alone is enough where nothing that changed can have declared the test.
+	if !declared && named && !slices.ContainsFunc(files, func(f *changedFile) bool { return strings.Contains(string(f.before), leaf(id)) }) {
 		texts = append(texts, kind(id)+"its name is "+leaf(id))
 	}
 	return texts
@@ -106,13 +112,14 @@ func kind(id session.TestID) string {
 	return "go "
 }
 
-// text is a declaration's text, with "_" for its name unless that counts.
+// text is a declaration's text, with "_" for its name unless that counts. What closes the suite around the last test of a
+// file is no part of it, nor is what Python adds to a function that becomes a method.
 func (d declaration) text(named bool) string {
+	body := strings.NewReplacer("(self, ", "(", "(self)", "()").Replace(strings.TrimRight(d.body, "}); "))
 	if named {
-		return d.name + "\n" + strings.TrimRight(d.body, "}); ")
+		return d.name + "\n" + body
 	}
-	// What closes the suite around the last test of a file is no part of it.
-	return strings.TrimRight(strings.ReplaceAll(d.body, d.name, "_"), "}); ")
+	return strings.ReplaceAll(body, d.name, "_")
 }
 
 // testFiles are the changed files that hold tests or held some, in the lap or in the present phase.
