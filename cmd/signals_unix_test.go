@@ -38,8 +38,9 @@ func TestHeld(t *testing.T) {
 		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid)
 	}
 	p.ok("git", "worktree", "add", "-q", "-b", "elsewhere", "../linked")
-	for _, args := range []string{"switch one", "resume one", "resume one --at 0"} {
-		p.exits(exitHeld, append([]string{"wfs", "-C", "../linked"}, strings.Fields(args)...), "session one is driven by `wfs run`", pid)
+	p.exits(exitError, []string{"wfs", "-C", "../linked", "switch", "one"}, "WFS-one is checked out in another work tree") // it stays there
+	for _, args := range []string{"resume one", "resume one --at 0"} {
+		p.exits(exitHeld, append([]string{"wfs", "-C", "../linked"}, strings.Fields(args)...), "this work tree is in use by `wfs run`", pid)
 	}
 	holds(t, p.ok("wfs"), "running in WORK")
 	holds(t, p.ok("wfs", "status"), "running in WORK", "driven by wfs run (pid "+pid+")")
