@@ -79,7 +79,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 	}
 	if m.Trash == "" {
 		if alive := a.eng.Works.Alive(m.RunID); len(alive) > 0 {
-			return fmt.Errorf("processes of its set-up are still alive: %v", alive)
+			return fmt.Errorf("processes of its set-up are still alive: %v (kill them, or wait)", alive)
 		}
 		if err := a.rescueHalfMade(ctx, m, who); err != nil {
 			return err

@@ -234,6 +234,9 @@ func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.
 	if err := a.removeHalfMade(ctx, m); err != nil {
 		return fmt.Errorf("%w; and the new work tree could not be removed: %v", why, err)
 	}
+	if errors.Is(why, context.Canceled) {
+		return fmt.Errorf("interrupted, and nothing was left behind: %w", why)
+	}
 	return why
 }
 
