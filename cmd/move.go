@@ -20,6 +20,7 @@ type movedJSON struct {
 	Session   session.ID       `json:"session"`
 	Operation int64            `json:"operation,omitempty"`
 	Head      string           `json:"head,omitempty"`
+	Worktree  string           `json:"worktree,omitempty"` // where that was, when it is not where the command was typed
 	Changes   []session.Change `json:"changes"`
 	Rescued   string           `json:"rescued,omitempty"`
 	Saved     int              `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
@@ -42,6 +43,9 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		Changes: []session.Change{}, Next: next}
 	if saved != nil {
 		j.Saved = saved.Number
+	}
+	if a.away != "" {
+		j.Worktree = a.repo.Root()
 	}
 	if r != nil {
 		j.Did, j.Operation, j.Rescued, j.Note = r.Event.Summary, r.Op, r.Rescued, r.Note
