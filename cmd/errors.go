@@ -109,6 +109,9 @@ func diagnose(err error) failure {
 		f.Code, f.Hint, f.Exit = "usage", usage.hint, exitUsage
 	case errors.As(err, &held):
 		f.Code, f.Exit, f.Hint = "held", exitHeld, "wfs status"
+		if isRun(held.Holder) {
+			f.Hint = strings.TrimSpace("wfs attach " + held.Holder.Session)
+		}
 	case errors.As(err, &found):
 		f.Code, f.Hint, f.Exit = "rules", "wfs workflow check", exitUsage
 	case errors.As(err, &hook):

@@ -35,7 +35,7 @@ func TestHeld(t *testing.T) {
 
 	pid := strconv.Itoa(first.cmd.Process.Pid)
 	for _, args := range []string{"run", "run one", "checkpoint", "switch other", "switch main", "new three", "resume one", "resume --fresh", "finish", "undo", "resume other"} {
-		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid)
+		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid, "hint: wfs attach")
 	}
 	p.ok("git", "worktree", "add", "-q", "-b", "elsewhere", "../linked")
 	p.exits(exitError, []string{"wfs", "-C", "../linked", "switch", "one"}, "WFS-one is checked out in another work tree") // it stays there
