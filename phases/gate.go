@@ -157,6 +157,26 @@ func (g *gateRun) close() {
 	}
 }
 
+// toolMissing returns the line in which an interpreter or a package manager says that the runner is not installed, ""
+// without one. They end with ordinary exit codes, and an agent's code is not to blame.
+func (g *gateRun) toolMissing() string {
+	for _, line := range g.quoted() {
+		for _, says := range []string{
+			"No module named pytest", "No module named unittest", "npx canceled due to missing packages", "could not determine executable to run",
+			"bundler: command not found", "Could not find command ", "error: no such command", "ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL",
+			"Couldn't find the binary ", "Could not open input file: vendor/bin", "error: toolchain ", "No .NET SDKs were found",
+		} {
+			if strings.Contains(line, says) {
+				return line
+			}
+		}
+		if strings.HasPrefix(line, "sh: ") && strings.Contains(line, "not found") || strings.HasPrefix(line, "error Command \"") && strings.HasSuffix(line, "not found.") {
+			return line
+		}
+	}
+	return ""
+}
+
 // saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
 // a sentence.
 func saysNoTests(g *gateRun) bool {

@@ -196,6 +196,9 @@ func (g *gateRun) judge(l *lap) finding {
 	case !g.ran():
 		could.reason = fmt.Sprintf("the command could not run (exit code %d)", g.exit)
 		return could
+	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.tests) == 0 && g.toolMissing() != "":
+		could.reason = "the command could not run: " + g.toolMissing()
+		return could
 	case !g.gate.Format.PerTest() && g.gate.Expect == workflows.ExpectRed:
 		could.reason = "its output has no results by test, so that nobody can tell whether a new one fails"
 		return could

@@ -22,6 +22,8 @@ type lap struct {
 
 	index   *lapIndex
 	renames map[session.TestID]session.TestID
+	// renamedIDs are what the renames lead to.
+	renamedIDs map[session.TestID]bool
 }
 
 // lapIndex answers questions about the tests that ran, made once.

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -36,73 +37,117 @@ func (l *lap) renamed() map[session.TestID]session.TestID {
 			fresh = append(fresh, id)
 		}
 	}
+	files := l.files.testFiles()
+	now := newDeclIndex(files, func(f *changedFile) []declaration { return f.decls })
+	before := newDeclIndex(files, func(f *changedFile) []declaration { return slices.Concat(f.visitDecls, f.oldDecls) })
 	taken := map[session.TestID]bool{}
 	for _, same := range []bool{true, false} { // those that kept their own name first
 		byText := map[string][]session.TestID{}
 		for _, id := range fresh {
-			if !taken[id] {
-				for _, text := range l.files.textsNow(id, same) {
-					byText[text] = append(byText[text], id)
-				}
+			if taken[id] {
+				continue
+			}
+			texts, declared := now.texts(id, same)
+			if !declared && same {
+				texts = []string{nameAlone(id)}
+			}
+			for _, text := range texts {
+				byText[text] = append(byText[text], id)
 			}
 		}
 		for _, id := range gone {
 			if l.renames[id] != "" {
 				continue
 			}
-			for _, text := range l.files.textsBefore(id, same) {
-				i := slices.IndexFunc(byText[text], func(to session.TestID) bool { return !taken[to] })
-				if i >= 0 {
-					l.renames[id], taken[byText[text][i]] = byText[text][i], true
+			texts, declared := before.texts(id, same)
+			if !declared && same && !mentionedBefore(files, leaf(id)) {
+				texts = []string{nameAlone(id)}
+			}
+			for _, text := range texts {
+				free := byText[text]
+				for len(free) > 0 && taken[free[0]] {
+					free = free[1:]
+				}
+				if byText[text] = free; len(free) > 0 {
+					l.renames[id], taken[free[0]] = free[0], true
 					break
 				}
 			}
 		}
 	}
+	l.renamedIDs = taken
 	return l.renames
+}
+
+// mentionedBefore reports whether a changed file may have declared a test in a way that is not understood: then its name
+// alone does not say that it is the same.
+func mentionedBefore(files []*changedFile, name string) bool {
+	return slices.ContainsFunc(files, func(f *changedFile) bool { return bytes.Contains(f.before, []byte(name)) })
 }
 
 // renamedTo reports whether a test is an older one under a new name.
 func (l *lap) renamedTo(id session.TestID) bool {
-	for _, to := range l.renamed() {
-		if to == id {
-			return true
-		}
-	}
-	return false
+	l.renamed()
+	return l.renamedIDs[id]
 }
 
-// textsNow are the texts of a test in the changed files, with its name if that must be the same, and without it if not.
-// Where no changed file declares the test, its own name stands for its text.
-func (l *lapFiles) textsNow(id session.TestID, named bool) []string {
-	return textsOf(id, named, l.testFiles(), func(f *changedFile) []declaration { return f.decls })
+// declIndex finds the declarations of a test among many.
+type declIndex struct {
+	byName map[string][]declaration // also by the name that is shown
+	holes  []declaration            // with wildcards
 }
 
-// textsBefore are the same at the lap's start and when the phase was entered.
-func (l *lapFiles) textsBefore(id session.TestID, named bool) []string {
-	return textsOf(id, named, l.testFiles(), func(f *changedFile) []declaration { return slices.Concat(f.visitDecls, f.oldDecls) })
-}
-
-func textsOf(id session.TestID, named bool, files []*changedFile, decls func(*changedFile) []declaration) []string {
-	var texts []string
-	declared := false
+func newDeclIndex(files []*changedFile, decls func(*changedFile) []declaration) *declIndex {
+	x := &declIndex{byName: map[string][]declaration{}}
 	for _, f := range files {
 		for _, d := range decls(f) {
-			if !d.test || !d.declares(id, leaf(id)) {
-				continue
-			}
-			declared = true
-			if !d.empty {
-				texts = append(texts, kind(id)+d.text(named))
+			switch {
+			case !d.test:
+			case strings.Contains(d.name, "*"):
+				x.holes = append(x.holes, d)
+			default:
+				x.byName[d.name] = append(x.byName[d.name], d)
+				if d.alias != "" {
+					x.byName[d.alias] = append(x.byName[d.alias], d)
+				}
 			}
 		}
 	}
-	// The name alone is enough where nothing that changed can have declared the test.
-	if !declared && named && !slices.ContainsFunc(files, func(f *changedFile) bool { return strings.Contains(string(f.before), leaf(id)) }) {
-		texts = append(texts, kind(id)+"its name is "+leaf(id))
-	}
-	return texts
+	return x
 }
+
+// of lists what may declare a test, in the sense of declares.
+func (x *declIndex) of(id session.TestID) []declaration {
+	name := leaf(id)
+	out := slices.Clone(x.byName[name])
+	if strings.Contains(string(id), "::") { // suites may stand before the name
+		for i := range len(name) {
+			if name[i] == ' ' {
+				out = append(out, x.byName[name[i+1:]]...)
+			}
+		}
+	}
+	for _, d := range x.holes {
+		if d.declares(id, name) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// texts are the texts of a test, with its name if that must be the same, and without it if not.
+func (x *declIndex) texts(id session.TestID, named bool) (texts []string, declared bool) {
+	for _, d := range x.of(id) {
+		declared = true
+		if !d.empty {
+			texts = append(texts, kind(id)+d.text(named))
+		}
+	}
+	return texts, declared
+}
+
+// nameAlone stands for the text of a test that no changed file declares.
+func nameAlone(id session.TestID) string { return kind(id) + "its name is " + leaf(id) }
 
 // kind keeps tests of Go apart from all others.
 func kind(id session.TestID) string {

@@ -1,11 +1,14 @@
 package phases
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -152,6 +155,55 @@ func TestTRXParser(t *testing.T) {
 	}
 	if got := summary(parsed(workflows.FormatTRX, doc[:len(doc)/2])); !strings.Contains(got, "damaged") {
 		t.Error(got)
+	}
+}
+
+// A runner that is not installed is neither red nor green, whatever its launcher's exit code.
+func TestRunnerThatIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		command string
+		verdict session.Verdict
+		class   session.Class
+	}{
+		{"echo '/usr/bin/python3: No module named pytest' >&2; exit 1", session.Blocked, session.ClassInfraError},
+		{"no-such-runner-here || exit 1", session.Blocked, session.ClassInfraError},
+		{"echo 'error Command \"jest\" not found.'; exit 1", session.Blocked, session.ClassInfraError},
+		{"exit 127", session.Blocked, session.ClassInfraError},
+		{"echo 'No module named calc'; exit 1", session.Fail, session.ClassBuildBroken},
+		{`echo '<testsuite><testcase classname="c" name="a"><failure>No module named pytest</failure></testcase></testsuite>'; exit 1`, session.Fail, session.ClassTargetFailing},
+	} {
+		l := newLab(t, map[string]string{"a": "a"})
+		check(t, l.judged(start{}, junitGate(tc.command), workflows.ExpectPass, nil, nil), tc.verdict, tc.class)
+	}
+}
+
+func TestTextParsersStaySmall(t *testing.T) {
+	const size = 16 << 20
+	for format, f := range map[workflows.Format]*flood{
+		workflows.FormatCargo:    {head: "running 9 tests\n", body: "test a ... "},
+		workflows.FormatUnittest: {body: "test_a (m.T.test_a) ... x"},
+		workflows.FormatMinitest: {body: "A#test_a = 0.00 s = "},
+		workflows.FormatTAP:      {body: "    ok 1 - a # "},
+	} {
+		f.n = size
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p := lineParserOf(format, place{"/top"})
+		feed := &lineFeed{to: p.line}
+		_, _ = io.Copy(struct{ io.Writer }{feed}, f)
+		feed.close()
+		p.finish()
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > size/2 {
+			t.Errorf("%s: %d bytes allocated", format, grown)
+		}
+	}
+	// A report in JSON is read as a whole, and refused beyond a size.
+	p := newJestParser(place{"/top"})
+	p.parse(&flood{head: `{"testResults":["`, body: "x", n: maxJSONReport + 10})
+	if p.finish().damaged == "" {
+		t.Error("a report without end was not refused")
 	}
 }
 
