@@ -77,6 +77,17 @@ var careTable = []row{
 		f.on("wfs/two")
 		twoThere(f)
 	}},
+	{state: "deleted with commits of the user's on its branch, whose name somebody has taken since: the commits stay reachable", build: func(f *fixture) {
+		f.ok("git", "update-ref", "refs/heads/wfs/two", f.ok("git", "commit-tree", "-p", "wfs/two", "-m", "mine alone", "wfs/two^{tree}"))
+		f.ok("wfs", "delete", "two", "--force")
+		f.ok("git", "branch", "wfs/two", "side")
+	}, reads: "at checkpoint 2", does: "delete --restore two", says: "restore two", redo: true, then: func(f *fixture) {
+		f.same("wfs/two", "side")
+		f.ok("wfs", "status", "two")
+		if f.grep("mine alone") == "" {
+			f.t.Error("the commit of the user's is not reachable")
+		}
+	}},
 	{state: "deleted, undone with .git/wfs gone", build: func(f *fixture) { f.ok("wfs", "delete", "two", "--force"); f.loseState() },
 		reads: "at checkpoint 2", does: "undo", says: "taken back: delete two", redo: true, then: twoThere},
 }

@@ -138,13 +138,14 @@ func (h *Hand) recoverDelete(ctx context.Context) error {
 		return err
 	}
 	back, copies := reversed(t)
-	if _, err := st.Settle(ctx, h.ID, session.Turn{Refs: back}); err != nil {
+	settled, err := st.Settle(ctx, h.ID, session.Turn{Refs: back})
+	if err != nil {
 		return err
 	}
 	if err := h.append(session.Dropped{Why: oneLine(refused.Message, 200)}); err != nil {
 		return err
 	}
-	if _, err := st.Settle(ctx, h.ID, session.Turn{Refs: copies}); err != nil {
+	if _, err := st.Settle(ctx, h.ID, session.Turn{Refs: unneeded(copies, back, settled)}); err != nil {
 		return err
 	}
 	return h.j.Unclaim(st.Worktree())
@@ -237,7 +238,8 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 	if err := e.neverDeleted(ctx, id, tip, summary); err != nil {
 		return 0, err
 	}
-	if _, err := e.Store.Settle(ctx, id, session.Turn{Refs: back}); err != nil {
+	settled, err := e.Store.Settle(ctx, id, session.Turn{Refs: back})
+	if err != nil {
 		return 0, err
 	}
 	e.hit("delete/restored")
@@ -250,8 +252,19 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 	if err != nil {
 		return 0, err
 	}
-	_, err = e.Store.Settle(ctx, id, session.Turn{Refs: copies})
+	_, err = e.Store.Settle(ctx, id, session.Turn{Refs: unneeded(copies, back, settled)})
 	return n, err
+}
+
+// unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that
+// holds the commits that were on it.
+func unneeded(copies, back []session.RefMove, s session.Settled) []session.RefMove {
+	there := map[session.Commit]bool{}
+	for _, m := range back {
+		foreign := slices.ContainsFunc(s.Foreign, func(f session.RefMove) bool { return f.Ref == m.Ref })
+		there[m.New] = there[m.New] || !foreign
+	}
+	return slices.DeleteFunc(copies, func(m session.RefMove) bool { return !there[m.Old] })
 }
 
 // neverDeleted says in the journal that the deletion is taken back, before the session is there again: or the next
