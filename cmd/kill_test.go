@@ -45,6 +45,27 @@ func onHanded(f *fixture) { f.t.Helper(); f.on("handed"); f.branchHolds("handed"
 
 const newInTree = "new three --workflow plain --agent true --worktree"
 
+// holdOut leaves things in the work tree that no checkpoint may have.
+func (f *fixture) holdOut() {
+	f.write(".env", "a secret that is nowhere else\n")
+	f.write("node_modules/x.js", "x of a dependency\n")
+}
+
+// heldOut checks that files are as holdOut left them, and that there is no object of them.
+func (f *fixture) heldOut(names ...string) {
+	f.t.Helper()
+	for _, name := range names {
+		if !f.exists(name) {
+			f.t.Errorf("%s is gone", name)
+			continue
+		}
+		id := f.ok("git", "hash-object", name)
+		if all := f.ok("git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"); strings.Contains(all, strings.TrimSpace(id)) {
+			f.t.Errorf("there is an object of %s", name)
+		}
+	}
+}
+
 // withSetup configures a set-up, a copy and a link for new work trees.
 func withSetup(f *fixture) {
 	f.write(".wfs/config.yaml", "version: 1\ngates:\n  tests: {run: 'true'}\nworktree: {copy: [keep.ignored], link: [linked.ignored], setup: 'echo made > made.ignored'}\n")
@@ -90,6 +111,31 @@ var deeds = []deed{
 	{
 		name: "checkpoint", args: "checkpoint -m x", before: dirty,
 		done: func(f *fixture) { f.branchHolds("wfs/one", "edited.txt", "untracked.txt") },
+	},
+	{
+		name: "checkpoint that holds something out", args: "checkpoint -m x",
+		before: func(f *fixture) { f.dirty(); f.holdOut() }, dirty: true,
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "edited.txt", "untracked.txt")
+			f.heldOut(".env", "node_modules/x.js")
+		},
+	},
+	{
+		name: "allow", args: "allow node_modules", dirty: true,
+		before: func(f *fixture) {
+			f.holdOut()
+			f.write("edited.txt", "with something held out\n")
+			f.ok("wfs", "checkpoint")
+		},
+		done: func(f *fixture) {
+			f.write("edited.txt", "with something let in\n")
+			f.ok("wfs", "checkpoint")
+			f.branchHolds("wfs/one", "node_modules/x.js")
+			f.heldOut(".env")
+			if n := strings.Count(f.ok("wfs", "allow", "--list"), "allowed"); n != 1 {
+				f.t.Errorf("allowed %d times", n)
+			}
+		},
 	},
 	{
 		name: "checkpoint that merges packs", args: "checkpoint -m x",

@@ -74,5 +74,6 @@ func (h *Hand) Allow(paths []string, revoke bool) ([]string, error) {
 	if err := h.append(session.Allowed{Paths: paths, Revoked: revoke}); err != nil {
 		return nil, err
 	}
+	h.e.hit("paths/allowed")
 	return done, h.setExclude(rules, guard)
 }

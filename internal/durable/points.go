@@ -29,7 +29,8 @@ const (
 	FinishBranch        Point = "finish/branch"
 	FinishCommitted     Point = "finish/committed"
 	BirthCreated        Point = "birth/created"
-	AnswerGiven         Point = "answer/given" // by a person, and not judged yet
+	AnswerGiven         Point = "answer/given"  // by a person, and not judged yet
+	PathsAllowed        Point = "paths/allowed" // and the exclude file does not say so yet
 	DeleteJournaled     Point = "delete/journaled"
 	DeleteRestored      Point = "delete/restored"  // the session is there again, the copies as well
 	WorktreeNoted       Point = "worktree/noted"   // written down, nothing made
@@ -56,6 +57,6 @@ var Points = []Point{
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,
-	AnswerGiven, RunStarted, RunEnded, RunJudged, RunDecided,
+	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	InboxPosted, InboxHeard, InboxRemoved,
 }
