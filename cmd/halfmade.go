@@ -13,9 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// holder is what a lock says about this command.
+// holder is what a lock says about this command: the same in every lock, so that the process has one name.
 func (a *app) holder(command string) registry.Holder {
-	return registry.Holder{PID: a.env.PID, Command: command, Since: a.env.Now().Unix()}
+	if a.since == 0 {
+		a.since = a.env.Now().Unix()
+	}
+	return registry.Holder{PID: a.env.PID, Command: command, Since: a.since}
 }
 
 // holdSession takes a session's lock and no work tree's.

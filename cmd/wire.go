@@ -32,6 +32,7 @@ type app struct {
 	clone   *registry.Clone
 	eng     *engine.Engine
 	locks   []*durable.Lock
+	since   int64      // Unix seconds: when the first lock was asked for
 	notices *notices   // of a run, nil for other verbs
 	claimed session.ID // locked already, to complete its move
 	away    session.ID // acting on this one in its own work tree, which is not where the command was typed
@@ -102,7 +103,7 @@ func (a *app) begin(ctx context.Context, command string, detached bool) error {
 
 // hold takes the lock of this work tree, then those of sessions, in a fixed order. They end with the process.
 func (a *app) hold(command string, ids ...session.ID) error {
-	who := registry.Holder{PID: a.env.PID, Command: command, Since: a.env.Now().Unix()}
+	who := a.holder(command)
 	a.eng.Driver = who.Name()
 	if len(a.locks) == 0 {
 		l, err := a.clone.LockWorktree(a.repo.Worktree(), who)
