@@ -72,6 +72,19 @@ func TestParent(t *testing.T) {
 	}
 }
 
+func TestLeaf(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[session.TestID]string{
+		"x.org/a.TestA/sub": "TestA", "tests.a.T::test_x[1-2]": "test_x", "org.x.CalcTest::many(int)[1]": "many", "org.x.CalcTest::adds()": "adds",
+		"N.CalcTests::Adds(a: 1)": "Adds", `CalcTest::testMany with data set "two (2)"`: "testMany", "src/a.test.js::suite > add(1)": "add(1)",
+		"a.test.js::adds (twice)": "adds (twice)", "calc > adds#2": "adds", "calc.test › adds": "adds", "calc::tests::adds": "adds",
+	} {
+		if got := leaf(id); got != want {
+			t.Errorf("leaf(%q) = %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestOtherDeclarations(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ file, src, want string }{

@@ -131,7 +131,23 @@ func leaf(id session.TestID) string {
 			s = after
 		}
 	}
-	return bare(s)
+	s = bare(s)
+	if class, _, ok := strings.Cut(string(id), "::"); ok {
+		s, _, _ = strings.Cut(s, " with data set ") // PHPUnit's table
+		if word := method(class, s); word != "" {
+			return word
+		}
+	}
+	return s
+}
+
+// method is the name in "adds()", "many(int)" of the JVM and "Adds(a: 1)" of .NET, "" for everything else.
+func method(class, name string) string {
+	word, _, ok := strings.Cut(name, "(")
+	if !ok || !strings.HasSuffix(name, ")") || !isWord(word) || strings.Contains(class, "/") || isScriptFile(class) {
+		return ""
+	}
+	return word
 }
 
 // bare takes pytest's parameters and the number of a duplicate from a name.
@@ -165,7 +181,7 @@ func parent(id session.TestID) session.TestID {
 	if p, number := beforeLast(s, "::case_"); ok && number != "" && number[0] >= '0' && number[0] <= '9' { // rstest
 		return session.TestID(p)
 	}
-	if p, _, params := strings.Cut(name, "("); ok && params && strings.HasSuffix(name, ")") && isWord(p) && !strings.Contains(class, "/") { // the JVM, .NET
+	if p := method(class, name); ok && p != "" {
 		return session.TestID(class + "::" + p)
 	}
 	return ""

@@ -138,6 +138,34 @@ func TestMinitestParser(t *testing.T) {
 	}
 }
 
+// Dialects of JUnit XML that no tool here writes.
+func TestJUnitDialects(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, in, want, raised string }{
+		{"gradle", `<testsuite name="org.x.CalcTest" tests="3" timestamp="2026-11-21T05:00:00" hostname="h"><properties/><testcase name="adds()" classname="org.x.CalcTest" time="0.01"/><testcase name="[1] 1" classname="org.x.CalcTest"/><testcase name="stub()" classname="org.x.CalcTest"><failure message="java.lang.UnsupportedOperationException" type="java.lang.UnsupportedOperationException">at x</failure></testcase><system-out><![CDATA[]]></system-out></testsuite>`,
+			"org.x.CalcTest::[1] 1=pass org.x.CalcTest::adds()=pass org.x.CalcTest::stub()=fail", ""},
+		{"surefire, a stub and a suite that cannot be set up", `<testsuite name="x"><testcase name="stub" classname="org.x.T"><error message="no" type="java.lang.UnsupportedOperationException">x</error></testcase><testcase name="" classname="org.x.U"><error message="boom" type="x"/></testcase></testsuite>`,
+			"org.x.T::stub=error org.x.U::(unnamed)=error", "org.x.T::stub"},
+		{"rspec_junit_formatter", `<testsuite name="rspec"><testcase classname="spec.calc_spec" name="Calc adds" file="./spec/calc_spec.rb" time="0.01"></testcase></testsuite>`, "spec.calc_spec::Calc adds=pass", ""},
+		{"jest-junit", `<testsuites name="jest tests"><testsuite name="calc" errors="0" failures="0"><testcase classname="/top/test/calc.test.js" name="calc &gt; adds" time="0"/></testsuite></testsuites>`, "test/calc.test.js::calc > adds=pass", ""},
+		{"JunitXml.TestLogger", `<testsuites><testsuite name="Calc.Tests.dll"><testcase classname="Calc.Tests.CalcTests" name="Many(a: 1)" time="0.1"><failure message="no" type="failure">at x</failure></testcase></testsuite></testsuites>`, "Calc.Tests.CalcTests::Many(a: 1)=fail", ""},
+		{"pytest's set-up", `<testsuite name="pytest"><testcase classname="tests.test_a" name="test_x[1-a/b]"><error message="failed on setup with &quot;E&quot;">x</error></testcase></testsuite>`, "tests.test_a::test_x[1-a/b]=error", ""},
+		{"swift", `<testsuites><testsuite name="TestResults"><testcase classname="CalcTests.CalcTests" name="testAdds" time="0.1"/></testsuite></testsuites>`, "CalcTests.CalcTests::testAdds=pass", ""},
+	} {
+		r := parsed(workflows.FormatJUnit, tc.in)
+		if got := summary(r); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+		var raised []string
+		for id := range r.raised {
+			raised = append(raised, string(id))
+		}
+		if got := strings.Join(raised, " "); got != tc.raised {
+			t.Errorf("%s: raised %s, want %s", tc.name, got, tc.raised)
+		}
+	}
+}
+
 func TestTRXParser(t *testing.T) {
 	t.Parallel()
 	const doc = `<?xml version="1.0" encoding="utf-8"?><TestRun xmlns="http://microsoft.com/schemas/VisualStudio/TeamTest/2010"><Results>

@@ -134,14 +134,6 @@ func declaredNames(id session.TestID) []string {
 	if _, name := goTest(id); name != "" {
 		return append(names, strings.Split(name, "/")[1:]...) // methods of suites
 	}
-	if class, name, ok := strings.Cut(string(id), "::"); ok && !strings.Contains(class, "/") && !isScriptFile(class) {
-		if word, _, ok := strings.Cut(name, "("); ok && word != "" && !strings.ContainsAny(word, " ") {
-			names = append(names, word) // adds(int), Adds(a: 1)
-		}
-		if word, _, ok := strings.Cut(name, " with data set "); ok {
-			names = append(names, word) // PHPUnit's table
-		}
-	}
 	if segments := strings.Split(string(id), "::"); len(segments) > 2 {
 		names = append(names, segments[1:len(segments)-1]...) // adds::case_1 of rstest
 	}
