@@ -315,6 +315,9 @@ func (a *app) oldDeletions(ctx context.Context, before time.Time) ([]rubbish, er
 		if r.Objects, err = a.repo.Weight(ctx, r.Refs); err != nil {
 			return nil, err
 		}
+		if there[d.ID] != "" {
+			r.Kept = "the session is there again, and this may hold what is not: git log " + r.Refs[0]
+		}
 		if left[d.ID]--; left[d.ID] == 0 && there[d.ID] == "" { // nothing of that name is left
 			l, _, err := a.clone.SessionLitter(d.ID)
 			if err != nil {
