@@ -139,7 +139,10 @@ func (a *app) rescueHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		}
 	}
 	snap, err := repo.Snapshot(ctx, exclude)
-	if err != nil || snap.Clean() {
+	if err != nil {
+		return err
+	}
+	if kept, err := repo.Kept(ctx, snap); err != nil || kept {
 		return err
 	}
 	ref, err := repo.Rescue(ctx, m.Session, "removing a work tree that was being made", snap, a.env.Now().Unix())

@@ -220,6 +220,8 @@ var deeds = []deed{
 				f.t.Fatalf("exit %d: %s", exit, out)
 			}
 			f.write("../repo-three/theirs.txt", "typed there\n")
+			f.ok("git", "-C", "../repo-three", "add", "theirs.txt")
+			f.ok("git", "-C", "../repo-three", "commit", "-q", "-m", "theirs")
 			f.write("../repo-three/ignored.ignored", "made there\n")
 		},
 		done: func(f *fixture) {

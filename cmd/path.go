@@ -48,7 +48,8 @@ was handed over is found where that was done. It writes nothing and takes no loc
 }
 
 // placeOf returns the work tree that belongs to a session: the one on its branch, this one before others; or, when its
-// work was handed over, the one where that was done and that is still on the branch of the handover.
+// work was handed over, the one where that was done and that is still on the branch of the handover; or the one that was
+// made for it, if that is on no branch now, as after an undo.
 func (a *app) placeOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
 	trees, err := a.repo.On(ctx, session.BranchOf(id))
 	if err != nil {
@@ -78,5 +79,29 @@ func (a *app) placeOf(ctx context.Context, id session.ID) (*gitstate.Worktree, e
 			}
 		}
 	}
+	if t, err := a.madeFor(ctx, id); err != nil || t != nil {
+		return t, err
+	}
 	return nil, &session.Refusal{Code: session.RefuseNotCurrent, Message: id.Display() + " is checked out in no work tree", Hint: "wfs resume " + string(id)}
+}
+
+// madeFor returns the work tree that was made for a session and is on no branch, nil for none.
+func (a *app) madeFor(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	trees, err := a.repo.Linked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range trees {
+		if t.Branch != "" || t.Gone {
+			continue
+		}
+		p, err := a.clone.Provided(t.ID, id, t.Path)
+		if err != nil {
+			return nil, err
+		}
+		if p.Session == id {
+			return &trees[i], nil
+		}
+	}
+	return nil, nil
 }

@@ -164,7 +164,10 @@ func (a *app) keepEdits(ctx context.Context, h *engine.Hand, j *removedJSON) err
 		j.Saved = saved.Number
 	}
 	snap, err := a.repo.Snapshot(ctx, a.clone.ExcludeFile(h.ID))
-	if err != nil || snap.Clean() {
+	if err != nil {
+		return err
+	}
+	if kept, err := a.repo.Kept(ctx, snap); err != nil || kept {
 		return err
 	}
 	j.Rescued, err = a.repo.Rescue(ctx, h.ID, "removing the work tree of "+string(h.ID), snap, a.env.Now().Unix())

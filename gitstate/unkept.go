@@ -50,6 +50,16 @@ func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, o
 	return list, nil
 }
 
+// Kept reports whether nothing in a snapshot would be lost with its work tree: the files and the index are those of HEAD's
+// commit, and a ref leads to that.
+func (r *Repo) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
+	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
+		return s.Clean(), nil
+	}
+	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--count=1", "--format=%(refname)", "--contains="+string(s.Head.Commit))
+	return len(out) > 0, err
+}
+
 // sameIn reports whether everything at a path of one directory is the same in another one, or is a link into that.
 func sameIn(dir, other, name string) (bool, error) {
 	target, err := filepath.EvalSymlinks(other)
