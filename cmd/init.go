@@ -103,7 +103,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 		case ctx.Err() != nil:
 			return p, base, ctx.Err()
 		case errors.As(err, &changed):
-			return p, base, &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: ignoreHint(changed.Paths)}
+			return p, base, &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: ignoreHint(changed)}
 		case err != nil:
 			if first == nil {
 				first = cannotTry(p, err)
@@ -133,22 +133,33 @@ func cannotTry(p phases.Proposal, err error) error {
 	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
 }
 
-// ignoreHint is the command that makes git ignore what a gate wrote: the directories, or the files at the top.
-func ignoreHint(paths []string) string {
+// ignoreHint says what to do about files that a gate wrote: git ignores those that are new, and the others are committed.
+func ignoreHint(changed *phases.ChangedTreeError) string {
+	if len(changed.Edited) > 0 {
+		return "commit what it makes of " + safetext.Line(changed.Edited[0], 100) + ", then: wfs init"
+	}
 	var names []string
-	for _, p := range paths {
-		top, _, below := strings.Cut(p, "/")
-		if below {
-			top += "/"
-		}
-		if len(names) < 5 && !slices.Contains(names, top) {
-			names = append(names, top)
+	for _, p := range changed.New {
+		if name := builtBelow(p); len(names) < 5 && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
 		return "ignore what it writes in .gitignore, then: wfs init"
 	}
-	return "if those are made by the tests: printf '%s\\n' " + strings.Join(quoteAll(names), " ") + " >> .gitignore   (then wfs init again)"
+	return "printf '%s\\n' " + strings.Join(quoteAll(names), " ") + " >> .gitignore   (if the tests made that), then: wfs init"
+}
+
+// builtBelow is the part of a path that names the directory into which tools build, or the whole path.
+func builtBelow(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts[:len(parts)-1] {
+		switch part {
+		case "target", "build", "out", "bin", "obj", "dist", "node_modules", "coverage", "__pycache__", ".pytest_cache", ".gradle", ".venv", "venv", "vendor":
+			return "/" + strings.Join(parts[:i+1], "/") + "/"
+		}
+	}
+	return "/" + path
 }
 
 func quoteAll(names []string) []string {

@@ -79,7 +79,15 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	}
 	if now != *tree {
 		if !g.MayChangeTree {
-			return nil, &ChangedTreeError{Paths: j.changedPaths(ctx, *tree, now), reason: fmt.Sprintf("gate %s: %s", g.Name, j.changedTree(ctx, g, *tree, now))}
+			fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s", g.Name, j.changedTree(ctx, g, *tree, now))}
+			for _, c := range j.changesOf(ctx, *tree, now) {
+				if c.Status == "A" {
+					fault.New = append(fault.New, c.Path)
+				} else {
+					fault.Edited = append(fault.Edited, c.Path)
+				}
+			}
+			return nil, fault
 		}
 		*tree = now
 	}
@@ -88,7 +96,8 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 
 // ChangedTreeError says that a gate leaves files that git does not ignore.
 type ChangedTreeError struct {
-	Paths  []string // what it changed, as far as that could be found out
+	New    []string // files that were not there, as far as that could be found out
+	Edited []string // files that were
 	reason string
 }
 

@@ -291,13 +291,18 @@ func (j *Judge) keepFailures(runDir string, list []Failure) {
 // changedTree says what a gate did to the tree.
 func (j *Judge) changedTree(ctx context.Context, g workflows.Gate, from, to session.Tree) string {
 	what := "files that are not ignored"
-	if paths := j.changedPaths(ctx, from, to); len(paths) > 0 {
+	if changes := j.changesOf(ctx, from, to); len(changes) > 0 {
+		paths := make([]string, len(changes))
+		for i, c := range changes {
+			paths[i] = c.Path
+		}
 		what = some(paths)
 	}
 	return "it changed " + what + ": ignore such files in .gitignore, or set may-change-tree for the gate"
 }
 
-func (j *Judge) changedPaths(ctx context.Context, from, to session.Tree) []string {
+// changesOf lists what differs, nothing when that cannot be found out.
+func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.Change {
 	if j.Changes == nil {
 		return nil
 	}
@@ -305,11 +310,7 @@ func (j *Judge) changedPaths(ctx context.Context, from, to session.Tree) []strin
 	if err != nil {
 		return nil
 	}
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = c.Path
-	}
-	return paths
+	return changes
 }
 
 // maxRead bounds what is read of one source file. A test file beyond it is judged by its name alone.
