@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
 )
 
 // Git locks a ref with a file beside it, and HEAD as well when it is on that ref. A git that is killed leaves these
@@ -104,6 +105,9 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 		}
 		if waited >= leftPatience {
 			for _, path := range left {
+				if filepath.Base(path) == packedLock && !r.nobodyPacks() {
+					continue
+				}
 				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
@@ -116,6 +120,23 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 	}
 	r.dropNotes(noted)
 	return nil
+}
+
+const packedLock = "packed-refs.lock"
+
+// nobodyPacks reports whether no git is at work in this repository. Whoever packs refs holds that lock for as long as
+// there are refs, and two at once would lose some: only when that is sure it is removed.
+func (r *Repo) nobodyPacks() bool {
+	dirs := []string{r.root, r.commonDir}
+	trees, err := r.Worktrees(context.Background())
+	if err != nil {
+		return false
+	}
+	for _, t := range trees {
+		dirs = append(dirs, t.Path)
+	}
+	found, known := proc.AtWork("git", dirs...)
+	return known && !found
 }
 
 // leftLocks returns the lock files of refs that are there.

@@ -2,8 +2,11 @@ package gitstate
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/wfs-dev/wfs/session"
@@ -39,6 +42,52 @@ func TestHealLocks(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.commonDir, "HEAD.lock")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Two gits that pack refs at once would lose some, so that lock stays while one is at work here.
+func TestHealPackedRefs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("who is at work can be found out on Linux only")
+	}
+	r := newRepo(t)
+	lock := filepath.Join(r.commonDir, "packed-refs.lock")
+	for _, busy := range []bool{true, false} {
+		if _, err := r.noteLocks([]string{"packed-refs"}); err != nil {
+			t.Fatal(err)
+		}
+		r.put(lock, "")
+		var git *exec.Cmd
+		if busy {
+			git = exec.Command("git", "-C", r.root, "cat-file", "--batch")
+			git.Env = r.env
+			in, err := git.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := git.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := git.Start(); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(in, "HEAD")
+			if _, err := out.Read(make([]byte, 1)); err != nil { // it is at work
+				t.Fatal(err)
+			}
+			if err := r.HealLocks(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			in.Close()
+			_ = git.Wait()
+		} else if err := r.HealLocks(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(lock); absent(err) == busy {
+			t.Errorf("with a git at work: %v: %v", busy, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -283,4 +284,25 @@ func Marked(entry string) []int {
 	}
 	slices.Sort(found)
 	return found
+}
+
+// AtWork reports whether a living process of this name works in one of the directories, or below. known is false where
+// that cannot be found out.
+func AtWork(name string, dirs ...string) (found, known bool) {
+	for _, pid := range pids() {
+		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err != nil || strings.TrimSpace(string(comm)) != name {
+			continue
+		}
+		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		if err != nil { // somebody else's: it may be
+			return true, true
+		}
+		for _, dir := range dirs {
+			if cwd == dir || strings.HasPrefix(cwd, dir+"/") {
+				return true, true
+			}
+		}
+	}
+	return false, true
 }
