@@ -325,14 +325,6 @@ func (n *nodePackage) workspaces() []string {
 	return dirs
 }
 
-// proposeDeno runs the tests of a Deno project.
-func proposeDeno(p *project) []Proposal {
-	if !p.has("deno.json") && !p.has("deno.jsonc") {
-		return nil
-	}
-	return []Proposal{{Gate: testsGate(`deno test -A --junit-path="$WFS_REPORT"`, workflows.FormatJUnit), Why: "deno.json"}}
-}
-
 // script is what a script of package.json runs: where it runs another one, that one's text stands instead.
 func (k *packageJSON) script(name string, depth int) string {
 	text := k.Scripts[name]

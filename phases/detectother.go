@@ -14,6 +14,14 @@ func reportGate(command string, format workflows.Format, report string) workflow
 	return g
 }
 
+// proposeDeno runs the tests of a Deno project.
+func proposeDeno(p *project) []Proposal {
+	if !p.has("deno.json") && !p.has("deno.jsonc") {
+		return nil
+	}
+	return []Proposal{{Gate: testsGate(`deno test -A --junit-path="$WFS_REPORT"`, workflows.FormatJUnit), Why: "deno.json"}}
+}
+
 // proposeCargo runs every test of every member, also after a failure.
 func proposeCargo(p *project) []Proposal {
 	if !p.has("Cargo.toml") {
