@@ -671,10 +671,7 @@ func killAt(t *testing.T, d deed, at string) {
 func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	t := f.t
 	t.Helper()
-	f.nothingLost(before)
-	f.sound()
-	f.ok("wfs", "status", "one")
-	f.ok("wfs", "list")
+	f.intact(before)
 	again, exit := f.try(nil, d.command()...)
 	if exit != 0 && !f.doneAlready(d, again) {
 		t.Fatalf("typed again it fails with exit %d: %s", exit, again)
@@ -690,6 +687,15 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	if d.done != nil {
 		d.done(f)
 	}
+}
+
+// intact checks what holds after whatever happened.
+func (f *fixture) intact(before map[string]string) {
+	f.t.Helper()
+	f.nothingLost(before)
+	f.sound()
+	f.ok("wfs", "status", "one")
+	f.ok("wfs", "list")
 }
 
 // doneAlready reports whether a command refuses the second time because the first, killed one had come through.

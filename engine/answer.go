@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -32,9 +33,12 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 			return err
 		}
 	}
+	if err := h.waitAgain(); err != nil {
+		return err
+	}
 	w := h.S.Waiting
 	switch {
-	case h.answered(no): // by somebody whose process died before it could say so
+	case h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx)
 	case h.S.Status != session.StatusWaiting || w.Reason != session.WaitHuman:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
@@ -67,14 +71,29 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	return h.carryOut(ctx)
 }
 
+// waitAgain lets a phase of a person wait when something interrupted that.
+func (h *Hand) waitAgain() error {
+	ph := h.Plan.Workflow.Phase(h.S.Phase)
+	if ph == nil || !ph.Run.Human || h.S.Open != nil || h.S.Conclude {
+		return nil
+	}
+	switch {
+	case h.S.Status == session.StatusInterrupted, h.S.Status == session.StatusPaused, h.S.Status == session.StatusRunning,
+		h.S.Status == session.StatusBlocked && h.S.Blocked.Reason == session.BlockGate: // it could not be judged
+		return h.rest("")
+	}
+	return nil
+}
+
 // answered reports whether this very answer has just become a checkpoint.
-func (h *Hand) answered(no bool) bool {
+func (h *Hand) answered(no bool, text string) bool {
 	c := h.S.At(h.S.Current)
 	switch {
 	case c == nil || h.S.Last == nil:
 		return false
 	case no:
-		return c.Class == session.ClassRejected && h.S.Conclude
+		told := h.S.Status == session.StatusPaused && slices.Contains(h.S.Notes, text)
+		return c.Class == session.ClassRejected && (h.S.Conclude || told)
 	}
 	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // indexInfo is what wfs asks an index about without changing it.
@@ -161,6 +162,14 @@ func (r *Repo) parsed(data []byte) *index {
 	}
 	return nil
 }
+
+// parsing is parsed at the first call.
+func (r *Repo) parsing(data []byte) func() *index {
+	return sync.OnceValue(func() *index { return r.parsed(data) })
+}
+
+// parsedAs returns what returns an index.
+func parsedAs(x *index) func() *index { return func() *index { return x } }
 
 // parseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
 func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {

@@ -151,7 +151,7 @@ const maxRounds = 50
 // not. old is that index as it is before, nil when only git can read it. A nested repository becomes no gitlink unless
 // head has it as one: a gitlink protects nothing of it.
 func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (session.Staged, error) {
-	added, err := r.add(ctx, index, old, exclude, head)
+	added, err := r.add(ctx, index, parsedAs(old), exclude, head)
 	if err != nil {
 		return added, err
 	}
@@ -168,13 +168,14 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 
 // add is addAll with the gitlinks. Git is started at once, and told what to leave out as soon as that is known: until
 // then it waits for its pathspecs, and what it reads before does not depend on them.
-func (r *Repo) add(ctx context.Context, index string, old *index, exclude string, head session.Commit) (made session.Staged, err error) {
+func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made session.Staged, err error) {
 	pathspecs, tell := io.Pipe()
 	first := soon(func() (addReport, error) {
 		report, err := r.addOnce(ctx, index, pathspecs, "-A")
 		pathspecs.Close() // nobody reads any more
 		return report, err
 	})
+	old := parsed()
 	h, err := r.hold(ctx, index, old, exclude, head)
 	if err == nil {
 		err = r.combineExcludes(ctx, h.rules)

@@ -46,8 +46,8 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	old := r.parsed(data)
-	added = soon(func() (session.Staged, error) { return r.add(ctx, index, old, d.Exclude, head.Commit) })
+	parsed := r.parsing(data)
+	added = soon(func() (session.Staged, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
 
 	on, err := ground()
 	if err != nil {
@@ -59,6 +59,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 			return nil, nil, err
 		}
 	}
+	old := parsed()
 	before, err := r.treeBefore(ctx, data, old, headTree)
 	if err != nil {
 		return nil, nil, err

@@ -3,6 +3,7 @@ package gitstate
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -33,9 +35,12 @@ type looker struct {
 	held    map[string]bool
 	ignored map[string]bool // what the session's rules exclude by path; a directory's path ends in a slash
 	fold    func() map[string]bool
+	seen    map[string]seenDir // of earlier looks
+	settled uint64             // what changed before this, in nanoseconds, can be remembered
 
 	mu    sync.Mutex // guards what follows
 	found looked
+	again map[string]seenDir // for later looks
 	todo  []trackedDir
 	busy  int // workers that may find more to do
 	more  *sync.Cond
@@ -50,7 +55,8 @@ type trackedDir struct {
 
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
-	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}}}
+	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
+		seen: r.seenDirs(), settled: uint64(time.Now().Add(-freshDir).UnixNano()), again: map[string]seenDir{}}
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -71,6 +77,9 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 		}()
 	}
 	done.Wait()
+	if !maps.Equal(l.seen, l.again) {
+		r.keepSeen(l.again)
+	}
 	slices.Sort(l.found.suspects)
 	slices.Sort(l.found.held)
 	l.found.held = slices.Compact(l.found.held)
@@ -109,6 +118,20 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	if l.held[d.prefix] {
 		d.out = d.prefix
 	}
+	stamp, names, clean := dirStamp{}, uint64(0), false
+	if d.out == "" {
+		var known bool
+		if stamp, clean = stampOf(filepath.Join(l.root, filepath.FromSlash(d.prefix))); clean {
+			if below, names = d.children(); l.seen[d.prefix] == (seenDir{stamp, names}) {
+				known = true
+			}
+		}
+		if known {
+			l.remember(d.prefix, seenDir{stamp, names})
+			return below
+		}
+		below = nil
+	}
 	for _, e := range l.read(d.prefix) {
 		name := e.Name()
 		if name == ".git" || d.prefix == "" && name == userDir {
@@ -117,8 +140,13 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		file, entries := find(d.entries, len(d.prefix), name)
 		switch {
 		case file != nil && (!e.IsDir() || file.mode&indexType == indexGitlink):
+			continue
 		case e.IsDir() && len(entries) > 0:
 			below = append(below, trackedDir{d.prefix + name + "/", d.out, entries})
+			continue
+		}
+		clean = false
+		switch {
 		case l.twin(d.prefix + name):
 		case d.out != "" && !l.guard.Allows(d.prefix+name):
 			l.note(&l.found.held, d.out)
@@ -129,7 +157,16 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			}
 		}
 	}
+	if clean && max(stamp.changed, stamp.made) < l.settled {
+		l.remember(d.prefix, seenDir{stamp, names})
+	}
 	return below
+}
+
+func (l *looker) remember(prefix string, d seenDir) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.again[prefix] = d
 }
 
 func (l *looker) read(prefix string) []fs.DirEntry {

@@ -2,8 +2,10 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -295,6 +297,9 @@ func AtWork(name string, dirs ...string) (found, known bool) {
 			continue
 		}
 		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		if errors.Is(err, fs.ErrNotExist) { // ended meanwhile
+			continue
+		}
 		if err != nil { // somebody else's: it may be
 			return true, true
 		}

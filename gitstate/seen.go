@@ -1,0 +1,92 @@
+package gitstate
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// Most directories hold nothing but what git tracks, and stay as they are from one checkpoint to the next. Which ones
+// those were is remembered, so that they need not be read again.
+
+// dirStamp is what changes when an entry of a directory is made, removed or renamed. Nobody can set it back.
+type dirStamp struct {
+	inode         uint64
+	changed, made uint64 // ctime and mtime, in nanoseconds
+}
+
+// seenDir is a directory in which everything was tracked: when it looked like that, and a sum of those names.
+type seenDir struct {
+	stamp dirStamp
+	names uint64
+}
+
+// freshDir is how long ago a directory must have changed to be remembered: file systems tell times by up to two seconds.
+const freshDir = 2 * time.Second
+
+func (r *Repo) seenFile() string { return filepath.Join(r.worktreeDir(), "seen") }
+
+// seenDirs reads what is remembered, by path. What cannot be read is nothing.
+func (r *Repo) seenDirs() map[string]seenDir {
+	seen := map[string]seenDir{}
+	data, err := os.ReadFile(r.seenFile())
+	if err != nil {
+		return seen
+	}
+	for record := range bytes.SplitSeq(data, []byte{0}) { // numbers, and the path after a space
+		head, dir, ok := strings.Cut(string(record), "/")
+		fields := strings.Fields(head)
+		if !ok || len(fields) != 4 {
+			continue
+		}
+		var n [4]uint64
+		for i, f := range fields {
+			if n[i], err = strconv.ParseUint(f, 16, 64); err != nil {
+				return map[string]seenDir{}
+			}
+		}
+		seen[dir] = seenDir{dirStamp{n[0], n[1], n[2]}, n[3]}
+	}
+	return seen
+}
+
+// keepSeen remembers directories. It is a cache: what goes wrong is made up for by the next look.
+func (r *Repo) keepSeen(seen map[string]seenDir) {
+	var b bytes.Buffer
+	for dir, d := range seen {
+		fmt.Fprintf(&b, "%x %x %x %x/%s\x00", d.stamp.inode, d.stamp.changed, d.stamp.made, d.names, dir)
+	}
+	if durable.MkdirAll(r.worktreeDir()) == nil {
+		_ = durable.WriteCache(r.seenFile(), b.Bytes(), 0o600)
+	}
+}
+
+// children returns the directories in d that hold something tracked, and a sum of all tracked names in it.
+func (d trackedDir) children() (below []trackedDir, names uint64) {
+	h := fnv.New64a()
+	for i := 0; i < len(d.entries); {
+		name := d.entries[i].name[len(d.prefix):]
+		slash := bytes.IndexByte(name, '/')
+		if slash < 0 {
+			h.Write(name)
+			h.Write([]byte{0})
+			i++
+			continue
+		}
+		h.Write(name[:slash+1])
+		prefix := d.entries[i].name[:len(d.prefix)+slash+1]
+		first := i
+		for i < len(d.entries) && bytes.HasPrefix(d.entries[i].name, prefix) {
+			i++
+		}
+		below = append(below, trackedDir{prefix: string(prefix), entries: d.entries[first:i]})
+	}
+	return below, h.Sum64()
+}
