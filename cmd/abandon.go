@@ -61,7 +61,7 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 	if err != nil {
 		return err
 	}
-	if cur == h.ID {
+	if cur == h.ID && a.away == "" {
 		j.Next = append(j.Next, "wfs switch "+baseBranch(&h.S))
 	}
 	if a.json {
@@ -75,7 +75,7 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
 	}
 	a.out("%s is abandoned; everything of it is kept", h.ID.Display())
-	a.out("undo: wfs undo (or at any time: wfs resume %s)", h.ID)
+	a.out("undo: %s (or at any time: wfs resume %s)", a.typed("wfs undo"), h.ID)
 	a.next(j.Next)
 	return nil
 }

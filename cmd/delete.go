@@ -114,7 +114,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 		a.out("its work: %s", becameText(*became))
 	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
-	a.out("undo: wfs undo (or later: wfs delete --restore %s)", id)
+	a.out("undo: %s (or later: wfs delete --restore %s)", a.typed("wfs undo"), id)
 	return nil
 }
 

@@ -160,6 +160,9 @@ func (a *app) completeClaim(command string, id session.ID, who registry.Holder) 
 }
 
 func (a *app) close() {
+	if a.repo != nil {
+		a.repo.Quiet() // whatever still writes does so under the locks
+	}
 	for _, l := range slices.Backward(a.locks) {
 		l.Release()
 	}

@@ -66,7 +66,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 		found = r.look(x, rules, g)
 	}
 	h.keep, h.force = found.held, r.forced(x, rules, g)
-	h.before = soon(func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })
+	h.before = soon(r, func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })
 	if len(found.suspects) == 0 {
 		return h, nil
 	}

@@ -61,6 +61,7 @@ type Repo struct {
 	reader    reader // what is read without git
 	mover     atomic.Pointer[mover]
 
+	begun  sync.WaitGroup // what goes on in the background
 	noting sync.Mutex
 	noted  int // git processes that move refs now
 

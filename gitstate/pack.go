@@ -76,7 +76,7 @@ func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 	if !r.readsDirectly() || len(s.stream) > maxDirectPack {
 		return s
 	}
-	whole := soon(func() (bool, error) {
+	whole := soon(r, func() (bool, error) {
 		links, err := r.linksOf(s.objects)
 		return err == nil && r.has(links), nil
 	})

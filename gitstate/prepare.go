@@ -36,8 +36,8 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err != nil {
 		return p, err
 	}
-	merged := soon(func() (struct{}, error) { return struct{}{}, r.mergePacks() })
-	ground := soon(func() (ground, error) { return r.groundOf(ctx, d) })
+	merged := soon(r, func() (struct{}, error) { return struct{}{}, r.mergePacks() })
+	ground := soon(r, func() (ground, error) { return r.groundOf(ctx, d) })
 	installed := func() error { return nil }
 	var trees []newObject
 	if d.Stage && !d.NoCode {
@@ -78,10 +78,18 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 }
 
 // soon begins to ask and returns what waits for the answer.
-func soon[T any](ask func() (T, error)) func() (T, error) {
+func soon[T any](r *Repo, ask func() (T, error)) func() (T, error) {
 	answer := sync.OnceValues(ask)
-	go answer()
+	r.begun.Go(func() { _, _ = answer() })
 	return answer
+}
+
+// Quiet waits until nothing goes on in the background any more: what was begun for a turn that did not come about.
+func (r *Repo) Quiet() {
+	if m := r.mover.Swap(nil); m != nil {
+		_ = m.end()
+	}
+	r.begun.Wait()
 }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.

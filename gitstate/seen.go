@@ -31,6 +31,20 @@ type seenDir struct {
 // freshDir is how long ago a directory must have changed to be remembered: file systems tell times by up to two seconds.
 const freshDir = 2 * time.Second
 
+// settled is freshDir before now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
+func (r *Repo) settled() uint64 {
+	path := filepath.Join(r.worktreeDir(), "clock")
+	if durable.MkdirAll(r.worktreeDir()) != nil || os.WriteFile(path, nil, 0o600) != nil {
+		return 0
+	}
+	defer os.Remove(path)
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return uint64(st.ModTime().Add(-freshDir).UnixNano())
+}
+
 func (r *Repo) seenFile() string { return filepath.Join(r.worktreeDir(), "seen") }
 
 // seenDirs reads what is remembered, by path. What cannot be read is nothing.

@@ -170,7 +170,7 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 // then it waits for its pathspecs, and what it reads before does not depend on them.
 func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made session.Staged, err error) {
 	pathspecs, tell := io.Pipe()
-	first := soon(func() (addReport, error) {
+	first := soon(r, func() (addReport, error) {
 		report, err := r.addOnce(ctx, index, pathspecs, "-A")
 		pathspecs.Close() // nobody reads any more
 		return report, err

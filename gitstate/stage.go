@@ -47,7 +47,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		return nil, nil, err
 	}
 	parsed := r.parsing(data)
-	added = soon(func() (session.Staged, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
+	added = soon(r, func() (session.Staged, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
 
 	on, err := ground()
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 // install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
 // back.
 func (s *staged) install() (wait func() error) {
-	installed := soon(func() (struct{}, error) { return struct{}{}, s.repo.installIndex(s.path) })
+	installed := soon(s.repo, func() (struct{}, error) { return struct{}{}, s.repo.installIndex(s.path) })
 	return func() error {
 		_, err := installed()
 		s.unlock()

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -36,7 +35,7 @@ type looker struct {
 	ignored map[string]bool // what the session's rules exclude by path; a directory's path ends in a slash
 	fold    func() map[string]bool
 	seen    map[string]seenDir // of earlier looks
-	settled uint64             // what changed before this, in nanoseconds, can be remembered
+	settled func() uint64      // what changed before that, in nanoseconds, can be remembered
 
 	mu    sync.Mutex // guards what follows
 	found looked
@@ -56,7 +55,7 @@ type trackedDir struct {
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
-		seen: r.seenDirs(), settled: uint64(time.Now().Add(-freshDir).UnixNano()), again: map[string]seenDir{}}
+		seen: r.seenDirs(), settled: sync.OnceValue(r.settled), again: map[string]seenDir{}}
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -157,7 +156,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			}
 		}
 	}
-	if clean && max(stamp.changed, stamp.made) < l.settled {
+	if clean && max(stamp.changed, stamp.made) < l.settled() {
 		l.remember(d.prefix, seenDir{stamp, names})
 	}
 	return below
