@@ -126,9 +126,7 @@ func checklist(s *session.Session, open []string) (items []string, lap int, phas
 	if begun(s) && !over {
 		items = append(items, itemOf(s, lap))
 	}
-	for _, item := range missing(open, items) {
-		items = append(items, item)
-	}
+	items = append(items, missing(open, items)...)
 	green := s.At(s.Current) != nil && s.At(s.Current).Green
 	switch {
 	case len(open) == 0 && len(s.Items) == 0:
