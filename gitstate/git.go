@@ -14,13 +14,12 @@ import (
 // gitOpts says how one git process is run.
 type gitOpts struct {
 	stdin  []byte
-	input  io.Reader // instead of stdin, as it comes
-	env    []string  // in addition, such as GIT_INDEX_FILE=…
-	write  bool      // objects and refs are synced to disk before git returns
-	user   bool      // with the user's hooks, signing and configuration: no overrides at all
-	gitDir string    // a private git directory instead of the repository's own; the work tree stays Root
-	refs   []string  // that it will be told to move, beside those in stdin and the arguments
-	okExit []int     // exit codes besides 0 that are answers, not failures
+	env    []string // in addition, such as GIT_INDEX_FILE=…
+	write  bool     // objects and refs are synced to disk before git returns
+	user   bool     // with the user's hooks, signing and configuration: no overrides at all
+	gitDir string   // a private git directory instead of the repository's own; the work tree stays Root
+	refs   []string // that it will be told to move, beside those in stdin and the arguments
+	okExit []int    // exit codes besides 0 that are answers, not failures
 }
 
 // GitError is a git process that ended with an exit code nobody asked for.
@@ -101,7 +100,6 @@ func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, 
 	if err != nil {
 		return nil, nil, err
 	}
-	c.Stdin = o.input
 	return run(ctx, c, o.stdin, o.okExit, args)
 }
 

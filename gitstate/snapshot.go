@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -166,23 +165,14 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// add is addAll with the gitlinks. Git is started at once, and told what to leave out as soon as that is known: until
-// then it waits for its pathspecs, and what it reads before does not depend on them.
+// add is addAll with the gitlinks.
 func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made session.Staged, err error) {
-	pathspecs, tell := io.Pipe()
-	first := soon(r, func() (addReport, error) {
-		report, err := r.addOnce(ctx, index, pathspecs, "-A")
-		pathspecs.Close() // nobody reads any more
-		return report, err
-	})
 	old := parsed()
 	h, err := r.hold(ctx, index, old, exclude, head)
 	if err == nil {
 		err = r.combineExcludes(ctx, h.rules)
 	}
 	if err != nil {
-		tell.Close() // without a path git adds nothing
-		_, _ = first()
 		return made, err
 	}
 	paths := []string{".", ":(exclude,top)" + userDir}
@@ -192,9 +182,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 			paths = append(paths, ":(exclude,top,literal)"+p)
 		}
 	}
-	_, _ = tell.Write(nulTerminated(paths)) // git says itself why it does not read them
-	tell.Close()
-	if made.Skipped, err = r.addRest(ctx, index, paths, first); err != nil {
+	if made.Skipped, err = r.addRest(ctx, index, paths); err != nil {
 		return made, err
 	}
 	if len(h.force) > 0 {
@@ -202,7 +190,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 		for _, p := range h.force {
 			paths = append(paths, ":(top,literal)"+p)
 		}
-		report, err := r.addOnce(ctx, index, bytes.NewReader(nulTerminated(paths)), "-f")
+		report, err := r.addOnce(ctx, index, paths, "-f")
 		if err != nil {
 			return made, err
 		}
@@ -220,12 +208,10 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	return made, err
 }
 
-func nulTerminated(list []string) []byte { return []byte(strings.Join(list, "\x00") + "\x00") }
-
-// addRest goes on where a first `git add -A` gave up, and names what was passed over.
-func (r *Repo) addRest(ctx context.Context, index string, paths []string, first func() (addReport, error)) ([]session.Skip, error) {
+// addRest runs `git add -A`, goes on where it gives up, and names what was passed over.
+func (r *Repo) addRest(ctx context.Context, index string, paths []string) ([]session.Skip, error) {
 	var skipped []session.Skip
-	report, err := first()
+	report, err := r.addOnce(ctx, index, paths, "-A")
 	for round := 0; ; round++ {
 		var failed *GitError
 		if err != nil && (!errors.As(err, &failed) || report.fatal == nil) {
@@ -241,16 +227,30 @@ func (r *Repo) addRest(ctx context.Context, index string, paths []string, first 
 		}
 		skipped = append(skipped, *report.fatal)
 		paths = append(paths, ":(exclude,top,literal)"+report.fatal.Path)
-		report, err = r.addOnce(ctx, index, bytes.NewReader(nulTerminated(paths)), "-A")
+		report, err = r.addOnce(ctx, index, paths, "-A")
 	}
 }
 
-// addOnce runs one `git add` on the pathspecs that it is given to read, each with a NUL behind it.
-func (r *Repo) addOnce(ctx context.Context, index string, pathspecs io.Reader, how string) (addReport, error) {
+// maxSpecs is the size of pathspecs, in bytes, that are given as arguments. Systems allow some more.
+const maxSpecs = 64 << 10
+
+// addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe: one that is
+// cut short by a kill lacks what is to be left out, and an empty one means everything.
+func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), input: pathspecs, okExit: []int{1}},
-		"-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
-		"add", how, "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
+		"add", how, "--ignore-errors"}
+	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
+		file := index + ".specs"
+		if err := durable.WriteCache(file, []byte(all), 0o600); err != nil {
+			return addReport{}, err
+		}
+		defer os.Remove(file)
+		args = append(args, "--pathspec-from-file="+file, "--pathspec-file-nul")
+	} else {
+		args = append(append(args, "--"), pathspecs...)
+	}
+	_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), okExit: []int{1}}, args...)
 	report := readAddReport(stderr)
 	if err == nil && report.fatal == nil && report.unknown != "" {
 		err = &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
