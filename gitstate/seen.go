@@ -28,11 +28,24 @@ type seenDir struct {
 	names uint64
 }
 
-// freshDir is how long ago a directory must have changed to be remembered: file systems tell times by up to two seconds.
-const freshDir = 2 * time.Second
+// A directory that has just changed is not remembered: it may change again, and its times stay the same. File systems tell
+// times by a few milliseconds, the tick of the system's clock, or by whole seconds, up to two.
+const (
+	freshByTick    = 100 * time.Millisecond
+	freshBySeconds = 3 * time.Second
+)
 
-// settled is freshDir before now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
-func (r *Repo) settled() uint64 {
+// settled reports whether a directory had last changed long enough before now, in nanoseconds by the file system's clock.
+func (s dirStamp) settled(now uint64) bool {
+	fresh := freshByTick
+	if s.changed%uint64(time.Second) == 0 {
+		fresh = freshBySeconds
+	}
+	return max(s.changed, s.made)+uint64(fresh) < now
+}
+
+// fileTime is now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
+func (r *Repo) fileTime() uint64 {
 	path := filepath.Join(r.worktreeDir(), "clock")
 	if durable.MkdirAll(r.worktreeDir()) != nil || os.WriteFile(path, nil, 0o600) != nil {
 		return 0
@@ -42,7 +55,7 @@ func (r *Repo) settled() uint64 {
 	if err != nil {
 		return 0
 	}
-	return uint64(st.ModTime().Add(-freshDir).UnixNano())
+	return uint64(st.ModTime().UnixNano())
 }
 
 func (r *Repo) seenFile() string { return filepath.Join(r.worktreeDir(), "seen") }

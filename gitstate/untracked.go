@@ -35,7 +35,7 @@ type looker struct {
 	ignored map[string]bool // what the session's rules exclude by path; a directory's path ends in a slash
 	fold    func() map[string]bool
 	seen    map[string]seenDir // of earlier looks
-	settled func() uint64      // what changed before that, in nanoseconds, can be remembered
+	now     func() uint64      // by the file system's clock, in nanoseconds
 
 	mu    sync.Mutex // guards what follows
 	found looked
@@ -55,7 +55,7 @@ type trackedDir struct {
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
-		seen: r.seenDirs(), settled: sync.OnceValue(r.settled), again: map[string]seenDir{}}
+		seen: r.seenDirs(), now: sync.OnceValue(r.fileTime), again: map[string]seenDir{}}
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -156,7 +156,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			}
 		}
 	}
-	if clean && max(stamp.changed, stamp.made) < l.settled() {
+	if clean && stamp.settled(l.now()) {
 		l.remember(d.prefix, seenDir{stamp, names})
 	}
 	return below
