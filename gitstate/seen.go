@@ -31,15 +31,15 @@ type seenDir struct {
 // A directory that has just changed is not remembered: it may change again, and its times stay the same. File systems tell
 // times by a few milliseconds, the tick of the system's clock, or by whole seconds, up to two.
 const (
-	freshByTick    = 100 * time.Millisecond
-	freshBySeconds = 3 * time.Second
+	freshByTick   = 100 * time.Millisecond
+	freshBySecond = 3 * time.Second
 )
 
 // settled reports whether a directory had last changed long enough before now, in nanoseconds by the file system's clock.
 func (s dirStamp) settled(now uint64) bool {
 	fresh := freshByTick
 	if s.changed%uint64(time.Second) == 0 {
-		fresh = freshBySeconds
+		fresh = freshBySecond
 	}
 	return max(s.changed, s.made)+uint64(fresh) < now
 }
