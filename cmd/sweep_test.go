@@ -3,8 +3,6 @@
 package cmd
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -99,38 +97,6 @@ func sweep(t *testing.T, d deed, name string, fault faults.Fault, every int) {
 		}
 	}
 	t.Logf("%d points tried, the last is %d", tried, points)
-}
-
-// tracerMain is a process that traces others.
-func tracerMain() int {
-	if err := faults.Serve(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-// traced runs a command under a tracer, which has a process of its own.
-func traced(t *testing.T, c faults.Command, fault faults.Fault) faults.Outcome {
-	t.Helper()
-	request, err := json.Marshal(faults.Request{Command: c, Fault: fault})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracer := exec.Command("wfs-tracer")
-	tracer.Stdin, tracer.Stderr = bytes.NewReader(request), os.Stderr
-	out, err := tracer.Output()
-	var a faults.Answer
-	if err != nil || json.Unmarshal(out, &a) != nil {
-		t.Fatalf("the tracer: %v: %s", err, out)
-	}
-	if a.Refused && os.Getenv("WFS_REQUIRE_PTRACE") == "" {
-		t.Skip(a.Error)
-	}
-	if a.Error != "" {
-		t.Fatal(a.Error)
-	}
-	return a.Outcome
 }
 
 // faultAt lets one call go wrong, and says whether there was such a call.
