@@ -30,8 +30,9 @@ func newUnittestParser(at place) *unittestParser {
 }
 
 var unittestRE = sync.OnceValue(func() (r struct{ test, result, head, sum, file *regexp.Regexp }) {
-	// test_a (mod.Class.test_a), before Python 3.11 test_a (mod.Class); a subtest has [message] or (i=1) behind it.
-	r.test = regexp.MustCompile(`^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. (.*))?$`)
+	// test_a (mod.Class.test_a), before Python 3.11 test_a (mod.Class); a subtest has [message] or (i=1) behind it. The
+	// result follows; a line may hold very many of these, so it is not looked at here.
+	r.test = regexp.MustCompile(`^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. |$)`)
 	r.result = regexp.MustCompile(`(ok|FAIL|ERROR|expected failure|unexpected success|skipped (?:'.*'|".*"))$`)
 	r.head = regexp.MustCompile(`^(ERROR|FAIL|UNEXPECTED SUCCESS): (.*)$`)
 	r.sum = regexp.MustCompile(`^Ran (\d+) tests? in [\d.]+s$`)
@@ -54,15 +55,16 @@ func (p *unittestParser) line(text string) {
 		p.rule = true
 		return
 	}
-	if m := re.test.FindStringSubmatch(strings.TrimPrefix(text, "  ")); m != nil && unittestName(m[1], m[2]) != "" {
+	named, indented := strings.CutPrefix(text, "  ")
+	if m := re.test.FindStringSubmatch(named); m != nil && unittestName(m[1], m[2]) != "" {
 		p.closeTest("")
-		id := unittestName(m[1], m[2])
-		if strings.HasPrefix(text, "  ") {
-			p.subtest(id, m[3], m[4])
+		id, rest := unittestName(m[1], m[2]), named[len(m[0]):]
+		if indented {
+			p.subtest(id, m[3], rest)
 			return
 		}
 		p.named = id
-		if text = m[4]; re.test.MatchString(text) { // before Python 3.11: failing subtests leave the line open
+		if text = rest; re.test.MatchString(text) { // before Python 3.11: failing subtests leave the line open
 			p.line(text)
 			return
 		}
