@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("FAULTS_SERVE") != "" {
+	if os.Getenv("FAULTS_SERVE") != "" || os.Getenv(Stage) != "" {
 		if err := Serve(os.Stdin, os.Stdout); err != nil {
 			panic(err)
 		}

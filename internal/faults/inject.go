@@ -46,6 +46,7 @@ type Fault struct {
 // Outcome is what came of a command.
 type Outcome struct {
 	Calls  []Call // that were made below the root; with Data only when nothing was injected
+	Points int    // how many there were, failed ones too
 	Hit    bool   // the point was reached
 	Exit   int    // -1: killed
 	Output string // both streams
@@ -66,18 +67,36 @@ type Answer struct {
 	Error   string
 }
 
-// Serve carries out one request, in JSON. It waits for every child, and so must be alone in its process.
+// Stage is set in the environment of a process that Serve starts from its own binary, under its own name, and that must
+// call Serve: it becomes the command.
+const Stage = "FAULTS_STAGE"
+
+// Serve carries out requests, in JSON, until there are no more. It waits for every child, and so must be alone in its
+// process.
 func Serve(in io.Reader, out io.Writer) error {
-	var r Request
-	if err := json.NewDecoder(in).Decode(&r); err != nil {
-		return err
+	if os.Getenv(Stage) != "" {
+		if err := os.Unsetenv(Stage); err != nil {
+			return err
+		}
+		return become(os.Args[1:], os.Environ())
 	}
-	var a Answer
-	var err error
-	if a.Outcome, err = inject(r.Command, r.Fault); err != nil {
-		a.Error, a.Refused = err.Error(), errors.Is(err, errRefused)
+	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var r Request
+		if err := requests.Decode(&r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var a Answer
+		var err error
+		if a.Outcome, err = inject(r.Command, r.Fault); err != nil {
+			a.Error, a.Refused = err.Error(), errors.Is(err, errRefused)
+		}
+		if err := answers.Encode(a); err != nil {
+			return err
+		}
 	}
-	return json.NewEncoder(out).Encode(a)
 }
 
 // inject runs a command with at most one fault and waits until all of its processes are gone.
@@ -90,9 +109,8 @@ func inject(c Command, f Fault) (Outcome, error) {
 
 type thread struct {
 	begun   bool
-	pending *Call         // between the beginning and the end of a call
-	errno   syscall.Errno // what the call is to end with
-	dying   bool          // all are killed when the call has ended
+	pending *Call // between the beginning and the end of a call whose result matters
+	dying   bool  // all are killed when the call has ended
 }
 
 type tracer struct {
@@ -103,6 +121,7 @@ type tracer struct {
 	n       int
 	out     Outcome
 	killing bool
+	became  bool // the first process is the command
 }
 
 // syscallInfo is struct ptrace_syscall_info of linux/ptrace.h, as far as it is used.
@@ -112,16 +131,15 @@ type syscallInfo struct {
 	arch uint32
 	ip   uint64
 	sp   uint64
-	nr   uint64 // at the end of a call: its result
+	nr   uint64
 	args [6]uint64
+	_    uint64
 }
 
 const (
 	getSyscallInfo = 0x420e
-	atEntry        = 1
-	atExit         = 2
 	options        = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
-		unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_EXITKILL
+		unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_EXITKILL
 	stopOfSyscall = syscall.SIGTRAP | 0x80
 )
 
@@ -142,7 +160,11 @@ func (t *tracer) run() (Outcome, error) {
 		return t.out, err
 	}
 	defer null.Close()
-	p, err := os.StartProcess(t.cmd.Argv[0], t.cmd.Argv, &os.ProcAttr{Dir: t.cmd.Dir, Env: t.cmd.Env,
+	self, err := os.Executable()
+	if err != nil {
+		return t.out, err
+	}
+	p, err := os.StartProcess(self, append([]string{os.Args[0]}, t.cmd.Argv...), &os.ProcAttr{Dir: t.cmd.Dir, Env: append(t.cmd.Env, Stage+"=1"),
 		Files: []*os.File{null, log, log}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true}})
 	if err != nil {
 		return t.out, fmt.Errorf("%w: %v", errRefused, err)
@@ -157,12 +179,15 @@ func (t *tracer) run() (Outcome, error) {
 		return t.out, fmt.Errorf("%w: %v", errRefused, err)
 	}
 	t.threads[t.first] = &thread{begun: true}
-	_ = unix.PtraceSyscall(t.first, 0)
+	_ = unix.PtraceCont(t.first, 0)
 	if err := t.loop(); err != nil {
 		return t.out, err
 	}
 	data, err := os.ReadFile(log.Name())
-	t.out.Output = string(data)
+	t.out.Output, t.out.Points = string(data), t.n
+	if err == nil && !t.became {
+		err = fmt.Errorf("%w: %s", errRefused, data)
+	}
 	return t.out, err
 }
 
@@ -207,44 +232,45 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) error {
 	if t.killing {
 		_ = unix.Kill(pid, unix.SIGKILL)
 	}
-	deliver := 0
+	deliver, resume := 0, unix.PtraceCont
 	switch sig := ws.StopSignal(); {
-	case sig == stopOfSyscall:
-		if err := t.atSyscall(pid, th); err != nil {
-			return err
+	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_SECCOMP:
+		if e := t.entry(pid); e != nil && !t.killing {
+			if c := e.call(t.cmd.Root); c != nil && t.begins(pid, th, c) {
+				resume = unix.PtraceSyscall // stops when it has ended
+			}
 		}
-	case sig == syscall.SIGTRAP: // a new process or thread, or an exec
+	case sig == stopOfSyscall:
+		t.ends(pid, th)
+	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_EXEC: // by whatever thread: it is the first now
+		t.became = t.became || pid == t.first
+		if former, err := unix.PtraceGetEventMsg(pid); err == nil && int(former) != pid {
+			delete(t.threads, int(former))
+		}
+	case sig == syscall.SIGTRAP: // a new process or thread
 	case sig == syscall.SIGSTOP && !th.begun: // how a new thread begins
 	default:
 		deliver = int(sig)
 	}
 	th.begun = true
-	_ = unix.PtraceSyscall(pid, deliver) // it may be dead by now
+	_ = resume(pid, deliver) // it may be dead by now
 	return nil
 }
 
-func (t *tracer) atSyscall(pid int, th *thread) error {
+// entry is the call at which a thread was stopped, nil if it was killed meanwhile.
+func (t *tracer) entry(pid int) *entry {
 	var info syscallInfo
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, getSyscallInfo, uintptr(pid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
 	if errno != 0 {
-		return nil // killed meanwhile
+		return nil
 	}
-	switch info.op {
-	case atEntry:
-		e := &entry{pid, info.nr, info.args}
-		if c := e.call(t.cmd.Root); c != nil && !t.killing {
-			t.begins(pid, th, c)
-		}
-	case atExit:
-		t.ends(pid, th, int64(info.nr))
-	}
-	return nil
+	return &entry{pid, info.nr, info.args}
 }
 
-func (t *tracer) begins(pid int, th *thread, c *Call) {
+// begins decides about a call that has not been made yet, and reports whether its end matters.
+func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 	t.n++
 	hit := t.fault.Mode != Run && t.n == t.fault.At
-	th.pending = c
 	switch {
 	case hit && t.fault.Mode == KillAll:
 		t.hit(c)
@@ -263,16 +289,21 @@ func (t *tracer) begins(pid int, th *thread, c *Call) {
 				_ = unix.PtraceSetRegs(pid, &regs)
 			}
 		}
+		return true
 	case hit && (t.fault.Mode == Fail || t.fault.Mode == FailOn),
 		t.out.Hit && t.fault.Mode == FailOn && c.Kind != Remove && c.Kind != Sync && c.Kind != WriteOut:
 		t.hit(c)
 		var regs unix.PtraceRegs
 		if unix.PtraceGetRegs(pid, &regs) == nil {
-			regs.Orig_rax = ^uint64(0)
+			regs.Orig_rax = ^uint64(0) // is not made
+			regs.Rax = uint64(-int64(t.fault.Errno))
 			_ = unix.PtraceSetRegs(pid, &regs)
-			th.errno = t.fault.Errno
 		}
+	case t.fault.Mode == Run:
+		th.pending = c
+		return true
 	}
+	return false
 }
 
 // hit notes the first call that a fault met.
@@ -284,27 +315,19 @@ func (t *tracer) hit(c *Call) {
 	}
 }
 
-func (t *tracer) ends(pid int, th *thread, result int64) {
-	c := th.pending
-	th.pending = nil
-	if th.errno != 0 {
-		var regs unix.PtraceRegs
-		if unix.PtraceGetRegs(pid, &regs) == nil {
-			regs.Rax = uint64(-int64(th.errno))
-			_ = unix.PtraceSetRegs(pid, &regs)
-		}
-		th.errno = 0
-		return
-	}
+func (t *tracer) ends(pid int, th *thread) {
 	if th.dying {
 		t.killAll()
 		return
 	}
-	if c == nil || t.fault.Mode != Run || result < 0 {
+	c := th.pending
+	th.pending = nil
+	var regs unix.PtraceRegs
+	if c == nil || unix.PtraceGetRegs(pid, &regs) != nil || int64(regs.Rax) < 0 {
 		return
 	}
-	if c.Kind == Write && int(result) < len(c.Data) {
-		c.Data = c.Data[:result]
+	if c.Kind == Write && int(regs.Rax) < len(c.Data) {
+		c.Data = c.Data[:regs.Rax]
 	}
 	t.out.Calls = append(t.out.Calls, *c)
 }
