@@ -105,8 +105,14 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 		}
 		if waited >= leftPatience {
 			for _, path := range left {
-				if filepath.Base(path) == packedLock && !r.nobodyPacks() {
-					continue
+				if filepath.Base(path) == packedLock {
+					if !r.nobodyPacks() {
+						continue
+					}
+					// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
+					if err := ignoreAbsent(os.Remove(filepath.Join(r.commonDir, "packed-refs.new"))); err != nil {
+						return err
+					}
 				}
 				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err

@@ -52,12 +52,13 @@ func TestHealPackedRefs(t *testing.T) {
 		t.Skip("who is at work can be found out on Linux only")
 	}
 	r := newRepo(t)
-	lock := filepath.Join(r.commonDir, "packed-refs.lock")
+	lock, half := filepath.Join(r.commonDir, "packed-refs.lock"), filepath.Join(r.commonDir, "packed-refs.new")
 	for _, busy := range []bool{true, false} {
 		if _, err := r.noteLocks([]string{"packed-refs"}); err != nil {
 			t.Fatal(err)
 		}
 		r.put(lock, "")
+		r.put(half, "# pack-refs with")
 		var git *exec.Cmd
 		if busy {
 			git = exec.Command("git", "-C", r.root, "cat-file", "--batch")
@@ -85,8 +86,10 @@ func TestHealPackedRefs(t *testing.T) {
 		} else if err := r.HealLocks(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(lock); absent(err) == busy {
-			t.Errorf("with a git at work: %v: %v", busy, err)
+		for _, path := range []string{lock, half} {
+			if _, err := os.Stat(path); absent(err) == busy {
+				t.Errorf("with a git at work: %v: %v", busy, err)
+			}
 		}
 	}
 }
