@@ -1,0 +1,219 @@
+package cmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// world is a repository in which people, agents and wfs do drawn things one after the other, some of them killed on the
+// way, and what is known about it.
+type world struct {
+	t    *rapid.T
+	top  string // of everything: repository, work trees beside it, home
+	main string // the main work tree
+	env  []string
+	n    int // makes names and contents unique
+
+	logs map[session.ID][]session.Checkpoint // what wfs said of each session; checkpoints never change or go
+	kept map[string]bool                     // objects that wfs has kept once
+	cut  map[string]bool                     // work trees where a command was killed, and none has come through since
+	last *done                               // the newest command, when an undo must bring back what was before it
+	sum  *tally
+}
+
+// done is a command that came through, with what there was before and after.
+type done struct{ before, after *picture }
+
+// tally counts what was tried, over all worlds.
+type tally struct {
+	worlds, steps, crashes, again int
+	verbs                         map[string][2]int // done, refused
+}
+
+// modelTemplate is the repository that every world begins with.
+func modelTemplate(t *testing.T) string {
+	t.Helper()
+	top := filepath.Join(memoryDir(t), "template")
+	w := &world{top: top, main: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+	for name, text := range map[string]string{
+		"../gitconfig":              fixtureConfig,
+		"../agent.sh":               "echo work > work.txt\n",
+		"a.txt":                     "a\n",
+		"dir/c.txt":                 "c\n",
+		".gitignore":                "*.ignored\n",
+		"keep.ignored":              "never touched\n",
+		".wfs/config.yaml":          "version: 1\ngates:\n  tests: {run: 'true'}\n",
+		".wfs/workflows/plain.yaml": "version: 1\nname: plain\nstart: WORK\nphases:\n  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: done}\n",
+	} {
+		path := filepath.Join(w.main, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"init -q", "add -A", "commit -q -m start", "branch side", "tag v1"} {
+		if out, exit, _ := w.run(w.main, nil, append([]string{"git"}, strings.Fields(line)...)...); exit != 0 {
+			t.Fatalf("git %s: %s", line, out)
+		}
+	}
+	return top
+}
+
+// memoryDir is a directory that is gone after the test, in memory where there is some.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "wfs-model-")
+	if err != nil {
+		return t.TempDir()
+	}
+	if os.Getenv("WFS_KEEP") == "" {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+	}
+	return dir
+}
+
+// TestBarModel plays drawn histories: sessions, edits, git behind the back of wfs, agents that use git, and commands that
+// are killed at any call that changes a file. After each step it compares what wfs says with what is in the repository:
+// nothing that stood in a work tree, an index or a ref before a command is gone after it; checkpoints never change; what
+// is the user's is as it was; a killed command, typed again, ends as one that nobody killed. WFS_RAPID says how many
+// histories are played.
+func TestBarModel(t *testing.T) {
+	defer drawn(t, 3, 14)()
+	template := modelTemplate(t)
+	dir := memoryDir(t)
+	sum := &tally{verbs: map[string][2]int{}}
+	rapid.Check(t, func(rt *rapid.T) {
+		sum.worlds++
+		top := filepath.Join(dir, fmt.Sprint(sum.worlds))
+		if out, err := exec.Command("cp", "-a", template, top).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		w := &world{t: rt, top: top, main: filepath.Join(top, "repo"), env: fixtureEnv(top),
+			logs: map[session.ID][]session.Checkpoint{}, kept: map[string]bool{}, cut: map[string]bool{}, sum: sum}
+		defer func() {
+			if !rt.Failed() || os.Getenv("WFS_KEEP") == "" {
+				os.RemoveAll(top)
+			} else {
+				rt.Logf("kept: %s", top)
+			}
+		}()
+		w.must(w.main, "wfs", "trust", "--yes")
+		w.begin(rt)
+		rt.Repeat(w.actions())
+		w.sound()
+	})
+	t.Logf("%d histories, %d steps, %d kills, %d commands typed again, 0 objects lost", sum.worlds, sum.steps, sum.crashes, sum.again)
+	for _, verb := range slices.Sorted(maps.Keys(sum.verbs)) {
+		t.Logf("%-16s done %5d, refused %5d", verb, sum.verbs[verb][0], sum.verbs[verb][1])
+	}
+}
+
+// drawn sets how many histories are drawn and how long they are, and returns what takes that back. In the short form
+// they are the same each time.
+func drawn(t *testing.T, checks, steps int) func() {
+	t.Helper()
+	seed := "1"
+	if many := os.Getenv("WFS_RAPID"); many != "" {
+		if _, err := fmt.Sscan(many, &checks); err != nil {
+			t.Fatalf("WFS_RAPID=%s", many)
+		}
+		seed, steps = "0", 2*steps
+	}
+	back := []func(){}
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(checks), "rapid.steps": fmt.Sprint(steps), "rapid.seed": seed, "rapid.nofailfile": "true"} {
+		if given[name] {
+			continue
+		}
+		old := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		back = append(back, func() { _ = flag.Set(name, old) })
+	}
+	return func() {
+		for _, f := range back {
+			f()
+		}
+	}
+}
+
+// run runs a command and returns its two streams and its exit code, -1 when a signal ended it.
+func (w *world) run(dir string, env []string, args ...string) (stdout string, exit int, stderr string) {
+	var out, errs strings.Builder
+	c := exec.Command(args[0], args[1:]...)
+	c.Dir, c.Env, c.Stdout, c.Stderr = dir, append(slices.Clip(w.env), env...), &out, &errs
+	c.WaitDelay = 10 * time.Second
+	err := c.Run()
+	var ended *exec.ExitError
+	if err != nil && !asExit(err, &ended) {
+		return "", 1, err.Error()
+	}
+	return out.String(), c.ProcessState.ExitCode(), errs.String()
+}
+
+// must runs a command that cannot fail.
+func (w *world) must(dir string, args ...string) string {
+	w.t.Helper()
+	out, exit, errs := w.run(dir, nil, args...)
+	if exit != 0 {
+		w.t.Fatalf("%s: exit %d: %s%s", strings.Join(args, " "), exit, out, errs)
+	}
+	return out
+}
+
+// say asks wfs within this process, and decodes the answer.
+func (w *world) say(dir string, into any, args ...string) {
+	w.t.Helper()
+	f := &fixture{dir: dir, env: w.env}
+	out, exit := f.look(append(args, "--json"))
+	if exit != 0 {
+		w.t.Fatalf("wfs %s: exit %d: %s", strings.Join(args, " "), exit, out)
+	}
+	if err := json.Unmarshal([]byte(out), into); err != nil {
+		w.t.Fatalf("wfs %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// unique returns a text that was nowhere before.
+func (w *world) unique(what string) string {
+	w.n++
+	return fmt.Sprintf("%s %d\n", what, w.n)
+}
+
+// place draws one of the work trees.
+func (w *world) place(t *rapid.T, p *picture) string {
+	dirs := slices.SortedFunc(maps.Keys(p.places), func(a, b string) int { // the main one first: that is what is simple
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	if len(dirs) == 1 || rapid.IntRange(0, 2).Draw(t, "elsewhere") < 2 {
+		return w.main
+	}
+	return rapid.SampledFrom(dirs).Draw(t, "place")
+}
+
+// some draws one of the sessions that there are, "" when there is none.
+func (w *world) some(t *rapid.T) session.ID {
+	ids := slices.Sorted(maps.Keys(w.logs))
+	if len(ids) == 0 {
+		return ""
+	}
+	return rapid.SampledFrom(ids).Draw(t, "session")
+}
