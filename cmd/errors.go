@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,11 +56,13 @@ var refusals = map[session.RefusalCode]int{
 // readyHints are the remedies for a repository that cannot be written to now.
 var readyHints = map[string]string{
 	gitstate.NotCommitted:  "git commit --allow-empty -m start",
+	gitstate.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
 	gitstate.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
 	gitstate.NotDone:       "finish it, or abort it: git status says how",
 	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
 	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
 	gitstate.NotNamespace:  "git branch -m wfs another-name",
+	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset (your files stay; what was staged and not committed is in the damaged one)",
 	gitstate.NotUnlocked:   "end the git process that holds it; if there is none, remove the file",
 }
 
@@ -96,6 +99,8 @@ func diagnose(err error) failure {
 		found   *findingsError
 		git     *gitstate.GitError
 		ran     *ranError
+
+		unusable *gitstate.UnusableError
 	)
 	switch {
 	case errors.As(err, &refusal):
@@ -128,7 +133,11 @@ func diagnose(err error) failure {
 		f.Code, f.Hint = string(ready.Code), readyHints[string(ready.Code)]
 	case errors.Is(err, gitstate.ErrNotRepository):
 		f.Code, f.Hint, f.Exit = "not_a_repository", "git init, or cd into a repository", exitError
-	case errors.Is(err, gitstate.ErrBare), errors.Is(err, gitstate.ErrNoWorkTree):
+	case errors.As(err, &unusable):
+		f.Code, f.Hint = "unusable", cmp.Or(unusable.Hint, "mend it until git status works here")
+	case errors.Is(err, gitstate.ErrNoWorkTree):
+		f.Code, f.Hint = "bare", "cd to the files of the repository: git worktree list"
+	case errors.Is(err, gitstate.ErrBare):
 		f.Code, f.Hint = "bare", "git worktree add ../work, and go there"
 	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
 		f.Code, f.Hint = "git", "install git 2.34 or newer"

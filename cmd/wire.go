@@ -81,7 +81,7 @@ func (a *app) ready(ctx context.Context, detached bool) error {
 	}
 	err := a.repo.Ready(ctx, detached)
 	var not *gitstate.ReadyError
-	if errors.As(err, &not) && not.Code == gitstate.NotCommitted { // or HEAD is on a session's branch that was deleted
+	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) { // or HEAD is on a session's branch that was deleted
 		if id, e := a.current(ctx); e == nil && id != "" {
 			if v, e := a.view(ctx, id); e == nil {
 				return engine.BranchGone(&v.Session)

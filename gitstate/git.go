@@ -38,17 +38,32 @@ func (e *GitError) Error() string {
 		}
 	}
 	if msg := strings.TrimSpace(e.Stderr); msg != "" {
+		if len(e.Args) > 0 && e.Args[0] != "commit" { // of which hooks may have said something
+			msg = oneLine(msg)
+		}
 		return name + ": " + msg
 	}
 	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
 }
 
+// oneLine is what git said on several lines.
+func oneLine(said string) string {
+	var parts []string
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(strings.TrimPrefix(line, "fatal: ")); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // Every call gets these. What they switch off either runs somebody's program (hooks, fsmonitor), starts work in the
-// background (gc, maintenance), or changes what a command does (submodules, replaced objects).
+// background (gc, maintenance), or changes what a command does (submodules, replaced objects, files that git is not to
+// look at again).
 var quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "submodule.recurse=false", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
+	"-c", "core.ignoreStat=false", "-c", "submodule.recurse=false", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }
 

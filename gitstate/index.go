@@ -63,6 +63,7 @@ type indexEntry struct {
 	name     []byte
 	stage    int
 	intended bool // `git add -N`: no content yet
+	unseen   bool // git was told not to look at the file: assume-unchanged, or skip-worktree
 }
 
 // cachedTree is what git remembers about one directory of an index: its tree, unless something in it changed since.
@@ -178,13 +179,14 @@ func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {
 		return e, 0, false
 	}
 	flags := binary.BigEndian.Uint16(b[size-2:])
-	e = indexEntry{mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize], stage: int(flags >> 12 & 3)}
+	e = indexEntry{mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize], stage: int(flags >> 12 & 3), unseen: flags&0x8000 != 0}
 	if flags&0x4000 != 0 { // a second word of flags
 		size += 2
 		if len(b) < size {
 			return e, 0, false
 		}
-		e.intended = binary.BigEndian.Uint16(b[size-2:])&0x2000 != 0
+		more := binary.BigEndian.Uint16(b[size-2:])
+		e.intended, e.unseen = more&0x2000 != 0, e.unseen || more&0x4000 != 0
 	}
 	return e, size, true
 }

@@ -101,10 +101,17 @@ func (r *Repo) has(links map[string]string) bool {
 }
 
 // complete looks for what objects point at. Git itself may have failed to store that and not said so, see verify.
-func (r *Repo) complete(ctx context.Context, objects []newObject) error {
+//
+// In a partial clone, what was in the index before may be missing; old is that index, nil when only git can read it.
+func (r *Repo) complete(ctx context.Context, objects []newObject, old *index) error {
 	links, err := r.linksOf(objects)
 	if err != nil || r.has(links) {
 		return err
+	}
+	if r.promised() {
+		if links = newLinks(links, old); r.has(links) {
+			return nil
+		}
 	}
 	ids := slices.Sorted(maps.Keys(links))
 	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(ids, "\n") + "\n")}, "cat-file", "--batch-check")
@@ -117,6 +124,21 @@ func (r *Repo) complete(ctx context.Context, objects []newObject) error {
 		}
 	}
 	return nil
+}
+
+// newLinks returns those links that an index did not have. Without one it is not known which are new, and none is
+// looked for: that would be to fetch all that is missing.
+func newLinks(links map[string]string, old *index) map[string]string {
+	if old == nil {
+		return nil
+	}
+	had := map[string]bool{}
+	for _, e := range old.entries {
+		had[hex.EncodeToString(e.id)] = true
+	}
+	links = maps.Clone(links)
+	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" }) // trees that git knew before
+	return links
 }
 
 // packIndexFile is the index of one pack, version 2 of gitformat-pack(5).

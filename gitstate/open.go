@@ -41,6 +41,27 @@ var (
 	ErrNoWorkTree    = errors.New("inside a git directory, not in a work tree")
 )
 
+// UnusableError is a repository that git itself does not work in: of a later format, of another user, with a
+// configuration that cannot be read.
+type UnusableError struct {
+	Dir  string // where was asked
+	Said string // git's own words, in one line
+	Hint string // the command that git recommends, "" for none
+}
+
+func (e *UnusableError) Error() string { return e.Dir + ": git does not work here: " + e.Said }
+
+// unusable reads what git said when it was asked where the repository is.
+func unusable(dir, stderr string) *UnusableError {
+	e := &UnusableError{Dir: dir}
+	if _, hint, ok := strings.Cut(stderr, "To add an exception for this directory, call:"); ok {
+		e.Hint = strings.TrimSpace(hint)
+		stderr, _, _ = strings.Cut(stderr, "To add an exception for this directory, call:")
+	}
+	e.Said = oneLine(stderr)
+	return e
+}
+
 // Options say where the repository is and what git processes may see.
 type Options struct {
 	Dir string   // any directory in the work tree
@@ -71,6 +92,9 @@ type Repo struct {
 	exclude asked[string] // path of the user's own exclude file, "" for none
 }
 
+// gitDied is git's exit code when it gives up: "fatal: …".
+const gitDied = 128
+
 // Open finds the work tree that contains a directory, in one git process.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	dir, err := filepath.Abs(o.Dir)
@@ -96,6 +120,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	case err != nil:
 		if _, tooOld := r.Version(ctx); errors.Is(tooOld, ErrGitTooOld) {
 			return nil, tooOld // an old git does not know the question's options
+		}
+		if failed != nil && failed.Exit == gitDied {
+			return nil, unusable(dir, failed.Stderr)
 		}
 		return nil, err
 	case len(lines) != 5:

@@ -118,7 +118,7 @@ func TestReady(t *testing.T) {
 		want   string
 	}{
 		"ready":    {func(r *testRepo) {}, ""},
-		"unborn":   {func(r *testRepo) { r.run("switch", "-q", "--orphan", "new") }, NotCommitted},
+		"unborn":   {func(r *testRepo) { r.run("switch", "-q", "--orphan", "new") }, NotBorn},
 		"detached": {func(r *testRepo) { r.run("switch", "-q", "--detach") }, NotOnBranch},
 		"merge":    {leaveConflict, NotDone},
 		"unmerged": {func(r *testRepo) { leaveConflict(r); os.Remove(r.gitDir + "/MERGE_HEAD") }, NotMerged},

@@ -54,7 +54,7 @@ func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
 // storing begins to store objects. They are in the repository when finish has returned nil.
 func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 	seen := map[string]bool{}
-	s := &store{repo: r, ctx: ctx}
+	s := &store{repo: r, ctx: ctx, loose: r.promised()}
 	for _, o := range objects {
 		if !seen[o.id] {
 			s.objects = append(s.objects, o)
@@ -78,7 +78,7 @@ func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 	}
 	whole := soon(r, func() (bool, error) {
 		links, err := r.linksOf(s.objects)
-		return err == nil && r.has(links), nil
+		return err == nil && (s.loose || r.has(links)), nil
 	})
 	s.pack, _ = r.storePack(s.stream, entries) // what kept us from it git says better
 	if ok, _ := whole(); !ok {                 // and also what is missing
@@ -95,6 +95,7 @@ type store struct {
 	objects []newObject
 	stream  []byte
 	packed  bool
+	loose   bool     // what the objects point at may be missing: see complete
 	pack    *newPack // nil when git is to do it
 	err     error
 }
@@ -106,13 +107,17 @@ func (s *store) finish() error {
 	if s.pack != nil && s.pack.show() == nil {
 		return nil
 	}
+	strict := []string{"--strict"}
+	if s.loose {
+		strict = nil
+	}
 	if s.packed {
-		if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, "index-pack", "--stdin", "--strict"); err != nil {
+		if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, append([]string{"index-pack", "--stdin"}, strict...)...); err != nil {
 			return err
 		}
 		return durable.SyncDir(filepath.Join(s.repo.commonDir, "objects", "pack")) // git syncs the files alone
 	}
-	if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, "unpack-objects", "-q", "--strict"); err != nil {
+	if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, append([]string{"unpack-objects", "-q"}, strict...)...); err != nil {
 		return err
 	}
 	return s.verify()

@@ -187,6 +187,13 @@ func (r *Repo) packs() ([]string, error) {
 	return packsIn(filepath.Join(r.commonDir, "objects", "pack"))
 }
 
+// promised reports whether the repository is a partial clone: it has got packs from a remote that has promised to keep
+// what they name and do not hold. Such objects may be missing, and to ask git about one is to fetch it.
+func (r *Repo) promised() bool {
+	files, err := filepath.Glob(filepath.Join(r.commonDir, "objects", "pack", "*.promisor"))
+	return err == nil && len(files) > 0
+}
+
 func packsIn(dir string) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && !absent(err) {

@@ -234,11 +234,9 @@ func (w *way) enter(dir string) (place, error) {
 	case !info.IsDir():
 		return taken, nil
 	}
-	if _, err := os.Lstat(filepath.Join(w.file(dir), ".git")); err == nil {
+	if isRepository(w.file(dir)) {
 		w.block(dir, wayRepository)
 		return taken, nil
-	} else if !absent(err) {
-		return taken, err
 	}
 	return directory, nil
 }

@@ -264,6 +264,9 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err != nil {
 		return err
 	}
+	if err := r.reapplySparse(ctx, o); err != nil {
+		return err
+	}
 	durable.Hit(durable.SettleIndexLocked)
 	if err := r.installIndex(index); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // ReadyError says why wfs will not write to this repository now.
@@ -22,19 +23,23 @@ type ReadyError struct {
 
 // The codes of ReadyError.
 const (
-	NotCommitted  = "no_commits"  // HEAD has no commit yet
+	NotCommitted  = "no_commits"  // there is no commit yet
+	NotBorn       = "unborn"      // HEAD is on a branch without commits, and there are others
 	NotOnBranch   = "detached"    // HEAD is on no branch
 	NotDone       = "in_progress" // Detail is "merge", "rebase", …
 	NotMerged     = "unmerged"    // the index has conflicts
 	NotIdentified = "identity"    // neither configuration nor environment say who commits
 	NotNamespace  = "namespace"   // a branch is called wfs, so that none can be called wfs/…
 	NotUnlocked   = "locked"      // somebody holds the index
+	NotWhole      = "index"       // the index is damaged
 )
 
 func (e *ReadyError) Error() string {
 	switch e.Code {
 	case NotCommitted:
 		return "the repository has no commits yet"
+	case NotBorn:
+		return "HEAD is on " + e.Detail + ", which has no commit yet"
 	case NotOnBranch:
 		return "HEAD is detached: it is on no branch"
 	case NotDone:
@@ -47,6 +52,8 @@ func (e *ReadyError) Error() string {
 		return e.Detail + " exists, so git cannot keep refs below that name"
 	case NotUnlocked:
 		return "the index is locked: " + e.Detail
+	case NotWhole:
+		return "the index is damaged: " + e.Detail
 	}
 	return e.Code + ": " + e.Detail
 }
@@ -66,7 +73,7 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 		return err
 	}
 	if head.Commit == "" {
-		return &ReadyError{NotCommitted, ""}
+		return r.noCommit(ctx, head)
 	}
 	if head.Ref == "" && !detached {
 		return &ReadyError{NotOnBranch, string(head.Commit)}
@@ -82,6 +89,11 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 		}
 	}
 	index, err := r.readIndex(ctx, r.indexPath())
+	var failed *GitError
+	if errors.As(err, &failed) && failed.Exit == gitDied {
+		said, _, _ := strings.Cut(failed.Stderr, "\n")
+		return &ReadyError{NotWhole, strings.TrimPrefix(said, "error: ")}
+	}
 	if err != nil {
 		return err
 	}
@@ -100,6 +112,15 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 		return err
 	}
 	return r.awaitIndexLock(ctx)
+}
+
+// noCommit says which of two things a HEAD without a commit is.
+func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
+	branches, err := r.Branches(ctx)
+	if err != nil || len(branches) == 0 {
+		return join(err, &ReadyError{NotCommitted, ""})
+	}
+	return &ReadyError{NotBorn, strings.TrimPrefix(head.Ref, "refs/heads/")}
 }
 
 func unmerged(i indexInfo) error {

@@ -185,6 +185,11 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	if made.Skipped, err = r.addRest(ctx, index, paths); err != nil {
 		return made, err
 	}
+	unseen, err := r.unseen(ctx, index, old)
+	if err != nil {
+		return made, err
+	}
+	made.Skipped = joinSkips(made.Skipped, unseen)
 	if len(h.force) > 0 {
 		paths = nil
 		for _, p := range h.force {
@@ -239,7 +244,7 @@ const maxSpecs = 64 << 10
 func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
 	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
-		"add", how, "--ignore-errors"}
+		"add", how, "--ignore-errors", "--sparse"}
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
 		file := index + ".specs"
 		if err := durable.WriteCache(file, []byte(all), 0o600); err != nil {
@@ -258,7 +263,8 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 	return report, err
 }
 
-// ungraft takes those gitlinks out of a private index that head does not have, names them, and returns the index as it
+// ungraft takes those gitlinks out of a private index that head does not have, names them, and submodules that have edits
+// of their own, and returns the index as it
 // was parsed, nil when that was not possible.
 func (r *Repo) ungraft(ctx context.Context, path string, head session.Tree) (*index, []session.Skip, error) {
 	x, info, err := r.readParsed(ctx, path)
@@ -267,9 +273,13 @@ func (r *Repo) ungraft(ctx context.Context, path string, head session.Tree) (*in
 	}
 	skipped, err := r.dropGitlinks(ctx, path, info.gitlinks, head)
 	if err == nil && len(skipped) > 0 {
-		x, _, err = r.readParsed(ctx, path)
+		x, info, err = r.readParsed(ctx, path)
 	}
-	return x, skipped, err
+	if err != nil {
+		return x, skipped, err
+	}
+	edited, err := r.editedSubmodules(ctx, path, info.gitlinks)
+	return x, append(skipped, edited...), err
 }
 
 func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string, head session.Tree) ([]session.Skip, error) {

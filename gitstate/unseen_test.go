@@ -1,0 +1,108 @@
+package gitstate
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Settings of one's own in a tracked file: git is told not to look, and takes the file for unchanged when it checks
+// something out. No snapshot has the edits, so they must be named, and no move may write over them.
+func TestUnseenEditsAreNamedAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, bit := range []string{"assume-unchanged", "skip-worktree"} {
+		for _, index := range []string{"", "--split-index"} {
+			t.Run(bit+index, func(t *testing.T) {
+				t.Parallel()
+				r := newRepo(t)
+				r.write("same.txt", "same\n")
+				r.write("sub/gone.txt", "not there\n")
+				r.write("a.txt", "theirs\n")
+				r.run("add", "-A")
+				theirs := session.Tree(r.run("write-tree"))
+				r.write("a.txt", "a\n")
+				r.run("add", "-A")
+				r.run("commit", "-q", "-m", "second")
+				r.run("update-index", "--"+bit, "a.txt", "same.txt", "sub/gone.txt")
+				if index != "" {
+					r.run("update-index", index)
+				}
+				r.remove(r.path("sub/gone.txt"))
+				if s := r.snapshot(); len(s.Skipped) > 0 || s.Tree != s.HeadTree {
+					t.Errorf("without an edit: %+v", s)
+				}
+				r.write("a.txt", "mine\n")
+				s := r.snapshot()
+				if !slices.Equal(s.Skipped, []session.Skip{{Path: "a.txt", Why: wayUnseen}}) || s.Tree != s.HeadTree {
+					t.Errorf("snapshot: %+v", s)
+				}
+				if got := r.inTheWay(theirs); !slices.Equal(got, []string{"a.txt"}) {
+					t.Errorf("in the way: %q", got)
+				}
+				if got := r.read("a.txt"); got != "mine\n" {
+					t.Errorf("a.txt: %q", got)
+				}
+				r.write("a.txt", "a\n")
+				r.move(theirs)
+				if got := r.read("a.txt"); got != "theirs\n" {
+					t.Errorf("after a move, a.txt: %q", got)
+				}
+			})
+		}
+	}
+}
+
+// A file outside of the patterns of a sparse checkout is part of a snapshot like every other, and the index that a turn
+// leads to marks what is not there as not there on purpose.
+func TestSparseCheckout(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.write("in/x.txt", "x\n")
+	r.write("out/y.txt", "y\n")
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "second")
+	old := r.snapshot()
+	r.run("sparse-checkout", "set", "--cone", "in")
+	r.write("in/x.txt", "edited\n")
+	r.write("out/new.txt", "new\n")
+	s := r.snapshot()
+	if got, want := r.files(string(s.Tree)), "100644 a.txt\n100644 in/x.txt\n100644 out/new.txt\n100644 out/y.txt"; got != want || len(s.Skipped) > 0 {
+		t.Errorf("snapshot holds\n%s\nwant\n%s\n%+v", got, want, s.Skipped)
+	}
+	r.remove(r.path("out/new.txt"))
+	if _, err := r.Settle(context.Background(), "x", session.Turn{Index: s.Tree, IndexOld: old.Tree}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.run("status", "--porcelain", "-uno"); got != "M  in/x.txt\nA  out/new.txt" {
+		t.Errorf("status: %q", got)
+	}
+}
+
+// A submodule's commits are held, its edits are not: they are named.
+func TestEditedSubmodulesAreNamed(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	lib := newRepo(t)
+	for _, name := range []string{"lib a", "lib b", "away"} {
+		r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, name)
+	}
+	r.run("commit", "-q", "-m", "libs")
+	r.run("submodule", "--quiet", "deinit", "away")
+	if s := r.snapshot(); len(s.Skipped) > 0 {
+		t.Errorf("nothing was edited: %+v", s.Skipped)
+	}
+	r.write("lib a/a.txt", "edited\n")
+	r.write("lib b/new.txt", "new\n")
+	if got := paths(r.snapshot().Skipped); got != "lib a lib b" {
+		t.Errorf("skipped %q", got)
+	}
+	for _, name := range []string{"lib a", "lib b"} {
+		r.run("-C", name, "add", "-A")
+		r.run("-C", name, "commit", "-q", "-m", "there")
+	}
+	if s := r.snapshot(); len(s.Skipped) > 0 || s.Clean() {
+		t.Errorf("committed there: %+v", s)
+	}
+}
