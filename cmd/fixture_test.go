@@ -3,6 +3,8 @@ package cmd
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -29,32 +31,86 @@ type template struct {
 	once sync.Once
 	top  string
 	make func(f *fixture)
+	fast bool // in memory, where there is room for that: nothing of it has to survive a power cut
 }
+
+// parent is the directory for repositories made of it, "" for the usual one.
+func (p *template) parent() string {
+	if p.fast {
+		return memory()
+	}
+	return ""
+}
+
+// memory is a directory in memory from which programs may be started, "" when there is none.
+var memory = sync.OnceValue(func() string {
+	const dir = "/dev/shm"
+	try, err := os.CreateTemp(dir, "wfs-try-")
+	if err != nil {
+		return ""
+	}
+	defer os.Remove(try.Name())
+	_, err = try.WriteString("#!/bin/sh\n")
+	if errors.Join(err, try.Chmod(0o700), try.Close()) != nil || exec.Command(try.Name()).Run() != nil {
+		return ""
+	}
+	return dir
+})
 
 func (p *template) fixture(t *testing.T) *fixture {
 	t.Helper()
+	f := p.copied(t)
+	f.trust("one", "two")
+	return f
+}
+
+func (p *template) copied(t *testing.T) *fixture {
+	t.Helper()
 	p.once.Do(func() {
-		top, err := os.MkdirTemp("", "wfs-template-")
+		top, err := os.MkdirTemp(p.parent(), "wfs-template-")
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.top = top
 		p.make(&fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)})
 	})
-	top := filepath.Join(t.TempDir(), "all")
+	dir, err := os.MkdirTemp(p.parent(), "wfs-copy-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	top := filepath.Join(dir, "all")
 	if out, err := exec.Command("cp", "-a", p.top, top).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	f := &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
-	f.ok("wfs", "trust", "--yes") // trust is bound to the place
-	f.ok("wfs", "trust", "one", "--yes")
-	f.ok("wfs", "trust", "two", "--yes")
-	return f
+	return &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+}
+
+// removeAll removes a directory whatever modes there are in it.
+func removeAll(t *testing.T, dir string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	if err := os.RemoveAll(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// trust lets these sessions and the configuration run here: trust is bound to the place.
+func (f *fixture) trust(ids ...string) {
+	f.t.Helper()
+	f.ok("wfs", "trust", "--yes")
+	for _, id := range ids {
+		f.ok("wfs", "trust", id, "--yes")
+	}
 }
 
 // removeTemplates is for the end of all tests.
 func removeTemplates() {
-	for _, p := range []*template{&plainTemplate, &tddTemplate} {
+	for _, p := range []*template{&plainTemplate, &tddTemplate, &oddTemplate} {
 		if p.top != "" {
 			os.RemoveAll(p.top)
 		}
