@@ -99,6 +99,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 		p.event(e, s)
 		a.notices.event(e, s)
 	}
+	a.eng.Saving = a.autoSaving(ctx, p.line)
 	if !quiet { // what the agent prints is in the log of its run
 		a.eng.Works.(*works).report = p.line
 	}

@@ -106,7 +106,7 @@ func (h *Hand) carryOut(ctx context.Context) error {
 		if err := h.append(d.Events...); err != nil {
 			return err
 		}
-		done, err := h.perform(ctx, work, d.Effect, RunOptions{})
+		done, err := h.perform(ctx, work, d, RunOptions{})
 		if err != nil || done {
 			return err
 		}

@@ -34,6 +34,7 @@ const (
 	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
 	EffectSleep      Effect = "sleep"      // until Waiting.Until
 	EffectAgain      Effect = "again"      // nothing to do: decide again
+	EffectBlock      Effect = "block"      // save what is there beside the checkpoints, append Block, and stop
 	EffectStop       Effect = "stop"
 )
 
@@ -41,6 +42,7 @@ const (
 type Decision struct {
 	Events []session.Body
 	Effect Effect
+	Block  session.BlockedBy // with EffectBlock
 }
 
 // Decide says what happens next in a session that is being driven. It is pure: the same session, plan and facts give
@@ -210,9 +212,9 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 
 func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
 	if len(o.Run.Survivors) > 0 {
-		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockSurvivors,
+		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
 			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", pids(o.Run.Survivors))},
-			Hint:     "kill -9" + pids(o.Run.Survivors) + "; wfs run"}}}
+			Hint:     "kill -9" + pids(o.Run.Survivors) + "; wfs run"}}
 	}
 	switch o.Run.Outcome {
 	case session.OutcomeInterrupted:

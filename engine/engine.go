@@ -39,6 +39,9 @@ type Engine struct {
 	NewRunID   func(id session.ID, number int) string
 	// Tell is called after each event is durable. It may be nil.
 	Tell func(session.Event, *session.Session)
+	// Saving begins to call save every now and then, while somebody works, until end is called; that waits for what goes
+	// on at the moment. It may be nil.
+	Saving func(save AutoSaver, o SavingOptions) (end func())
 	// Driver is the name of this process as a stop is addressed to it. Cut says why the run's context was cancelled.
 	Driver  string
 	Cut     func() string
@@ -156,6 +159,7 @@ type Hand struct {
 	pending *session.Event
 	plan    []byte        // plan.json
 	docs    session.Files // documents that the next turn writes
+	saving  func()        // ends the auto-saves that go on, nil for none
 	stop    string        // id of the request to stop that this run has found
 }
 
@@ -242,6 +246,7 @@ func (h *Hand) tell(ev session.Event) {
 // asked for the event once the draft's objects are known. log, which may be nil, is called when the turn is true and
 // before the journal says so: what it does is done again if the process dies in between.
 func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error), log func() error) (session.Made, error) {
+	h.endSaving()
 	d.Session, d.Ledger, d.At = h.ID, h.Tip, h.e.Clock.Now().Unix()
 	var ev session.Event
 	var after session.Session

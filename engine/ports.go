@@ -60,6 +60,12 @@ type Store interface {
 
 	// Rescue keeps a snapshot under refs/wfs/<id>/rescue/<n> and returns the ref's name.
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
+	// AutoSave saves the work tree, as it is now, as the session's newest auto-save.
+	AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error)
+	// EndAutoSaves says that there will be none for now.
+	EndAutoSaves() error
+	// Auto returns a session's newest auto-save, nil when there is none. It may be stale.
+	Auto(ctx context.Context, id session.ID) (*session.AutoSave, error)
 	// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way.
 	PlanMove(ctx context.Context, from session.Snapshot, to session.Tree, exclude string) (session.Move, error)
 	// MoveTree carries a plan out. Interrupted, it can be carried out again from a new snapshot.

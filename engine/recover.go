@@ -192,7 +192,7 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 		return h.append(session.Reopened{Why: "the process ended after the judgement"})
 	}
 	if alive := h.e.Works.Alive(o.RunID); len(alive) > 0 {
-		return h.append(survivors(alive))
+		return h.block(ctx, survivors(alive))
 	}
 	if err := h.append(session.Interrupted{Why: "killed"}); err != nil {
 		return err

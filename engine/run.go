@@ -23,7 +23,10 @@ type RunOptions struct {
 // Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
 // agent or gate, checkpoints what is there as interrupted, and returns nil: the status says so.
 func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
-	defer func() { err = errors.Join(err, h.forgetStops()) }()
+	defer func() {
+		h.endSaving()
+		err = errors.Join(err, h.e.Store.EndAutoSaves(), h.forgetStops())
+	}()
 	work := context.WithoutCancel(ctx) // what records an interruption must not be interrupted by it
 	goOn, err := h.take(work, o)
 	if err != nil || !goOn {
@@ -60,7 +63,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			// Somebody edited files since the last checkpoint. The runner may overwrite them, so they are kept first.
 			kept = f.Tree
 			if _, err := h.save(work, session.TriggerFound, "edits found before an attempt"); err != nil {
-				_, err := h.conflict(err)
+				_, err := h.conflict(work, err)
 				return err
 			}
 			continue
@@ -72,7 +75,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			started++
 			h.e.hit("run/started")
 		}
-		done, err := h.perform(ctx, work, d.Effect, o)
+		done, err := h.perform(ctx, work, d, o)
 		if err != nil || done {
 			return err
 		}
@@ -89,9 +92,9 @@ func startsRunner(d Decision) bool {
 	return false
 }
 
-// perform carries out one effect. done means that the run is over.
-func (h *Hand) perform(ctx, work context.Context, e Effect, o RunOptions) (done bool, err error) {
-	switch e {
+// perform carries out a decision's effect. done means that the run is over.
+func (h *Hand) perform(ctx, work context.Context, d Decision, o RunOptions) (done bool, err error) {
+	switch d.Effect {
 	case EffectRun:
 		return h.runOpen(ctx, work)
 	case EffectJudge:
@@ -99,7 +102,7 @@ func (h *Hand) perform(ctx, work context.Context, e Effect, o RunOptions) (done 
 	case EffectCheckpoint:
 		h.e.hit("run/decided")
 		_, err := h.checkpointAttempt(work)
-		return h.conflict(err)
+		return h.conflict(work, err)
 	case EffectSave:
 		_, err := h.save(work, session.TriggerInterrupted, "as the run left it")
 		return true, err
@@ -108,6 +111,8 @@ func (h *Hand) perform(ctx, work context.Context, e Effect, o RunOptions) (done 
 			return true, nil
 		}
 		return false, h.wait(ctx)
+	case EffectBlock:
+		return true, h.block(work, d.Block)
 	case EffectStop:
 		return true, nil
 	}
@@ -150,7 +155,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		return false, nil
 	}
 	if alive := h.alive(); len(alive) > 0 {
-		return false, h.append(survivors(alive))
+		return false, h.block(ctx, survivors(alive))
 	}
 	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockSurvivors {
 		// Nobody works on it any more: what they left is kept before somebody else goes over it.
@@ -230,7 +235,11 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	ph := h.Plan.Workflow.Phase(o.Phase)
+	if err := h.beginSaving(nil); err != nil {
+		return false, err
+	}
 	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told]})
+	h.endSaving()
 	if err != nil {
 		if e := h.append(session.Voided{Why: oneLine(err.Error(), 300)}); e != nil {
 			return false, errors.Join(err, e)
@@ -238,7 +247,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	if err := h.notInProgress(work); err != nil { // there may be no tree to speak of
-		return h.conflict(err)
+		return h.conflict(work, err)
 	}
 	snap, err := h.snapshot(work)
 	if err != nil {
@@ -248,7 +257,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	h.e.hit("run/ended")
-	return false, nil
+	return false, h.beginSaving(&snap)
 }
 
 // judgeOpen snapshots the work tree and lets guards and gates judge that tree.
@@ -349,13 +358,4 @@ func (h *Hand) interrupt(ctx context.Context) error {
 	}
 	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted")
 	return err
-}
-
-// conflict turns a merge or rebase that an agent left unfinished into a block: no ref is moved, nothing is touched.
-func (h *Hand) conflict(err error) (bool, error) {
-	var r *session.Refusal
-	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
-		return false, err
-	}
-	return true, h.append(session.BlockedBy{Reason: session.BlockConflict, Evidence: []string{r.Message}, Hint: r.Hint})
 }

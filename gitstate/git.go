@@ -123,7 +123,7 @@ func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd,
 	if o.gitDir != "" {
 		argv = append(argv, "--git-dir="+o.gitDir, "--work-tree="+r.root)
 	}
-	if o.write && !o.user {
+	if o.write && !o.user && !r.idle {
 		v, err := r.Version(ctx)
 		if err != nil {
 			return proc.Cmd{}, err
@@ -140,7 +140,7 @@ func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd,
 		}
 	}
 	env = append(env[:len(env):len(env)], o.env...)
-	return proc.Cmd{Argv: append(argv, args...), Env: env}, nil
+	return proc.Cmd{Argv: append(argv, args...), Env: env, Idle: r.idle}, nil
 }
 
 func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []string) (stdout, stderr []byte, err error) {

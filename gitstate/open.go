@@ -20,7 +20,7 @@ import (
 // The names that wfs uses in a repository.
 const (
 	branchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
-	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/rescue/<n>
+	refsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
 	opsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
 
 	deletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: what was deleted, until gc
@@ -28,6 +28,9 @@ const (
 
 // BranchRef is the full name of a session's branch.
 func BranchRef(id session.ID) string { return branchPrefix + string(id) }
+
+// AutoRef is the full name of the ref of a session's newest auto-save.
+func AutoRef(id session.ID) string { return refsPrefix + string(id) + "/auto" }
 
 // LedgerRef is the full name of a session's ledger.
 func LedgerRef(id session.ID) string { return refsPrefix + string(id) + "/ledger" }
@@ -76,6 +79,8 @@ type Repo struct {
 	gitDir    string
 	commonDir string
 	worktree  string
+	scratch   string // where private files of this work tree are, "" for worktreeDir's own choice
+	idle      bool   // git processes give way to all others, and do not sync loose objects
 	format    string // "sha1" or "sha256"
 	env       []string
 	userEnv   []string
@@ -85,6 +90,7 @@ type Repo struct {
 	begun  sync.WaitGroup // what goes on in the background
 	noting sync.Mutex
 	noted  int // git processes that move refs now
+	auto   autoSaves
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
@@ -196,7 +202,12 @@ func (r *Repo) Worktree() string { return r.worktree }
 func (r *Repo) StateDir() string { return filepath.Join(r.commonDir, "wfs") }
 
 // worktreeDir is the part of StateDir that belongs to this work tree.
-func (r *Repo) worktreeDir() string { return filepath.Join(r.StateDir(), "worktrees", r.worktree) }
+func (r *Repo) worktreeDir() string {
+	if r.scratch != "" {
+		return r.scratch
+	}
+	return filepath.Join(r.StateDir(), "worktrees", r.worktree)
+}
 
 // Version is a version of git. The patch level never matters here.
 type Version struct{ Major, Minor int }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,10 @@ type State struct {
 	Skipped []session.Skip            `json:"skipped,omitempty"`
 	HeldOut []session.Held            `json:"held_out,omitempty"`
 	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
+
+	// Of auto-saves: how many paths differ from the present checkpoint, and the first of them.
+	Changes int              `json:"changes,omitempty"`
+	Changed []session.Change `json:"changed,omitempty"`
 }
 
 // FileState is the name of State in a state commit's tree.
@@ -44,8 +49,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		if err != nil {
 			return "", err
 		}
-		objects, err := r.stateCommit(State{session.FormatVersion, why, s.Head, s.Tree, s.Index, s.Skipped, s.HeldOut, refs},
-			s, refs[LedgerRef(id)], ident, at)
+		objects, err := r.stateCommit(stateOf(why, s, refs), s, refs[LedgerRef(id)], "before "+why, nil, ident, at)
 		if err != nil {
 			return "", err
 		}
@@ -66,8 +70,13 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 	}
 }
 
-// stateCommit makes the objects of a state commit, which comes last.
-func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, ident string, at int64) ([]newObject, error) {
+func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
+	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
+}
+
+// stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
+// files are further documents.
+func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files, ident string, at int64) ([]newObject, error) {
 	var below []session.Commit
 	if s.Head.Commit != "" {
 		below = []session.Commit{s.Head.Commit}
@@ -76,12 +85,12 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 	if ledger != "" {
 		parents = append(parents, ledger)
 	}
-	code := r.newCommit(string(s.Tree), below, ident, at, "wfs: files before "+state.Why)
+	code := r.newCommit(string(s.Tree), below, ident, at, "wfs: files "+when)
 	objects := []newObject{code}
 	parents = append(parents, session.Commit(code.id))
 	trailers := []string{"Wfs-State-Code: " + code.id}
 	if s.Index != "" && s.Index != s.HeadTree {
-		index := r.newCommit(string(s.Index), below, ident, at, "wfs: index before "+state.Why)
+		index := r.newCommit(string(s.Index), below, ident, at, "wfs: index "+when)
 		objects = append(objects, index)
 		parents = append(parents, session.Commit(index.id))
 		trailers = append(trailers, "Wfs-State-Index: "+index.id)
@@ -90,13 +99,22 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 	if err != nil {
 		return nil, err
 	}
-	doc := r.newObject("blob", append(data, '\n'))
-	tree, err := r.newTree([]treeEntry{{modeFile, FileState, doc.id}})
+	docs := maps.Clone(files)
+	if docs == nil {
+		docs = session.Files{}
+	}
+	docs[FileState] = append(data, '\n')
+	var entries []treeEntry
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		doc := r.newObject("blob", docs[name])
+		objects, entries = append(objects, doc), append(entries, treeEntry{modeFile, name, doc.id})
+	}
+	tree, err := r.newTree(entries)
 	if err != nil {
 		return nil, err
 	}
-	message := withTrailers("wfs: state before "+state.Why, trailers...)
-	return append(objects, doc, tree, r.newCommit(tree.id, parents, ident, at, message)), nil
+	message := withTrailers("wfs: state "+when, trailers...)
+	return append(objects, tree, r.newCommit(tree.id, parents, ident, at, message)), nil
 }
 
 // refsOf returns every session's branch and the refs of one session. Damaged ones are left out: they must not keep
@@ -126,15 +144,22 @@ func nextRescue(refs map[string]session.Commit, prefix string) int {
 
 // State reads the document of a state commit, such as a rescue.
 func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
-	var s State
 	got, err := r.lookup(ctx, string(c)+":"+FileState)
 	if err != nil {
-		return s, err
+		return State{}, err
 	}
 	if got[0].kind != "blob" {
+		return State{}, fmt.Errorf("%s is no state commit", c.Short())
+	}
+	return parseState(c, got[0].data)
+}
+
+func parseState(c session.Commit, text []byte) (State, error) {
+	var s State
+	if text == nil {
 		return s, fmt.Errorf("%s is no state commit", c.Short())
 	}
-	if err := json.Unmarshal(got[0].data, &s); err != nil {
+	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s of %s: %w", FileState, c.Short(), err)
 	}
 	if s.Version > session.FormatVersion {

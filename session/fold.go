@@ -373,6 +373,9 @@ func BranchOf(id ID) string { return BranchPrefix + string(id) }
 // LedgerOf names the ref of a session's ledger.
 func LedgerOf(id ID) string { return RefPrefix + string(id) + "/ledger" }
 
+// AutoOf names the ref of a session's newest auto-save.
+func AutoOf(id ID) string { return RefPrefix + string(id) + "/auto" }
+
 // LapsDone is how many laps have ended.
 func (s *Session) LapsDone() int {
 	if s.Phase == workflows.Done {

@@ -75,6 +75,49 @@ type Draft struct {
 	Turn          Turn     // Refs are completed with the branch's move when a code commit is made
 }
 
+// AutoDraft describes an auto-save: what a work tree holds while somebody works in it.
+type AutoDraft struct {
+	Session  ID
+	Ledger   Commit    // tip of the ledger; the auto-save is stale once that has moved
+	Tree     Tree      // of the present checkpoint
+	At       int64     // Unix seconds
+	Why      string    // for people: what was going on
+	Exclude  string    // path of the session's extra exclude file, "" for none
+	Files    Files     // documents to keep with it: the session as it is, and its events since the ledger's tip
+	Snapshot *Snapshot // taken and durable already; nil: one is taken
+	Anywhere bool      // also while HEAD is on no branch or on another one
+	Last     bool      // the work has come to an end: what a later auto-save would have to look for is looked for now
+}
+
+// AutoSaved says what became of an auto-save.
+type AutoSaved struct {
+	Commit  Commit // what the ref names now, "" when there is nothing to keep
+	New     bool   // it was made now
+	Changes int    // paths that differ from the present checkpoint
+	Lost    int    // paths whose work the auto-save before this one has and the work tree has not, when that is most of it
+	Kept    string // ref under which that auto-save is kept, "" when it still is the newest one
+}
+
+// AutoSave is a session's newest auto-save.
+type AutoSave struct {
+	Commit  Commit
+	Ledger  Commit // tip of the ledger when it was made: another one makes it stale
+	Code    Commit // commit of the files
+	Tree    Tree
+	Index   Tree // "" when the index had conflicts
+	Head    Head
+	Branch  Commit // where the session's branch was
+	At      int64  // Unix seconds
+	Why     string
+	Changes int      // paths that differ from the checkpoint that was the present one then
+	Changed []Change // the first of them, at most MaxAutoChanges
+	HeldOut []Held
+	Skipped []Skip
+}
+
+// MaxAutoChanges bounds the paths that an auto-save names.
+const MaxAutoChanges = 1000
+
 // Made is what a draft became before anything was published.
 type Made struct {
 	Code        Commit // "" with NoCode

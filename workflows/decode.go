@@ -263,6 +263,11 @@ func (r *reader) config(root *node) *Config {
 	c.OnEvent = r.command(f["on-event"], "on-event")
 	c.MaxFileSize = r.size(f["max-file-size"], "max-file-size")
 	c.MaxNewFiles = r.number(f["max-new-files"], "max-new-files", 1, maxNewFiles)
+	if n := f["auto-save"]; n != nil && n.kind == scalar && n.text == AutoSaveOff {
+		c.AutoSave = -1
+	} else {
+		c.AutoSave = r.duration(n, "auto-save", 0)
+	}
 	if n := f["gates"]; n != nil && n.kind != mapping {
 		r.wrong(n, "gates", "a mapping of names to gates")
 	} else if n != nil {

@@ -31,10 +31,11 @@ env: [OPENAI_API_KEY]
 on-event: notify-send wfs "$WFS_SUMMARY"
 max-file-size: 25MB
 max-new-files: 5000
+auto-save: 1m
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
-`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\n"},
+`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
 	},
 	{
 		WorkflowSchemaFile, workflowObject, WorkflowSchema,

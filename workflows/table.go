@@ -120,6 +120,8 @@ var configObject = &object{
 			value: shape{kind: aSize}, fallback: "10MB"},
 		{name: "max-new-files", about: "A new directory with more files stays out of checkpoints until wfs allow lets it in.",
 			value: number(1, maxNewFiles), fallback: "1000"},
+		{name: "auto-save", about: "How often the files are saved while somebody works in a session, or off.",
+			value: shape{kind: anyOf, either: []shape{word(AutoSaveOff), {kind: aDuration}}}, fallback: shortDuration(DefaultAutoSave)},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
 		{name: "worktree", about: "How a work tree of a session's own is made (`wfs new --worktree`).", value: isA(worktreeObject)},
 	},

@@ -208,7 +208,15 @@ type Config struct {
 	MaxFileSize int64    `json:"max_file_size,omitempty"`
 	MaxNewFiles int      `json:"max_new_files,omitempty"`
 	Worktree    Worktree `json:"worktree"` // of `wfs new --worktree`
+	// AutoSave is how often the files are saved while somebody works. 0: the default, less: never. Pinned in no plan.
+	AutoSave time.Duration `json:"auto_save,omitempty"`
 }
+
+// AutoSaveOff switches auto-saves off.
+const AutoSaveOff = "off"
+
+// DefaultAutoSave is how often the files are saved while somebody works.
+const DefaultAutoSave = 30 * time.Second
 
 // Plan is what a session runs, resolved and pinned at its birth: the workflow with every gate filled in, the agent,
 // and the environment. Its canonical JSON is stored in the ledger; its digest is what trust is bound to.

@@ -21,6 +21,9 @@ const (
 	OplogWritten        Point = "oplog/written"
 	JournalRotated      Point = "journal/rotated"
 	RescueWritten       Point = "rescue/written"
+	AutoPacked          Point = "auto/packed" // an auto-save's objects are there, the ref names the one before
+	AutoMoved           Point = "auto/moved"
+	AutoDropping        Point = "auto/dropping" // the index of an old pack is away, the pack is not
 	MoveJournaled       Point = "move/journaled"
 	MovePlanned         Point = "move/planned"
 	MoveHalf            Point = "move/half" // the work tree moved, nothing else
@@ -53,7 +56,7 @@ var Points = []Point{
 	PacksMerged, PacksRemoved,
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
-	RescueWritten, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
+	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,

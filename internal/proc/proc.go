@@ -31,6 +31,7 @@ type Cmd struct {
 	Dir   string    // "" is the present directory
 	Env   []string  // the whole environment; nothing is inherited
 	Stdin io.Reader // nil is an empty input
+	Idle  bool      // it gives way to every other process, where the system knows such a thing; only with Stream and Output
 }
 
 // Output runs a command and returns all that it wrote. The exit code of a command that a signal ended is 128 plus the
@@ -51,7 +52,7 @@ func Stream(ctx context.Context, c Cmd, stdout, stderr io.Writer) (exit int, err
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, stdout, stderr
 	ownSession(cmd)
 	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, terminate) }
-	return finish(ctx, cmd)
+	return finish(ctx, cmd, c.Idle)
 }
 
 // Interactive runs a command that talks to the person at the terminal, such as a pager or an editor. It stays in the
@@ -63,7 +64,7 @@ func Interactive(ctx context.Context, c Cmd, stdin, stdout, stderr *os.File) (ex
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	cmd.Cancel = func() error { return signalProcess(cmd.Process, terminate) }
-	return finish(ctx, cmd)
+	return finish(ctx, cmd, false)
 }
 
 func command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
@@ -88,9 +89,12 @@ func explicit(env []string) []string {
 	return env
 }
 
-func finish(ctx context.Context, cmd *exec.Cmd) (int, error) {
+func finish(ctx context.Context, cmd *exec.Cmd, idle bool) (int, error) {
 	if err := startChild(cmd); err != nil {
 		return -1, startError(cmd, err)
+	}
+	if idle {
+		giveWay(cmd.Process.Pid)
 	}
 	err := waitChild(cmd)
 	if ctx.Err() != nil && !(cmd.ProcessState != nil && cmd.ProcessState.Success()) {

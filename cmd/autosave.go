@@ -1,0 +1,192 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// judgedSoon is how long a judgement may take before what it judges is saved: most take less, and end in a checkpoint.
+const judgedSoon = time.Second
+
+// troubleSaid is how many auto-saves in a row have to fail before somebody is told.
+const troubleSaid = 3
+
+// autoSaving is what saves files while somebody works, nil when that is switched off.
+func (a *app) autoSaving(ctx context.Context, say func(string)) func(engine.AutoSaver, engine.SavingOptions) func() {
+	every := a.autoSaveEvery(ctx)
+	if every <= 0 {
+		return nil
+	}
+	return func(save engine.AutoSaver, o engine.SavingOptions) (end func()) {
+		// It is ended by whoever has begun it: a signal to the run is none to what saves its files.
+		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		s := &saver{every: every, save: save, say: say, log: o.Log, now: a.env.Now, soon: make(chan string, 1)}
+		var done sync.WaitGroup
+		done.Go(func() {
+			if o.Once {
+				s.once(ctx, o.Now)
+			} else {
+				s.run(ctx)
+			}
+		})
+		return func() {
+			cancel()
+			done.Wait()
+		}
+	}
+}
+
+// autoSaveEvery is how often files are saved, as it is configured now, 0 for never.
+func (a *app) autoSaveEvery(ctx context.Context) time.Duration {
+	every := time.Duration(0)
+	if list, err := a.rules(ctx); err == nil { // what cannot be read does not switch it off
+		if s, err := a.settings(list); err == nil {
+			every = s.Config.AutoSave
+		}
+	}
+	if every == 0 {
+		every = workflows.DefaultAutoSave
+	}
+	return max(every, 0)
+}
+
+// saver saves what is in the work tree, every now and then and when something says that it is time.
+type saver struct {
+	every  time.Duration
+	save   engine.AutoSaver
+	say    func(string)
+	now    func() time.Time
+	log    string      // file for what fails
+	soon   chan string // reasons to save before it is due
+	failed int         // in a row
+	lost   int         // paths, as it was said last
+}
+
+// run saves until ctx ends.
+func (s *saver) run(ctx context.Context) {
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.try(ctx, "while somebody worked")
+		case why := <-s.soon:
+			s.try(ctx, why)
+		}
+	}
+}
+
+// once saves what is being judged, at once or when the judgement takes its time.
+func (s *saver) once(ctx context.Context, now bool) {
+	if !now {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(judgedSoon):
+		}
+	}
+	s.try(ctx, "before it was judged")
+}
+
+// Soon asks for an auto-save before it is due: something has happened after which much could be lost. Nobody waits.
+func (s *saver) Soon(why string) {
+	select {
+	case s.soon <- why:
+	default: // one is asked for already
+	}
+}
+
+// try saves once. Nothing that becomes of it touches the run.
+func (s *saver) try(ctx context.Context, why string) {
+	done, err := s.save(ctx, why)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.failed++
+		s.note(err)
+		if s.failed == troubleSaid {
+			s.say(fmt.Sprintf("warning: the files could not be saved %d times in a row: %v", troubleSaid, err))
+		}
+		return
+	}
+	s.failed = 0
+	if done.Lost > 0 && done.Lost != s.lost {
+		where := "the auto-save: wfs resume --auto, once the run is over"
+		if done.Kept != "" {
+			where = done.Kept
+		}
+		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost, plural(done.Lost, "file", "files"), where))
+	}
+	s.lost = done.Lost
+}
+
+// note keeps a failure in the log of the run.
+func (s *saver) note(err error) {
+	f, e := os.OpenFile(s.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if e != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = fmt.Fprintf(f, "%s %v\n", s.now().UTC().Format(time.RFC3339), err)
+}
+
+// autoSaveJSON is an auto-save that is newer than the newest checkpoint.
+type autoSaveJSON struct {
+	At      time.Time      `json:"at"`
+	Commit  session.Commit `json:"commit"` // of the files
+	Ref     string         `json:"ref"`
+	Changes int            `json:"changes"`           // files that differ from the present checkpoint
+	Missing int            `json:"missing,omitempty"` // of those, how many are not in the work tree now
+}
+
+// autoSaveOf tells of a session's auto-save when it holds something that no checkpoint has, nil otherwise, and while the
+// session is driven: then it is about to be replaced.
+func (a *app) autoSaveOf(ctx context.Context, s *session.Session, tip session.Commit, in string) *autoSaveJSON {
+	if s.Status.Final() {
+		return nil
+	}
+	auto, err := a.repo.Auto(ctx, s.ID)
+	c := s.At(s.Current)
+	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
+		return nil
+	}
+	if _, held, err := a.clone.Driver(s.ID); err != nil || held {
+		return nil
+	}
+	j := &autoSaveJSON{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}
+	for _, c := range auto.Changed {
+		if c.Status == "D" || in == "" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(in, filepath.FromSlash(c.Path))); err != nil {
+			j.Missing++
+		}
+	}
+	return j
+}
+
+// sayAutoSave tells people of it.
+func (a *app) sayAutoSave(j *autoSaveJSON, id session.ID) {
+	if j == nil {
+		return
+	}
+	a.out("auto-save of %s: %d changed %s", ago(j.At, a.env.Now()), j.Changes, plural(j.Changes, "file", "files"))
+	switch {
+	case j.Missing > 0:
+		a.out("  %d of them %s not in the work tree any more; to have the auto-save back: %s", j.Missing, plural(j.Missing, "is", "are"),
+			a.typed("wfs resume --auto"))
+	default:
+		a.out("  what is in the work tree is newer; to see what was saved: %s", a.typed("wfs diff auto"))
+	}
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// AutoSaver saves what is in the work tree now. why is for people. It may be called from any goroutine.
+type AutoSaver func(ctx context.Context, why string) (session.AutoSaved, error)
+
+// SavingOptions say how often it is saved.
+type SavingOptions struct {
+	// Once says that nobody works any more, and what is there is being judged: it is saved once, unless the judgement
+	// comes at once. With Now it does not wait for that.
+	Once, Now bool
+	Log       string // file for what fails
+}
+
+// beginSaving saves the work tree every now and then, until endSaving. The session and its journal stay as they are
+// meanwhile: what is going on outside is nothing that events are appended about. With snap, somebody has looked already.
+func (h *Hand) beginSaving(snap *session.Snapshot) error {
+	h.endSaving()
+	if h.e.Saving == nil {
+		return nil
+	}
+	d, err := h.autoDraft()
+	if err != nil {
+		return err
+	}
+	d.Snapshot, d.Last = snap, snap != nil
+	dir, err := h.j.RunDir(h.S.Open.RunID)
+	if err != nil {
+		return err
+	}
+	o := SavingOptions{Once: snap != nil, Log: filepath.Join(dir, "auto-save.log")}
+	if o.Once { // what the last one has may be gone by now
+		a, err := h.e.Store.Auto(context.Background(), h.ID)
+		o.Now = err == nil && a != nil && a.Ledger == h.Tip
+	}
+	h.saving = h.e.Saving(func(ctx context.Context, why string) (session.AutoSaved, error) {
+		d := d
+		d.At, d.Why = h.e.Clock.Now().Unix(), why
+		return h.e.Store.AutoSave(ctx, d)
+	}, o)
+	return nil
+}
+
+// endSaving waits until no auto-save goes on any more.
+func (h *Hand) endSaving() {
+	if h.saving != nil {
+		h.saving()
+		h.saving = nil
+	}
+}
+
+func (h *Hand) autoDraft() (session.AutoDraft, error) {
+	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.j.ExcludeFile(), At: h.e.Clock.Now().Unix()}
+	cache, err := json.Marshal(h.S)
+	if err != nil {
+		return d, err
+	}
+	events, err := session.EncodeLines(h.live)
+	d.Files = session.Files{session.FileSession: append(cache, '\n'), session.FileEvents: events}
+	return d, err
+}
+
+// keepAside saves what is there when it must not become a checkpoint, and says where, for the evidence of a block.
+func (h *Hand) keepAside(ctx context.Context, why string) string {
+	h.endSaving()
+	d, err := h.autoDraft()
+	var done session.AutoSaved
+	if err == nil {
+		d.Why, d.Last, d.Anywhere = why, true, true
+		done, err = h.e.Store.AutoSave(ctx, d)
+	}
+	switch {
+	case err != nil:
+		return "what is in the work tree could not be saved: " + oneLine(err.Error(), 200)
+	case done.Commit == "":
+		return ""
+	}
+	return "what is in the work tree is saved in " + session.AutoOf(h.ID)
+}
+
+// conflict turns a merge or rebase that an agent left unfinished into a block: no branch is moved, nothing is touched, and
+// what is there is saved.
+func (h *Hand) conflict(ctx context.Context, err error) (bool, error) {
+	var r *session.Refusal
+	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
+		return false, err
+	}
+	return true, h.block(ctx, session.BlockedBy{Reason: session.BlockConflict, Evidence: []string{r.Message}, Hint: r.Hint})
+}
+
+// block stops the work while its files cannot become a checkpoint, and saves them beside it.
+func (h *Hand) block(ctx context.Context, b session.BlockedBy) error {
+	if saved := h.keepAside(ctx, "blocked by "+string(b.Reason)); saved != "" {
+		b.Evidence = append(b.Evidence, saved)
+	}
+	return h.append(b)
+}

@@ -1,0 +1,346 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// While somebody works in a session's work tree, what is there is saved every now and then under refs/wfs/<id>/auto: one
+// state commit, which the next one replaces. It is made beside everything else: with an index of its own, and out of
+// objects that are made in a directory of its own (see aside) and come to the repository as one pack.
+
+// autoSaves is what is known of the auto-saves of one attempt.
+type autoSaves struct {
+	mu     sync.Mutex
+	ledger session.Commit // that they build on
+	side   *Repo          // nil before the first
+	packs  []autoPack     // of auto-saves, the oldest first; the last one holds the newest
+
+	// The user's index, as it was when the private one was copied from it.
+	index     os.FileInfo
+	entries   string // sum of its entries
+	indexTree session.Tree
+	conflicts bool // the index has them, and no tree
+}
+
+// AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
+// nobody is waited for. It makes none when nothing differs from the present checkpoint or from the newest auto-save, and
+// none while HEAD is on another branch than the session's, unless Anywhere: then the files are another line's.
+//
+// An auto-save holds what is there, so it would forget with the agent what the agent has thrown away. When most of what
+// the newest one has is gone and nothing new has come, that one stays; when something new has come, or with Last, it is
+// kept as a rescue.
+func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
+	r.auto.mu.Lock()
+	defer r.auto.mu.Unlock()
+	var done session.AutoSaved
+	ident, err := r.identity(ctx)
+	if err != nil {
+		return done, err
+	}
+	where, s := r, session.Snapshot{}
+	if d.Snapshot != nil {
+		s = *d.Snapshot
+	} else {
+		var ours bool
+		if where, s, ours, err = r.autoSnapshot(ctx, d); err != nil || !ours {
+			return done, err
+		}
+	}
+	tip, err := r.Ref(ctx, AutoRef(d.Session))
+	if err != nil {
+		return done, err
+	}
+	before, err := r.Auto(ctx, d.Session)
+	if err != nil || before != nil && (before.Ledger != d.Ledger || before.Commit != tip) {
+		before = nil // stale, or not to be read: it is replaced, and says nothing
+	}
+	if before != nil {
+		done.Commit, done.Changes = before.Commit, before.Changes
+		if before.Tree == s.Tree && before.Head == s.Head && before.Index == s.Index {
+			return done, nil
+		}
+	}
+	changes, err := where.diffTrees(ctx, d.Tree, s.Tree)
+	if err != nil {
+		return done, err
+	}
+	if before != nil {
+		lost, more, err := r.lost(ctx, d.Tree, *before, changes)
+		if err != nil {
+			return done, err
+		}
+		if done.Lost = lost; lost > 0 {
+			if !more && !d.Last {
+				return done, nil
+			}
+			if done.Kept, err = r.keepAuto(ctx, d.Session, before.Commit); err != nil {
+				return done, err
+			}
+		}
+	}
+	if len(changes) == 0 && before == nil {
+		return session.AutoSaved{}, nil
+	}
+	done.Commit, err = r.autoCommit(ctx, where, d, s, changes, tip, ident)
+	done.New, done.Changes = err == nil, len(changes)
+	return done, err
+}
+
+// autoCommit makes the state commit of an auto-save and moves the ref to it.
+func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft, s session.Snapshot, changes []treeChange, tip session.Commit, ident string) (session.Commit, error) {
+	refs, err := r.refsOf(ctx, d.Session)
+	if err != nil {
+		return "", err
+	}
+	state := stateOf(d.Why, s, refs)
+	state.Changes, state.Changed = len(changes), plainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
+	objects, err := r.stateCommit(state, s, d.Ledger, "at an auto-save", d.Files, ident, d.At)
+	if err != nil {
+		return "", err
+	}
+	var pack *autoPack
+	if where == r {
+		err = r.writeObjects(ctx, objects...)
+	} else {
+		pack, err = r.packAside(ctx, objects, string(s.Tree), string(s.Index))
+	}
+	if err != nil {
+		return "", err
+	}
+	durable.Hit(durable.AutoPacked)
+	made := session.Commit(objects[len(objects)-1].id)
+	if err := r.moveAuto(ctx, session.RefMove{Ref: AutoRef(d.Session), Old: tip, New: made}); err != nil {
+		return "", err
+	}
+	durable.Hit(durable.AutoMoved)
+	if pack != nil {
+		r.auto.packs = append(r.auto.packs, *pack)
+	}
+	r.dropOldPacks(ctx)
+	_ = r.mergePacks() // those that had to stay
+	return made, nil
+}
+
+// moveAuto moves the ref of an auto-save, durably. It never has a reflog: what was saved before is let go of.
+func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
+	line := "delete " + m.Ref
+	if m.New != "" {
+		line = "update " + m.Ref + " " + string(m.New)
+	}
+	old := string(m.Old)
+	if old == "" {
+		old = r.zero()
+	}
+	o := gitOpts{write: true, stdin: []byte(line + " " + old + "\n"), refs: []string{m.Ref}}
+	if _, err := r.git(ctx, o, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"); err != nil {
+		return err
+	}
+	return r.syncRef(m.Ref, m.Old == "" || m.New == "")
+}
+
+// Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
+func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
+	tip, err := r.Ref(ctx, AutoRef(id))
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	info, err := r.CommitInfo(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.File(ctx, tip, FileState)
+	if err != nil {
+		return nil, err
+	}
+	state, err := parseState(tip, text)
+	if err != nil {
+		return nil, err
+	}
+	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Head: state.Head, Branch: state.Refs[BranchRef(id)], At: info.At, Why: state.Why,
+		Changes: state.Changes, Changed: state.Changed, HeldOut: state.HeldOut, Skipped: state.Skipped}
+	if len(info.Parents) > 1 {
+		a.Ledger, a.Code = info.Parents[0], info.Parents[1]
+	}
+	return a, nil
+}
+
+// DropAuto removes a session's auto-save, if it still is that one.
+func (r *Repo) DropAuto(ctx context.Context, id session.ID, c session.Commit) error {
+	return r.moveAuto(ctx, session.RefMove{Ref: AutoRef(id), Old: c})
+}
+
+// keepAuto gives an auto-save a name of its own among the rescues.
+func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
+	for {
+		refs, err := r.refsOf(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		for name, c := range refs {
+			if c == auto && strings.HasPrefix(name, RescuePrefix(id)) {
+				return name, nil
+			}
+		}
+		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
+		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: rescue of an auto-save")
+		if errors.Is(err, ErrMoved) {
+			continue
+		}
+		return ref, err
+	}
+}
+
+// lost compares what an auto-save holds beyond a tree with the changes of now, and returns how many of its paths are gone
+// or as before, 0 unless that is more than half of them. more says that there is something now that it does not have.
+func (r *Repo) lost(ctx context.Context, from session.Tree, before session.AutoSave, now []treeChange) (gone int, more bool, err error) {
+	had, err := r.diffTrees(ctx, from, before.Tree)
+	if err != nil {
+		return 0, false, err
+	}
+	present := map[string]string{}
+	for _, c := range now {
+		if c.newMode != modeNone {
+			present[c.Path] = c.newID
+		}
+	}
+	all := 0
+	for _, c := range had {
+		if c.newMode == modeNone {
+			continue
+		}
+		all++
+		id, ok := present[c.Path]
+		if !ok {
+			gone++
+		}
+		if id == c.newID {
+			delete(present, c.Path)
+		}
+	}
+	if 2*gone <= all {
+		return 0, false, nil
+	}
+	return gone, len(present) > 0, nil
+}
+
+// autoSnapshot is Snapshot for an auto-save: it writes to the side, and starts from the private index of the one before
+// it. Conflicts in the index do not keep it from the files. ours is false when HEAD is not on the session's branch.
+func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Repo, s session.Snapshot, ours bool, err error) {
+	on, err := r.BranchOf(ctx) // a rebase of the branch counts
+	if err != nil || on != BranchRef(d.Session) && !d.Anywhere {
+		return nil, s, false, err
+	}
+	if s.Head, err = r.Head(ctx); err != nil {
+		return nil, s, false, err
+	}
+	if s.Head.Commit != "" {
+		if s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
+			return nil, s, false, err
+		}
+	}
+	if err := r.beginAside(d.Ledger); err != nil {
+		return nil, s, false, err
+	}
+	side = r.auto.side
+	index := filepath.Join(side.scratch, "index")
+	if err := r.autoIndex(ctx, index, s.HeadTree); err != nil {
+		return nil, s, false, err
+	}
+	s.Index = r.auto.indexTree
+	data, err := os.ReadFile(index)
+	if err != nil && !absent(err) {
+		return nil, s, false, err
+	}
+	if s.Staged, err = side.addAll(ctx, index, r.parsed(data), d.Exclude, s.Head.Commit, s.HeadTree); err != nil {
+		return nil, s, false, err
+	}
+	tree, err := side.writeTree(ctx, index)
+	if err != nil {
+		return nil, s, false, err
+	}
+	s.Tree, err = side.withUserDir(ctx, tree, s.HeadTree)
+	return side, s, true, err
+}
+
+// autoIndex makes the private index ready. It knows the files' stat data from the last time, so it is copied anew only
+// when something else is in the user's index than then; git writes that anew for less.
+func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) error {
+	a := &r.auto
+	now, err := os.Stat(r.indexPath())
+	if err != nil && !absent(err) {
+		return err
+	}
+	if a.entries != "" && sameStat(a.index, now) {
+		return os.RemoveAll(index + ".lock") // of one that was stopped
+	}
+	entries, err := r.indexSum(r.indexPath())
+	if err != nil {
+		return err
+	}
+	if entries == a.entries {
+		a.index = now
+		return os.RemoveAll(index + ".lock")
+	}
+	a.entries = ""
+	if _, err := a.side.copyIndex(index); err != nil {
+		return err
+	}
+	var conflict *ReadyError
+	a.indexTree, err = a.side.treeOfIndex(ctx, index, head)
+	if a.conflicts = errors.As(err, &conflict); a.conflicts {
+		a.indexTree, err = "", nil
+	}
+	if err == nil {
+		a.index, a.entries = now, entries
+	}
+	return err
+}
+
+func sameStat(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// indexSum is a sum of what an index holds, without the files' stat data.
+func (r *Repo) indexSum(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if absent(err) {
+		return "none", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	h := r.newHash()
+	if x := r.parsed(data); x != nil {
+		for _, e := range x.entries {
+			fmt.Fprintf(h, "%o %x %d %s\x00", e.mode, e.id, e.stage, e.name)
+		}
+	} else {
+		h.Write(data)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// EndAutoSaves removes what auto-saves made on the side. The newest one stays.
+func (r *Repo) EndAutoSaves() error {
+	r.auto.mu.Lock()
+	defer r.auto.mu.Unlock()
+	if r.auto.side == nil {
+		return nil
+	}
+	scratch := r.auto.side.scratch
+	r.auto.side = nil
+	return os.RemoveAll(scratch)
+}
