@@ -121,14 +121,18 @@ its refs stay, and so does the goal that agents are told: wfs edit --goal change
 				return err
 			}
 			before := h.S.Headline()
-			if err := h.Rename(c.Context(), args[1]); err != nil {
+			n, err := h.Rename(c.Context(), args[1])
+			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
+				return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Operation: n, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
 			}
 			a.out("%s  %s", h.ID.Display(), h.S.Headline())
 			a.out("was: %s", before)
+			if n > 0 {
+				a.out("undo: %s", a.typed("wfs undo"))
+			}
 			return nil
 		},
 	}

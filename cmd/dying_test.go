@@ -244,10 +244,13 @@ func abandon(ctx context.Context, h *engine.Hand) error {
 	return err
 }
 
-func rename(ctx context.Context, h *engine.Hand) error { return h.Rename(ctx, "another title") }
+func rename(ctx context.Context, h *engine.Hand) error {
+	_, err := h.Rename(ctx, "another title")
+	return err
+}
 
 func edit(ctx context.Context, h *engine.Hand) error {
-	_, err := h.Edit(ctx, engine.Wish{Goal: "another goal"})
+	_, _, err := h.Edit(ctx, engine.Wish{Goal: "another goal"})
 	return err
 }
 
@@ -261,7 +264,7 @@ func repin(ctx context.Context, h *engine.Hand) error {
 	plan := *h.Plan
 	plan.Agent.Command = workflows.Command{Shell: "false"}
 	text, digest := workflows.EncodePlan(&plan)
-	_, err := h.Repin(ctx, engine.Repin{Plan: &plan, PlanText: text, PlanDigest: digest, Agent: "false", AgentTyped: true})
+	_, _, err := h.Repin(ctx, engine.Repin{Plan: &plan, PlanText: text, PlanDigest: digest, Agent: "false", AgentTyped: true})
 	return err
 }
 

@@ -39,7 +39,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if err := a.readSpec(&b, spec); err != nil {
 		return err
 	}
-	e, err := h.Edit(ctx, engine.Wish{Goal: strings.TrimSpace(goal), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: strings.TrimSpace(goal), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}
@@ -47,16 +47,16 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if e != nil {
 		changes = e.Changes
 	}
-	return a.sayChanged(ctx, h, "edited", changes)
+	return a.sayChanged(ctx, h, "edited", n, changes)
 }
 
 // sayChanged tells what a command changed in what a session is, or that it changed nothing.
-func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, changes []string) error {
+func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
 	cur, err := a.current(ctx)
 	if err != nil {
 		return err
 	}
-	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Changes: changes, Next: nextCommands(&h.S, cur == h.ID)}
+	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes, Next: nextCommands(&h.S, cur == h.ID)}
 	if len(changes) == 0 {
 		j.Did = "nothing"
 	}
@@ -71,6 +71,7 @@ func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, change
 	for _, line := range changes {
 		a.out("  %s", line)
 	}
+	a.out("undo: %s", a.typed("wfs undo"))
 	a.next(j.Next)
 	return nil
 }

@@ -121,6 +121,8 @@ func eventText(body session.Body) string {
 		return strings.Join(b.Changes, "; ")
 	case session.Repinned:
 		return strings.Join(b.Changes, "; ")
+	case session.TakenBack:
+		return b.Summary
 	}
 	return why(body)
 }

@@ -25,6 +25,7 @@ type movedJSON struct {
 	Rescued   string           `json:"rescued,omitempty"`
 	Saved     int              `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
 	Note      string           `json:"note,omitempty"`
+	Also      []string         `json:"also,omitempty"` // what an undo or redo took back before that
 	Next      []string         `json:"next"`
 }
 
@@ -48,7 +49,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		j.Worktree = a.repo.Root()
 	}
 	if r != nil {
-		j.Did, j.Operation, j.Rescued, j.Note = r.Event.Summary, r.Op, r.Rescued, r.Note
+		j.Did, j.Operation, j.Rescued, j.Note, j.Also = r.Event.Summary, r.Op, r.Rescued, r.Note, r.Also
 		j.Changes = append(j.Changes, r.Changes...)
 	}
 	if a.json {
@@ -57,15 +58,21 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 	if saved != nil {
 		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
 	}
+	if r != nil {
+		for _, also := range r.Also {
+			did, _ := movedAs(also)
+			a.out("%s", did)
+		}
+	}
 	if r == nil {
 		where := fmt.Sprintf("%s is current already%s, at checkpoint %d", h.ID.Display(), a.inTree(), h.S.Current)
 		if !current {
 			where = "HEAD is on " + j.Head + " already"
 		}
 		a.out("%s; nothing was moved", where)
-	} else if did, again := movedAs(r); r.Event.Turn.Worktree == "" { // no file was touched
+	} else if did, again := movedAs(j.Did); r.Event.Turn.Worktree == "" { // no file was touched
 		a.out("%s", did)
-		a.out("%s: %s", again, a.typed("wfs undo"))
+		a.out("%s: %s", again, a.typed("wfs "+again))
 	} else {
 		where := "on " + j.Head
 		if head.Ref == "" {
@@ -79,7 +86,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		if r.Note != "" {
 			a.out("%s", r.Note)
 		}
-		a.out("%s: %s", again, a.typed("wfs undo"))
+		a.out("%s: %s", again, a.typed("wfs "+again))
 	}
 	if current || r == nil || r.Event.How == session.MoveNew {
 		a.next(j.Next)
@@ -168,13 +175,12 @@ func (a *app) previous(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(branch, "refs/heads/"), nil
 }
 
-// movedAs says what a move did, and what undo would be next.
-func movedAs(r *engine.Relocated) (did, undo string) {
-	did = r.Event.Summary
-	if what, ok := strings.CutPrefix(did, "redo: "); ok && r.Event.How == session.MoveUndo {
+// movedAs says what an operation did, by its summary, and whether undo or redo takes that back.
+func movedAs(did string) (said, again string) {
+	if what, ok := strings.CutPrefix(did, "redo: "); ok {
 		return "done again: " + what, "undo"
 	}
-	if what, ok := strings.CutPrefix(did, "undo: "); ok && r.Event.How == session.MoveUndo {
+	if what, ok := strings.CutPrefix(did, "undo: "); ok {
 		return "taken back: " + what, "redo"
 	}
 	return did, "undo"
@@ -374,20 +380,4 @@ type planJSON struct {
 	Checkpoint int              `json:"checkpoint"`
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
-}
-
-// holdWithCurrent takes the locks of a session and of the current one, which is recovered if need be.
-func (a *app) holdWithCurrent(ctx context.Context, command string, id session.ID) error {
-	cur, err := a.current(ctx)
-	if err != nil {
-		return err
-	}
-	if cur == "" || cur == id {
-		return a.hold(command, id)
-	}
-	if err := a.hold(command, id, cur); err != nil {
-		return err
-	}
-	_, err = a.take(ctx, cur)
-	return err
 }

@@ -29,7 +29,7 @@ func (a *app) phaseBackCmd() *cobra.Command {
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.answerFor(c.Context(), "wfs phase back", "", func(h *engine.Hand) error {
-				return h.PhaseBack(c.Context(), session.PhaseName(first(args)), why)
+				return a.led(h.PhaseBack(c.Context(), session.PhaseName(first(args)), why))
 			})
 		},
 	}
@@ -45,9 +45,19 @@ func (a *app) phaseSkipCmd() *cobra.Command {
 		Example: "  wfs phase skip --reason \"nothing to tidy up\"",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.answerFor(c.Context(), "wfs phase skip", "", func(h *engine.Hand) error { return h.PhaseSkip(c.Context(), why) })
+			return a.answerFor(c.Context(), "wfs phase skip", "", func(h *engine.Hand) error {
+				return a.led(h.PhaseSkip(c.Context(), why))
+			})
 		},
 	}
 	c.Flags().StringVar(&why, "reason", "", "kept with the decision, and told when the work is handed over")
 	return c
+}
+
+// led says how to undo what was done, before where the session stands now is said.
+func (a *app) led(err error) error {
+	if err == nil && !a.json {
+		a.out("undo: wfs undo")
+	}
+	return err
 }

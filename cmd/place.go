@@ -112,7 +112,7 @@ func forSession(command string, id session.ID) string {
 	for i, part := range parts {
 		verb, rest, _ := strings.Cut(strings.TrimPrefix(part, "wfs "), " ")
 		switch verb {
-		case "run", "attach", "stop", "finish", "checkpoint", "undo", "resume", "diff", "show", "log", "status":
+		case "run", "attach", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status":
 		default:
 			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)
 		}

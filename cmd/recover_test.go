@@ -279,9 +279,9 @@ func (f *fixture) newestOp(id session.ID, kind session.MoveKind) {
 	f.t.Helper()
 	a := f.app()
 	defer a.close()
-	op, err := a.eng.Undoable(context.Background())
-	if err != nil || op.Session != id || op.Kind != string(kind) {
-		f.t.Errorf("the newest operation is %q of %s, not %s of %s: %v", op.Kind, op.Session, kind, id, err)
+	ops, err := a.eng.Undoable(context.Background())
+	if err != nil || ops[0].Session != id || ops[0].Kind != string(kind) {
+		f.t.Errorf("the newest operation is %v, not %s of %s: %v", ops, kind, id, err)
 	}
 }
 

@@ -64,13 +64,14 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 			return err
 		}
 	}
-	if _, err := h.Repin(ctx, r); err != nil {
+	_, n, err := h.Repin(ctx, r)
+	if err != nil {
 		return err
 	}
 	if e.Baseline {
 		e.Changes = append(e.Changes, "the gates run on the base again before the next attempt")
 	}
-	return a.sayChanged(ctx, h, "repinned", e.Changes)
+	return a.sayChanged(ctx, h, "repinned", n, e.Changes)
 }
 
 func (a *app) sayWouldChange(id session.ID, changes []string) error {

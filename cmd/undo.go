@@ -3,62 +3,162 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
 
 func (a *app) undoCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "undo [SESSION]", Short: "take back the last new, switch, resume, finish, abandon or delete",
+		Use: "undo [SESSION]", Short: "take back the newest operation that is not taken back yet",
 		Long: `Undo takes back the newest operation of this work tree: files, index, HEAD and branches as they were before it, and
-each branch only if it is still where the operation left it. Edits made since are rescued. An undo is an operation
-itself: undo again, and it is done again. It never deletes a checkpoint. With a session's name it takes back the newest
-operation of the work tree where that was one of this session.`,
+each branch only if it is still where the operation left it; or what the operation changed in what is said of a
+session. Undo again takes back the one before. wfs redo does it again, and wfs op log lists them all.
+
+Operations are new, switch, resume, checkpoint, finish, abandon, delete, rename, edit, repin and phase. Edits made since
+are rescued. A checkpoint that is taken back is never deleted: the branch goes back, its number stays its own, and what
+it holds is uncommitted again. With a session's name undo acts in the work tree whose newest operation is one of that
+session.`,
 		Example: "  wfs undo\n  wfs undo csv-export",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), first(args)) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs undo", first(args)) },
 	}
 }
 
-func (a *app) undo(ctx context.Context, name string) error {
+func (a *app) redoCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "redo [SESSION]", Short: "do again what was taken back last",
+		Long: `Redo takes back the newest undo of this work tree, under the same conditions. Once something else was done since, there
+is nothing to do again: what was taken back is still in the checkpoints and rescues. With a session's name it acts in
+the work tree where that undo was one of this session.`,
+		Example: "  wfs redo\n  wfs redo csv-export",
+		Args:    upTo(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs redo", first(args)) },
+	}
+}
+
+// undo takes operations back, or for wfs redo undos: the next one, and what the same command had done before it. Each is
+// an operation by itself, so that a kill in between leaves nothing half done, and the same command goes on.
+func (a *app) undo(ctx context.Context, command, name string) error {
 	if name != "" {
-		if err := a.enterNewest(ctx, name); err != nil {
+		if err := a.enterNewest(ctx, command, name); err != nil {
 			return err
 		}
 	}
-	if err := a.begin(ctx, "wfs undo", true); err != nil {
+	if err := a.begin(ctx, command, true); err != nil {
 		return err
 	}
-	op, err := a.eng.Undoable(ctx)
+	next := a.eng.Undoable
+	if command == "wfs redo" {
+		next = a.eng.Redoable
+	}
+	ops, back, err := a.standing(ctx, command, next)
 	if err != nil {
 		return err
 	}
-	if err := a.holdWithCurrent(ctx, "wfs undo", op.Session); err != nil {
-		return err
+	var h *engine.Hand
+	var done []*engine.Relocated
+	for _, op := range ops {
+		var r *engine.Relocated
+		if back {
+			r, err = a.eng.UndoDelete(ctx, op)
+		}
+		if err == nil {
+			h, err = a.take(ctx, op.Session)
+		}
+		if err == nil && !back {
+			r, err = h.Undo(ctx, op)
+		}
+		if err != nil {
+			if len(done) > 0 { // what was done is told
+				return fmt.Errorf("%s; then: %w", done[len(done)-1].Event.Summary, err)
+			}
+			return err
+		}
+		done = append(done, r)
 	}
-	if back, err := a.eng.Undeletes(ctx, op); err != nil {
-		return err
-	} else if back {
-		return a.undoDelete(ctx, op)
-	}
-	h, err := a.take(ctx, op.Session)
-	if err != nil {
-		return err
-	}
-	if op, err = a.eng.Undoable(ctx); err != nil { // recovery may have completed one
-		return err
-	}
-	r, err := h.Undo(ctx, op)
-	if err != nil {
-		return err
-	}
-	return a.sayMoved(h, r, nil)
+	return a.sayUndone(h, done)
 }
 
-// enterNewest goes to the work tree whose newest operation is about a session.
-func (a *app) enterNewest(ctx context.Context, name string) error {
+// standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
+// session back. What a dead process left is completed first, and that may be the newest operation then.
+func (a *app) standing(ctx context.Context, command string, next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
+	if ops, err = next(ctx); err != nil {
+		return nil, false, a.damagedLog(ctx, err)
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	taken := map[session.ID]bool{"": true}
+	for {
+		if back, err = a.eng.Undeletes(ctx, ops[0]); err != nil {
+			return nil, false, err
+		}
+		var ids []session.ID
+		for _, id := range append(sessionsOf(ops), cur) {
+			if !taken[id] {
+				ids, taken[id] = append(ids, id), true
+			}
+		}
+		if len(ids) == 0 {
+			return ops, back, nil
+		}
+		if err := a.hold(command, slices.Clone(ids)...); err != nil {
+			return nil, false, err
+		}
+		for _, id := range ids {
+			if back && id == ops[0].Session {
+				continue // it is not there
+			}
+			if _, err := a.take(ctx, id); err != nil {
+				return nil, false, err
+			}
+		}
+		if ops, err = next(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+func sessionsOf(ops []session.Op) []session.ID {
+	var ids []session.ID
+	for _, op := range ops {
+		ids = append(ids, op.Session)
+	}
+	return ids
+}
+
+// sayUndone tells what an undo or redo did, the operations of one command together.
+func (a *app) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
+	all := *done[len(done)-1]
+	for _, r := range done[:len(done)-1] {
+		all.Also = append(all.Also, r.Event.Summary)
+		all.Changes = append(r.Changes, all.Changes...)
+		if all.Rescued == "" {
+			all.Rescued = r.Rescued
+		}
+		if all.Event.Turn.Worktree == "" {
+			all.Event.Turn.Worktree = r.Event.Turn.Worktree
+		}
+	}
+	return a.sayMoved(h, &all, nil)
+}
+
+// damagedLog adds to "nothing to undo" that there may be something, if the log cannot be read.
+func (a *app) damagedLog(ctx context.Context, err error) error {
+	if _, damage, e := a.repo.OpLog(ctx, a.repo.Worktree()); e == nil && damage != nil {
+		return &session.Refusal{Code: session.RefuseNothing, Hint: "wfs op log",
+			Message: fmt.Sprintf("%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)}
+	}
+	return err
+}
+
+// enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about a session.
+func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
@@ -72,36 +172,28 @@ func (a *app) enterNewest(ctx context.Context, name string) error {
 	}
 	to := ""
 	for _, t := range trees {
-		op, err := a.repo.NewestOp(ctx, t.ID)
+		ops, _, err := a.repo.OpLog(ctx, t.ID)
 		if err != nil {
 			return err
 		}
+		undo, redo := session.Standing(ops)
+		if command == "wfs redo" {
+			undo = redo
+		}
+		n := len(undo)
 		switch {
-		case op == nil || op.Session != id || t.Gone:
+		case n == 0 || undo[n-1].Session != id || t.Gone:
 		case t.ID == a.repo.Worktree():
 			return nil
 		case to != "":
 			return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id.Display(), to, t.Path),
-				Hint: "cd there, and wfs undo"}
+				Hint: "cd there, and " + command}
 		default:
 			to = t.Path
 		}
 	}
 	if to == "" {
-		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + id.Display(), Hint: "wfs log " + string(id)}
+		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + id.Display(), Hint: "wfs op log --all"}
 	}
 	return a.goTo(ctx, to, id)
-}
-
-// undoDelete brings a deleted session back.
-func (a *app) undoDelete(ctx context.Context, op session.Op) error {
-	r, err := a.eng.UndoDelete(ctx, op)
-	if err != nil {
-		return err
-	}
-	h, err := a.take(ctx, op.Session)
-	if err != nil {
-		return err
-	}
-	return a.sayMoved(h, r, nil)
 }

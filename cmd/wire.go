@@ -169,6 +169,13 @@ func (a *app) close() {
 	a.locks = nil
 }
 
+// sayAside warns of an operation log that this command could not read.
+func (a *app) sayAside() {
+	if a.repo != nil && a.repo.SetAside() != "" {
+		a.note("warning: %s", a.repo.SetAside())
+	}
+}
+
 // current returns the session whose branch HEAD is on in this work tree, "" for none.
 func (a *app) current(ctx context.Context) (session.ID, error) {
 	head, err := a.repo.Head(ctx)

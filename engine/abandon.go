@@ -7,14 +7,6 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Kinds of operations that touch no file, beside the moves.
-const (
-	OpAbandon = "abandon"
-	OpRevive  = "revive"
-	OpDelete  = "delete"
-	OpRestore = "restore"
-)
-
 // record makes a turn that changes what is said of a session, and no file, index or HEAD. summary is for the ledger.
 func (h *Hand) record(ctx context.Context, summary string, body func(session.Turn) session.Body, log func() error) error {
 	d := session.Draft{NoCode: true, LedgerMessage: ledgerMessage(h.ID, summary)}
@@ -27,7 +19,7 @@ func (h *Hand) recordOp(ctx context.Context, body func(session.Turn) session.Bod
 	op, _ := h.recordedOp(session.Event{At: h.e.Clock.Now(), Body: body(session.Turn{})})
 	err = h.record(ctx, op.Summary, body, func() error {
 		op.Ledger = h.Tip
-		n, err = h.e.Store.LogOp(ctx, op)
+		n, err = h.e.logOp(ctx, op)
 		return err
 	})
 	return n, err
@@ -41,13 +33,36 @@ func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
 		kind, summary, undoes = OpAbandon, b.Summary, b.Undoes
 	case session.Revived:
 		kind, summary, undoes = OpRevive, b.Summary, b.Undoes
+	case session.TakenBack:
+		summary, undoes = b.Summary, b.Undoes
+	case session.Renamed:
+		kind, summary = OpRename, fmt.Sprintf("rename %s: %s", h.ID, b.Title)
+	case session.Edited:
+		kind, summary = OpEdit, fmt.Sprintf("edit %s: %s", h.ID, firstOf(b.Changes))
+	case session.Repinned:
+		kind, summary = OpRepin, fmt.Sprintf("repin %s: %s", h.ID, firstOf(b.Changes))
+	case session.PhaseMoved:
+		kind, summary = OpPhase, fmt.Sprintf("take %s back from %s to %s", h.ID, b.From, b.To)
+		if b.Skip {
+			summary = fmt.Sprintf("skip %s of %s", b.From, h.ID)
+		}
 	default:
 		return session.Op{}, false
 	}
 	if undoes > 0 {
 		kind = string(session.MoveUndo)
 	}
-	return h.op(ev, kind, summary, undoes, session.Turn{}), true
+	return h.op(ev, kind, oneLine(summary, 200), undoes, session.Turn{}), true
+}
+
+func firstOf(changes []string) string {
+	switch len(changes) {
+	case 0:
+		return "nothing"
+	case 1:
+		return changes[0]
+	}
+	return fmt.Sprintf("%s, and %d more", changes[0], len(changes)-1)
 }
 
 // Abandon says that nobody goes on with the session. Edits in the work tree, if it is current here, become a checkpoint
@@ -91,43 +106,10 @@ func (h *Hand) revive(ctx context.Context, summary string, undoes int64) (int64,
 	})
 }
 
-// undoRecord takes back an operation that touched no file, or does it again. done is false for other operations.
-func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, done bool, err error) {
-	kind, redo, err := h.e.original(ctx, op)
-	if err != nil {
-		return nil, false, err
-	}
-	summary := summaryOfUndo(op)
-	var n int64
-	switch kind {
-	case OpDelete, OpRestore:
-		n, err = h.Delete(ctx, summary, op.Number)
-	case OpAbandon, OpRevive:
-		again := kind == OpAbandon && redo || kind == OpRevive && !redo // it is abandoned by this
-		switch {
-		case again == (h.S.Status == session.StatusAbandoned):
-			return nil, true, movedOn(op, h.ID.Display(), string(h.S.Status))
-		case again && h.S.Abandoned != nil:
-			n, err = h.abandon(ctx, h.S.Abandoned.Reason, summary, op.Number)
-		case again:
-			n, err = h.abandon(ctx, "", summary, op.Number)
-		default:
-			n, err = h.revive(ctx, summary, op.Number)
-		}
-	default:
-		return nil, false, nil
-	}
-	return recorded(n, summary), true, err
-}
-
-func recorded(n int64, summary string) *Relocated {
-	return &Relocated{Op: n, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveUndo, Summary: summary, To: -1}}}
-}
-
 // original follows undos down to the operation that they are about. Taking op back means to take that back, or with redo
 // to do it again.
 func (e *Engine) original(ctx context.Context, op session.Op) (kind string, redo bool, err error) {
-	if op.Kind != string(session.MoveUndo) {
+	if op.Undoes == 0 {
 		return op.Kind, false, nil
 	}
 	ops, err := e.Store.Ops(ctx)
@@ -138,7 +120,7 @@ func (e *Engine) original(ctx context.Context, op session.Op) (kind string, redo
 	for _, o := range ops {
 		byNumber[o.Number] = o
 	}
-	for op.Kind == string(session.MoveUndo) {
+	for op.Undoes > 0 {
 		before, ok := byNumber[op.Undoes]
 		if !ok {
 			return "", false, fmt.Errorf("operation %d is not in the log", op.Undoes)

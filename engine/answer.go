@@ -149,7 +149,7 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 	case i >= at:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not come before %s", to, h.S.Phase), Hint: "wfs phase skip"}
 	}
-	return h.lead(session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Why: oneLine(why, 500)})
+	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Why: oneLine(why, 500)})
 }
 
 // PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must
@@ -172,7 +172,7 @@ func (h *Hand) PhaseSkip(ctx context.Context, why string) error {
 			b.To, b.Lap = workflows.Done, h.S.Lap
 		}
 	}
-	return h.lead(b)
+	return h.lead(ctx, b)
 }
 
 func (h *Hand) mayLead(ctx context.Context) error {
@@ -209,9 +209,13 @@ func (h *Hand) noPhase(name session.PhaseName) error {
 	return r
 }
 
-func (h *Hand) lead(b session.PhaseMoved) error {
-	if err := h.append(b); err != nil {
-		return err
+func (h *Hand) lead(ctx context.Context, b session.PhaseMoved) error {
+	if ph := h.Plan.Workflow.Phase(b.To); ph != nil && ph.Run.Human {
+		b.Ask = question(ph)
 	}
-	return h.rest(h.S.Why)
+	_, err := h.recordOp(ctx, func(t session.Turn) session.Body {
+		b.Turn = t
+		return b
+	})
+	return err
 }

@@ -140,7 +140,7 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 	}, func() (err error) {
 		if b.Own {
 			op = h.opOfBirth(session.Event{At: h.e.Clock.Now(), Body: c}, c.Turn)
-			op.Number, err = h.e.Store.LogOp(work, op)
+			op.Number, err = h.e.logOp(work, op)
 		}
 		return err
 	})

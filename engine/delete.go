@@ -107,7 +107,7 @@ func (h *Hand) completeDelete(ctx context.Context) (int64, error) {
 		kind = string(session.MoveUndo)
 	}
 	op := h.op(session.Event{At: h.e.Clock.Now()}, kind, d.Summary, d.Undoes, d.Turn)
-	n, err := st.LogOp(ctx, op)
+	n, err := h.e.logOp(ctx, op)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ func (e *Engine) UndoDelete(ctx context.Context, op session.Op) (*Relocated, err
 			return nil, err
 		}
 		if now != "" && now != m.Old {
-			return nil, movedOn(op, short(m.Ref), now.Short())
+			return nil, movedOn(op, short(m.Ref), now.Short(), "nothing", "git branch -m "+short(m.Ref)+" another-name")
 		}
 	}
 	summary := summaryOfUndo(op)
@@ -248,7 +248,7 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 		kind = OpRestore
 	}
 	op := session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes}
-	n, err := e.Store.LogOp(ctx, op)
+	n, err := e.logOp(ctx, op)
 	if err != nil {
 		return 0, err
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Rename changes what the session is called.
-func (h *Hand) Rename(ctx context.Context, title string) error {
+// Rename changes what the session is called. It returns the operation's number, 0 when that is its name already.
+func (h *Hand) Rename(ctx context.Context, title string) (int64, error) {
 	title = oneLine(title, 200)
 	if title == h.S.Headline() {
-		return nil
+		return 0, nil
 	}
-	return h.record(ctx, "renamed: "+title, func(t session.Turn) session.Body {
+	return h.recordOp(ctx, func(t session.Turn) session.Body {
 		return session.Renamed{Title: title, Turn: t}
-	}, nil)
+	})
 }
 
 // Wish is what is wanted from now on.
@@ -30,23 +30,23 @@ type Wish struct {
 }
 
 // Edit changes what is wanted. Items that are done stay done, and the present lap goes on. It returns nil when nothing
-// changes.
-func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, error) {
+// changes, and else the operation's number as well.
+func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error) {
 	if err := h.mayChange(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	e := edited(&h.S, w)
 	if len(e.Changes) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if w.Spec != nil {
 		h.keepDoc(session.FileSpec, w.Spec)
 	}
-	err := h.record(ctx, "edited: "+e.Changes[0], func(t session.Turn) session.Body {
+	n, err := h.recordOp(ctx, func(t session.Turn) session.Body {
 		e.Turn = t
 		return e
-	}, nil)
-	return &e, err
+	})
+	return &e, n, err
 }
 
 // mayChange refuses to change a session that is over.

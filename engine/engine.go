@@ -46,6 +46,7 @@ type Engine struct {
 	Driver  string
 	Cut     func() string
 	Version string
+	logged  int64 // number of the operation that this process has logged last, 0 for none
 	// Hit marks a durable step for fault injection. It may be nil.
 	Hit func(point string)
 }
@@ -192,6 +193,7 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	if err := h.keepExclude(ctx); err != nil {
 		return nil, err
 	}
+	defer func(n int64) { e.logged = n }(e.logged) // what a dead process did was another command
 	return h, h.recover(ctx)
 }
 

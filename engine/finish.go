@@ -86,7 +86,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		f.Turn = m.Turn
 		return f, nil
 	}, func() (err error) {
-		n, err = st.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
+		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
 		return err
 	}); err != nil {
 		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back

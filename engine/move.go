@@ -19,7 +19,9 @@ type relocation struct {
 	to      int // checkpoint that becomes current, -1: none
 	undoes  int64
 	status  session.Status
+	former  *session.Former // what an undo brings back beside
 	docs    session.Files
+	stay    bool // the files stay as they are, whatever tree says
 }
 
 // Relocated says what a move did, for people.
@@ -29,6 +31,7 @@ type Relocated struct {
 	Changes []session.Change
 	Rescued string // ref that keeps what was there, "" when all of it was reachable already
 	Note    string
+	Also    []string // what the same command did before it: summaries of operations
 }
 
 // move is the one function behind new, switch, resume and undo. Nothing is overwritten before it is reachable from a
@@ -42,6 +45,9 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.stay {
+		r.tree = snap.Tree
+	}
 	plan, err := h.planMove(ctx, snap, r.tree)
 	if err != nil {
 		return nil, err
@@ -51,7 +57,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if from := nameOf(snap.Head); r.head != "" && r.head != from {
 		t.HeadOld, t.HeadNew = from, r.head
 	}
-	if !snap.Clean() {
+	if !snap.Clean() && !r.keeps(snap) {
 		if t.Rescue, err = st.Rescue(ctx, h.ID, r.summary, snap, h.e.Clock.Now().Unix()); err != nil {
 			return nil, err
 		}
@@ -59,7 +65,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err := h.j.Claim(st.Worktree()); err != nil {
 		return nil, err
 	}
-	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Turn: t}
+	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Turn: t}
 	if err := h.append(m); err != nil {
 		return nil, err
 	}
@@ -71,6 +77,11 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		return nil, err
 	}
 	return h.arrive(ctx, m, plan.Changes)
+}
+
+// keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.
+func (r *relocation) keeps(s session.Snapshot) bool {
+	return r.tree == s.Tree && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
 }
 
 // planMove refuses when something is in the way.
@@ -97,7 +108,7 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 		moved.Turn = made.Turn
 		return moved, nil
 	}, func() (err error) {
-		n, err = h.e.Store.LogOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
+		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
 		return err
 	}); err != nil {
 		return nil, err

@@ -61,23 +61,24 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 	return e, nil
 }
 
-// Repin lets the session run another plan from now on. It returns nil when nothing changes.
-func (h *Hand) Repin(ctx context.Context, r Repin) (*session.Repinned, error) {
+// Repin lets the session run another plan from now on. It returns nil when nothing changes, and else the operation's
+// number as well.
+func (h *Hand) Repin(ctx context.Context, r Repin) (*session.Repinned, int64, error) {
 	e, err := h.PlanRepin(r)
 	if err != nil || len(e.Changes) == 0 {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := h.limit(r.Limits); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	h.plan, h.Plan = r.PlanText, r.Plan
 	h.keepDoc(session.FilePlan, r.PlanText)
 	h.keepDoc(session.FileWorkflow, r.Workflow)
-	err = h.record(ctx, "pinned anew: "+e.Changes[0], func(t session.Turn) session.Body {
+	n, err := h.recordOp(ctx, func(t session.Turn) session.Body {
 		e.Turn = t
 		return e
-	}, nil)
-	return &e, err
+	})
+	return &e, n, err
 }
 
 // limitsDiffer reports whether the session's guard has other limits.

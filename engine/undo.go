@@ -2,31 +2,93 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Undoable returns the operation that an undo takes back: the newest one of this work tree. An undo is an operation
-// itself, so that undo of undo is redo.
-func (e *Engine) Undoable(ctx context.Context) (session.Op, error) {
-	ops, err := e.Store.Ops(ctx)
-	if err != nil {
-		return session.Op{}, err
+// Undoable returns what an undo takes back, in that order: the newest operation of this work tree that is not taken back
+// already, and what the same command had done before it.
+func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
+	undo, redo, err := e.standing(ctx)
+	if err == nil && len(undo) == 0 {
+		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs log"}
+		if len(redo) > 0 {
+			r.Message, r.Hint = "everything is taken back already in this work tree", "wfs redo"
+		}
+		err = r
 	}
-	if len(ops) == 0 {
-		return session.Op{}, &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs log"}
-	}
-	return ops[0], nil
+	return session.Together(undo), err
 }
 
-// Undo takes an operation of this session back: files, index, HEAD and refs as they were before it, and each ref only
-// if it is still where the operation left it. Edits made since are rescued, and come back with the next undo.
+// Redoable returns the undos that a redo takes back, in that order.
+func (e *Engine) Redoable(ctx context.Context) ([]session.Op, error) {
+	_, redo, err := e.standing(ctx)
+	if err == nil && len(redo) == 0 {
+		err = &session.Refusal{Code: session.RefuseNothing, Message: "nothing to do again in this work tree: nothing was taken back since the newest operation", Hint: "wfs op log"}
+	}
+	return session.Together(redo), err
+}
+
+func (e *Engine) standing(ctx context.Context) (undo, redo []session.Op, err error) {
+	ops, err := e.Store.Ops(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	undo, redo = session.Standing(ops)
+	return undo, redo, nil
+}
+
+// logOp appends an operation to the log. What one process logs was one command.
+func (e *Engine) logOp(ctx context.Context, op session.Op) (int64, error) {
+	op.With = e.logged
+	n, err := e.Store.LogOp(ctx, op)
+	if err == nil {
+		e.logged = n
+	}
+	return n, err
+}
+
+// Undo takes an operation of this session back: files, index, HEAD and refs as they were before it, each ref only if it
+// is still where the operation left it, and what the operation changed in what is said of the session. Edits made since
+// are rescued, and come back with the redo, which is the undo of an undo.
 func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 	if out, done, err := h.undoRecord(ctx, op); done || err != nil {
 		return out, err
 	}
+	r, err := h.planUndo(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	return h.move(ctx, r)
+}
+
+// planUndo is the move that takes an operation back.
+func (h *Hand) planUndo(ctx context.Context, op session.Op) (relocation, error) {
+	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld,
+		head: op.Turn.HeadOld, to: -1, undoes: op.Number}
+	kind, redo, err := h.e.original(ctx, op)
+	if err != nil {
+		return r, err
+	}
+	if kind == string(session.MoveNew) && !redo {
+		r.status = session.StatusAbandoned // it was never not there
+	} else if err := h.bringBack(ctx, op, &r); err != nil {
+		return r, err
+	}
+	r.stay = kind == OpCheckpoint // the files were the user's before and after
+	if r.refs, err = h.asLeft(ctx, op, r.to); err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+// asLeft refuses unless HEAD and every ref are where an operation left them, and where HEAD goes back to is where it
+// was. It returns the moves that take the operation back. to is the checkpoint that becomes current by that, if any.
+func (h *Hand) asLeft(ctx context.Context, op session.Op, to int) ([]session.RefMove, error) {
 	head, err := h.e.Store.Head(ctx)
 	if err != nil {
 		return nil, err
@@ -36,85 +98,160 @@ func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 		on = h.S.Branch()
 	}
 	if nameOf(head) != on {
-		return nil, movedOn(op, "HEAD", short(nameOf(head)))
+		hint := "wfs resume " + string(h.ID)
+		if on != h.S.Branch() {
+			hint = "git switch " + short(on)
+		}
+		return nil, movedOn(op, "HEAD", short(nameOf(head)), short(on), hint)
 	}
-	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld,
-		head: op.Turn.HeadOld, to: -1, undoes: op.Number}
-	for i := len(op.Turn.Refs) - 1; i >= 0; i-- {
-		m := op.Turn.Refs[i]
+	var moves []session.RefMove
+	for _, m := range slices.Backward(op.Turn.Refs) {
 		now, err := h.e.Store.Ref(ctx, m.Ref)
 		if err != nil {
 			return nil, err
 		}
 		if now != m.New {
-			return nil, movedOn(op, short(m.Ref), now.Short())
+			return nil, movedOn(op, short(m.Ref), orNone(now), orNone(m.New), h.otherwise(op, to))
 		}
-		r.refs = append(r.refs, session.RefMove{Ref: m.Ref, Old: m.New, New: m.Old})
-		if m.Ref == h.S.Branch() {
-			if r.to, err = h.checkpointOf(m.Old); err != nil {
-				return nil, err
-			}
-		}
+		moves = append(moves, session.RefMove{Ref: m.Ref, Old: m.New, New: m.Old})
 	}
-	if r.to >= 0 {
-		if r.docs, err = h.docsAt(ctx, r.to); err != nil {
-			return nil, err
-		}
+	back, moved := op.Turn.HeadOld, func(m session.RefMove) bool { return m.Ref == op.Turn.HeadOld }
+	if !strings.HasPrefix(back, "refs/") || op.Turn.HeadOldCommit == "" || slices.ContainsFunc(op.Turn.Refs, moved) {
+		return moves, nil
 	}
-	if r.status, err = h.statusAfterUndo(ctx, op); err != nil {
-		return nil, err
+	// Its files would be older than the branch by now, and the next commit there would take the newer ones back.
+	now, err := h.e.Store.Ref(ctx, back)
+	if err == nil && now != op.Turn.HeadOldCommit {
+		err = movedOn(op, short(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(op, to))
 	}
-	return h.move(ctx, r)
+	return moves, err
+}
+
+// otherwise is the command that leads about where an undo would have led.
+func (h *Hand) otherwise(op session.Op, to int) string {
+	switch back := op.Turn.HeadOld; {
+	case to >= 0:
+		return fmt.Sprintf("wfs resume %s --at %d", h.ID, to)
+	case strings.HasPrefix(back, session.BranchPrefix):
+		return "wfs switch " + strings.TrimPrefix(back, session.BranchPrefix)
+	case strings.HasPrefix(back, "refs/heads/"):
+		return "wfs switch " + short(back)
+	}
+	return "wfs op log"
+}
+
+func orNone(c session.Commit) string {
+	if c == "" {
+		return "nothing"
+	}
+	return c.Short()
 }
 
 // summaryOfUndo names what is taken back; taking an undo back is doing it again.
 func summaryOfUndo(op session.Op) string {
-	if again, ok := strings.CutPrefix(op.Summary, "undo: "); ok && op.Kind == string(session.MoveUndo) {
+	if again, ok := strings.CutPrefix(op.Summary, "undo: "); ok && op.Undoes > 0 {
 		return "redo: " + again
 	}
-	if again, ok := strings.CutPrefix(op.Summary, "redo: "); ok && op.Kind == string(session.MoveUndo) {
+	if again, ok := strings.CutPrefix(op.Summary, "redo: "); ok && op.Undoes > 0 {
 		return "undo: " + again
 	}
 	return "undo: " + op.Summary
 }
 
-func movedOn(op session.Op, what, where string) error {
-	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("cannot undo %q: %s is at %s by now, not where that operation left it", op.Summary, what, where), Hint: "wfs log"}
+func movedOn(op session.Op, what, where, left, hint string) error {
+	return &session.Refusal{Code: session.RefuseMoved, Hint: hint,
+		Message: fmt.Sprintf("cannot undo %q: %s is at %s by now, and that operation left it at %s", op.Summary, what, where, left)}
 }
 
-func (h *Hand) checkpointOf(code session.Commit) (int, error) {
-	for i := range h.S.Checkpoints {
-		if h.S.Checkpoints[i].Code == code {
-			return i, nil
-		}
-	}
-	return -1, fmt.Errorf("commit %s is no checkpoint of %s", code.Short(), h.ID)
-}
-
-// statusAfterUndo is the session's status when a birth or a finish is taken back, or done again; "" otherwise.
-func (h *Hand) statusAfterUndo(ctx context.Context, op session.Op) (session.Status, error) {
-	kind, redo, err := h.e.original(ctx, op)
+// bringBack completes an undo with what its operation changed in what is said of the session. The documents come along.
+func (h *Hand) bringBack(ctx context.Context, op session.Op, r *relocation) error {
+	t, err := h.around(ctx, op)
 	if err != nil {
-		return "", err
+		return err
 	}
-	alive := session.StatusPaused
-	switch {
-	case h.S.Phase == "done":
-		alive = session.StatusCompleted
-	case h.S.Runs == 0:
-		alive = session.StatusCreated
+	if t.before.Current != t.after.Current {
+		r.to = t.before.Current
 	}
-	switch kind {
-	case string(session.MoveNew):
-		if redo {
-			return alive, nil
+	if f := session.FormerOf(&t.before, &t.after); !f.Nothing() {
+		r.former = &f
+	}
+	if r.to < 0 {
+		return nil
+	}
+	r.docs, err = h.documentsOf(ctx, t.ledger, session.FileLap, session.FileEvidence)
+	return err
+}
+
+// turning is a session right before and right after one of its turns.
+type turning struct {
+	before, after session.Session
+	ledger        session.Commit // the one before
+}
+
+// around reads what an operation made of its session.
+func (h *Hand) around(ctx context.Context, op session.Op) (turning, error) {
+	var t turning
+	commits, err := h.e.Store.Ledgers(ctx, h.ID)
+	if err != nil {
+		return t, err
+	}
+	i := slices.IndexFunc(commits, func(c session.LedgerCommit) bool { return c.Commit == op.Ledger })
+	if i < 0 || i+1 >= len(commits) {
+		return t, fmt.Errorf("operation %d: the ledger of %s does not hold %s with what was before it", op.Number, h.ID, op.Ledger.Short())
+	}
+	if t.after, err = h.sessionAt(ctx, commits, i); err != nil {
+		return t, err
+	}
+	if t.before, err = h.sessionAt(ctx, commits, i+1); err != nil {
+		return t, err
+	}
+	events, err := h.eventsOf(ctx, op.Ledger)
+	if err != nil || len(events) == 0 {
+		return t, err
+	}
+	t.ledger = commits[i+1].Commit
+	t.before, err = session.Extend(t.before, events[:len(events)-1])
+	return t, err
+}
+
+// sessionAt is the session as it was at one of its ledger commits, given newest first.
+func (h *Hand) sessionAt(ctx context.Context, commits []session.LedgerCommit, i int) (session.Session, error) {
+	var s session.Session
+	data, err := h.e.Store.File(ctx, commits[i].Commit, session.FileSession)
+	if err != nil || json.Unmarshal(data, &s) == nil && s.ID == h.ID && s.Version == session.FormatVersion {
+		return s, err
+	}
+	var all []session.Event
+	for _, c := range slices.Backward(commits[i:]) {
+		events, err := h.eventsOf(ctx, c.Commit)
+		if err != nil {
+			return s, err
 		}
-		return session.StatusAbandoned, nil
-	case "finish":
-		if redo {
-			return session.StatusFinished, nil
-		}
-		return alive, nil
+		all = append(all, events...)
 	}
-	return "", nil
+	return session.Fold(all)
+}
+
+func (h *Hand) eventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
+	data, err := h.e.Store.File(ctx, ledger, session.FileEvents)
+	if err != nil {
+		return nil, err
+	}
+	return session.DecodeLines(data)
+}
+
+// documentsOf reads documents of a ledger commit for the next one to hold. One that was not there becomes empty.
+func (h *Hand) documentsOf(ctx context.Context, ledger session.Commit, names ...string) (session.Files, error) {
+	docs := session.Files{}
+	for _, name := range names {
+		data, err := h.e.Store.File(ctx, ledger, name)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			data = []byte("{}\n")
+		}
+		docs[name] = data
+	}
+	return docs, nil
 }

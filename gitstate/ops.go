@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -12,8 +14,14 @@ import (
 )
 
 // FileOp is the name of the document in each commit of an operation log. The log of a work tree is the chain of first
-// parents of refs/wfs-ops/<work tree>; it ends in a commit without that document.
+// parents of refs/wfs-ops/<work tree>; it ends in a commit with an empty tree.
 const FileOp = "op.json"
+
+// An operation log that has grown to maxOps entries begins anew with the newest keptOps of them.
+const (
+	maxOps  = 400
+	keptOps = 200
+)
 
 // opDocument is op.json.
 type opDocument struct {
@@ -23,106 +31,147 @@ type opDocument struct {
 
 func (r *Repo) opsRef() string { return opsPrefix + r.worktree }
 
-// Ops lists this work tree's operations, newest first.
-func (r *Repo) Ops(ctx context.Context) ([]session.Op, error) {
-	tip, err := r.Ref(ctx, r.opsRef())
-	if err != nil || tip == "" {
-		return nil, err
-	}
-	return r.opsFrom(ctx, tip)
+// opLog is an operation log as far as it can be read.
+type opLog struct {
+	tip     session.Commit
+	ops     []session.Op     // newest first
+	rescues []session.Commit // second parents of their commits, "" for none
+	damage  error            // why what is older cannot be read, nil when all of it was
 }
 
-// NewestOp returns the newest operation of any work tree, by its id, nil when it has none.
-func (r *Repo) NewestOp(ctx context.Context, worktree string) (*session.Op, error) {
-	tip, err := r.Ref(ctx, opsPrefix+worktree)
-	if err != nil || tip == "" {
+// Ops lists this work tree's operations, newest first, as far as they can be read.
+func (r *Repo) Ops(ctx context.Context) ([]session.Op, error) {
+	ops, _, err := r.OpLog(ctx, r.worktree)
+	return ops, err
+}
+
+// OpLog lists the operations of any work tree, by its id, newest first. damage says why those that are older than the
+// last of them cannot be read, if that is so. A log of a newer wfs is an error.
+func (r *Repo) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
+	l, err := r.readOps(ctx, opsPrefix+worktree)
+	return l.ops, l.damage, err
+}
+
+// OpLogs lists the work trees that have an operation log, those that are gone included.
+func (r *Repo) OpLogs(ctx context.Context) ([]string, error) {
+	refs, err := r.refs(ctx, strings.TrimSuffix(opsPrefix, "/"), func(string) bool { return true })
+	if err != nil && !errors.Is(err, ErrBrokenRef) {
 		return nil, err
 	}
-	got, err := r.lookup(ctx, string(tip)+":"+FileOp)
-	if err != nil || got[0].kind != "blob" {
-		return nil, err
+	var names []string
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		names = append(names, strings.TrimPrefix(ref, opsPrefix))
 	}
-	op, err := readOp(string(tip), got[0].data)
-	return &op, err
+	return names, nil
+}
+
+func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
+	l.tip, err = r.Ref(ctx, ref)
+	if errors.Is(err, ErrBrokenRef) {
+		l.damage, err = err, nil
+	}
+	if err != nil || l.tip == "" {
+		return l, err
+	}
+	out, err := r.git(ctx, gitOpts{}, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps), "--no-commit-header", "--format=%H %T %P", string(l.tip), "--")
+	var failed *GitError
+	if errors.As(err, &failed) { // no commit, or some are missing
+		l.damage, err = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr)), nil
+	}
+	if err != nil || l.damage != nil {
+		return l, err
+	}
+	var names []string
+	var rescues []session.Commit
+	whole := false
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if whole = f[1] == r.newObject("tree", nil).id; whole {
+			break
+		}
+		names, rescues = append(names, f[0]+":"+FileOp), append(rescues, "")
+		if len(f) > 3 {
+			rescues[len(rescues)-1] = session.Commit(f[3])
+		}
+	}
+	if len(names) == 0 {
+		return l, nil
+	}
+	got, err := r.lookup(ctx, names...)
+	if err != nil {
+		return l, err
+	}
+	for i, g := range got {
+		op, err := readOp(names[i], g)
+		if errors.Is(err, session.ErrNewer) {
+			return l, err
+		}
+		if err != nil {
+			l.damage = err
+			return l, nil
+		}
+		l.ops, l.rescues = append(l.ops, op), append(l.rescues, rescues[i])
+	}
+	if !whole && len(names) < 2*maxOps {
+		l.damage = fmt.Errorf("%s: its beginning is missing", ref)
+	}
+	return l, nil
 }
 
 // readOp reads one entry of an operation log.
-func readOp(name string, data []byte) (session.Op, error) {
+func readOp(name string, g found) (session.Op, error) {
 	var doc opDocument
-	if err := json.Unmarshal(data, &doc); err != nil {
+	if g.kind != "blob" {
+		return doc.Op, fmt.Errorf("%s is not there", name)
+	}
+	if err := json.Unmarshal(g.data, &doc); err != nil {
 		return doc.Op, fmt.Errorf("%s: %w", name, err)
 	}
 	if doc.Version > session.FormatVersion {
 		return doc.Op, fmt.Errorf("%s: %w", name, session.ErrNewer)
 	}
+	if doc.Version < 1 || doc.Number < 1 {
+		return doc.Op, fmt.Errorf("%s is no operation", name)
+	}
 	return doc.Op, nil
-}
-
-func (r *Repo) opsFrom(ctx context.Context, tip session.Commit) ([]session.Op, error) {
-	out, err := r.git(ctx, gitOpts{}, "rev-list", "--first-parent", string(tip))
-	if err != nil {
-		return nil, err
-	}
-	names := strings.Fields(string(out))
-	for i := range names {
-		names[i] += ":" + FileOp
-	}
-	got, err := r.lookup(ctx, names...)
-	if err != nil {
-		return nil, err
-	}
-	var ops []session.Op
-	for i, g := range got {
-		if g.kind == "" && i == len(got)-1 {
-			break
-		}
-		if g.kind != "blob" {
-			return nil, fmt.Errorf("%s is missing", names[i])
-		}
-		op, err := readOp(names[i], g.data)
-		if err != nil {
-			return nil, err
-		}
-		ops = append(ops, op)
-	}
-	return ops, nil
 }
 
 // LogOp appends an operation to this work tree's log, durable, and returns its number; op.Number is not looked at. An
 // operation whose ledger commit is in the log already is not logged twice. The rescue that it names stays reachable
-// from the log.
+// from the log. A log that cannot be read is moved aside: a new one begins, and what was there is kept below its first
+// commit.
 func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	ident, err := r.identity(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for {
-		tip, err := r.Ref(ctx, r.opsRef())
+		if err := r.salvageOps(); err != nil {
+			return 0, err
+		}
+		l, err := r.readOps(ctx, r.opsRef())
 		if err != nil {
 			return 0, err
 		}
-		var ops []session.Op
-		if tip != "" {
-			if ops, err = r.opsFrom(ctx, tip); err != nil {
-				return 0, err
-			}
-		}
-		if n := loggedAs(ops, op); n > 0 {
+		if n := loggedAs(l.ops, op); n > 0 {
 			return n, nil
 		}
-		op.Number = 1
-		if len(ops) > 0 {
-			op.Number = ops[0].Number + 1
-		}
-		objects, err := r.opCommit(ctx, op, tip, ident)
+		objects, tip, err := r.uponOps(ctx, l, ident, op.At)
 		if err != nil {
 			return 0, err
 		}
-		if err := r.writeObjects(ctx, objects...); err != nil {
+		op.Number = 1
+		if len(l.ops) > 0 {
+			op.Number = l.ops[0].Number + 1
+		}
+		entry, err := r.opCommit(ctx, op, tip, ident)
+		if err != nil {
 			return 0, err
 		}
-		move := session.RefMove{Ref: r.opsRef(), Old: tip, New: session.Commit(objects[len(objects)-1].id)}
-		err = r.moveRef(ctx, move, "wfs: "+op.Kind)
+		if err := r.writeObjects(ctx, append(objects, entry...)...); err != nil {
+			return 0, err
+		}
+		err = r.moveOps(ctx, session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].id)}, op.Kind)
 		if errors.Is(err, ErrMoved) {
 			continue
 		}
@@ -132,6 +181,52 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		durable.Hit(durable.OplogWritten)
 		return op.Number, nil
 	}
+}
+
+// moveOps moves the log's ref itself, whatever somebody made it point to.
+func (r *Repo) moveOps(ctx context.Context, m session.RefMove, kind string) error {
+	return r.moveRefBy(ctx, m, "wfs: "+kind, "--no-deref")
+}
+
+// uponOps is what the next entry of a log is made upon, and the objects that are to be made for that: none for a log
+// that is whole and short enough. One that has grown is made anew from its newest entries; one that cannot be read
+// begins anew, above what was there.
+func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]newObject, session.Commit, error) {
+	switch {
+	case l.tip != "" && len(l.ops) > 0 && len(l.ops) < maxOps:
+		return nil, l.tip, nil
+	case l.tip == "" && l.damage == nil || len(l.ops) >= maxOps:
+		objects, tip := r.rootOfOps(nil, ident, at, "")
+		return r.entriesUpon(ctx, objects, tip, l, ident)
+	case l.damage == nil: // a first commit and nothing else
+		return nil, l.tip, nil
+	}
+	aside, objects, err := r.asideOps(ctx, l.tip, ident, at)
+	if err != nil {
+		return nil, "", err
+	}
+	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): a new one begins", l.damage))
+	root, tip := r.rootOfOps(aside, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
+	return append(objects, root...), tip, nil
+}
+
+// rootOfOps makes the commit that a log ends in, so that first parents are operations and nothing else.
+func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]newObject, session.Commit) {
+	empty := r.newObject("tree", nil)
+	root := r.newCommit(empty.id, parents, ident, at, "wfs: operations of work tree "+r.worktree+why)
+	return []newObject{empty, root}, session.Commit(root.id)
+}
+
+// entriesUpon makes the newest entries of a log anew.
+func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session.Commit, l opLog, ident string) ([]newObject, session.Commit, error) {
+	for i := min(len(l.ops), keptOps) - 1; i >= 0; i-- {
+		entry, err := r.opEntry(l.ops[i], tip, l.rescues[i], ident)
+		if err != nil {
+			return nil, "", err
+		}
+		objects, tip = append(objects, entry...), session.Commit(entry[len(entry)-1].id)
+	}
+	return objects, tip, nil
 }
 
 // loggedAs returns the number under which an operation is in the log, newest first, 0 for none. Those that make no ledger
@@ -149,22 +244,20 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 
 // opCommit makes the objects of one entry, its commit last.
 func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, ident string) ([]newObject, error) {
-	var objects []newObject
-	if tip == "" { // a first commit of its own, so that first parents are operations and nothing else
-		empty := r.newObject("tree", nil)
-		root := r.newCommit(empty.id, nil, ident, op.At, "wfs: operations of work tree "+r.worktree)
-		objects = append(objects, empty, root)
-		tip = session.Commit(root.id)
-	}
-	parents := []session.Commit{tip}
+	var rescue session.Commit
 	if op.Turn.Rescue != "" {
-		rescue, err := r.Ref(ctx, op.Turn.Rescue)
-		if err != nil {
+		var err error
+		if rescue, err = r.Ref(ctx, op.Turn.Rescue); err != nil {
 			return nil, err
 		}
-		if rescue != "" {
-			parents = append(parents, rescue)
-		}
+	}
+	return r.opEntry(op, tip, rescue, ident)
+}
+
+func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]newObject, error) {
+	parents := []session.Commit{tip}
+	if rescue != "" {
+		parents = append(parents, rescue)
 	}
 	data, err := json.MarshalIndent(opDocument{session.FormatVersion, op}, "", "\t")
 	if err != nil {
@@ -176,5 +269,5 @@ func (r *Repo) opCommit(ctx context.Context, op session.Op, tip session.Commit, 
 		return nil, err
 	}
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
-	return append(objects, doc, tree, r.newCommit(tree.id, parents, ident, op.At, message)), nil
+	return []newObject{doc, tree, r.newCommit(tree.id, parents, ident, op.At, message)}, nil
 }

@@ -43,6 +43,11 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 // moveRef makes one move durably. A ref that is at its new value already is left as it is; one that is neither there
 // nor at its old value is an error that wraps ErrMoved.
 func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error {
+	return r.moveRefBy(ctx, m, why)
+}
+
+// moveRefBy is moveRef with options of git update-ref.
+func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
 	old, line := string(m.Old), "delete "+m.Ref
 	if old == "" {
 		old = r.zero()
@@ -52,11 +57,11 @@ func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error
 	} else if m.Old == "" {
 		return nil
 	}
-	args := []string{"update-ref", "--stdin"}
+	args := append([]string{"update-ref"}, options...)
 	if why != "" {
-		args = []string{"update-ref", "-m", why, "--stdin"}
+		args = append(args, "-m", why)
 	}
-	_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line + " " + old + "\n")}, args...)
+	_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
 	if err == nil {
 		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
 	}

@@ -25,18 +25,19 @@ const (
 	KindNoted          Kind = "noted"
 	KindAgreed         Kind = "agreed"
 	KindBreakerReset   Kind = "breaker_reset"
-	KindPhaseMoved     Kind = "phase_moved" // a person leads on where no verdict did
+	KindPhaseMoved     Kind = "phase_moved" // turn: a person leads on where no verdict did
 	KindAllowed        Kind = "allowed"     // a person lets in what is held out, or takes that back
 	KindMoveStarted    Kind = "move_started"
 	KindMoved          Kind = "moved" // turn
 	KindFinishStarted  Kind = "finish_started"
-	KindFinished       Kind = "finished"  // turn
-	KindDropped        Kind = "dropped"   // what stands before it did not happen
-	KindAbandoned      Kind = "abandoned" // turn
-	KindRevived        Kind = "revived"   // turn
-	KindRenamed        Kind = "renamed"   // turn
-	KindEdited         Kind = "edited"    // turn
-	KindRepinned       Kind = "repinned"  // turn
+	KindFinished       Kind = "finished"   // turn
+	KindDropped        Kind = "dropped"    // what stands before it did not happen
+	KindAbandoned      Kind = "abandoned"  // turn
+	KindRevived        Kind = "revived"    // turn
+	KindRenamed        Kind = "renamed"    // turn
+	KindEdited         Kind = "edited"     // turn
+	KindRepinned       Kind = "repinned"   // turn
+	KindTakenBack      Kind = "taken_back" // turn
 	KindDeleteStarted  Kind = "delete_started"
 )
 
@@ -49,7 +50,7 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindAllowed: decode[Allowed], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
 	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
 	KindAbandoned: decode[Abandoned], KindRevived: decode[Revived], KindRenamed: decode[Renamed], KindEdited: decode[Edited],
-	KindRepinned: decode[Repinned], KindDeleteStarted: decode[DeleteStarted],
+	KindRepinned: decode[Repinned], KindTakenBack: decode[TakenBack], KindDeleteStarted: decode[DeleteStarted],
 }
 
 // Kinds lists every kind of event, sorted.
@@ -58,7 +59,7 @@ func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 // IsTurn reports whether events of this kind become true by a ledger commit.
 func (k Kind) IsTurn() bool {
 	switch k {
-	case KindCheckpointed, KindMoved, KindFinished, KindAbandoned, KindRevived, KindRenamed, KindEdited, KindRepinned:
+	case KindCheckpointed, KindMoved, KindFinished, KindAbandoned, KindRevived, KindRenamed, KindEdited, KindRepinned, KindTakenBack, KindPhaseMoved:
 		return true
 	}
 	return false
@@ -256,6 +257,7 @@ type Allowed struct {
 type BreakerReset struct{}
 
 // PhaseMoved is a person's decision that the work goes on in another phase, whatever the gates said. It judges nothing.
+// (turn)
 type PhaseMoved struct {
 	From   PhaseName `json:"from"`
 	To     PhaseName `json:"to"`             // a phase, or workflows.Done
@@ -263,6 +265,8 @@ type PhaseMoved struct {
 	Skip   bool      `json:"skip,omitempty"` // forward, as if From had been passed
 	NewLap bool      `json:"new_lap,omitempty"`
 	Why    string    `json:"why,omitempty"`
+	Ask    string    `json:"ask,omitempty"` // the phase that is entered is a person's: this is what it asks
+	Turn   Turn      `json:"turn"`
 }
 
 // MoveKind is the operation that moves a work tree.
@@ -282,7 +286,8 @@ type MoveStarted struct {
 	Summary string   `json:"summary"`
 	To      int      `json:"to"`               // checkpoint that becomes current, -1: the session stays where it is
 	Undoes  int64    `json:"undoes,omitempty"` // operation number
-	Status  Status   `json:"status,omitempty"` // status that an undo of new or finish leads to
+	Status  Status   `json:"status,omitempty"` // status that an undo of new leads to
+	Former  *Former  `json:"former,omitempty"` // what else an undo brings back
 	Turn    Turn     `json:"turn"`
 }
 

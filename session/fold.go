@@ -272,8 +272,11 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 	}
 	s.Phase, s.Lap = b.To, b.Lap
 	s.Status, s.Why = StatusPaused, "taken to "+string(b.To)
-	if b.To == workflows.Done {
+	switch {
+	case b.To == workflows.Done:
 		s.Status, s.Why = StatusCompleted, ""
+	case b.Ask != "":
+		s.Status, s.Waiting = StatusWaiting, &Waiting{Reason: WaitHuman, Ask: b.Ask, Approve: true}
 	}
 }
 
@@ -324,6 +327,9 @@ func (s *Session) moved(b Moved) error {
 	}
 	if b.Status != "" {
 		s.Status, s.Why = b.Status, b.Summary
+	}
+	if b.Former != nil {
+		s.bringBack(*b.Former)
 	}
 	return nil
 }

@@ -55,6 +55,14 @@ type Repinned struct {
 	Turn       Turn      `json:"turn"`
 }
 
+// TakenBack takes an operation back that touched no file, or does it again: what it changed is what it was. (turn)
+type TakenBack struct {
+	Summary string `json:"summary"` // of this operation
+	Undoes  int64  `json:"undoes"`
+	Former  Former `json:"former"`
+	Turn    Turn   `json:"turn"`
+}
+
 // DeleteStarted is said before the session's refs are moved out of sight.
 type DeleteStarted struct {
 	Summary string `json:"summary"`
@@ -67,6 +75,7 @@ func (Revived) Kind() Kind       { return KindRevived }
 func (Renamed) Kind() Kind       { return KindRenamed }
 func (Edited) Kind() Kind        { return KindEdited }
 func (Repinned) Kind() Kind      { return KindRepinned }
+func (TakenBack) Kind() Kind     { return KindTakenBack }
 func (DeleteStarted) Kind() Kind { return KindDeleteStarted }
 
 // applyRecord folds the events of this file. It reports false for others.
@@ -82,6 +91,8 @@ func (s *Session) applyRecord(body Body) bool {
 		s.edited(b)
 	case Repinned:
 		s.repinned(b)
+	case TakenBack:
+		s.bringBack(b.Former)
 	case DeleteStarted:
 		s.Deleting = &b
 	default:

@@ -171,18 +171,6 @@ type Settled struct {
 	HeadForeign string    // where HEAD is, if it is neither HeadOld nor HeadNew
 }
 
-// Op is one operation of the repository's operation log: what `wfs undo` can take back.
-type Op struct {
-	Number  int64  `json:"number"` // from 1, by work tree
-	At      int64  `json:"at"`     // Unix seconds
-	Kind    string `json:"kind"`   // a MoveKind, or "finish"
-	Session ID     `json:"session"`
-	Summary string `json:"summary"`
-	Ledger  Commit `json:"ledger"` // the ledger commit that made it true
-	Undoes  int64  `json:"undoes,omitempty"`
-	Turn    Turn   `json:"turn"`
-}
-
 // LedgerCommit is one entry of a session's ledger, newest first in listings.
 type LedgerCommit struct {
 	Commit  Commit

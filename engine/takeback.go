@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Kinds of operations that touch no file, beside the moves.
+const (
+	OpCheckpoint = "checkpoint"
+	OpAbandon    = "abandon"
+	OpRevive     = "revive"
+	OpDelete     = "delete"
+	OpRestore    = "restore"
+	OpRename     = "rename"
+	OpEdit       = "edit"
+	OpRepin      = "repin"
+	OpPhase      = "phase"
+)
+
+// undoRecord takes back an operation that touched no file, or does it again. done is false for other operations.
+func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, done bool, err error) {
+	kind, redo, err := h.e.original(ctx, op)
+	if err != nil {
+		return nil, false, err
+	}
+	summary := summaryOfUndo(op)
+	var n int64
+	switch kind {
+	case OpDelete, OpRestore:
+		n, err = h.Delete(ctx, summary, op.Number)
+	case OpAbandon, OpRevive:
+		n, err = h.undoAbandon(ctx, op, kind == OpAbandon && redo || kind == OpRevive && !redo)
+	case OpRename, OpEdit, OpRepin, OpPhase:
+		n, err = h.takeBack(ctx, op)
+	default:
+		return nil, false, nil
+	}
+	return recorded(n, summary), true, err
+}
+
+func recorded(n int64, summary string) *Relocated {
+	return &Relocated{Op: n, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveUndo, Summary: summary, To: -1}}}
+}
+
+// undoAbandon abandons the session or brings it back.
+func (h *Hand) undoAbandon(ctx context.Context, op session.Op, abandons bool) (int64, error) {
+	summary := summaryOfUndo(op)
+	switch {
+	case abandons == (h.S.Status == session.StatusAbandoned):
+		left := "abandoned"
+		if abandons {
+			left = "not abandoned"
+		}
+		return 0, movedOn(op, h.ID.Display(), string(h.S.Status), left, "wfs show "+string(h.ID))
+	case abandons && h.S.Abandoned != nil:
+		return h.abandon(ctx, h.S.Abandoned.Reason, summary, op.Number)
+	case abandons:
+		return h.abandon(ctx, "", summary, op.Number)
+	}
+	return h.revive(ctx, summary, op.Number)
+}
+
+// takeBack brings back what an operation changed in what is said of the session, unless somebody has changed the same
+// since. Nothing is removed from history: it is a turn like any other.
+func (h *Hand) takeBack(ctx context.Context, op session.Op) (int64, error) {
+	t, err := h.around(ctx, op)
+	if err != nil {
+		return 0, err
+	}
+	f := session.FormerOf(&t.before, &t.after)
+	if since := f.Overtaken(&t.after, &h.S); since != "" {
+		return 0, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f), Message: fmt.Sprintf("cannot undo %q: of %s, %s", op.Summary, h.ID.Display(), since)}
+	}
+	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
+		return 0, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
+	}
+	if f.Spec != nil {
+		text, err := h.e.Store.File(ctx, t.ledger, session.FileSpec)
+		if err != nil {
+			return 0, err
+		}
+		h.keepDoc(session.FileSpec, append([]byte{}, text...))
+	}
+	if f.Plan != nil {
+		if err := h.pinFormer(ctx, t.ledger); err != nil {
+			return 0, err
+		}
+	}
+	return h.recordOp(ctx, func(turn session.Turn) session.Body {
+		return session.TakenBack{Summary: summaryOfUndo(op), Undoes: op.Number, Former: f, Turn: turn}
+	})
+}
+
+// insteadOf is the command that makes by hand what an undo would have made.
+func (h *Hand) insteadOf(f session.Former) string {
+	switch {
+	case f.Title != nil:
+		return fmt.Sprintf("wfs rename %s %q", h.ID, oneLine(orElse(*f.Title, h.S.Goal), 200))
+	case f.Plan != nil:
+		return "wfs repin " + string(h.ID)
+	case f.Spec != nil:
+		return fmt.Sprintf("wfs edit %s --spec FILE", h.ID)
+	case f.Goal != nil:
+		return fmt.Sprintf("wfs edit %s --goal %q", h.ID, oneLine(*f.Goal, 200))
+	case f.Stand != nil && f.Stand.Phase != workflows.Done:
+		return fmt.Sprintf("wfs phase back %s", f.Stand.Phase)
+	}
+	return "wfs status " + string(h.ID)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// pinFormer lets the session run what it ran at an earlier ledger commit, with the limits of then.
+func (h *Hand) pinFormer(ctx context.Context, ledger session.Commit) error {
+	docs, err := h.documentsOf(ctx, ledger, session.FilePlan, session.FileWorkflow, session.FileBaseline)
+	if err != nil {
+		return err
+	}
+	plan, err := h.e.DecodePlan(docs[session.FilePlan])
+	if err != nil {
+		return fmt.Errorf("session %s: the former plan.json: %w", h.ID, err)
+	}
+	text, err := h.e.Store.File(ctx, ledger, session.FileExclude)
+	if err != nil {
+		return err
+	}
+	_, limits := session.SplitGuard(text)
+	if differ, err := h.limitsDiffer(limits); err != nil {
+		return err
+	} else if differ {
+		if err := h.limit(limits); err != nil {
+			return err
+		}
+	}
+	for name, data := range docs {
+		h.keepDoc(name, data)
+	}
+	h.plan, h.Plan = docs[session.FilePlan], plan
+	return nil
+}

@@ -1,0 +1,146 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Former is what was said of a session before an operation, as far as that operation changed it: what an undo brings
+// back. Nil is what it left alone.
+type Former struct {
+	Title *string      `json:"title,omitempty"`
+	Goal  *string      `json:"goal,omitempty"`
+	Spec  *FormerSpec  `json:"spec,omitempty"`
+	Plan  *FormerPlan  `json:"plan,omitempty"`
+	Stand *FormerStand `json:"stand,omitempty"`
+}
+
+// FormerSpec is a spec and its checklist.
+type FormerSpec struct {
+	Items  []string `json:"items,omitempty"`
+	Path   string   `json:"path,omitempty"`
+	Digest string   `json:"digest,omitempty"`
+}
+
+// FormerPlan is what a session ran, and what its gates had said about the base.
+type FormerPlan struct {
+	Workflow   string    `json:"workflow"`
+	Start      PhaseName `json:"start"`
+	Laps       bool      `json:"laps,omitempty"`
+	PlanDigest string    `json:"plan_digest"`
+	Agent      string    `json:"agent"`
+	AgentTyped bool      `json:"agent_typed,omitempty"`
+	Base0      *Baseline `json:"baseline,omitempty"`
+}
+
+// FormerStand is where a session stood.
+type FormerStand struct {
+	Status  Status     `json:"status"`
+	Waiting *Waiting   `json:"waiting,omitempty"`
+	Blocked *BlockedBy `json:"blocked,omitempty"`
+	Why     string     `json:"why,omitempty"`
+
+	Phase         PhaseName      `json:"phase"`
+	Lap           int            `json:"lap"`
+	Visit         Visit          `json:"visit"`
+	Failed        int            `json:"failed_runs,omitempty"`
+	Targets       []TestID       `json:"targets,omitempty"`
+	Expected      []string       `json:"expected,omitempty"`
+	LapTree       Tree           `json:"lap_tree"`
+	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
+
+	Last      *Decided     `json:"last,omitempty"`
+	LastGates []GateResult `json:"last_gates,omitempty"`
+	LastRun   string       `json:"last_run,omitempty"`
+}
+
+// FormerOf is what an operation changed, as it was before.
+func FormerOf(before, after *Session) Former {
+	var f Former
+	if before.Title != after.Title {
+		f.Title = &before.Title
+	}
+	if before.Goal != after.Goal {
+		f.Goal = &before.Goal
+	}
+	if b := specOf(before); !same(b, specOf(after)) {
+		f.Spec = &b
+	}
+	if b := planOf(before); !same(b, planOf(after)) {
+		f.Plan = &b
+	}
+	if b := standOf(before); !same(b, standOf(after)) {
+		f.Stand = &b
+	}
+	return f
+}
+
+// Nothing reports whether the operation changed nothing of this.
+func (f Former) Nothing() bool { return f == Former{} }
+
+// Overtaken says what somebody has changed since of what f would bring back, "" for nothing. after is the session as
+// the operation left it.
+func (f Former) Overtaken(after, now *Session) string {
+	plan, planNow := planOf(after), planOf(now)
+	plan.Base0, planNow.Base0 = nil, nil // what the gates said since, by the plan that goes
+	switch {
+	case f.Title != nil && after.Title != now.Title:
+		return fmt.Sprintf("it is called %q by now", now.Headline())
+	case f.Goal != nil && after.Goal != now.Goal:
+		return fmt.Sprintf("its goal is %q by now", now.Goal)
+	case f.Spec != nil && !same(specOf(after), specOf(now)):
+		return "it has another spec by now"
+	case f.Plan != nil && !same(plan, planNow):
+		return "it runs another plan by now"
+	case f.Stand != nil && !same(standOf(after), standOf(now)):
+		if now.Phase == workflows.Done {
+			return fmt.Sprintf("it has gone on since, and is %s", now.Status)
+		}
+		return fmt.Sprintf("it has gone on since, and is %s in %s", now.Status, now.Phase)
+	}
+	return ""
+}
+
+// bringBack makes what was so once so again.
+func (s *Session) bringBack(f Former) {
+	if f.Title != nil {
+		s.Title = *f.Title
+	}
+	if f.Goal != nil {
+		s.Goal = *f.Goal
+	}
+	if b := f.Spec; b != nil {
+		s.Items, s.SpecPath, s.SpecDigest = b.Items, b.Path, b.Digest
+	}
+	if b := f.Plan; b != nil {
+		s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped, s.Base0 = b.Workflow, b.Start, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped, b.Base0
+	}
+	if b := f.Stand; b != nil {
+		s.Status, s.Waiting, s.Blocked, s.Why = b.Status, b.Waiting, b.Blocked, b.Why
+		s.Phase, s.Lap, s.Visit, s.Failed = b.Phase, b.Lap, b.Visit, b.Failed
+		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
+		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
+	}
+}
+
+func specOf(s *Session) FormerSpec { return FormerSpec{s.Items, s.SpecPath, s.SpecDigest} }
+
+func planOf(s *Session) FormerPlan {
+	return FormerPlan{s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped, s.Base0}
+}
+
+func standOf(s *Session) FormerStand {
+	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
+		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected,
+		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
+}
+
+// same compares values as files have them: one that was read back from JSON has no empty lists.
+func same(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}
