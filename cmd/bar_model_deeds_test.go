@@ -27,7 +27,7 @@ func (w *world) begin(t *rapid.T) {
 func (w *world) actions() map[string]func(*rapid.T) {
 	all := map[string]func(*rapid.T){
 		"new": w.typesNew, "checkpoint": w.typesCheckpoint, "switch": w.typesSwitch, "switch 2": w.typesSwitch, "resume": w.typesResume, "resume 2": w.typesResume,
-		"undo": w.typesUndo, "undo 2": w.typesUndo, "finish": w.typesFinish, "abandon": w.typesAbandon, "delete": w.typesDelete,
+		"undo": w.typesUndo, "undo 2": w.typesUndo, "redo": w.typesRedo, "finish": w.typesFinish, "abandon": w.typesAbandon, "delete": w.typesDelete,
 		"run": w.typesRun, "gc": w.typesGC, "remove": w.typesRemove,
 		"edit": w.edits, "edit 2": w.edits, "edit 3": w.edits, "stage": w.stages, "git": w.usesGit, "git 2": w.usesGit, "care": w.caresForGit,
 	}
@@ -118,7 +118,11 @@ func (w *world) typesResume(t *rapid.T) {
 }
 
 func (w *world) typesUndo(t *rapid.T) {
-	w.types(t, typed{verb: "undo", dir: w.place(t, w.look()), args: []string{"undo"}, at: -1, moves: true, once: true})
+	w.types(t, typed{verb: "undo", dir: w.place(t, w.look()), args: []string{"undo"}, at: -1, once: true})
+}
+
+func (w *world) typesRedo(t *rapid.T) {
+	w.types(t, typed{verb: "redo", dir: w.place(t, w.look()), args: []string{"redo"}, at: -1, once: true})
 }
 
 func (w *world) typesFinish(t *rapid.T) {

@@ -32,6 +32,7 @@ type world struct {
 	kept map[string]bool                     // objects that wfs has kept once
 	cut  map[string]bool                     // work trees where a command was killed, and none has come through since
 	last *done                               // the newest command, when an undo must bring back what was before it
+	back *done                               // the newest undo, when a redo must bring back what was before that
 	sum  *tally
 }
 

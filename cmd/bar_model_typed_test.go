@@ -40,7 +40,7 @@ func (w *world) types(t *rapid.T, c typed) {
 	}
 	w.sum.steps++
 	if rapid.IntRange(0, 2).Draw(t, "fate") == 2 {
-		w.last = nil
+		w.last, w.back = nil, nil
 		w.kills(t, c, before)
 		return
 	}
@@ -118,8 +118,8 @@ func (w *world) did(c typed, before, after *picture) {
 	}
 	branch := session.BranchPrefix + string(c.id)
 	left := w.on(was)
-	last := w.last
-	w.last = nil
+	last, back := w.last, w.back
+	w.last, w.back = nil, nil
 	if c.moves && (is.head != was.head || !maps.Equal(is.files, was.files) || c.at >= 0) {
 		w.last = &done{before, after}
 	}
@@ -167,6 +167,11 @@ func (w *world) did(c typed, before, after *picture) {
 		if last != nil && w.untouched(last.after, before) {
 			w.same("undo", last.before, after)
 		}
+		w.back = &done{before, after}
+	case "redo":
+		if back != nil && w.untouched(back.after, before) {
+			w.same("redo", back.before, after)
+		}
 	case "finish":
 		if !strings.HasPrefix(is.head, "refs/heads/handed-") {
 			wrong("HEAD is on %s", is.head)
@@ -178,7 +183,7 @@ func (w *world) did(c typed, before, after *picture) {
 	}
 	for id, log := range w.logs { // who moves a session's branch moves it to a checkpoint
 		ref := session.BranchPrefix + string(id)
-		if now := after.refs[ref]; now != before.refs[ref] && now != "" && !slices.ContainsFunc(log, func(c session.Checkpoint) bool { return string(c.Code) == now }) && !c.agent && c.verb != "undo" && c.verb != "delete --restore" {
+		if now := after.refs[ref]; now != before.refs[ref] && now != "" && !slices.ContainsFunc(log, func(c session.Checkpoint) bool { return string(c.Code) == now }) && !c.agent && c.verb != "undo" && c.verb != "redo" && c.verb != "delete --restore" {
 			wrong("%s is at %s, which is no checkpoint", ref, now)
 		}
 	}
