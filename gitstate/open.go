@@ -87,7 +87,7 @@ type Repo struct {
 	reader    reader // what is read without git
 	mover     atomic.Pointer[mover]
 
-	aside atomic.Pointer[string] // see SetAside
+	notedAside atomic.Pointer[string] // see SetAside
 
 	begun  sync.WaitGroup // what goes on in the background
 	noting sync.Mutex

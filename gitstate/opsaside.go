@@ -20,13 +20,13 @@ const maxSalvaged = 3
 
 // SetAside says what of an operation log this process could not read and has moved aside, "" for nothing.
 func (r *Repo) SetAside() string {
-	if s := r.aside.Load(); s != nil {
+	if s := r.notedAside.Load(); s != nil {
 		return *s
 	}
 	return ""
 }
 
-func (r *Repo) noteAside(what string) { r.aside.Store(&what) }
+func (r *Repo) noteAside(what string) { r.notedAside.Store(&what) }
 
 // salvageOps moves a file aside that stands where the log's ref belongs and is none: damaged, or a symbolic ref, by
 // which somebody's branch would be moved. Git can neither read nor replace such a file.
