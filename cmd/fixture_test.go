@@ -3,7 +3,10 @@ package cmd
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -24,6 +27,16 @@ type fixture struct {
 	env []string
 
 	kept map[string]string // blobs that were there before a process died, see blobs
+	counts
+}
+
+// counts says what checks found, for tables.
+type counts struct {
+	lost       int // contents
+	complaints int // of git, about the repository
+	changed    int // times that something of the user's was another
+	retries    int // of the same command
+	succeeded  int // of those, without anything done by hand
 }
 
 // template makes a repository once; each test copies it.
@@ -66,6 +79,17 @@ func (p *template) fixture(t *testing.T) *fixture {
 
 func (p *template) copied(t *testing.T) *fixture {
 	t.Helper()
+	dir, err := os.MkdirTemp(p.parent(), "wfs-copy-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	return p.at(t, filepath.Join(dir, "all"))
+}
+
+// at makes a copy in a directory that is not there yet.
+func (p *template) at(t *testing.T, top string) *fixture {
+	t.Helper()
 	p.once.Do(func() {
 		top, err := os.MkdirTemp(p.parent(), "wfs-template-")
 		if err != nil {
@@ -74,12 +98,6 @@ func (p *template) copied(t *testing.T) *fixture {
 		p.top = top
 		p.make(&fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)})
 	})
-	dir, err := os.MkdirTemp(p.parent(), "wfs-copy-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { removeAll(t, dir) })
-	top := filepath.Join(dir, "all")
 	if out, err := exec.Command("cp", "-a", p.top, top).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -341,44 +359,107 @@ func (f *fixture) reachable() map[string]bool {
 	return ids
 }
 
+// onDisk are the contents of all files and links outside of .git, as git numbers them.
+func (f *fixture) onDisk() map[string]bool {
+	f.t.Helper()
+	ids := map[string]bool{}
+	err := filepath.WalkDir(f.dir, func(path string, e fs.DirEntry, err error) error {
+		var data []byte
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && e.Name() == ".git":
+			return fs.SkipDir
+		case e.Type() == fs.ModeSymlink:
+			var target string
+			target, err = os.Readlink(path)
+			data = []byte(target)
+		case e.Type().IsRegular():
+			data, err = os.ReadFile(path)
+		default:
+			return nil
+		}
+		sum := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(data)), data...))
+		ids[hex.EncodeToString(sum[:])] = true
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return ids
+}
+
 func (f *fixture) nothingLost(before map[string]string) {
 	f.t.Helper()
-	tree, refs := f.inTree(), f.reachable()
-	index := map[string]bool{}
-	for _, line := range strings.Split(f.ok("git", "ls-files", "-s"), "\n") {
-		index[strings.Fields(line)[1]] = true
-	}
+	tree, refs := f.onDisk(), f.reachable()
+	index := sync.OnceValue(func() string { return f.ok("git", "ls-files", "-s") })
 	for id, where := range before {
-		if !tree[id] && !refs[id] && !(where == "index" && index[id]) {
+		if !tree[id] && !refs[id] && !(where == "index" && strings.Contains(index(), id)) {
+			f.lost++
 			f.t.Errorf("lost: %s, which was in the %s", id, where)
 		}
 	}
 	if data, err := os.ReadFile(filepath.Join(f.dir, "keep.ignored")); err != nil || string(data) != "never touched\n" {
+		f.lost++
 		f.t.Errorf("the ignored file was touched: %q, %v", data, err)
 	}
 }
 
-// sound asks git whether anything is wrong with the repository.
-func (f *fixture) sound() {
+// sound asks git whether anything is wrong with the repository, and returns what it says: its refs, and its status.
+func (f *fixture) sound() (refs, status string) {
 	f.t.Helper()
-	for _, args := range [][]string{{"git", "fsck", "--full", "--strict", "--no-dangling"}, {"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = f.dir, f.env
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Run(); err != nil || stderr.Len() > 0 {
-			f.t.Errorf("%s: %v: %s", strings.Join(args, " "), err, stderr.String())
-		}
-	}
+	f.quiet("git", "fsck", "--full", "--strict", "--no-dangling")
+	return f.quiet("git", "for-each-ref", "--format=%(refname) %(objectname)"), f.quiet("git", "status", "--porcelain")
 }
 
-// userThings are the user's own: branches and tags that are not ours, stash, hooks and configuration.
+// quiet runs a command of git that must not complain, and returns what it says.
+func (f *fixture) quiet(args ...string) string {
+	f.t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = f.dir, f.env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+		f.complaints++
+		f.t.Errorf("%s: %v: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return stdout.String()
+}
+
+// userThings are the user's own: branches and tags that are not ours with their reflogs, stash, hooks, configuration and
+// exclude rules.
 func (f *fixture) userThings() string {
 	f.t.Helper()
-	refs := f.ok("git", "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/side", "refs/stash", "refs/tags")
-	config, err := os.ReadFile(filepath.Join(f.dir, ".git/config"))
-	if err != nil {
-		f.t.Fatal(err)
+	return f.theirs(f.ok("git", "for-each-ref", "--format=%(refname) %(objectname)"))
+}
+
+// theirs is userThings, of a list of all refs.
+func (f *fixture) theirs(refs string) string {
+	f.t.Helper()
+	var b strings.Builder
+	for _, name := range []string{"refs/heads/main", "refs/heads/side", "refs/stash", "refs/tags/"} {
+		for line := range strings.Lines(refs) {
+			if ref, id, _ := strings.Cut(line, " "); ref == name || strings.HasSuffix(name, "/") && strings.HasPrefix(ref, name) {
+				fmt.Fprintln(&b, ref, strings.TrimSpace(id))
+			}
+		}
 	}
-	return refs + "\n" + string(config) + f.ok("git", "stash", "list")
+	for _, name := range []string{"config", "info/exclude", "hooks", "logs/refs/heads/main", "logs/refs/heads/side", "logs/refs/stash"} {
+		path := filepath.Join(f.dir, ".git", name)
+		err := filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if e.Type()&fs.ModeType == 0 && filepath.Base(filepath.Dir(path)) == "hooks" {
+				data = fmt.Appendf(nil, "%x", sha1.Sum(data))
+			}
+			fmt.Fprintf(&b, "%s: %s\n", path, data)
+			return err
+		})
+		if err != nil && !os.IsNotExist(err) {
+			f.t.Fatal(err)
+		}
+	}
+	return b.String()
 }

@@ -646,11 +646,18 @@ func (d deed) command() []string { return append([]string{"wfs"}, strings.Fields
 
 func (d deed) fixture(t *testing.T) *fixture {
 	t.Helper()
+	return d.at(t, filepath.Join(t.TempDir(), "all"))
+}
+
+// at makes the fixture in a directory that is not there yet.
+func (d deed) at(t *testing.T, top string) *fixture {
+	t.Helper()
 	p := &plainTemplate
 	if d.tdd {
 		p = &tddTemplate
 	}
-	f := p.fixture(t)
+	f := p.at(t, top)
+	f.trust("one", "two")
 	if d.before != nil {
 		d.before(f)
 	}
@@ -672,17 +679,26 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	t := f.t
 	t.Helper()
 	f.intact(before)
+	f.retries++
 	again, exit := f.try(nil, d.command()...)
 	if exit != 0 && !f.doneAlready(d, again) {
 		t.Fatalf("typed again it fails with exit %d: %s", exit, again)
 	}
+	f.succeeded++
 	f.nothingLost(before)
-	f.sound()
-	if now := f.userThings(); now != theirs {
-		t.Errorf("what is the user's was changed from\n%s\nto\n%s", theirs, now)
+	f.asDone(d, theirs)
+}
+
+// asDone checks what holds when a command has succeeded.
+func (f *fixture) asDone(d deed, theirs string) {
+	f.t.Helper()
+	refs, status := f.sound()
+	if now := f.theirs(refs); now != theirs {
+		f.changed++
+		f.t.Errorf("what is the user's was changed from\n%s\nto\n%s", theirs, now)
 	}
-	if status := f.ok("git", "status", "--porcelain"); status != "" && !d.dirty {
-		t.Errorf("git status is not clean: %s", status)
+	if status != "" && !d.dirty {
+		f.t.Errorf("git status is not clean: %s", status)
 	}
 	if d.done != nil {
 		d.done(f)

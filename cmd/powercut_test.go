@@ -4,98 +4,89 @@ package cmd
 
 import (
 	"fmt"
+	"hash/fnv"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
 )
 
-// TestPowerCut records what every deed does to the disk, and looks at what a power cut after each call would leave: by
-// content that was not synced, and by names as well. WFS_SWEEP says how many of these states are looked at.
-func TestPowerCut(t *testing.T) {
-	every := sweepEvery(t)
-	only := os.Getenv("WFS_SWEEP_DEED")
-	for _, d := range deeds {
-		if only != "" && d.name != only {
-			continue
-		}
+// TestBar13PowerCut records what every deed does to the disk, and looks at what a power cut after each call would leave:
+// by content that was not synced, and by names as well. WFS_SWEEP says how many of these states are looked at, and
+// WFS_SWEEP_DEED of which deeds.
+func TestBar13PowerCut(t *testing.T) {
+	density := sweepDensity(t)
+	for _, d := range sweptDeeds(t) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			powerCuts(t, d, every)
+			powerCuts(t, d, density)
 		})
 	}
 }
 
-func powerCuts(t *testing.T, d deed, every int) {
-	f := d.fixture(t)
-	before, theirs := f.blobs(), f.userThings()
-	disk, err := faults.ReadDisk(f.dir)
+func powerCuts(t *testing.T, d deed, density density) {
+	p := newTestbed(t, d)
+	p.fixture(t)
+	disk, err := faults.ReadDisk(p.top)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wfs, err := exec.LookPath("wfs")
-	if err != nil {
-		t.Fatal(err)
+	out := p.traced(t, d, faults.Fault{Mode: faults.Run})
+	if out.Exit != 0 {
+		t.Fatalf("exit %d: %s", out.Exit, out.Output)
 	}
-	out := traced(t, faults.Command{Argv: append([]string{wfs}, strings.Fields(d.args)...), Dir: f.dir, Env: f.env, Root: f.dir}, faults.Fault{Mode: faults.Run})
-	states := 0
-	for n := 0; n <= len(out.Calls); n++ {
-		if n > 0 {
-			if err := disk.Apply(out.Calls[n-1]); err != nil {
-				t.Fatalf("call %d: %v", n, err)
-			}
-		}
-		if n%every != 0 && n != len(out.Calls) {
-			continue
+	end := len(out.Calls)
+	h := fnv.New32()
+	h.Write([]byte(d.name))
+	looked := map[int]bool{end: true}
+	for _, n := range density.points(end, h.Sum32()) {
+		looked[n] = true
+	}
+	states, bad, total := 0, 0, counts{}
+	// What a call does not change need not be looked at again: a model's state is due from a call that changes it on.
+	due := map[faults.Model]bool{}
+	for n, c := range out.Calls {
+		if err := disk.Apply(c); err != nil {
+			t.Fatalf("call %d: %v", n+1, err)
 		}
 		for _, m := range []faults.Model{faults.ContentLost, faults.NamesLost} {
+			due[m] = due[m] || c.Matters(m)
+			if !looked[n+1] || !due[m] && n+1 != end {
+				continue
+			}
+			due[m] = false
 			states++
-			t.Run(fmt.Sprintf("%s/%d", m, n), func(t *testing.T) {
-				after := f.afterPowerCut(t, disk, m)
+			ok := t.Run(fmt.Sprintf("%s_%d", m, n+1), func(t *testing.T) {
+				f := p.afterPowerCut(t, disk, m)
 				defer func() {
-					if t.Failed() && n > 0 {
-						t.Logf("power cut after %s", out.Calls[n-1])
+					total.add(f.counts)
+					if t.Failed() {
+						t.Logf("power cut after %s", c)
 					}
 				}()
-				if n == len(out.Calls) && out.Exit == 0 && d.done != nil { // what was said to be done is done
-					d.done(after)
+				if n+1 == end && d.done != nil { // what was said to be done is done
+					d.done(f)
 				}
-				after.afterwards(d, before, theirs)
+				f.afterwards(d, p.before, p.theirs)
 			})
-		}
-	}
-	t.Logf("%d calls, %d states", len(out.Calls), states)
-}
-
-// afterPowerCut is the fixture with what is left of its repository.
-func (f *fixture) afterPowerCut(t *testing.T, disk *faults.Disk, m faults.Model) *fixture {
-	t.Helper()
-	top := filepath.Join(t.TempDir(), "all")
-	old := filepath.Dir(f.dir)
-	if err := os.MkdirAll(filepath.Join(top, "repo"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	files, err := os.ReadDir(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range files {
-		if e.Name() != "repo" {
-			if out, err := exec.Command("cp", "-a", filepath.Join(old, e.Name()), top).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
+			if !ok {
+				bad++
 			}
 		}
 	}
-	if err := disk.Cut(m, filepath.Join(top, "repo")); err != nil {
+	t.Logf("%d calls, %d states, %d of them bad", end, states, bad)
+	logRow(t, d, "power cut", states, 0, total)
+}
+
+// afterPowerCut puts what is left of the disk where the fixture was.
+func (p *testbed) afterPowerCut(t *testing.T, disk *faults.Disk, m faults.Model) *fixture {
+	t.Helper()
+	p.used = true
+	if err := os.RemoveAll(p.top); err != nil {
 		t.Fatal(err)
 	}
-	after := &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
-	after.ok("wfs", "trust", "--yes")
-	for _, id := range []string{"one", "two"} {
-		after.ok("wfs", "trust", id, "--yes")
+	if err := disk.Cut(m, p.top); err != nil {
+		t.Fatal(err)
 	}
-	return after
+	return &fixture{t: t, dir: p.f.dir, env: p.f.env}
 }

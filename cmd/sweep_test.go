@@ -5,8 +5,6 @@ package cmd
 import (
 	"fmt"
 	"hash/fnv"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,114 +13,127 @@ import (
 	"github.com/wfs-dev/wfs/internal/faults"
 )
 
-// sweeps are the ways in which every call that changes a file is made to go wrong.
-var sweeps = []struct {
-	name  string
-	fault faults.Fault
-}{
-	{"kill all", faults.Fault{Mode: faults.KillAll}},
-	{"kill wfs", faults.Fault{Mode: faults.KillFirst}},
-	{"tear", faults.Fault{Mode: faults.Tear}},
-	{"EIO once", faults.Fault{Mode: faults.Fail, Errno: syscall.EIO}},
-	{"ENOSPC from there on", faults.Fault{Mode: faults.FailOn, Errno: syscall.ENOSPC}},
+// way is how a call that changes a file is made to go wrong.
+type way struct {
+	name   string
+	mode   faults.Mode
+	errnos []syscall.Errno // in turn, by the number of the call
 }
 
-// TestSweep lets every deed go wrong at every call that changes a file: of wfs, of git and of whatever runs below them.
-// WFS_SWEEP says how much of that is done: all, or one point in so many ("7").
-func TestSweep(t *testing.T) {
-	every := sweepEvery(t)
-	only := os.Getenv("WFS_SWEEP_DEED")
-	for _, d := range deeds {
-		if only != "" && d.name != only {
-			continue
+var ways = []way{
+	{name: "kill all", mode: faults.KillAll},
+	{name: "kill wfs", mode: faults.KillFirst},
+	{name: "tear", mode: faults.Tear},
+	{name: "fail once", mode: faults.Fail, errnos: []syscall.Errno{syscall.EIO, syscall.EDQUOT, syscall.EIO, syscall.EROFS,
+		syscall.EIO, syscall.EACCES, syscall.EIO, syscall.EMFILE, syscall.ENOSPC}},
+	{name: "fail from there on", mode: faults.FailOn, errnos: []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.ENOSPC, syscall.EROFS,
+		syscall.ENOSPC, syscall.EACCES, syscall.EIO}},
+}
+
+// fault is the fault at one call.
+func (w way) fault(at int) faults.Fault {
+	f := faults.Fault{Mode: w.mode, At: at}
+	if len(w.errnos) > 0 {
+		f.Errno = w.errnos[at%len(w.errnos)]
+	}
+	return f
+}
+
+// TestBar01Bar03Bar04Bar09Sweep lets every deed go wrong at every call that changes a file: of wfs, of git and of
+// whatever runs below them. Nothing may be lost, git must find nothing wrong, what is the user's stays as it was, and the
+// same command, typed again, must succeed; what reports success must have happened. WFS_SWEEP says how much of that is
+// done, WFS_SWEEP_DEED which deeds and WFS_SWEEP_WAY in which ways.
+func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
+	density := sweepDensity(t)
+	for _, d := range sweptDeeds(t) {
+		t.Run(d.name, func(t *testing.T) { sweep(t, d, density) })
+	}
+}
+
+// point is one fault to try.
+type point struct {
+	way int
+	at  int
+}
+
+func sweep(t *testing.T, d deed, density density) {
+	const atOnce = 2
+	var beds [atOnce]*testbed
+	for i := range beds {
+		beds[i] = newTestbed(t, d)
+	}
+	beds[0].fixture(t)
+	all := beds[0].traced(t, d, faults.Fault{Mode: faults.Run})
+	if all.Exit != 0 || all.Points == 0 {
+		t.Fatalf("without a fault: exit %d, %d points: %s", all.Exit, all.Points, all.Output)
+	}
+	var points []point
+	for i, w := range ways {
+		if chosen("WFS_SWEEP_WAY", w.name) {
+			h := fnv.New32()
+			h.Write([]byte(d.name + w.name))
+			for _, at := range density.points(all.Points, h.Sum32()) {
+				points = append(points, point{i, at})
+			}
 		}
-		t.Run(d.name, func(t *testing.T) {
-			for _, s := range sweeps {
-				t.Run(s.name, func(t *testing.T) { sweep(t, d, s.name, s.fault, every) })
+	}
+	queue := make(chan point)
+	go func() {
+		defer close(queue)
+		for _, p := range points {
+			queue <- p
+		}
+	}()
+	tried, unreached, tallies := make([]int, len(ways)), make([]int, len(ways)), make([]counts, len(ways))
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for _, bed := range beds {
+		workers.Go(func() {
+			for p := range queue {
+				name := strings.ReplaceAll(fmt.Sprint(ways[p.way].name, " ", p.at), " ", "_")
+				t.Run(name, func(t *testing.T) {
+					f, hit := bed.faultAt(t, d, ways[p.way].fault(p.at))
+					defer func() {
+						mu.Lock()
+						defer mu.Unlock()
+						tallies[p.way].add(f.counts)
+						if tried[p.way]++; !hit {
+							unreached[p.way]++
+						}
+					}()
+				})
 			}
 		})
 	}
-}
-
-func sweepEvery(t *testing.T) int {
-	t.Helper()
-	every := 1
-	switch s := os.Getenv("WFS_SWEEP"); s {
-	case "":
-		t.Skip("WFS_SWEEP is not set: all, or a number for one point in so many")
-	case "all":
-	default:
-		if _, err := fmt.Sscan(s, &every); err != nil || every < 1 {
-			t.Fatalf("WFS_SWEEP=%s", s)
+	workers.Wait()
+	for i, w := range ways {
+		if tried[i] > 0 {
+			logRow(t, d, w.name, tried[i], unreached[i], tallies[i])
 		}
 	}
-	return every
-}
-
-func sweep(t *testing.T, d deed, name string, fault faults.Fault, every int) {
-	h := fnv.New32()
-	h.Write([]byte(d.name + name))
-	var tried, points int
-	var mu sync.Mutex
-	t.Run("points", func(t *testing.T) {
-		const atOnce = 2
-		ended := make(chan bool, atOnce)
-		for worker := range atOnce {
-			go func() {
-				defer func() { ended <- true }()
-				for at := 1 + int(h.Sum32())%every + worker*every; ; at += atOnce * every {
-					hit := false
-					t.Run(fmt.Sprint(at), func(t *testing.T) { faultAt(t, d, fault, at, &hit) })
-					mu.Lock()
-					if hit {
-						tried++
-						points = max(points, at)
-					}
-					mu.Unlock()
-					if !hit {
-						return
-					}
-				}
-			}()
-		}
-		for range atOnce {
-			<-ended
-		}
-	})
-	if tried == 0 { // there are fewer than so many
-		hit := false
-		t.Run("first", func(t *testing.T) { faultAt(t, d, fault, 1, &hit) })
-		if !hit {
-			t.Error("no point was reached")
-		}
-	}
-	t.Logf("%d points tried, the last is %d", tried, points)
 }
 
 // faultAt lets one call go wrong, and says whether there was such a call.
-func faultAt(t *testing.T, d deed, fault faults.Fault, at int, hit *bool) {
-	f := d.fixture(t)
-	before, theirs := f.blobs(), f.userThings()
-	wfs, err := exec.LookPath("wfs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fault.At = at
-	out := traced(t, faults.Command{Argv: append([]string{wfs}, strings.Fields(d.args)...), Dir: f.dir, Env: f.env, Root: f.dir}, fault)
-	if *hit = out.Hit; !out.Hit {
-		return
+func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault) (*fixture, bool) {
+	f := p.fixture(t)
+	out := p.traced(t, d, fault)
+	if !out.Hit {
+		return f, false
 	}
 	defer func() {
 		if t.Failed() {
-			t.Logf("fault at %s; exit %d: %s", out.Calls[0], out.Exit, out.Output)
+			t.Logf("%s %s at %s; exit %d: %s", fault.Mode, fault.Errno, out.Calls[0], out.Exit, out.Output)
 		}
 	}()
-	if out.Exit == 0 { // it got by without that call
-		f.intact(before)
-		if d.done != nil {
-			d.done(f)
-		}
-		return
+	if strings.Contains(out.Output, "goroutine ") {
+		t.Error("it panicked")
 	}
-	f.afterwards(d, before, theirs)
+	if out.Exit == 0 { // it got by without that call
+		f.nothingLost(p.before)
+		f.ok("wfs", "status", "one")
+		f.asDone(d, p.theirs)
+		return f, true
+	}
+	f.afterwards(d, p.before, p.theirs)
+	return f, true
 }

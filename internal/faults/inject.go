@@ -24,7 +24,7 @@ const (
 	KillAll   Mode = "kill-all"   // every process is killed before the call
 	KillFirst Mode = "kill-first" // the command alone is killed before the call; its children go on
 	Fail      Mode = "fail"       // the call fails with Errno
-	FailOn    Mode = "fail-on"    // it and every later one that needs space or permission fails
+	FailOn    Mode = "fail-on"    // it and every later one fails: for lack of space, those that need some
 	Tear      Mode = "tear"       // half of a write, then every process is killed; other calls are made whole
 )
 
@@ -291,7 +291,7 @@ func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 		}
 		return true
 	case hit && (t.fault.Mode == Fail || t.fault.Mode == FailOn),
-		t.out.Hit && t.fault.Mode == FailOn && c.Kind != Remove && c.Kind != Sync && c.Kind != WriteOut:
+		t.out.Hit && t.fault.Mode == FailOn && (t.readOnly() || c.Kind != Remove && c.Kind != Sync && c.Kind != WriteOut):
 		t.hit(c)
 		var regs unix.PtraceRegs
 		if unix.PtraceGetRegs(pid, &regs) == nil {
@@ -304,6 +304,11 @@ func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 		return true
 	}
 	return false
+}
+
+// readOnly reports whether what goes wrong concerns files that are to be removed as well.
+func (t *tracer) readOnly() bool {
+	return t.fault.Errno != syscall.ENOSPC && t.fault.Errno != syscall.EDQUOT
 }
 
 // hit notes the first call that a fault met.

@@ -63,6 +63,14 @@ func ReadDisk(dir string) (*Disk, error) {
 	return d, err
 }
 
+// Matters reports whether a call can change what a power cut leaves.
+func (c Call) Matters(m Model) bool {
+	if m == NamesLost {
+		return c.Kind == Sync || c.Kind == Chmod
+	}
+	return c.Kind != Write && c.Kind != Truncate && c.Kind != WriteOut
+}
+
 // Apply makes one call.
 func (d *Disk) Apply(c Call) error {
 	n := d.now[c.Path]

@@ -1,0 +1,178 @@
+//go:build failpoints && linux && amd64
+
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wfs-dev/wfs/internal/faults"
+)
+
+// testbed is where one deed is tried again and again: its fixture is made once and copied, always to the same path,
+// because trust and work trees are bound to that.
+type testbed struct {
+	top, saved string
+	f          *fixture
+	before     map[string]string
+	theirs     string
+	tracer     *tracer
+	used       bool // what is at top is not the fixture any more
+}
+
+func newTestbed(t *testing.T, d deed) *testbed {
+	t.Helper()
+	dir := inMemory(t)
+	p := &testbed{top: filepath.Join(dir, "all"), saved: filepath.Join(dir, "saved")}
+	p.f = d.at(t, p.top)
+	p.before, p.theirs = p.f.blobs(), p.f.userThings()
+	if out, err := exec.Command("cp", "-a", p.top, p.saved).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var err error
+	if p.tracer, err = startTracer(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.tracer.close() })
+	return p
+}
+
+// inMemory is a directory for a test, in memory where that is possible: nothing there need survive the machine.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	const enough = 256 << 20 // bytes; a fixture takes one or two megabytes, and each worker has two
+	parent := memory()
+	var left syscall.Statfs_t
+	if parent != "" && (syscall.Statfs(parent, &left) != nil || left.Bavail*uint64(left.Bsize) < enough) {
+		parent = ""
+	}
+	dir, err := os.MkdirTemp(parent, "wfs-sweep-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	return dir
+}
+
+// fixture is the fixture as it was made.
+func (p *testbed) fixture(t *testing.T) *fixture {
+	t.Helper()
+	if p.used {
+		if err := os.RemoveAll(p.top); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("cp", "-a", p.saved, p.top).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	p.used = true
+	return &fixture{t: t, dir: p.f.dir, env: p.f.env}
+}
+
+// traced runs a deed's command there, with a fault. The calls count that change anything below top: the repository, and
+// work trees beside it.
+func (p *testbed) traced(t *testing.T, d deed, fault faults.Fault) faults.Outcome {
+	t.Helper()
+	wfs, err := exec.LookPath("wfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := p.tracer.run(faults.Command{Argv: append([]string{wfs}, strings.Fields(d.args)...), Dir: p.f.dir, Env: p.f.env, Root: p.top}, fault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mayTrace(t, a)
+}
+
+// density says how many of the points of a command are tried.
+type density struct {
+	every int // one in so many; 0 for few
+	few   int // so many, spread over all
+}
+
+// sweepDensity reads WFS_SWEEP: "all", a number for one point in so many, or "few" for three of each sort.
+func sweepDensity(t *testing.T) density {
+	t.Helper()
+	switch s := os.Getenv("WFS_SWEEP"); s {
+	case "":
+		t.Skip("WFS_SWEEP is not set: all, a number for one point in so many, or few")
+	case "all":
+		return density{every: 1}
+	case "few":
+		return density{few: 3}
+	default:
+		var n int
+		if _, err := fmt.Sscan(s, &n); err != nil || n < 1 {
+			t.Fatalf("WFS_SWEEP=%s", s)
+		}
+		return density{every: n}
+	}
+	return density{}
+}
+
+// points are the chosen ones of n, from 1. Where they begin depends on seed alone.
+func (d density) points(n int, seed uint32) []int {
+	var list []int
+	switch {
+	case n == 0:
+	case d.every == 0:
+		for i := range min(d.few, n) {
+			list = append(list, 1+(int(seed%uint32(n))+i*n/d.few)%n)
+		}
+	default:
+		first := 1 + int(seed%uint32(d.every))
+		if first > n {
+			first = 1 + int(seed%uint32(n))
+		}
+		for at := first; at <= n; at += d.every {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// chosen reports whether a name is in the list of an environment variable, or there is none.
+func chosen(variable, name string) bool {
+	list := os.Getenv(variable)
+	for one := range strings.SplitSeq(list, ",") {
+		if one == name {
+			return true
+		}
+	}
+	return list == ""
+}
+
+// sweptDeeds are those that WFS_SWEEP_DEED names, separated by commas, or all.
+func sweptDeeds(t *testing.T) []deed {
+	t.Helper()
+	var list []deed
+	for _, d := range append(append([]deed{}, deeds...), leaveDeeds...) {
+		if chosen("WFS_SWEEP_DEED", d.name) {
+			list = append(list, d)
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("WFS_SWEEP_DEED names no deed")
+	}
+	return list
+}
+
+// logRow logs a line that .ci/faults makes a table of.
+func logRow(t *testing.T, d deed, what string, points, unreached int, n counts) {
+	t.Helper()
+	command, _, _ := strings.Cut(d.args, " ")
+	t.Logf("ROW\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d", command, what, points, unreached, n.lost, n.complaints, n.changed, n.retries, n.succeeded)
+}
+
+func (n *counts) add(m counts) {
+	n.lost += m.lost
+	n.complaints += m.complaints
+	n.changed += m.changed
+	n.retries += m.retries
+	n.succeeded += m.succeeded
+}
