@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -150,43 +151,53 @@ type autoSaveJSON struct {
 	Missing int            `json:"missing,omitempty"` // of those, how many are not in the work tree now
 }
 
-// autoSaveOf tells of a session's auto-save when it holds something that no checkpoint has, nil otherwise, and while the
-// session is driven: then it is about to be replaced.
-func (a *app) autoSaveOf(ctx context.Context, s *session.Session, tip session.Commit, in string) *autoSaveJSON {
+// addAutoSave tells of a session's auto-save when it holds something that no checkpoint has; not while the session is
+// driven: then it is about to be replaced. in is the work tree that has the session checked out, nil for none.
+func (a *app) addAutoSave(ctx context.Context, d *sessionJSON, s *session.Session, tip session.Commit, in *gitstate.Worktree) {
 	if s.Status.Final() {
-		return nil
+		return
 	}
 	auto, err := a.repo.Auto(ctx, s.ID)
 	c := s.At(s.Current)
 	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
-		return nil
+		return
 	}
 	if _, held, err := a.clone.Driver(s.ID); err != nil || held {
-		return nil
+		return
 	}
 	j := &autoSaveJSON{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}
 	for _, c := range auto.Changed {
-		if c.Status == "D" || in == "" {
+		if c.Status == "D" || in == nil || in.Gone {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(in, filepath.FromSlash(c.Path))); err != nil {
+		if _, err := os.Lstat(filepath.Join(in.Path, filepath.FromSlash(c.Path))); err != nil {
 			j.Missing++
 		}
 	}
-	return j
+	d.AutoSave = j
+	if j.Missing > 0 && (s.Status == session.StatusInterrupted || s.Status == session.StatusPaused) {
+		d.Next = append([]string{a.autoCommand("resume --auto", d)}, d.Next...)
+	}
+}
+
+// autoCommand is a command for a session's auto-save, as it has to be typed here.
+func (a *app) autoCommand(command string, d *sessionJSON) string {
+	if !d.Current {
+		return forSession("wfs "+command, d.ID)
+	}
+	return a.typed("wfs " + command)
 }
 
 // sayAutoSave tells people of it.
-func (a *app) sayAutoSave(j *autoSaveJSON, id session.ID) {
+func (a *app) sayAutoSave(d *sessionJSON) {
+	j := d.AutoSave
 	if j == nil {
 		return
 	}
 	a.out("auto-save of %s: %d changed %s", ago(j.At, a.env.Now()), j.Changes, plural(j.Changes, "file", "files"))
-	switch {
-	case j.Missing > 0:
-		a.out("  %d of them %s not in the work tree any more; to have the auto-save back: %s", j.Missing, plural(j.Missing, "is", "are"),
-			a.typed("wfs resume --auto"))
-	default:
-		a.out("  what is in the work tree is newer; to see what was saved: %s", a.typed("wfs diff auto"))
+	if j.Missing > 0 {
+		a.out("  %d of them %s not in the work tree any more; to have the auto-save back: %s", j.Missing, plural(j.Missing, "is", "are"), a.autoCommand("resume --auto", d))
+		return
 	}
+	a.out("  the work tree may be newer, and is what wfs run goes on with; to see what was saved: %s", a.autoCommand("diff auto", d))
 }

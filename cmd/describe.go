@@ -52,8 +52,9 @@ type sessionJSON struct {
 	Deleted    *session.Deleted   `json:"deleted,omitempty"` // it lacks most files of the one before
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
-	Requests   int                `json:"requests,omitempty"` // in the inbox: nobody has taken them in yet
-	Next       []string           `json:"next"`               // commands to type
+	AutoSave   *autoSaveJSON      `json:"auto_save,omitempty"` // it holds what no checkpoint has
+	Requests   int                `json:"requests,omitempty"`  // in the inbox: nobody has taken them in yet
+	Next       []string           `json:"next"`                // commands to type
 }
 
 func (j *sessionJSON) headline() string {

@@ -22,8 +22,9 @@ func (a *app) diffCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what the session changed, or one checkpoint against another",
 		Long: `Diff shows what the current session, or the one that is named, changed since its base. With one checkpoint it shows that checkpoint against the
-session's present one; with two, the second against the first. It writes nothing and takes no lock.`,
-		Example: "  wfs diff\n  wfs diff csv-export\n  wfs diff --stat\n  wfs diff 3\n  wfs diff csv-export@3 csv-export@7",
+session's present one; with two, the second against the first. auto, or SESSION@auto, is the newest auto-save: alone it is shown
+against the present checkpoint. It writes nothing and takes no lock.`,
+		Example: "  wfs diff\n  wfs diff csv-export\n  wfs diff --stat\n  wfs diff 3\n  wfs diff auto\n  wfs diff csv-export@3 csv-export@7",
 		Args:    upTo(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -61,7 +62,7 @@ session's present one; with two, the second against the first. It writes nothing
 // diffEnds turns arguments into the two commits to compare.
 func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Commit, err error) {
 	name := ""
-	if len(args) == 1 && !strings.Contains(args[0], "@") {
+	if len(args) == 1 && args[0] != autoName && !strings.Contains(args[0], "@") {
 		if _, _, err := a.address(ctx, args[0]); err != nil { // no checkpoint, so it may be a session
 			if id, err := a.resolve(ctx, args[0]); err == nil {
 				name, args = string(id), nil
@@ -71,6 +72,23 @@ func (a *app) diffEnds(ctx context.Context, args []string) (from, to session.Com
 	var ends []session.Commit
 	var s session.Session
 	for _, arg := range args {
+		if id, ok, err := a.autoNamed(ctx, arg); err != nil {
+			return "", "", err
+		} else if ok {
+			auto, err := a.auto(ctx, id)
+			if err != nil {
+				return "", "", err
+			}
+			if len(args) == 1 { // what it holds beyond the checkpoint
+				v, err := a.view(ctx, id)
+				if err != nil {
+					return "", "", err
+				}
+				return v.Session.At(v.Session.Current).Code, auto.Code, nil
+			}
+			ends = append(ends, auto.Code)
+			continue
+		}
 		id, n, err := a.address(ctx, arg)
 		if err != nil {
 			return "", "", err

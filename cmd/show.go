@@ -30,14 +30,19 @@ func (a *app) showCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [SESSION | CHECKPOINT]", Short: "a session's story, or one checkpoint with its evidence",
 		Long: `Show tells a session's story, or what is known of one checkpoint: the verdict, every gate's result, the tests, and
-where the logs of the run are. A checkpoint is named by its number, as cp-0007, as SESSION@7, or by its commit.
-It writes nothing and takes no lock.`,
-		Example: "  wfs show\n  wfs show 7\n  wfs show csv-export@7 --json",
+where the logs of the run are. A checkpoint is named by its number, as cp-0007, as SESSION@7, or by its commit; auto, or
+SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.`,
+		Example: "  wfs show\n  wfs show 7\n  wfs show auto\n  wfs show csv-export@7 --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if err := a.open(ctx); err != nil {
 				return err
+			}
+			if id, ok, err := a.autoNamed(ctx, first(args)); err != nil {
+				return err
+			} else if ok {
+				return a.showAuto(ctx, id)
 			}
 			if len(args) == 1 {
 				id, n, err := a.address(ctx, args[0])
@@ -68,6 +73,7 @@ It writes nothing and takes no lock.`,
 				return err
 			}
 			j := a.storyOf(&v.Session, in)
+			a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, in)
 			if a.json {
 				return a.answer(j)
 			}

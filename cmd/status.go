@@ -52,6 +52,7 @@ func (a *app) status(ctx context.Context, name string) error {
 		return err
 	}
 	d := a.describe(&v.Session, in)
+	a.addAutoSave(ctx, &d, &v.Session, v.Tip, in)
 	if a.json {
 		d.HalfMoved = a.halfMoved(ctx)
 		return a.answer(d)
@@ -72,6 +73,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	a.sayDriver(d)
 	a.sayPlace(d)
 	a.sayHalfMoved(ctx)
+	a.sayAutoSave(&d)
 	a.next(d.Next)
 	return nil
 }

@@ -78,6 +78,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 		return err
 	}
 	j := a.storyOf(&v.Session, a.here())
+	a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, a.here())
 	if a.json {
 		j.HalfMoved = a.halfMoved(ctx)
 		return a.answer(j)
@@ -156,6 +157,7 @@ func (a *app) tell(s *session.Session, j storyJSON) {
 	a.sayIncomplete(s)
 	a.sayDriver(j.sessionJSON)
 	a.sayPlace(j.sessionJSON)
+	a.sayAutoSave(&j.sessionJSON)
 	a.out("")
 	a.tellNumbers(s, j)
 	if len(j.Newest) > 0 {

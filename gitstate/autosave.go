@@ -166,7 +166,7 @@ func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, erro
 	if err != nil {
 		return nil, err
 	}
-	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Head: state.Head, Branch: state.Refs[BranchRef(id)], At: info.At, Why: state.Why,
+	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Head: state.Head, At: info.At, Why: state.Why,
 		Changes: state.Changes, Changed: state.Changed, HeldOut: state.HeldOut, Skipped: state.Skipped}
 	if len(info.Parents) > 1 {
 		a.Ledger, a.Code = info.Parents[0], info.Parents[1]

@@ -106,8 +106,7 @@ type AutoSave struct {
 	Tree    Tree
 	Index   Tree // "" when the index had conflicts
 	Head    Head
-	Branch  Commit // where the session's branch was
-	At      int64  // Unix seconds
+	At      int64 // Unix seconds
 	Why     string
 	Changes int      // paths that differ from the checkpoint that was the present one then
 	Changed []Change // the first of them, at most MaxAutoChanges

@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func (a *app) resumeCmd() *cobra.Command {
+	var o resumeOptions
+	c := &cobra.Command{
+		Use: "resume [SESSION]", Short: "make a session current and ready, where it is or at an earlier checkpoint",
+		Long: `Resume makes a session current in this work tree and ready to run; it never runs anything itself. After an
+interruption the edits that are there are kept. With --at the session goes back (or forward) to a checkpoint, with
+--fresh to its beginning, with --auto to the newest auto-save, for files that were lost; what is in the work tree then is
+rescued first, and no checkpoint is ever deleted.`,
+		Example: "  wfs resume\n  wfs resume csv-export --at 4\n  wfs resume --at 4 --dry-run\n  wfs resume --fresh\n  wfs resume --auto",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.at != "" && o.fresh || o.at != "" && o.auto || o.fresh && o.auto {
+				return &usageError{"--at, --fresh and --auto exclude each other", "wfs resume --help"}
+			}
+			return a.resume(c.Context(), first(args), o)
+		},
+	}
+	c.Flags().StringVar(&o.at, "at", "", "go to this `checkpoint`")
+	c.Flags().BoolVar(&o.fresh, "fresh", false, "go to checkpoint 0")
+	c.Flags().BoolVar(&o.auto, "auto", false, "put the files of the newest auto-save back")
+	c.Flags().BoolVar(&o.dry, "dry-run", false, "only show what would change")
+	return c
+}
+
+type resumeOptions struct {
+	at               string
+	fresh, auto, dry bool
+}
+
+func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
+	at := o.at
+	if err := a.openFor(ctx, true); err != nil {
+		return err
+	}
+	if other, cp, ok := strings.Cut(at, "@"); ok { // --at auth@4 names the session as well
+		if name != "" {
+			x, err := a.resolve(ctx, name)
+			if err != nil {
+				return err
+			}
+			y, err := a.resolve(ctx, other)
+			if err != nil {
+				return err
+			}
+			if x != y {
+				return &usageError{fmt.Sprintf("%q and --at %s name two sessions", name, at), ""}
+			}
+		}
+		name, at = other, cp
+	}
+	if err := a.beginAt(ctx, "wfs resume", name, false); err != nil {
+		return err
+	}
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	number := -1
+	if o.fresh {
+		number = 0
+	}
+	if at != "" {
+		v, err := a.view(ctx, id)
+		if err != nil {
+			return err
+		}
+		if number, err = findCheckpoint(&v.Session, at); err != nil {
+			return err
+		}
+	}
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	held := []session.ID{id}
+	if cur != "" && cur != id {
+		held = append(held, cur)
+	}
+	if err := a.hold("wfs resume", held...); err != nil {
+		return err
+	}
+	var auto *engine.AutoFound
+	if o.auto {
+		if auto, err = a.eng.FindAuto(ctx, id); err != nil {
+			return err
+		}
+	}
+	if o.dry {
+		return a.planResume(ctx, id, number, auto)
+	}
+	if err := a.leaveGone(ctx, id); err != nil {
+		return err
+	}
+	saved, err := a.saveLeft(ctx, cur, id)
+	if err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	var r *engine.Relocated
+	if auto != nil {
+		r, err = h.ResumeAuto(ctx, auto)
+	} else {
+		r, err = h.Resume(ctx, number)
+	}
+	if err != nil {
+		return err
+	}
+	return a.sayMoved(h, r, saved)
+}
+
+func (a *app) planResume(ctx context.Context, id session.ID, number int, auto *engine.AutoFound) error {
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	if number < 0 {
+		number = h.S.Current
+	}
+	var m session.Move
+	if auto != nil {
+		number = auto.Checkpoint
+		m, err = h.PlanResumeAuto(ctx, auto)
+	} else {
+		m, err = h.PlanResume(ctx, number)
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(planJSON{jsonVersion, id, number, list(m.Changes), list(m.InTheWay)})
+	}
+	signs := map[string]string{"A": "+ create", "D": "- delete", "M": "~ change", "T": "~ change"}
+	for _, c := range m.Changes {
+		a.out("%s  %s", signs[c.Status], c.Path)
+	}
+	for _, s := range m.InTheWay {
+		a.out("! in the way  %s (%s)", s.Path, s.Why)
+	}
+	a.out("%d %s would change; nothing was moved", len(m.Changes), plural(len(m.Changes), "file", "files"))
+	return nil
+}
+
+type planJSON struct {
+	Version    int              `json:"version"`
+	Session    session.ID       `json:"session"`
+	Checkpoint int              `json:"checkpoint"`
+	Changes    []session.Change `json:"changes"`
+	InTheWay   []session.Skip   `json:"in_the_way"`
+}

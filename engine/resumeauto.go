@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// AutoFound is an auto-save that a session can go back to, and the checkpoint that it was made upon.
+type AutoFound struct {
+	session.AutoSave
+	Checkpoint int
+}
+
+// FindAuto returns the auto-save of a session that still says something: nothing has happened since but that an
+// interrupted run was recovered, which keeps what was found as a checkpoint. Recovery may make one stale, so it is looked
+// for before the session is opened.
+func (e *Engine) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error) {
+	a, err := e.Store.Auto(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: id.Display() + " has no auto-save", Hint: "wfs resume " + string(id)}
+	}
+	stale, err := e.stale(ctx, id, a)
+	if err != nil {
+		return nil, err
+	}
+	if stale {
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("the auto-save of %s is older than what happened since: it is of %s", id.Display(), clockOf(a.At)),
+			Hint: "to look at it: git show --stat " + session.AutoOf(id) + "^2"}
+	}
+	data, err := e.Store.File(ctx, a.Commit, session.FileSession)
+	if err != nil {
+		return nil, err
+	}
+	var s session.Session
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("%s of auto-save %s: %w", session.FileSession, a.Commit.Short(), err)
+	}
+	return &AutoFound{*a, s.Current}, nil
+}
+
+// stale reports whether anything but the recovery of an interrupted run has happened since an auto-save was made.
+func (e *Engine) stale(ctx context.Context, id session.ID, a *session.AutoSave) (bool, error) {
+	commits, err := e.Store.Ledgers(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range commits {
+		if c.Commit == a.Ledger {
+			return false, nil
+		}
+		data, err := e.Store.File(ctx, c.Commit, session.FileEvents)
+		if err != nil {
+			return false, err
+		}
+		events, err := session.DecodeLines(data)
+		if err != nil {
+			return false, err
+		}
+		if n := len(events); n == 0 {
+			return true, nil
+		} else if b, ok := events[n-1].Body.(session.Checkpointed); !ok || b.Trigger != session.TriggerInterrupted {
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+// ResumeAuto puts the files of an auto-save back, upon the checkpoint that it was made upon. What is there is kept, as by
+// every move.
+func (h *Hand) ResumeAuto(ctx context.Context, a *AutoFound) (*Relocated, error) {
+	r, err := h.resumeAuto(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return h.move(ctx, r)
+}
+
+// PlanResumeAuto says what ResumeAuto would do to the files, and does nothing.
+func (h *Hand) PlanResumeAuto(ctx context.Context, a *AutoFound) (session.Move, error) {
+	r, err := h.resumeAuto(ctx, a)
+	if err != nil {
+		return session.Move{}, err
+	}
+	snap, err := h.snapshot(ctx)
+	if err != nil {
+		return session.Move{}, err
+	}
+	return h.e.Store.PlanMove(ctx, snap, r.tree, h.j.ExcludeFile())
+}
+
+func (h *Hand) resumeAuto(ctx context.Context, a *AutoFound) (relocation, error) {
+	r, err := h.resumeAt(ctx, a.Checkpoint)
+	if err != nil {
+		return r, err
+	}
+	r.summary = fmt.Sprintf("resume %s at the auto-save of %s", h.ID, clockOf(a.At))
+	r.tree = a.Tree
+	// The agent may have committed since the checkpoint: then the branch goes to where it was, and what it had staged is
+	// staged again.
+	code := h.S.At(a.Checkpoint).Code
+	if a.Head.Ref == h.S.Branch() && a.Head.Commit != "" && a.Head.Commit != code {
+		code = a.Head.Commit
+		if r.index, err = h.e.Store.TreeOf(ctx, code); err != nil {
+			return r, err
+		}
+	}
+	if a.Index != "" {
+		r.index = a.Index
+	}
+	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
+	if err != nil {
+		return r, err
+	}
+	r.refs = nil
+	if tip != code {
+		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: code}}
+	}
+	return r, nil
+}
+
+// clockOf is a time for a summary.
+func clockOf(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05 UTC") }
