@@ -62,6 +62,7 @@ var readyHints = map[string]string{
 	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
 	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
 	gitstate.NotNamespace:  "git branch -m wfs another-name",
+	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and mend it",
 	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset (your files stay; what was staged and not committed is in the damaged one)",
 	gitstate.NotUnlocked:   "end the git process that holds it; if there is none, remove the file",
 }

@@ -56,12 +56,18 @@ func readAddReport(stderr []byte) addReport {
 				report.skipped = append(report.skipped, session.Skip{Path: path, Why: why})
 			}
 			// Filters say in their own words that they failed; a fatal message with the path follows if it matters.
-			if !ok && strings.HasPrefix(msg, "error: ") && !strings.HasPrefix(msg, "error: external filter '") {
+			if !ok && strings.HasPrefix(msg, "error: ") && !saidByFilter(msg) {
 				report.unknown = msg
 			}
 		}
 	}
 	return report
+}
+
+// saidByFilter reports whether a message is about a filter's program. A file whose filter is not required is added as it
+// is.
+func saidByFilter(msg string) bool {
+	return strings.HasPrefix(msg, "error: cannot run ") || strings.Contains(msg, " external filter ")
 }
 
 // messages splits what git printed into messages. Hints, and the list of ignored paths that the exclusion of an

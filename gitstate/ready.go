@@ -31,6 +31,7 @@ const (
 	NotIdentified = "identity"    // neither configuration nor environment say who commits
 	NotNamespace  = "namespace"   // a branch is called wfs, so that none can be called wfs/…
 	NotUnlocked   = "locked"      // somebody holds the index
+	NotExcludes   = "excludes"    // the user's exclude file cannot be read
 	NotWhole      = "index"       // the index is damaged
 )
 
@@ -52,6 +53,8 @@ func (e *ReadyError) Error() string {
 		return e.Detail + " exists, so git cannot keep refs below that name"
 	case NotUnlocked:
 		return "the index is locked: " + e.Detail
+	case NotExcludes:
+		return "your exclude file cannot be used: " + e.Detail
 	case NotWhole:
 		return "the index is damaged: " + e.Detail
 	}
@@ -109,6 +112,9 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 		if errors.As(err, &said) {
 			return &ReadyError{NotIdentified, lastLine(said.Stderr)}
 		}
+		return err
+	}
+	if _, err := r.userExcludes(ctx); err != nil {
 		return err
 	}
 	return r.awaitIndexLock(ctx)

@@ -357,18 +357,12 @@ func (r *Repo) excludesPath() string { return filepath.Join(r.worktreeDir(), "ex
 
 // combineExcludes writes that file.
 func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
-	global, err := r.globalExcludes(ctx)
+	all, err := r.userExcludes(ctx)
 	if err != nil {
 		return err
 	}
-	var all []byte
-	if global != "" {
-		if all, err = os.ReadFile(global); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if len(all) > 0 && all[len(all)-1] != '\n' {
-			all = append(all, '\n')
-		}
+	if len(all) > 0 && all[len(all)-1] != '\n' {
+		all = append(all, '\n')
 	}
 	all = append(all, rules...)
 	if old, err := os.ReadFile(r.excludesPath()); err == nil && bytes.Equal(old, all) {
@@ -378,6 +372,19 @@ func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
 		return err
 	}
 	return durable.WriteCache(r.excludesPath(), all, 0o600)
+}
+
+// userExcludes is the content of the user's own exclude file. One that cannot be read is a *ReadyError: git gives up then.
+func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
+	path, err := r.globalExcludes(ctx)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil && !absent(err) {
+		return nil, &ReadyError{NotExcludes, err.Error()}
+	}
+	return text, nil
 }
 
 // globalExcludes is the path of the user's own exclude file, "" for none.
