@@ -76,6 +76,14 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 
 // ready is open for verbs that write: the repository must be in a state that can be worked with.
 func (a *app) ready(ctx context.Context, detached bool) error {
+	if err := a.inOrder(ctx, detached); err != nil {
+		return err
+	}
+	return a.repo.Able(ctx)
+}
+
+// inOrder is ready but for what git has not answered yet.
+func (a *app) inOrder(ctx context.Context, detached bool) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
@@ -94,8 +102,13 @@ func (a *app) ready(ctx context.Context, detached bool) error {
 // begin is ready for verbs that change the work tree: they look at HEAD and files only when they have its lock, and when
 // a move that somebody began there has come to its end.
 func (a *app) begin(ctx context.Context, command string, detached bool) error {
-	if err := a.ready(ctx, detached); err != nil {
+	if err := a.inOrder(ctx, detached); err != nil {
 		return err
+	}
+	if !a.repo.Used() { // else git may take its time until a session is locked, and is asked then
+		if err := a.repo.Able(ctx); err != nil {
+			return err
+		}
 	}
 	a.sweep(ctx, command)
 	return a.hold(command)
@@ -124,6 +137,9 @@ func (a *app) hold(command string, ids ...session.ID) error {
 			}
 		}
 	}
+	if len(ids) == 0 {
+		return nil
+	}
 	slices.Sort(ids)
 	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return id == a.claimed })
 	for _, id := range slices.Compact(ids) {
@@ -134,7 +150,7 @@ func (a *app) hold(command string, ids ...session.ID) error {
 		}
 		a.locks = append(a.locks, l)
 	}
-	return nil
+	return a.repo.Able(context.Background())
 }
 
 // completeClaim lets the session that began to move this work tree end its move, before anybody looks at the files.

@@ -45,6 +45,7 @@ func filled(name string) bool {
 // holding is what a snapshot is to do about what git does not track.
 type holding struct {
 	rules   []byte         // the session's exclude file
+	how     string         // of `git add`: -A, or -u when there is nothing that is not tracked
 	keep    []string       // paths to be kept out
 	held    []session.Held // those of them that were not held out before
 	before  func() ([]session.Held, error)
@@ -61,9 +62,12 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 		}
 	}
 	rules, g := session.SplitGuard(h.rules)
-	found := looked{suspects: []string{""}} // the whole work tree
+	found := looked{suspects: []string{""}, others: true} // the whole work tree
 	if x != nil {
 		found = r.look(x, rules, g)
+	}
+	if h.how = "-A"; !found.others && len(x.entries) > 0 {
+		h.how = "-u" // git need not look for what is not there
 	}
 	h.keep, h.force = found.held, r.forced(x, rules, g)
 	h.before = soon(r, func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })

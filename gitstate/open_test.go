@@ -137,6 +137,9 @@ func TestReady(t *testing.T) {
 			r := newRepo(t)
 			c.break_(r)
 			err := r.Ready(context.Background(), false)
+			if err == nil {
+				err = r.Able(context.Background())
+			}
 			var ready *ReadyError
 			if errors.As(err, &ready) {
 				if ready.Code != c.want || ready.Error() == "" {

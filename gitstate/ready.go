@@ -103,21 +103,30 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if len(index.unmerged) > 0 {
 		return unmerged(index)
 	}
-	// The answers of git's come last: they were asked for when the repository was opened.
+	return r.awaitIndexLock(ctx)
+}
+
+// Able reports what else keeps wfs from writing here: a git that is too old, or, as a *ReadyError, one that does not know
+// who commits. Git was asked when the repository was opened, and may still be about to answer.
+func (r *Repo) Able(ctx context.Context) error {
 	if _, err := r.Version(ctx); err != nil {
 		return err
 	}
-	if _, err := r.identity(ctx); err != nil {
-		var said *GitError
-		if errors.As(err, &said) {
-			return &ReadyError{NotIdentified, lastLine(said.Stderr)}
-		}
-		return err
+	_, err := r.identity(ctx)
+	var said *GitError
+	if errors.As(err, &said) {
+		return &ReadyError{NotIdentified, lastLine(said.Stderr)}
 	}
-	if _, err := r.userExcludes(ctx); err != nil {
-		return err
+	if err == nil {
+		_, err = r.userExcludes(ctx)
 	}
-	return r.awaitIndexLock(ctx)
+	return err
+}
+
+// Used reports whether wfs has kept something for this work tree before.
+func (r *Repo) Used() bool {
+	_, err := os.Stat(r.worktreeDir())
+	return err == nil
 }
 
 // noCommit says which of two things a HEAD without a commit is.

@@ -182,7 +182,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 			paths = append(paths, ":(exclude,top,literal)"+p)
 		}
 	}
-	if made.Skipped, err = r.addRest(ctx, index, paths); err != nil {
+	if made.Skipped, err = r.addRest(ctx, index, h.how, paths); err != nil {
 		return made, err
 	}
 	unseen, err := r.unseen(ctx, index, old)
@@ -213,10 +213,10 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	return made, err
 }
 
-// addRest runs `git add -A`, goes on where it gives up, and names what was passed over.
-func (r *Repo) addRest(ctx context.Context, index string, paths []string) ([]session.Skip, error) {
+// addRest runs `git add` with -A or -u, goes on where it gives up, and names what was passed over.
+func (r *Repo) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
 	var skipped []session.Skip
-	report, err := r.addOnce(ctx, index, paths, "-A")
+	report, err := r.addOnce(ctx, index, paths, how)
 	for round := 0; ; round++ {
 		var failed *GitError
 		if err != nil && (!errors.As(err, &failed) || report.fatal == nil) {
@@ -232,7 +232,7 @@ func (r *Repo) addRest(ctx context.Context, index string, paths []string) ([]ses
 		}
 		skipped = append(skipped, *report.fatal)
 		paths = append(paths, ":(exclude,top,literal)"+report.fatal.Path)
-		report, err = r.addOnce(ctx, index, paths, "-A")
+		report, err = r.addOnce(ctx, index, paths, how)
 	}
 }
 

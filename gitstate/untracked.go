@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -23,6 +24,7 @@ import (
 type looked struct {
 	suspects []string // files and directories that may have to be held out
 	held     []string // the same, of what is held out already
+	others   bool     // there may be something that is not tracked, of whatever kind
 }
 
 // looker compares directories with an index.
@@ -35,6 +37,7 @@ type looker struct {
 	ignored map[string]bool // what the session's rules exclude by path; a directory's path ends in a slash
 	fold    func() map[string]bool
 	seen    map[string]seenDir // of earlier looks
+	device  uint64             // whose directories tell when they changed, 0 for none
 	now     func() uint64      // by the file system's clock, in nanoseconds
 
 	mu    sync.Mutex // guards what follows
@@ -55,7 +58,7 @@ type trackedDir struct {
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
-		seen: r.seenDirs(), now: sync.OnceValue(r.fileTime), again: map[string]seenDir{}}
+		seen: r.seenDirs(), device: tellingDevice(r.root), now: sync.OnceValue(r.fileTime), again: map[string]seenDir{}}
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -120,7 +123,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	stamp, names, clean := dirStamp{}, uint64(0), false
 	if d.out == "" {
 		var known bool
-		if stamp, clean = stampOf(filepath.Join(l.root, filepath.FromSlash(d.prefix))); clean {
+		if stamp, clean = stampOf(filepath.Join(l.root, filepath.FromSlash(d.prefix)), l.device); clean {
 			if below, names = d.children(); l.seen[d.prefix] == (seenDir{stamp, names}) {
 				known = true
 			}
@@ -131,9 +134,14 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		}
 		below = nil
 	}
-	for _, e := range l.read(d.prefix) {
+	list, whole := l.read(d.prefix)
+	for _, e := range list {
 		name := e.Name()
-		if name == ".git" || d.prefix == "" && name == userDir {
+		switch {
+		case d.prefix == "" && (name == ".git" || name == userDir):
+			continue
+		case name == ".git":
+			whole = false // git has rules of its own for what lies in another repository
 			continue
 		}
 		file, entries := find(d.entries, len(d.prefix), name)
@@ -144,7 +152,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			below = append(below, trackedDir{d.prefix + name + "/", d.out, entries})
 			continue
 		}
-		clean = false
+		whole = false
 		switch {
 		case l.twin(d.prefix + name):
 		case d.out != "" && !l.guard.Allows(d.prefix+name):
@@ -156,7 +164,12 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			}
 		}
 	}
-	if clean && stamp.settled(l.now()) {
+	switch {
+	case !whole:
+		l.mu.Lock()
+		l.found.others = true
+		l.mu.Unlock()
+	case clean && stamp.settled(l.now()):
 		l.remember(d.prefix, seenDir{stamp, names})
 	}
 	return below
@@ -168,14 +181,15 @@ func (l *looker) remember(prefix string, d seenDir) {
 	l.again[prefix] = d
 }
 
-func (l *looker) read(prefix string) []fs.DirEntry {
+// read lists a directory, and reports whether that is all of it. Of what cannot be read git says what it makes of it.
+func (l *looker) read(prefix string) (list []fs.DirEntry, whole bool) {
 	f, err := os.Open(filepath.Join(l.root, filepath.FromSlash(prefix)))
 	if err != nil {
-		return nil // git says what it makes of that
+		return nil, errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close()
-	list, _ := f.ReadDir(-1)
-	return list
+	list, err = f.ReadDir(-1)
+	return list, err == nil
 }
 
 // fresh looks at something untracked, and takes the files that it holds off left. It answers false when they are more.
@@ -203,7 +217,7 @@ func (l *looker) fresh(p string, e fs.DirEntry, left *int) bool {
 }
 
 func (l *looker) freshDir(p string, left *int) bool {
-	list := l.read(p)
+	list, _ := l.read(p)
 	if slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == ".git" }) {
 		return true // a repository of its own: git names it
 	}
