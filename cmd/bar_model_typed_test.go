@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -265,10 +264,10 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 
 // unlocks does what a person is told to do about the lock of a git that was no git of wfs and was killed: an agent's.
 func (w *world) unlocks(f failure) bool {
-	if f.Code != gitstate.NotUnlocked {
+	if f.Code != "locked" {
 		return false
 	}
-	path, _, _ := strings.Cut(strings.TrimPrefix(f.Error, "the index is locked: "), " ")
+	path, _, _ := strings.Cut(strings.TrimPrefix(f.Error, "git's lock "), " is ")
 	w.t.Logf("removed %s", path)
 	return os.Remove(path) == nil
 }

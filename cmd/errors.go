@@ -64,7 +64,6 @@ var readyHints = map[string]string{
 	gitstate.NotNamespace:  "git branch -m wfs another-name",
 	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and mend it",
 	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset (your files stay; what was staged and not committed is in the damaged one)",
-	gitstate.NotUnlocked:   "end the git process that holds it; if there is none, remove the file",
 }
 
 // failure is an error as people and scripts see it.
@@ -82,6 +81,10 @@ func (a *app) diagnose(err error) failure {
 	if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)
 	}
+	var locked *gitstate.LockedError
+	if f.Code == "locked" && errors.As(err, &locked) {
+		f.Hint = lockedHint(locked, a.again())
+	}
 	if f.Code == "interrupted" {
 		f.Exit = a.signals.exitCode()
 	}
@@ -95,6 +98,7 @@ func diagnose(err error) failure {
 		refusal *session.Refusal
 		usage   *usageError
 		ready   *gitstate.ReadyError
+		locked  *gitstate.LockedError
 		held    *registry.HeldError
 		hook    *gitstate.HookChangedError
 		found   *findingsError
@@ -118,6 +122,8 @@ func diagnose(err error) failure {
 		if isRun(held.Holder) {
 			f.Hint = strings.TrimSpace("wfs attach " + held.Holder.Session)
 		}
+	case errors.As(err, &locked):
+		f.Code, f.Exit = "locked", exitHeld
 	case errors.As(err, &found):
 		f.Code, f.Hint, f.Exit = "rules", "wfs workflow check", exitUsage
 	case errors.As(err, &hook):

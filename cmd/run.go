@@ -107,6 +107,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 	if err != nil {
 		return err
 	}
+	a.waitOn(ctx, p.line)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if err := h.Run(ctx, o); err != nil {
 		if ctx.Err() == nil { // or the person is there and has just typed Ctrl-C

@@ -22,6 +22,14 @@ type gitOpts struct {
 	okExit []int    // exit codes besides 0 that are answers, not failures
 }
 
+// moves are the refs that a git is going to lock, nil for none.
+func (o gitOpts) moves(args []string) []string {
+	if !o.write && o.refs == nil {
+		return nil
+	}
+	return append(refsIn(args, o.stdin), o.refs...)
+}
+
 // GitError is a git process that ended with an exit code nobody asked for.
 type GitError struct {
 	Args   []string // without the options that every call gets
@@ -67,6 +75,9 @@ var quiet = []string{
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }
 
+// Locks are waited for here (patiently), and by git not at all.
+var impatient = []string{"-c", "core.filesRefLockTimeout=0", "-c", "core.packedRefsTimeout=0"}
+
 // Git's default writes neither loose objects nor refs through to the disk. `batch` (git 2.36) costs one flush for any
 // number of objects; before that there is only one flush per object.
 const (
@@ -83,12 +94,12 @@ func (r *Repo) git(ctx context.Context, o gitOpts, args ...string) ([]byte, erro
 
 // gitStream is git with input and output as they come.
 func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Writer, args ...string) error {
-	if refs := append(refsIn(args, o.stdin), o.refs...); len(refs) > 0 && (o.write || o.refs != nil) {
+	if refs := o.moves(args); len(refs) > 0 {
 		done, err := r.noteLocks(refs)
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer done("")
 	}
 	c, err := r.command(ctx, o, args)
 	if err != nil {
@@ -102,15 +113,30 @@ func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Wr
 	return err
 }
 
-// gitBoth is git with what the process said on standard error.
+// gitBoth is git with what the process said on standard error. One that moves refs waits for locks of somebody else.
 func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, stderr []byte, err error) {
-	if refs := append(refsIn(args, o.stdin), o.refs...); len(refs) > 0 && (o.write || o.refs != nil) {
+	refs := o.moves(args)
+	if len(refs) == 0 {
+		return r.gitOnce(ctx, o, args)
+	}
+	once := func() error {
 		done, err := r.noteLocks(refs)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		defer done()
+		stdout, stderr, err = r.gitOnce(ctx, o, args)
+		done(lockIn(err))
+		return err
 	}
+	if o.user { // the user's hooks would run again
+		err = once()
+	} else {
+		err = r.patiently(ctx, once)
+	}
+	return stdout, stderr, err
+}
+
+func (r *Repo) gitOnce(ctx context.Context, o gitOpts, args []string) (stdout, stderr []byte, err error) {
 	c, err := r.command(ctx, o, args)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +154,7 @@ func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd,
 		if err != nil {
 			return proc.Cmd{}, err
 		}
-		argv = append(argv, v.fsyncArgs()...)
+		argv = append(append(argv, v.fsyncArgs()...), impatient...)
 	}
 	env := r.env
 	if o.user {

@@ -313,7 +313,7 @@ func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
 
 // awaitGit waits for a git process that still fills a work tree: it may outlive the wfs that began it.
 func (r *Repo) awaitGit(ctx context.Context, name string) error {
-	for waited := time.Duration(0); waited < lockPatience; waited += lockPoll {
+	for waited := time.Duration(0); waited < LockPatience; waited += leftPoll {
 		busy := false
 		for _, dir := range []string{r.linkedDir(name), r.newGitDir(name)} {
 			lock := filepath.Join(dir, "index.lock")
@@ -324,7 +324,7 @@ func (r *Repo) awaitGit(ctx context.Context, name string) error {
 		if !busy {
 			return nil
 		}
-		if err := pause(ctx, lockPoll); err != nil {
+		if err := pause(ctx, leftPoll); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
@@ -91,7 +92,9 @@ type Repo struct {
 
 	begun  sync.WaitGroup // what goes on in the background
 	noting sync.Mutex
-	noted  int // git processes that move refs now
+	noted  int          // git processes that move refs now
+	waited atomic.Int64 // nanoseconds, for locks of somebody else
+	longer func(waited time.Duration, e *LockedError) bool
 	auto   autoSaves
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.

@@ -129,7 +129,6 @@ func TestReady(t *testing.T) {
 			r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_COMMITTER_") })
 			r.open(r.root)
 		}, NotIdentified},
-		"locked":   {func(r *testRepo) { mustWrite(r, r.indexPath()+".lock", "") }, NotUnlocked},
 		"our lock": {func(r *testRepo) { mustWrite(r, r.indexPath()+".lock", string(lockMark)) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,6 +36,10 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err != nil {
 		return p, err
 	}
+	// Somebody else's lock is better met before anything is true than after the ledger has moved.
+	if err := r.awaitRefLocks(ctx, turnRefs(d)...); err != nil {
+		return p, err
+	}
 	merged := soon(r, func() (struct{}, error) { return struct{}{}, r.mergePacks() })
 	ground := soon(r, func() (ground, error) { return r.groundOf(ctx, d) })
 	installed := func() error { return nil }
@@ -75,6 +79,18 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 	}
 	durable.Hit(durable.CheckpointObjects)
 	return p, nil
+}
+
+// turnRefs are the refs that the turn of a draft moves.
+func turnRefs(d session.Draft) []string {
+	refs := []string{LedgerRef(d.Session)}
+	if !d.NoCode {
+		refs = append(refs, d.Branch)
+	}
+	for _, m := range d.Turn.Refs {
+		refs = append(refs, m.Ref)
+	}
+	return refs
 }
 
 // soon begins to ask and returns what waits for the answer.

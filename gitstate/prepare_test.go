@@ -336,32 +336,6 @@ func TestCheckpointOfAStrangeGitmodules(t *testing.T) {
 	}
 }
 
-func TestForeignIndexLock(t *testing.T) {
-	t.Parallel()
-	r, d := newSession(t)
-	lock := r.indexPath() + ".lock"
-	if err := os.WriteFile(lock, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r.write("b.txt", "b\n")
-	_, err := r.Prepare(context.Background(), d, documents)
-	var ready *ReadyError
-	if !errors.As(err, &ready) || ready.Code != NotUnlocked || !strings.Contains(ready.Detail, lock) {
-		t.Fatalf("%v", err)
-	}
-	if _, err := os.Stat(lock); err != nil {
-		t.Error("somebody else's lock was removed")
-	}
-	if err := os.WriteFile(lock, lockMark, 0o600); err != nil { // as a killed wfs leaves it
-		t.Fatal(err)
-	}
-	r.publish(r.prepare(d))
-	r.wantClean()
-	if _, err := os.Stat(lock); err == nil {
-		t.Error("our lock was left")
-	}
-}
-
 // The trees that are made here are those that git would make.
 func TestTreesAreGits(t *testing.T) {
 	t.Parallel()

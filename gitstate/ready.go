@@ -30,7 +30,6 @@ const (
 	NotMerged     = "unmerged"    // the index has conflicts
 	NotIdentified = "identity"    // neither configuration nor environment say who commits
 	NotNamespace  = "namespace"   // a branch is called wfs, so that none can be called wfs/…
-	NotUnlocked   = "locked"      // somebody holds the index
 	NotExcludes   = "excludes"    // the user's exclude file cannot be read
 	NotWhole      = "index"       // the index is damaged
 )
@@ -51,8 +50,6 @@ func (e *ReadyError) Error() string {
 		return "git does not know who you are: " + e.Detail
 	case NotNamespace:
 		return e.Detail + " exists, so git cannot keep refs below that name"
-	case NotUnlocked:
-		return "the index is locked: " + e.Detail
 	case NotExcludes:
 		return "your exclude file cannot be used: " + e.Detail
 	case NotWhole:
@@ -61,8 +58,8 @@ func (e *ReadyError) Error() string {
 	return e.Code + ": " + e.Detail
 }
 
-// Ready reports, as a *ReadyError, what keeps wfs from writing here, before anything is written. detached allows a HEAD
-// that is on no branch.
+// Ready reports, as a *ReadyError or *LockedError, what keeps wfs from writing here, before anything is written. detached
+// allows a HEAD that is on no branch.
 func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	operation, err := r.InProgress(ctx)
 	if err != nil {
@@ -102,6 +99,9 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	}
 	if len(index.unmerged) > 0 {
 		return unmerged(index)
+	}
+	if err := r.awaitRefLocks(ctx); err != nil {
+		return err
 	}
 	return r.awaitIndexLock(ctx)
 }
@@ -155,38 +155,6 @@ func lastLine(s string) string {
 // A lock of ours holds this text, so that one that a killed wfs left behind is told from another program's.
 var lockMark = []byte("locked by wfs\n")
 
-// lockPatience is how often and how long an index.lock of somebody else is waited for: git holds it for moments only.
-const (
-	lockPatience = 2 * time.Second
-	lockPoll     = 50 * time.Millisecond
-)
-
-// awaitIndexLock waits until nobody else holds the index, for lockPatience at most. A lock that a killed wfs left is
-// no obstacle: whoever takes the index next removes it.
-func (r *Repo) awaitIndexLock(ctx context.Context) error {
-	path := r.indexPath() + ".lock"
-	for waited := time.Duration(0); ; waited += lockPoll {
-		st, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && oursByMark(path) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if waited >= lockPatience {
-			return lockedBy(path, st)
-		}
-		if err := pause(ctx, lockPoll); err != nil {
-			return err
-		}
-	}
-}
-
-func lockedBy(path string, st fs.FileInfo) error {
-	return &ReadyError{NotUnlocked, fmt.Sprintf("%s is there since %s; if no git command is running, remove it",
-		path, st.ModTime().UTC().Format("2006-01-02 15:04:05 UTC"))}
-}
-
 func oursByMark(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && bytes.Equal(data, lockMark)
@@ -216,7 +184,7 @@ func (r *Repo) lockIndex(ctx context.Context) (unlock func(), err error) {
 			return nil, err
 		}
 	}
-	for waited := time.Duration(0); ; waited += lockPoll {
+	for w := (wait{}); ; {
 		err := linkOrCopy(mark, path)
 		if err == nil {
 			return func() { _ = os.Remove(path) }, nil
@@ -230,14 +198,7 @@ func (r *Repo) lockIndex(ctx context.Context) (unlock func(), err error) {
 			}
 			continue
 		}
-		if waited >= lockPatience {
-			st, err := os.Stat(path)
-			if err != nil {
-				return nil, err
-			}
-			return nil, lockedBy(path, st)
-		}
-		if err := pause(ctx, lockPoll); err != nil {
+		if err := w.on(ctx, r, path); err != nil {
 			return nil, err
 		}
 	}

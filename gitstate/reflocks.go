@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/proc"
 )
 
 // Git locks a ref with a file beside it, and HEAD as well when it is on that ref. A git that is killed leaves these
@@ -21,43 +21,56 @@ import (
 
 // leftPatience is for how long noted locks may go on being held: a git whose wfs was killed may still be at
 // its work, but nobody tells it anything any more.
-const leftPatience = 500 * time.Millisecond
+const (
+	leftPatience = 500 * time.Millisecond
+	leftPoll     = 50 * time.Millisecond
+)
 
 // lockNotes is the directory of the notes. Each is an empty file whose name says which ref: after a power cut a name is
 // there when one that was made later is, and what a file holds need not be.
 func (r *Repo) lockNotes() string { return filepath.Join(r.worktreeDir(), "ref-locks") }
 
 // noteLocks notes that refs are going to be locked, and returns what takes the notes of all git processes of ours back
-// once none of them runs any more.
-func (r *Repo) noteLocks(refs []string) (done func(), err error) {
+// once none of them runs any more. It is told the lock that git did not get, "" for none: that one is somebody else's,
+// and so is a lock that is there before it is noted.
+func (r *Repo) noteLocks(refs []string) (done func(theirs string), err error) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
 	if err := durable.MkdirAll(r.lockNotes()); err != nil {
 		return nil, err
 	}
 	for _, ref := range refs {
-		if err := os.WriteFile(filepath.Join(r.lockNotes(), url.PathEscape(ref)), nil, 0o600); err != nil {
+		if len(r.leftLocks([]string{ref})) > 0 {
+			continue
+		}
+		if err := os.WriteFile(r.lockNote(ref), nil, 0o600); err != nil {
 			return nil, err
 		}
 	}
 	r.noted++
-	return func() {
+	return func(theirs string) {
 		r.noting.Lock()
 		defer r.noting.Unlock()
+		noted := r.notedRefs()
+		if theirs != "" && r.noted == 1 { // else another git of ours may hold it
+			r.dropNotes(slices.DeleteFunc(slices.Clone(noted), func(ref string) bool { return !isFile(r.lockOf(ref), theirs) }))
+			noted = r.notedRefs()
+		}
 		if r.noted--; r.noted > 0 {
 			return
 		}
-		noted := r.notedRefs()
 		if len(r.leftLocks(noted)) == 0 { // git may have failed to remove one, and not said so
 			r.dropNotes(noted)
 		}
 	}, nil
 }
 
+func (r *Repo) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
+
 // dropNotes removes notes, or whoever comes next finds nothing to remove.
 func (r *Repo) dropNotes(refs []string) {
 	for _, ref := range refs {
-		_ = os.Remove(filepath.Join(r.lockNotes(), url.PathEscape(ref)))
+		_ = os.Remove(r.lockNote(ref))
 	}
 }
 
@@ -98,7 +111,7 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 	if len(noted) == 0 {
 		return nil
 	}
-	for waited := time.Duration(0); ; waited += lockPoll {
+	for waited := time.Duration(0); ; waited += leftPoll {
 		left := r.leftLocks(noted)
 		if len(left) == 0 {
 			break
@@ -106,7 +119,7 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 		if waited >= leftPatience {
 			for _, path := range left {
 				if filepath.Base(path) == packedLock {
-					if !r.nobodyPacks() {
+					if !r.nobodyPacks(ctx) {
 						continue
 					}
 					// Git writes it under this lock, and never over one that is there: nobody could delete a ref any more.
@@ -120,11 +133,11 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 			}
 			break
 		}
-		if err := pause(ctx, lockPoll); err != nil {
+		if err := pause(ctx, leftPoll); err != nil {
 			return err
 		}
 	}
-	r.dropNotes(noted)
+	r.dropNotes(slices.DeleteFunc(noted, func(ref string) bool { return len(r.leftLocks([]string{ref})) > 0 }))
 	return nil
 }
 
@@ -132,34 +145,38 @@ const packedLock = "packed-refs.lock"
 
 // nobodyPacks reports whether no git is at work in this repository. Whoever packs refs holds that lock for as long as
 // there are refs, and two at once would lose some: only when that is sure it is removed.
-func (r *Repo) nobodyPacks() bool {
-	dirs := []string{r.root, r.commonDir}
-	trees, err := r.Worktrees(context.Background())
-	if err != nil {
-		return false
-	}
-	for _, t := range trees {
-		dirs = append(dirs, t.Path)
-	}
-	found, known := proc.AtWork("git", dirs...)
-	return known && !found
+func (r *Repo) nobodyPacks(ctx context.Context) bool {
+	list, known := r.gits(ctx)
+	return known && len(list) == 0
 }
 
 // leftLocks returns the lock files of refs that are there.
 func (r *Repo) leftLocks(refs []string) []string {
 	var left []string
 	for _, ref := range refs {
-		dir := r.commonDir
-		switch {
-		case ref == "HEAD":
-			dir = r.gitDir
-		case ref != "packed-refs" && !strings.HasPrefix(ref, "refs/"), strings.Contains(ref, ".."):
-			continue
-		}
-		path := filepath.Join(dir, filepath.FromSlash(ref)+".lock")
-		if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() {
+		path := r.lockOf(ref)
+		if st, err := os.Lstat(path); path != "" && err == nil && st.Mode().IsRegular() {
 			left = append(left, path)
 		}
 	}
 	return left
+}
+
+// lockOf is the path of a ref's lock, "" for what is no ref of this work tree.
+func (r *Repo) lockOf(ref string) string {
+	dir := r.commonDir
+	switch {
+	case ref == "HEAD":
+		dir = r.gitDir
+	case ref != "packed-refs" && !strings.HasPrefix(ref, "refs/"), strings.Contains(ref, ".."):
+		return ""
+	}
+	return filepath.Join(dir, filepath.FromSlash(ref)+".lock")
+}
+
+// isFile reports whether two paths are of the same file.
+func isFile(a, b string) bool {
+	x, err := os.Lstat(a)
+	y, err2 := os.Lstat(b)
+	return a == b || err == nil && err2 == nil && os.SameFile(x, y)
 }

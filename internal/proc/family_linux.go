@@ -2,10 +2,7 @@ package proc
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -229,8 +226,8 @@ func ownChildren() []int {
 
 // stat is what proc(5) says of one process.
 type stat struct {
-	state          byte
-	group, session int
+	state                  byte
+	parent, group, session int
 }
 
 func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
@@ -247,6 +244,9 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	s := stat{state: fields[0][0]}
+	if s.parent, err = strconv.Atoi(fields[1]); err != nil {
+		return stat{}, false
+	}
 	if s.group, err = strconv.Atoi(fields[2]); err != nil {
 		return stat{}, false
 	}
@@ -286,28 +286,4 @@ func Marked(entry string) []int {
 	}
 	slices.Sort(found)
 	return found
-}
-
-// AtWork reports whether a living process of this name works in one of the directories, or below. known is false where
-// that cannot be found out.
-func AtWork(name string, dirs ...string) (found, known bool) {
-	for _, pid := range pids() {
-		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		if err != nil || strings.TrimSpace(string(comm)) != name {
-			continue
-		}
-		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-		if errors.Is(err, fs.ErrNotExist) { // ended meanwhile
-			continue
-		}
-		if err != nil { // somebody else's: it may be
-			return true, true
-		}
-		for _, dir := range dirs {
-			if cwd == dir || strings.HasPrefix(cwd, dir+"/") {
-				return true, true
-			}
-		}
-	}
-	return false, true
 }

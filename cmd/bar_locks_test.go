@@ -1,0 +1,93 @@
+//go:build unix
+
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// writing are the commands that need locks of git's, with edits in the work tree of session one.
+var writing = []string{
+	"checkpoint -m x", "new three --workflow plain --agent true", "switch two", "switch main", "resume --at 1", "resume two",
+	"undo", "run", "finish", "abandon", "rename one other", "edit one --goal other", "delete two --force", "allow node_modules",
+}
+
+// TestBar10ForeignLock: a lock of git's that is somebody else's turns every writing command away after two seconds, with
+// its path, its age, who holds it and what to type, and exit 5. Nothing is changed, and the lock is still there.
+func TestBar10ForeignLock(t *testing.T) {
+	t.Parallel()
+	refused := 0
+	f := plainTemplate.fixture(t)
+	f.dirty()
+	for _, name := range []string{"index.lock", "HEAD.lock", "refs/wfs/one/ledger.lock"} {
+		commands := writing
+		if strings.HasPrefix(name, "refs/") { // needed by those alone that move that ref
+			commands = writing[:1]
+		}
+		lock := filepath.Join(f.dir, ".git", name)
+		if err := os.WriteFile(lock, []byte("theirs"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := f.repository()
+		var all sync.WaitGroup // they wait at the same time, and before they take locks of wfs
+		for _, args := range commands {
+			all.Go(func() {
+				began := time.Now()
+				out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
+				if exit != exitHeld || !strings.Contains(out, "error: git's lock "+lock+" is ") || !strings.Contains(out, "hint: ") {
+					t.Errorf("%s: wfs %s: exit %d after %s: %s", name, args, exit, time.Since(began), out)
+				}
+				if runtime.GOOS == "linux" {
+					holds(t, out, "no process holds it", "hint: rm "+lock+" && wfs "+strings.Fields(args)[0])
+				}
+			})
+		}
+		all.Wait()
+		refused += len(commands)
+		if now := f.repository(); now != before {
+			t.Errorf("%s: changed\n%s\nto\n%s", name, before, now)
+		}
+		if data, err := os.ReadFile(lock); string(data) != "theirs" {
+			t.Errorf("%s is %q, %v", name, data, err)
+		}
+		if err := os.Remove(lock); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.ok("wfs", "checkpoint", "-m", "x")
+	mine(f)
+	f.sound()
+	t.Logf("%d commands refused", refused)
+}
+
+// TestBar10RunWaits: a run that drives does not die of a lock that somebody's editor holds for longer than that.
+func TestBar10RunWaits(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent("echo work > work.txt\necho $$ > \"$HOME/agent.pid\"\nmkfifo \"$HOME/go\"\nread -r line < \"$HOME/go\"\n")
+	p.ok("wfs", "new", "one")
+	r := p.start("wfs", "run")
+	p.await("agent.pid")
+	// A person commits with an editor, and takes longer than other commands would wait.
+	p.write("a.txt", "edited\n")
+	editor := p.start("env", "GIT_EDITOR=sh -c 'echo open > \"$HOME/open\"; for i in $(seq 1500); do test -e \"$HOME/close\" && break; sleep 0.02; done; false'", "git", "commit", "-q", "-a")
+	p.await("open")
+	p.write("../home/go", "go\n")
+	r.await("waiting, for 10 min at most: git's lock " + filepath.Join(p.dir, ".git/index.lock"))
+	if runtime.GOOS == "linux" {
+		r.await("git is at work here: `git commit -q -a` (pid ")
+	}
+	p.write("../home/close", "")
+	editor.wait()
+	if out, exit := r.wait(); exit != 0 {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	holds(t, p.ok("wfs", "status"), "completed")
+	holds(t, p.ok("git", "show", "HEAD:work.txt"), "work")
+}

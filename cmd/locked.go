@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/gitstate"
+)
+
+// nightPatience is for how long a run that drives waits for one lock of git's that somebody else holds: a person may have
+// an editor open for a commit, and a night's work must not end with that. Other commands, and the beginning of a run,
+// have a person before them, who is told after gitstate.LockPatience.
+const nightPatience = 10 * time.Minute
+
+// waitOn lets a run that drives wait for locks, until it is interrupted. say tells why nothing happens, once for each
+// lock.
+func (a *app) waitOn(ctx context.Context, say func(string)) {
+	told := ""
+	a.repo.WaitOn(func(waited time.Duration, e *gitstate.LockedError) bool {
+		if waited >= gitstate.LockPatience && told != e.Path {
+			told = e.Path
+			say(fmt.Sprintf("waiting, for %s at most: %v", inWords(nightPatience), e))
+		}
+		return waited < nightPatience && ctx.Err() == nil
+	})
+}
+
+// lockedHint is what to type about a lock of git's that somebody else made.
+func lockedHint(e *gitstate.LockedError, again string) string {
+	remove := fmt.Sprintf("rm %s && %s", shellWord(e.Path), again)
+	switch {
+	case e.Deserted():
+		return remove
+	case !e.Known:
+		return "if no git is running here: " + remove
+	}
+	return "when it has ended: " + again
+}
+
+// again is this command as it was typed.
+func (a *app) again() string {
+	words := []string{"wfs"}
+	for _, arg := range a.env.Args {
+		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
+			arg = shellWord(arg)
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
