@@ -55,14 +55,7 @@ in a checkpoint already stays in those that have it, and stays tracked until you
 }
 
 func (a *app) allowed(ctx context.Context, name string) error {
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	id, err := a.resolve(ctx, name)
-	if err != nil {
-		return err
-	}
-	v, err := a.view(ctx, id)
+	v, err := a.openView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -72,7 +65,7 @@ func (a *app) allowed(ctx context.Context, name string) error {
 		held = c.HeldOut
 	}
 	if a.json {
-		return a.answer(allowJSON{jsonVersion, id, nil, list(s.Allowed), list(held)})
+		return a.answer(allowJSON{jsonVersion, s.ID, nil, list(s.Allowed), list(held)})
 	}
 	for _, p := range s.Allowed {
 		a.out("allowed   %s", p)

@@ -45,14 +45,8 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err := a.beginAt(ctx, command, name, true); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.workable(ctx, name)
 	if err != nil {
-		return err
-	}
-	if err := a.trustSession(ctx, id); err != nil {
-		return err
-	}
-	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
 	if err := a.hold(command, id); err != nil {

@@ -26,10 +26,7 @@ ended. It writes nothing and takes no lock.`,
 }
 
 func (a *app) attach(ctx context.Context, name string) error {
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.openNamed(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -113,10 +110,7 @@ It writes nothing and takes no lock.`,
 }
 
 func (a *app) watch(ctx context.Context, name string) error {
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.openNamed(ctx, name)
 	if err != nil {
 		return err
 	}

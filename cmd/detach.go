@@ -31,14 +31,8 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 	if err := a.ready(ctx, true); err != nil {
 		return a.unfinished(ctx, name, err)
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.workable(ctx, name)
 	if err != nil {
-		return err
-	}
-	if err := a.trustSession(ctx, id); err != nil {
-		return err
-	}
-	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
 	if who, held, err := a.clone.Driver(id); err != nil {

@@ -20,10 +20,7 @@ lock.`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.open(ctx); err != nil {
-				return err
-			}
-			id, err := a.resolve(ctx, first(args))
+			id, err := a.openNamed(ctx, first(args))
 			if err != nil {
 				return err
 			}

@@ -58,10 +58,7 @@ it would become part of the next checkpoint.`,
 }
 
 func (a *app) export(ctx context.Context, name, file string, thin bool) error {
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.openNamed(ctx, name)
 	if err != nil {
 		return err
 	}

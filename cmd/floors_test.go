@@ -90,6 +90,8 @@ func TestFloors(t *testing.T) {
 // forbidden are calls that have one place, or none. The message says where to go instead.
 var forbidden = map[string]struct{ where, instead string }{
 	"time.Now":              {"cmd/env.go internal/", "the clock enters in cmd/env.go"},
+	"time.Since":            {"cmd/env.go internal/", "the clock enters in cmd/env.go"},
+	"time.Until":            {"cmd/env.go internal/", "the clock enters in cmd/env.go"},
 	"os.Getenv":             {"cmd/env.go internal/", "the environment enters in cmd/env.go"},
 	"os.Environ":            {"cmd/env.go internal/", "the environment enters in cmd/env.go"},
 	"os.Getwd":              {"cmd/env.go internal/", "the working directory enters in cmd/env.go"},

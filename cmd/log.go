@@ -28,21 +28,14 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := a.open(ctx); err != nil {
-				return err
-			}
-			id, err := a.resolve(ctx, first(args))
-			if err != nil {
-				return err
-			}
-			v, err := a.view(ctx, id)
+			v, err := a.openView(ctx, first(args))
 			if err != nil {
 				return err
 			}
 			s := &v.Session
 			var below map[int]int
 			if graph {
-				events, err := a.history(ctx, id)
+				events, err := a.history(ctx, s.ID)
 				if err != nil {
 					return err
 				}
@@ -54,7 +47,7 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 				list = list[:min(most, len(list))]
 			}
 			if a.json {
-				return a.answer(logJSON{jsonVersion, id, s.Current, list, below})
+				return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below})
 			}
 			a.page(ctx)
 			if graph {

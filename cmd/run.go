@@ -72,14 +72,8 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, detache
 	if err := a.beginAt(ctx, command, name, true); err != nil {
 		return a.unfinished(ctx, name, err)
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.workable(ctx, name)
 	if err != nil {
-		return err
-	}
-	if err := a.trustSession(ctx, id); err != nil {
-		return err
-	}
-	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
 	if err := a.hold(command, id); err != nil {
@@ -90,6 +84,18 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, detache
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err
+}
+
+// workable finds the session that a name means: one whose commands may run, and whose work tree is there.
+func (a *app) workable(ctx context.Context, name string) (session.ID, error) {
+	id, err := a.resolve(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if err := a.trustSession(ctx, id); err != nil {
+		return "", err
+	}
+	return id, a.notGone(ctx, id)
 }
 
 func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, quiet bool) error {
@@ -194,14 +200,7 @@ func statusCode(s *session.Session) int {
 
 // dryRun says what the next attempt would be. It writes nothing.
 func (a *app) dryRun(ctx context.Context, name string) error {
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	id, err := a.resolve(ctx, name)
-	if err != nil {
-		return err
-	}
-	v, err := a.view(ctx, id)
+	v, err := a.openView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -216,9 +215,9 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	s := &v.Session
 	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
 	if a.json {
-		return a.answer(dryJSON{jsonVersion, id, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), gatesOf(plan, s.Phase)})
+		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), gatesOf(plan, s.Phase)})
 	}
-	a.out("%s  %s", id.Display(), standing(s))
+	a.out("%s  %s", s.ID.Display(), standing(s))
 	if d.Effect == engine.EffectStop {
 		a.next(nextCommands(s, true))
 		return nil

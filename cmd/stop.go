@@ -36,10 +36,7 @@ checkpoint that nobody has judged. Typed a second time it gives the agent no mor
 }
 
 func (a *app) stop(ctx context.Context, name string, now bool) error {
-	if err := a.open(ctx); err != nil {
-		return err
-	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.openNamed(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -229,6 +229,23 @@ func (a *app) view(ctx context.Context, id session.ID) (engine.View, error) {
 	return v, a.seeInterrupted(&v.Session)
 }
 
+// openNamed opens the repository, as open does, and finds the session that a name means.
+func (a *app) openNamed(ctx context.Context, name string) (session.ID, error) {
+	if err := a.open(ctx); err != nil {
+		return "", err
+	}
+	return a.resolve(ctx, name)
+}
+
+// openView is openNamed, and reads that session.
+func (a *app) openView(ctx context.Context, name string) (engine.View, error) {
+	id, err := a.openNamed(ctx, name)
+	if err != nil {
+		return engine.View{}, err
+	}
+	return a.view(ctx, id)
+}
+
 // halfMoved says that somebody began to move this work tree and is gone, "" when that is not so or cannot be known.
 func (a *app) halfMoved(ctx context.Context) string {
 	id, err := a.clone.Claimed(a.repo.Worktree())

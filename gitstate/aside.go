@@ -139,7 +139,7 @@ func (r *Repo) showPack(path, name string) (*autoPack, error) {
 	if err != nil {
 		return nil, err
 	}
-	stamp := time.Now().Add(-10 * time.Second).Truncate(time.Second)
+	stamp := time.Unix(0, int64(r.fileTime())).Add(-10 * time.Second).Truncate(time.Second)
 	for _, ext := range []string{".pack", ".idx"} {
 		if err := errors.Join(os.Chmod(path+ext, info.Mode().Perm()&0o444), os.Chtimes(path+ext, stamp, stamp)); err != nil {
 			return nil, err

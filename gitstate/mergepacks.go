@@ -96,7 +96,7 @@ func (r *Repo) mergeDue(dir string) (bool, error) {
 			indexes++
 		}
 	}
-	if _, ours := readGC(r.gcPath()); packs < mergeFrom && indexes <= packs && !ours {
+	if _, ours := r.readGC(); packs < mergeFrom && indexes <= packs && !ours {
 		return false, nil
 	}
 	// This forbids to remove any, and git gc obeys it as well.
@@ -127,7 +127,7 @@ func (r *Repo) lockGC() (unlock func(), err error) {
 			return nil, err
 		}
 	}
-	if held, _ := readGC(r.gcPath()); held {
+	if held, _ := r.readGC(); held {
 		lock.Release()
 		return nil, nil
 	}
@@ -144,8 +144,8 @@ func (r *Repo) lockGC() (unlock func(), err error) {
 
 // readGC reports whether a git gc may be at work, or the file is ours: git reads two words, a process and its host, and
 // we write a third. Under packs.lock, ours is what a killed wfs left.
-func readGC(path string) (held, ours bool) {
-	data, err := os.ReadFile(path)
+func (r *Repo) readGC() (held, ours bool) {
+	data, err := os.ReadFile(r.gcPath())
 	if err != nil {
 		return false, false
 	}
@@ -153,8 +153,8 @@ func readGC(path string) (held, ours bool) {
 	if len(words) == 0 || len(words) == 3 && words[2] == "wfs" {
 		return false, true
 	}
-	st, err := os.Stat(path)
-	return err == nil && time.Since(st.ModTime()) < gcPatience, false
+	st, err := os.Stat(r.gcPath())
+	return err == nil && time.Duration(int64(r.fileTime())-st.ModTime().UnixNano()) < gcPatience, false
 }
 
 type smallPack struct {
