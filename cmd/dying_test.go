@@ -103,7 +103,7 @@ func (f *fixture) moveRef(ref string, to, from session.Commit) {
 	}
 }
 
-func (d dying) MoveTree(ctx context.Context, m session.Move, exclude string) error {
+func (d dying) MoveTree(ctx context.Context, m session.Move) error {
 	switch d.at {
 	case moveBegun:
 		panic(killed{})
@@ -111,7 +111,7 @@ func (d dying) MoveTree(ctx context.Context, m session.Move, exclude string) err
 		d.f.moveOne(m)
 		panic(killed{})
 	}
-	if err := d.Repo.MoveTree(ctx, m, exclude); err != nil {
+	if err := d.Repo.MoveTree(ctx, m); err != nil {
 		return err
 	}
 	if d.at == moveDone {

@@ -276,7 +276,7 @@ func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, erro
 						return nil, err
 					}
 				}
-				if !trees[state.Tree] || state.Index != "" && !trees[state.Index] {
+				if state.Raw != "" || !trees[state.Tree] || state.Index != "" && !trees[state.Index] {
 					r.Kept = "it holds the only copy"
 				}
 			}

@@ -142,6 +142,9 @@ func (a *app) rescueHalfMade(ctx context.Context, m registry.HalfMade, who regis
 	if err != nil {
 		return err
 	}
+	if snap.Raw, err = repo.RawFiles(ctx, snap); err != nil {
+		return err
+	}
 	if kept, err := repo.Kept(ctx, snap); err != nil || kept {
 		return err
 	}

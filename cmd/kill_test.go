@@ -33,6 +33,27 @@ type deed struct {
 func dirty(f *fixture)       { f.dirty() }
 func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
 
+const crlf = "one\r\ntwo\r\n"
+
+// lineEnds makes a checkpoint of a file whose bytes git does not keep.
+func (f *fixture) lineEnds() {
+	f.write(".gitattributes", "*.crlf text\n")
+	f.write("ends.crlf", crlf)
+	f.ok("wfs", "checkpoint")
+}
+
+// lineEndsKept checks that those bytes are in the work tree or reachable.
+func (f *fixture) lineEndsKept() {
+	f.t.Helper()
+	if text, err := os.ReadFile(filepath.Join(f.dir, "ends.crlf")); err == nil && string(text) == crlf {
+		return
+	}
+	f.write(".git/raw", crlf)
+	if !f.reachable()[f.ok("git", "hash-object", "--no-filters", ".git/raw")] {
+		f.t.Error("the bytes of a file that git converts are lost")
+	}
+}
+
 // onThree checks the end of a new: HEAD is on the new session's branch. Typed again it may be a second one.
 func onThree(f *fixture) {
 	f.t.Helper()
@@ -290,7 +311,22 @@ var deeds = []deed{
 			}
 		},
 	},
+	{
+		name: "resume over bytes that git converts", args: "resume --at 1",
+		before: func(f *fixture) { f.lineEnds(); f.dirty() },
+		done: func(f *fixture) {
+			f.lineEndsKept()
+			if f.exists("ends.crlf") {
+				f.t.Error("the work tree is not checkpoint 1's")
+			}
+		},
+	},
 	// Typed again an undo may be a redo: only what always holds is checked.
+	{
+		name: "undo over bytes that git converts", args: "undo", dirty: true,
+		before: func(f *fixture) { f.lineEnds(); f.ok("wfs", "resume", "--at", "1"); f.dirty() },
+		done:   func(f *fixture) { f.lineEndsKept() },
+	},
 	{
 		name: "undo of resume", args: "undo", dirty: true,
 		before: func(f *fixture) { f.dirty(); f.ok("wfs", "resume", "--at", "1") },

@@ -167,6 +167,9 @@ func (a *app) keepEdits(ctx context.Context, h *engine.Hand, j *removedJSON) err
 	if err != nil {
 		return err
 	}
+	if snap.Raw, err = a.repo.RawFiles(ctx, snap); err != nil {
+		return err
+	}
 	if kept, err := a.repo.Kept(ctx, snap); err != nil || kept {
 		return err
 	}

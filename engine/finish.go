@@ -59,13 +59,23 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if base == tree && !o.Keep {
 		return nil, 0, &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
 	}
+	// The session's documents leave the work tree at the end; the checkpoints hold them, but for bytes that git converts.
+	plan, err := h.planMove(ctx, snap, files, "")
+	if err != nil {
+		return nil, 0, err
+	}
 	if w := h.S.Waiting; w != nil && w.Agree && h.S.Lap >= len(h.S.Items) {
 		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
 			return nil, 0, err
 		}
 	}
 	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: o.Branch, HeadOldCommit: snap.Head.Commit,
-		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index}
+		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index, RawOld: plan.Raw}
+	if snap.Raw = plan.Raw; snap.Raw != "" {
+		if t.Rescue, err = st.Rescue(ctx, h.ID, "finish "+string(h.ID), snap, h.e.Clock.Now().Unix()); err != nil {
+			return nil, 0, err
+		}
+	}
 	if err := h.j.Claim(st.Worktree()); err != nil {
 		return nil, 0, err
 	}
@@ -94,7 +104,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		}
 		return nil, 0, err
 	}
-	if err := h.dropDocuments(ctx, files); err != nil {
+	if err := h.dropDocuments(ctx, t); err != nil {
 		return &f, n, err
 	}
 	return &f, n, h.j.Unclaim(st.Worktree())
@@ -325,15 +335,21 @@ func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) erro
 	return err
 }
 
-// dropDocuments takes .workflow/ out of the work tree. The checkpoints hold it; if this fails nothing is lost.
-func (h *Hand) dropDocuments(ctx context.Context, files session.Tree) error {
+// dropDocuments takes .workflow/ out of the work tree. The checkpoints and the turn's rescue hold it; if this fails
+// nothing is lost.
+func (h *Hand) dropDocuments(ctx context.Context, t session.Turn) error {
 	snap, err := h.snapshot(ctx)
-	if err != nil || snap.Tree == files {
+	if err != nil || snap.Tree == t.Tree {
 		return err
 	}
-	plan, err := h.planMove(ctx, snap, files)
+	plan, err := h.planMove(ctx, snap, t.Tree, "")
 	if err != nil {
 		return err
 	}
-	return h.e.Store.MoveTree(ctx, plan, h.j.ExcludeFile())
+	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written to since
+		if _, err := h.e.Store.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.e.Clock.Now().Unix()); err != nil {
+			return err
+		}
+	}
+	return h.e.Store.MoveTree(ctx, plan)
 }

@@ -14,6 +14,7 @@ type relocation struct {
 	summary string
 	tree    session.Tree // of the files afterwards
 	index   session.Tree // of the index afterwards
+	raw     session.Tree // of files with bytes of their own, "" for none
 	head    string       // full name of the branch that HEAD goes to, "": it stays
 	refs    []session.RefMove
 	to      int // checkpoint that becomes current, -1: none
@@ -48,12 +49,13 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if r.stay {
 		r.tree = snap.Tree
 	}
-	plan, err := h.planMove(ctx, snap, r.tree)
+	plan, err := h.planMove(ctx, snap, r.tree, r.raw)
 	if err != nil {
 		return nil, err
 	}
-	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.tree, Index: r.index,
-		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index}
+	snap.Raw = plan.Raw
+	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.tree, Index: r.index, Raw: r.raw,
+		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index, RawOld: snap.Raw}
 	if from := nameOf(snap.Head); r.head != "" && r.head != from {
 		t.HeadOld, t.HeadNew = from, r.head
 	}
@@ -73,7 +75,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	for name, data := range r.docs {
 		h.keepDoc(name, data)
 	}
-	if err := st.MoveTree(ctx, plan, h.j.ExcludeFile()); err != nil {
+	if err := st.MoveTree(ctx, plan); err != nil {
 		return nil, err
 	}
 	return h.arrive(ctx, m, plan.Changes)
@@ -81,13 +83,17 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 
 // keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.
 func (r *relocation) keeps(s session.Snapshot) bool {
-	return r.tree == s.Tree && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
+	return s.Raw == "" && r.tree == s.Tree && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
 }
 
 // planMove refuses when something is in the way.
-func (h *Hand) planMove(ctx context.Context, from session.Snapshot, to session.Tree) (session.Move, error) {
-	plan, err := h.e.Store.PlanMove(ctx, from, to, h.j.ExcludeFile())
-	if err != nil || len(plan.InTheWay) == 0 {
+func (h *Hand) planMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
+	plan, err := h.e.Store.PlanMove(ctx, from, to, raw)
+	if err != nil {
+		return plan, err
+	}
+	if len(plan.InTheWay) == 0 {
+		plan.Raw, err = h.e.Store.Raw(ctx, plan)
 		return plan, err
 	}
 	var list []string
@@ -126,8 +132,10 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 	if !h.headAsLeft(snap.Head, m.Turn) {
 		return h.giveUpMove(short(nameOf(snap.Head)))
 	}
+	plan, inTheWay := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
+	snap.Raw = plan.Raw
 	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
-	if snap.Tree != m.Turn.Tree || foreign {
+	if snap.Tree != m.Turn.Tree || foreign || snap.Raw != "" {
 		if _, err := h.e.Store.Rescue(ctx, h.ID, "found half way through: "+m.Summary, snap, h.e.Clock.Now().Unix()); err != nil {
 			return err
 		}
@@ -135,11 +143,10 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
 	if foreign { // staged since, and rescued: an index that stayed would take the move back with the next plain commit
 		m.Turn.IndexOld = snap.Index
 	}
-	plan, err := h.planMove(ctx, snap, m.Turn.Tree)
-	if err != nil {
-		return err
+	if inTheWay != nil {
+		return inTheWay
 	}
-	if err := h.e.Store.MoveTree(ctx, plan, h.j.ExcludeFile()); err != nil {
+	if err := h.e.Store.MoveTree(ctx, plan); err != nil {
 		return err
 	}
 	_, err = h.arrive(ctx, m, plan.Changes)
@@ -268,7 +275,7 @@ func (h *Hand) Leave(ctx context.Context, branch string) (*Relocated, error) {
 	switch {
 	case parked == nil:
 	case parked.Turn.HeadOldCommit == tip:
-		r.tree, r.index = parked.Turn.TreeOld, parked.Turn.IndexOld
+		r.tree, r.index, r.raw = parked.Turn.TreeOld, parked.Turn.IndexOld, parked.Turn.RawOld
 		note = "your uncommitted changes are back"
 	default:
 		note = fmt.Sprintf("%s has moved since you left uncommitted changes there; they are kept: git cherry-pick -n %s^2", short(branch), parked.Turn.Rescue)
@@ -346,7 +353,7 @@ func (h *Hand) PlanResume(ctx context.Context, at int) (session.Move, error) {
 	if err != nil {
 		return session.Move{}, err
 	}
-	return h.e.Store.PlanMove(ctx, snap, r.tree, h.j.ExcludeFile())
+	return h.e.Store.PlanMove(ctx, snap, r.tree, r.raw)
 }
 
 func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {

@@ -66,10 +66,14 @@ type Store interface {
 	EndAutoSaves() error
 	// Auto returns a session's newest auto-save, nil when there is none. It may be stale.
 	Auto(ctx context.Context, id session.ID) (*session.AutoSave, error)
-	// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way.
-	PlanMove(ctx context.Context, from session.Snapshot, to session.Tree, exclude string) (session.Move, error)
+	// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. raw are files
+	// of the tree that are to have other bytes than those that a checkout writes, "" for none.
+	PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error)
+	// Raw keeps the bytes of files that a plan's move overwrites or deletes and that no checkout of where it begins would
+	// write again: a tree of them, "" for none. It is for the plan's Raw, and for a rescue.
+	Raw(ctx context.Context, m session.Move) (session.Tree, error)
 	// MoveTree carries a plan out. Interrupted, it can be carried out again from a new snapshot.
-	MoveTree(ctx context.Context, m session.Move, exclude string) error
+	MoveTree(ctx context.Context, m session.Move) error
 
 	// Ops lists this work tree's operations, newest first.
 	Ops(ctx context.Context) ([]session.Op, error)

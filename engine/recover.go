@@ -140,7 +140,7 @@ func (h *Hand) settleDocuments(ctx context.Context, t session.Turn) error {
 	if err != nil || snap.Tree != t.TreeOld {
 		return err
 	}
-	return h.dropDocuments(ctx, t.Tree)
+	return h.dropDocuments(ctx, t)
 }
 
 // lastTurn returns the moves of the turn that made the ledger's tip, and the operation to log for it if there is one.

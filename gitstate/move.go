@@ -28,7 +28,10 @@ var ErrInTheWay = errors.New("something is in the way that no snapshot has")
 // data, and content where a file changed in the same tick of the clock as the index, so the private index keeps the
 // time of the one that it was copied from. What it does not save are nested repositories in the place of a submodule;
 // those are looked for first.
-func (r *Repo) MoveTree(ctx context.Context, m session.Move, _ string) error {
+//
+// The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo are written
+// at the end.
+func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
 	}
@@ -40,7 +43,11 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move, _ string) error {
 	if err != nil {
 		return err
 	}
-	if len(changes) == 0 {
+	back, err := r.toWrite(ctx, m.RawTo, target)
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 && len(back) == 0 {
 		return r.endMove()
 	}
 	// The plan may be minutes old: somebody read it.
@@ -53,6 +60,11 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move, _ string) error {
 	}
 	if found := w.found(); len(found) > 0 {
 		return inTheWay(found)
+	}
+	if raw, err := r.rawOf(ctx, endangered(changes, back)); err != nil {
+		return err
+	} else if raw != m.Raw {
+		return fmt.Errorf("moving the work tree: %w", errRawChanged)
 	}
 	dir := filepath.Join(r.worktreeDir(), "move")
 	from, to, err := r.throwAway(ctx, m.From, target)
@@ -81,6 +93,12 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move, _ string) error {
 	}
 	durable.Hit(durable.MoveHalf)
 	if err := r.verifyMove(ctx, dir, changes, w.fold); err != nil {
+		return err
+	}
+	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
+		err = r.writeRaw(ctx, back)
+	}
+	if err != nil {
 		return err
 	}
 	if err := r.endMove(); err != nil {

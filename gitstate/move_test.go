@@ -30,10 +30,13 @@ func (r *testRepo) tryMove(to session.Tree) error { return r.moveFrom(r.snapshot
 
 func (r *testRepo) moveFrom(from session.Snapshot, to session.Tree) error {
 	m, err := r.PlanMove(context.Background(), from, to, "")
+	if err == nil {
+		m.Raw, err = r.Raw(context.Background(), m)
+	}
 	if err != nil {
 		return err
 	}
-	return r.MoveTree(context.Background(), m, "")
+	return r.MoveTree(context.Background(), m)
 }
 
 // inTheWay returns the paths that a move from what is there would refuse, and checks that it does.
@@ -44,7 +47,7 @@ func (r *testRepo) inTheWay(to session.Tree) []string {
 		r.t.Fatal(err)
 	}
 	before := r.disk()
-	if err := r.MoveTree(context.Background(), m, ""); len(m.InTheWay) > 0 && !errors.Is(err, ErrInTheWay) {
+	if err := r.MoveTree(context.Background(), m); len(m.InTheWay) > 0 && !errors.Is(err, ErrInTheWay) {
 		r.t.Errorf("the move was not refused: %v", err)
 	}
 	if len(m.InTheWay) > 0 && !maps.Equal(before, r.disk()) {
@@ -372,7 +375,7 @@ func TestMoveRefusesLaterChanges(t *testing.T) {
 			if err := r.checkout(ctx, dir, b); err == nil {
 				t.Error("git moved")
 			}
-			if err := r.MoveTree(ctx, m, ""); err == nil {
+			if err := r.MoveTree(ctx, m); err == nil {
 				t.Error("moved")
 			}
 			if got := r.disk(); !maps.Equal(got, before) {
@@ -402,7 +405,7 @@ func TestMoveSeesRacyEdits(t *testing.T) {
 	settle(filepath.Join(r.worktreeDir(), "index"))
 	r.write("a.txt", "B\n")
 	settle(r.path("a.txt"))
-	if err := r.MoveTree(context.Background(), m, ""); err == nil || r.read("a.txt") != "B\n" {
+	if err := r.MoveTree(context.Background(), m); err == nil || r.read("a.txt") != "B\n" {
 		t.Errorf("moved over an edit: %v, %q", err, r.read("a.txt"))
 	}
 }
@@ -420,11 +423,11 @@ func TestMoveWithoutSnapshotIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.write("b", "B\n")
-	if err := r.MoveTree(context.Background(), m, ""); err == nil {
+	if err := r.MoveTree(context.Background(), m); err == nil {
 		t.Error("moved over an edit")
 	}
 	r.write("b", "b\n")
-	if err := r.MoveTree(context.Background(), m, ""); err != nil {
+	if err := r.MoveTree(context.Background(), m); err != nil {
 		t.Error(err)
 	}
 	if got := r.disk(); !maps.Equal(got, map[string]string{"a.txt": "false A\n"}) {

@@ -28,9 +28,10 @@ const (
 // In the way is whatever the move would overwrite or delete without the snapshot having it: a move writes only to
 // places that are free or that hold what the snapshot holds. The work tree itself is looked at, so an ignored directory
 // is no obstacle as such; a file in it that the tree wants to put something at is. For the same reason the session's
-// exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never part of a move.
-func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to session.Tree, _ string) (session.Move, error) {
-	m := session.Move{From: from.Tree, To: to}
+// exclude file need not be asked: it is in what the snapshot lacks. `.wfs` is never part of a move. raw are files of the
+// tree that are to have other bytes than those that a checkout writes, "" for none; see Raw.
+func (r *Repo) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
+	m := session.Move{From: from.Tree, To: to, RawTo: raw}
 	target, err := r.withUserDir(ctx, to, from.Tree)
 	if err != nil {
 		return m, err

@@ -21,6 +21,7 @@ type State struct {
 	Head    session.Head              `json:"head"`
 	Tree    session.Tree              `json:"tree"`            // of the work tree's files
 	Index   session.Tree              `json:"index,omitempty"` // of the user's index
+	Raw     session.Tree              `json:"raw,omitempty"`   // files of Tree whose bytes no checkout of it would write again
 	Skipped []session.Skip            `json:"skipped,omitempty"`
 	HeldOut []session.Held            `json:"held_out,omitempty"`
 	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
@@ -30,8 +31,11 @@ type State struct {
 	Changed []session.Change `json:"changed,omitempty"`
 }
 
-// FileState is the name of State in a state commit's tree.
-const FileState = "state.json"
+// FileState is the name of State in a state commit's tree, and DirRaw that of the tree of raw bytes, if there is one.
+const (
+	FileState = "state.json"
+	DirRaw    = "raw"
+)
 
 // RescuePrefix is what the names of a session's rescues begin with; a number from 1 follows.
 func RescuePrefix(id session.ID) string { return refsPrefix + string(id) + "/rescue/" }
@@ -71,7 +75,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 }
 
 func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
-	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
+	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
 }
 
 // stateCommit makes the objects of a state commit, which comes last. when says in its message of which moment it is;
@@ -108,6 +112,9 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
 		doc := r.newObject("blob", docs[name])
 		objects, entries = append(objects, doc), append(entries, treeEntry{modeFile, name, doc.id})
+	}
+	if s.Raw != "" {
+		entries = append(entries, treeEntry{modeTree, DirRaw, string(s.Raw)})
 	}
 	tree, err := r.newTree(entries)
 	if err != nil {

@@ -25,10 +25,12 @@ type Turn struct {
 	// checkpoint has staged its own tree already).
 	Tree  Tree `json:"tree,omitempty"`
 	Index Tree `json:"index,omitempty"`
+	Raw   Tree `json:"raw,omitempty"` // of files of Tree whose bytes are not those that a checkout writes
 	// What was there before, for undo: the state commit (see Rescued) if anything was not reachable, else "".
 	Rescue   string `json:"rescue,omitempty"` // ref name
 	TreeOld  Tree   `json:"tree_old,omitempty"`
 	IndexOld Tree   `json:"index_old,omitempty"`
+	RawOld   Tree   `json:"raw_old,omitempty"` // of files of TreeOld whose bytes no checkout would write again
 }
 
 // Skip is one path that a snapshot could not hold.
@@ -43,6 +45,7 @@ type Snapshot struct {
 	Index    Tree `json:"index,omitempty"` // tree of the user's index as it was; equal to HEAD's tree when nothing was staged
 	Head     Head `json:"head"`
 	HeadTree Tree `json:"head_tree,omitempty"`
+	Raw      Tree `json:"raw,omitempty"` // files of Tree with bytes that a checkout would not write again, as far as they are about to go
 	Staged
 }
 
@@ -53,9 +56,9 @@ type Staged struct {
 	Ignored []string `json:"-"`                  // found to be ignored, with a slash behind directories: to be remembered
 }
 
-// Clean reports whether the work tree and index equal HEAD's commit.
+// Clean reports whether the work tree and index equal HEAD's commit, byte by byte.
 func (s Snapshot) Clean() bool {
-	return s.Tree == s.HeadTree && (s.Index == "" || s.Index == s.HeadTree)
+	return s.Raw == "" && s.Tree == s.HeadTree && (s.Index == "" || s.Index == s.HeadTree)
 }
 
 // Draft describes a code commit that is to be made out of a work tree.
@@ -152,6 +155,8 @@ type Change struct {
 // Move is a plan to bring a work tree from one tree to another.
 type Move struct {
 	From, To Tree
+	RawTo    Tree // files of To that are to have other bytes than those that a checkout writes, "" for none
+	Raw      Tree // bytes of files that the move overwrites or deletes and that no checkout of From would write again, "" for none
 	Changes  []Change
 	InTheWay []Skip // paths that must not be overwritten or deleted, and why; non-empty means: refuse
 }

@@ -27,6 +27,7 @@ const (
 	MoveJournaled       Point = "move/journaled"
 	MovePlanned         Point = "move/planned"
 	MoveHalf            Point = "move/half" // the work tree moved, nothing else
+	MoveRaw             Point = "move/raw"  // a file is away whose own bytes are about to come
 	MoveTree            Point = "move/tree"
 	FinishJournaled     Point = "finish/journaled"
 	FinishBranch        Point = "finish/branch"
@@ -56,7 +57,7 @@ var Points = []Point{
 	PacksMerged, PacksRemoved,
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
-	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveTree,
+	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveRaw, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,

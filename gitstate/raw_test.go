@@ -1,0 +1,234 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// rawCase is a repository in which git converts files: what is added and what is written are not the same bytes.
+type rawCase struct {
+	attributes string
+	config     []string // keys and values
+	files      map[string]string
+	raw        []string // whose bytes must be kept
+	linux      bool     // what git writes depends on the system
+}
+
+var rawCases = map[string]rawCase{
+	"text with CRLF":        {attributes: "*.t text", files: map[string]string{"f.t": "a\r\nb\r\n"}, raw: []string{"f.t"}},
+	"text with LF":          {attributes: "*.t text", files: map[string]string{"f.t": "a\nb\n"}},
+	"text=auto, mixed":      {attributes: "* text=auto", files: map[string]string{"f.t": "a\r\nb\n", "g.t": "a\n"}, raw: []string{"f.t"}},
+	"crlf, the old name":    {attributes: "*.t crlf", files: map[string]string{"f.t": "a\r\n"}, raw: []string{"f.t"}},
+	"eol=lf with CRLF":      {attributes: "*.t eol=lf", files: map[string]string{"f.t": "a\r\n", "d/g.t": "b\r\n"}, raw: []string{"d/g.t", "f.t"}},
+	"eol=crlf with LF":      {attributes: "*.t eol=crlf", files: map[string]string{"f.t": "a\nb\n"}, raw: []string{"f.t"}},
+	"eol=crlf with CRLF":    {attributes: "*.t eol=crlf", files: map[string]string{"f.t": "a\r\nb\r\n"}},
+	"autocrlf=input":        {config: []string{"core.autocrlf", "input"}, files: map[string]string{"f.t": "a\r\n", "bin": "\x00\r\n", "lf": "a\n"}, raw: []string{"f.t"}},
+	"autocrlf=true":         {config: []string{"core.autocrlf", "true"}, files: map[string]string{"f.t": "a\nb\n", "crlf": "a\r\n", "bin": "\x00\n"}, raw: []string{"f.t"}},
+	"core.eol=crlf":         {attributes: "* text=auto", config: []string{"core.eol", "crlf"}, files: map[string]string{"f.t": "a\nb\n"}, raw: []string{".gitattributes", "f.t"}},
+	"autocrlf, but no text": {attributes: "*.t -text", config: []string{"core.autocrlf", "input"}, files: map[string]string{"f.t": "a\r\n"}},
+	"ident":                 {attributes: "*.t ident", files: map[string]string{"f.t": "$Id: of another age $\n", "g.t": "none\n"}, raw: []string{"f.t"}},
+	"UTF-16 without a mark": {attributes: "*.t working-tree-encoding=UTF-16LE-BOM", files: map[string]string{"f.t": "\xff\xfea\x00\n\x00"}},
+	"UTF-16, either mark": {linux: true, attributes: "*.t working-tree-encoding=UTF-16", files: map[string]string{"f.t": "\xff\xfea\x00\n\x00", "g.t": "\xfe\xff\x00a\x00\n"},
+		raw: []string{"g.t"}},
+	"a filter that forgets": {attributes: "*.t filter=forget", config: []string{"filter.forget.clean", "grep -v secret || true", "filter.forget.smudge", "cat"},
+		files: map[string]string{"f.t": "a\nsecret\n", "x.t": "x nothing\n"}, raw: []string{"f.t"}},
+	"a filter that comes back": {attributes: "*.t filter=case", config: []string{"filter.case.clean", "tr a-z A-Z", "filter.case.smudge", "tr A-Z a-z"},
+		files: map[string]string{"f.t": "lower\n", "x.t": "x Mixed\n"}, raw: []string{"x.t"}},
+	"a filter whose way back fails": {attributes: "*.t filter=lost", config: []string{"filter.lost.clean", "cat", "filter.lost.smudge", "exit 1", "filter.lost.required", "true"},
+		files: map[string]string{"f.t": "a\n"}, raw: []string{"f.t"}},
+	"a filter that nobody has": {attributes: "*.t filter=nobody", files: map[string]string{"f.t": "a\r\n"}},
+	"odd names":                {attributes: "*.t text", files: map[string]string{"a b\n\"ü.t": "a\r\n", "-x.t": "b\r\n", "[a]*.t": "c\r\n"}, raw: []string{"-x.t", "[a]*.t", "a b\n\"ü.t"}},
+}
+
+// A move keeps the bytes that git would not write again, a rescue has them under a ref, and the move back writes them.
+func TestMoveKeepsRawBytes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("filters need a shell")
+	}
+	for name, c := range rawCases {
+		if c.linux && runtime.GOOS != "linux" {
+			continue
+		}
+		for _, gone := range []bool{false, true} { // deleted by the move, or overwritten
+			t.Run(fmt.Sprintf("%s/%v", name, gone), func(t *testing.T) {
+				t.Parallel()
+				testRaw(t, c, gone)
+			})
+		}
+	}
+}
+
+func testRaw(t *testing.T, c rawCase, gone bool) {
+	ctx := context.Background()
+	r := newRepo(t)
+	for kv := range slices.Chunk(c.config, 2) {
+		r.run("config", kv[0], kv[1])
+	}
+	if c.attributes != "" {
+		r.write(".gitattributes", c.attributes+"\n")
+	}
+	there := map[string]string{"a.txt": "a\n", "other": "other\n"}
+	for name, content := range c.files {
+		r.write(name, content)
+		if strings.HasPrefix(content, "x ") {
+			if err := os.Chmod(r.path(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !gone && c.config == nil {
+			there[name] = "another content\n"
+		}
+	}
+	before := r.disk()
+	snap := r.snapshot()
+	m, err := r.PlanMove(ctx, snap, r.treeOf(there), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Raw, err = r.Raw(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	var raw []string
+	if m.Raw != "" {
+		files, err := r.filesOf(ctx, m.Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			raw = append(raw, f.path)
+		}
+	}
+	if !slices.Equal(raw, c.raw) {
+		t.Fatalf("raw bytes are kept of %q, want %q", raw, c.raw)
+	}
+	snap.Raw = m.Raw
+	ref, err := r.Rescue(ctx, testID, "a test", snap, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range c.raw {
+		if got := r.run("cat-file", "blob", ref+":"+DirRaw+"/"+name) + "\n"; name != ".gitattributes" && got != c.files[name] && got != c.files[name]+"\n" {
+			t.Errorf("the rescue has %q of %q", got, name)
+		}
+	}
+	if err := r.MoveTree(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	r.run("prune", "--expire=now")
+	if strings.Contains(fmt.Sprint(c.config), "exit 1") {
+		return // there is no way back through such a filter
+	}
+	back := func() {
+		t.Helper()
+		now := r.snapshot()
+		m, err := r.PlanMove(ctx, now, snap.Tree, snap.Raw)
+		if err == nil {
+			m.Raw, err = r.Raw(ctx, m)
+		}
+		if err == nil {
+			err = r.MoveTree(ctx, m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.disk(); !maps.Equal(got, before) {
+			t.Fatalf("back: %q, want %q", got, before)
+		}
+	}
+	back()
+	back() // nothing to do
+	if len(c.raw) > 0 {
+		// Killed between the checkout and its end, a file is as git writes it, or is not there.
+		if err := os.Remove(r.path(c.raw[0])); err != nil {
+			t.Fatal(err)
+		}
+		back()
+	}
+	if now := r.snapshot(); now.Tree != snap.Tree {
+		t.Errorf("a snapshot is %s now, not %s", now.Tree, snap.Tree)
+	}
+	if _, err := os.Stat(filepath.Join(r.worktreeDir(), "raw")); !absent(err) {
+		t.Errorf("left behind: %v", err)
+	}
+	r.fsck()
+}
+
+// Bytes that changed after the plan, and that git takes for the same, are no more lost than others.
+func TestMoveSeesRawEdits(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRepo(t)
+	r.write(".gitattributes", "*.t text\n")
+	r.write("f.t", "a\n")
+	m, err := r.PlanMove(ctx, r.snapshot(), r.treeOf(map[string]string{"a.txt": "a\n"}), "")
+	if err == nil {
+		m.Raw, err = r.Raw(ctx, m)
+	}
+	if err != nil || m.Raw != "" {
+		t.Fatal(m.Raw, err)
+	}
+	r.write("f.t", "a\r\n")
+	if err := r.MoveTree(ctx, m); !errors.Is(err, errRawChanged) || r.read("f.t") != "a\r\n" {
+		t.Errorf("moved over it: %v", err)
+	}
+}
+
+// Only what the target has as a file is written, whatever a tree of raw bytes says; links lead nowhere.
+func TestRawBytesStayInside(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRepo(t)
+	outside := filepath.Join(r.home, "outside")
+	if err := os.Mkdir(outside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, r.path("out")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "f"), r.path("link")); err != nil {
+		t.Fatal(err)
+	}
+	blob := r.newObject("blob", []byte("evil\n"))
+	hooks, err := r.newTree([]treeEntry{{modeFile, "post-checkout", blob.id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	git, _ := r.newTree([]treeEntry{{modeTree, "hooks", hooks.id}})
+	dir, _ := r.newTree([]treeEntry{{modeFile, "f", blob.id}})
+	raw, err := r.newTree([]treeEntry{{modeTree, ".git", git.id}, {modeTree, "..", dir.id}, {modeTree, "out", dir.id},
+		{modeFile, "link", blob.id}, {modeFile, "nowhere", blob.id}, {modeFile, "a.txt", blob.id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeObjects(ctx, blob, hooks, git, dir, raw); err != nil {
+		t.Fatal(err)
+	}
+	s := r.snapshot()
+	m, err := r.PlanMove(ctx, s, s.Tree, session.Tree(raw.id))
+	if err == nil {
+		err = r.MoveTree(ctx, m)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.disk(); got["a.txt"] != "false evil\n" || len(got) != 3 {
+		t.Errorf("got %q", got)
+	}
+	if left, _ := os.ReadDir(outside); len(left) > 0 {
+		t.Errorf("written outside: %v", left)
+	}
+	if _, err := os.Stat(filepath.Join(r.gitDir, "hooks", "post-checkout")); err == nil {
+		t.Error("a hook was written")
+	}
+}
