@@ -77,6 +77,9 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if err := r.fillMoveIndex(ctx, dir, m.From); err != nil {
 		return err
 	}
+	if err := r.lookAgain(ctx, dir, w.flagged); err != nil {
+		return err
+	}
 	if err := r.beginMove(m.From, target); err != nil {
 		return err
 	}

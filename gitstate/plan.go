@@ -91,6 +91,8 @@ type way struct {
 	skips   map[string]session.Skip
 	above   map[string]session.Skip // directories that hold something skipped
 	blocked map[string]session.Skip // by path
+	flagged []string                // files that git was told not to look at
+	arrived map[string]bool         // those of them that a move has written already
 }
 
 func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.Tree) (*way, error) {
@@ -111,7 +113,10 @@ func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.
 			w.known[w.fold(c.Path)] = true
 		}
 	}
-	w.torn, err = r.tornFiles(ctx, changes)
+	if w.torn, err = r.tornFiles(ctx, changes); err != nil {
+		return nil, err
+	}
+	w.flagged, w.arrived, err = r.flagged(ctx, changes)
 	return w, err
 }
 
@@ -136,7 +141,7 @@ func (r *Repo) twinsIn(ctx context.Context, t session.Tree) (map[string]string, 
 func (w *way) skipped(skips []session.Skip) {
 	for _, s := range skips {
 		p := strings.TrimSuffix(s.Path, "/")
-		if w.torn[p] {
+		if w.torn[p] || w.arrived[p] {
 			continue
 		}
 		p = w.fold(p)

@@ -56,7 +56,8 @@ func (r *Repo) unseen(ctx context.Context, index string, x *index) ([]session.Sk
 	return skipped, nil
 }
 
-// present returns those of some sorted paths at which there is something. Of a directory that is not there, as most are
+// present returns those of some sorted paths at which there is a file: with a directory in its place git takes a file out
+// of the index, marked or not. Of a directory that is not there, as most are
 // outside of a sparse checkout, only the first path is looked for.
 func (r *Repo) present(paths []string) (there []string) {
 	gone := "/"
@@ -64,8 +65,10 @@ func (r *Repo) present(paths []string) (there []string) {
 		if strings.HasPrefix(p, gone) {
 			continue
 		}
-		if _, err := r.lstat(p); err == nil {
-			there = append(there, p)
+		if info, err := r.lstat(p); err == nil {
+			if !info.IsDir() {
+				there = append(there, p)
+			}
 			continue
 		}
 		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {

@@ -1,0 +1,64 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+)
+
+// flagged returns, of the files that changes replace or delete, those that git was told not to look at and that are
+// there: the move has to look at them after all. arrived are those that are already as the changes want them, because an
+// earlier move was killed before it came to the index: what is in them is not the user's.
+func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool, err error) {
+	data, err := os.ReadFile(r.indexPath())
+	if absent(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := r.marked(ctx, r.indexPath(), r.parsed(data))
+	if err != nil || len(list) == 0 {
+		return nil, nil, err
+	}
+	marked := map[string]bool{}
+	for _, p := range list {
+		marked[p] = true
+	}
+	arrived = map[string]bool{}
+	for _, c := range changes {
+		if c.oldMode == modeNone || c.oldMode == modeGitlink || !marked[c.Path] {
+			continue
+		}
+		info, err := r.lstat(c.Path)
+		if absent(err) || err == nil && info.IsDir() { // left out of a sparse checkout, deleted, replaced
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		flagged = append(flagged, c.Path)
+		if c.newMode != modeNone {
+			if arrived[c.Path], err = r.sameFile(ctx, c, bytes.Equal); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return flagged, arrived, nil
+}
+
+// lookAgain takes those marks from paths of a private index, and adds what is there: what is neither as the index had it
+// nor as the target has it, a checkout then refuses to touch.
+func (r *Repo) lookAgain(ctx context.Context, gitDir string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	o := gitOpts{gitDir: gitDir, write: true, stdin: []byte(strings.Join(paths, "\x00") + "\x00")}
+	for _, how := range []string{"--no-assume-unchanged", "--no-skip-worktree", "--remove"} {
+		if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", how, "-z", "--stdin"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
