@@ -22,26 +22,31 @@ type finishJSON struct {
 
 func (a *app) finishCmd() *cobra.Command {
 	var o engine.Handover
+	var dry bool
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a new branch of yours",
 		Long: `Finish hands the current session's work over as one commit on a new branch, made from the session's base. Its tree is
 the last tree that the gates judged green, without .workflow/. Your hooks and signing run; what the gates said, and
 claims of the agent that they refuted, stand in the message. Nothing is pushed. The session stays readable. A session
 that is named is handed over in the work tree that it has.`,
-		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep",
+		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
 	f.StringVarP(&o.Subject, "message", "m", "", "subject of the commit (default: the goal)")
 	f.BoolVar(&o.Keep, "keep", false, "hand over the checkpoints themselves instead of one commit")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what was uncommitted when the session began; it stays uncommitted in the work tree")
+	dryFlag(c, &dry)
 	return c
 }
 
-func (a *app) finish(ctx context.Context, name string, o engine.Handover) error {
-	if err := a.beginAt(ctx, "wfs finish", name, false); err != nil {
+func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bool) error {
+	if err := a.enterNamed(ctx, name); err != nil {
+		return err
+	}
+	if err := a.beginOr(ctx, dry, "wfs finish", false); err != nil {
 		return err
 	}
 	id, err := a.resolve(ctx, name)
@@ -61,6 +66,9 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover) error 
 		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
 	}
 	o.Branch = "refs/heads/" + o.Branch
+	if dry {
+		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.Finish(ctx, o) })
+	}
 	if err := a.hold("wfs finish", id); err != nil {
 		return err
 	}

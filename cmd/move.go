@@ -95,24 +95,27 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 }
 
 func (a *app) switchCmd() *cobra.Command {
-	return &cobra.Command{
+	var dry bool
+	c := &cobra.Command{
 		Use: "switch SESSION|BRANCH|-", Short: "go to another session, or back to a branch of yours",
 		Long: `Switch makes another session current in this work tree, or goes back to a branch of yours. Edits in the session that
 you leave are kept as a checkpoint of it; uncommitted changes on a branch of yours stay behind there, and come back
 when you switch to it again. A dash is the session or branch where HEAD was before, as for git switch.`,
-		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -",
+		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -\n  wfs switch csv-export --dry-run",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return &usageError{"switch needs the name of a session or branch", "wfs list"}
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.switchTo(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return a.switchTo(c.Context(), args[0], dry) },
 	}
+	dryFlag(c, &dry)
+	return c
 }
 
-func (a *app) switchTo(ctx context.Context, name string) error {
-	if err := a.begin(ctx, "wfs switch", false); err != nil {
+func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
+	if err := a.beginOr(ctx, dry, "wfs switch", false); err != nil {
 		return err
 	}
 	cur, err := a.current(ctx)
@@ -128,7 +131,7 @@ func (a *app) switchTo(ctx context.Context, name string) error {
 	if err != nil {
 		branch := "refs/heads/" + name
 		if tip, e := a.repo.Ref(ctx, branch); e == nil && tip != "" && !strings.HasPrefix(branch, session.BranchPrefix) {
-			return a.leave(ctx, cur, branch)
+			return a.leave(ctx, cur, branch, dry)
 		}
 		return a.noPlace(ctx, name, err)
 	}
@@ -141,6 +144,9 @@ func (a *app) switchTo(ctx context.Context, name string) error {
 	} else if t != nil && !t.Gone {
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in another work tree: %s", target.Display(), t.Path),
 			Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, target)}
+	}
+	if dry {
+		return a.preview(ctx, target, func(l *engine.Look) (engine.Preview, error) { return l.Enter(ctx) })
 	}
 	if err := a.hold("wfs switch", append(held, target)...); err != nil {
 		return err
@@ -224,7 +230,7 @@ func (a *app) saveLeft(ctx context.Context, cur, target session.ID) (*session.Ch
 	return h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
 }
 
-func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
+func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool) error {
 	short := strings.TrimPrefix(branch, "refs/heads/")
 	if head, err := a.repo.Head(ctx); err != nil {
 		return err
@@ -234,6 +240,9 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string) error {
 	}
 	if cur == "" {
 		return &session.Refusal{Code: session.RefuseNotCurrent, Message: "no session is current here: going from one branch of yours to another is git's business", Hint: "git switch " + short}
+	}
+	if dry {
+		return a.preview(ctx, cur, func(l *engine.Look) (engine.Preview, error) { return l.Leave(ctx, branch) })
 	}
 	if err := a.hold("wfs switch", cur); err != nil {
 		return err

@@ -31,7 +31,7 @@ rescued first, and no checkpoint is ever deleted.`,
 	c.Flags().StringVar(&o.at, "at", "", "go to this `checkpoint`")
 	c.Flags().BoolVar(&o.fresh, "fresh", false, "go to checkpoint 0")
 	c.Flags().BoolVar(&o.auto, "auto", false, "put the files of the newest auto-save back")
-	c.Flags().BoolVar(&o.dry, "dry-run", false, "only show what would change")
+	dryFlag(c, &o.dry)
 	return c
 }
 
@@ -61,7 +61,10 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		}
 		name, at = other, cp
 	}
-	if err := a.beginAt(ctx, "wfs resume", name, false); err != nil {
+	if err := a.enterNamed(ctx, name); err != nil {
+		return err
+	}
+	if err := a.beginOr(ctx, o.dry, "wfs resume", false); err != nil {
 		return err
 	}
 	id, err := a.resolve(ctx, name)
@@ -81,6 +84,9 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 			return err
 		}
 	}
+	if o.dry {
+		return a.previewResume(ctx, id, number, o.auto)
+	}
 	cur, err := a.current(ctx)
 	if err != nil {
 		return err
@@ -97,9 +103,6 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		if auto, err = a.eng.FindAuto(ctx, id); err != nil {
 			return err
 		}
-	}
-	if o.dry {
-		return a.planResume(ctx, id, number, auto)
 	}
 	if err := a.leaveGone(ctx, id); err != nil {
 		return err
@@ -124,42 +127,14 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 	return a.sayMoved(h, r, saved)
 }
 
-func (a *app) planResume(ctx context.Context, id session.ID, number int, auto *engine.AutoFound) error {
-	h, err := a.take(ctx, id)
+// previewResume says what a resume would do.
+func (a *app) previewResume(ctx context.Context, id session.ID, number int, auto bool) error {
+	if !auto {
+		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.Resume(ctx, number) })
+	}
+	found, err := a.eng.FindAuto(ctx, id)
 	if err != nil {
 		return err
 	}
-	if number < 0 {
-		number = h.S.Current
-	}
-	var m session.Move
-	if auto != nil {
-		number = auto.Checkpoint
-		m, err = h.PlanResumeAuto(ctx, auto)
-	} else {
-		m, err = h.PlanResume(ctx, number)
-	}
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.answer(planJSON{jsonVersion, id, number, list(m.Changes), list(m.InTheWay)})
-	}
-	signs := map[string]string{"A": "+ create", "D": "- delete", "M": "~ change", "T": "~ change"}
-	for _, c := range m.Changes {
-		a.out("%s  %s", signs[c.Status], c.Path)
-	}
-	for _, s := range m.InTheWay {
-		a.out("! in the way  %s (%s)", s.Path, s.Why)
-	}
-	a.out("%d %s would change; nothing was moved", len(m.Changes), plural(len(m.Changes), "file", "files"))
-	return nil
-}
-
-type planJSON struct {
-	Version    int              `json:"version"`
-	Session    session.ID       `json:"session"`
-	Checkpoint int              `json:"checkpoint"`
-	Changes    []session.Change `json:"changes"`
-	InTheWay   []session.Skip   `json:"in_the_way"`
+	return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.ResumeAuto(ctx, found) })
 }

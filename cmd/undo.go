@@ -12,7 +12,8 @@ import (
 )
 
 func (a *app) undoCmd() *cobra.Command {
-	return &cobra.Command{
+	var dry bool
+	c := &cobra.Command{
 		Use: "undo [SESSION]", Short: "take back the newest operation that is not taken back yet",
 		Long: `Undo takes back the newest operation of this work tree: files, index, HEAD and branches as they were before it, and
 each branch only if it is still where the operation left it; or what the operation changed in what is said of a
@@ -22,38 +23,46 @@ Operations are new, switch, resume, checkpoint, finish, abandon, delete, rename,
 are rescued. A checkpoint that is taken back is never deleted: the branch goes back, its number stays its own, and what
 it holds is uncommitted again. With a session's name undo acts in the work tree whose newest operation is one of that
 session.`,
-		Example: "  wfs undo\n  wfs undo csv-export",
+		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs undo", first(args)) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs undo", first(args), dry) },
 	}
+	dryFlag(c, &dry)
+	return c
 }
 
 func (a *app) redoCmd() *cobra.Command {
-	return &cobra.Command{
+	var dry bool
+	c := &cobra.Command{
 		Use: "redo [SESSION]", Short: "do again what was taken back last",
 		Long: `Redo takes back the newest undo of this work tree, under the same conditions. Once something else was done since, there
 is nothing to do again: what was taken back is still in the checkpoints and rescues. With a session's name it acts in
 the work tree where that undo was one of this session.`,
 		Example: "  wfs redo\n  wfs redo csv-export",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs redo", first(args)) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs redo", first(args), dry) },
 	}
+	dryFlag(c, &dry)
+	return c
 }
 
 // undo takes operations back, or for wfs redo undos: the next one, and what the same command had done before it. Each is
 // an operation by itself, so that a kill in between leaves nothing half done, and the same command goes on.
-func (a *app) undo(ctx context.Context, command, name string) error {
+func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 	if name != "" {
 		if err := a.enterNewest(ctx, command, name); err != nil {
 			return err
 		}
 	}
-	if err := a.begin(ctx, command, true); err != nil {
+	if err := a.beginOr(ctx, dry, command, true); err != nil {
 		return err
 	}
 	next := a.eng.Undoable
 	if command == "wfs redo" {
 		next = a.eng.Redoable
+	}
+	if dry {
+		return a.previewUndo(ctx, next)
 	}
 	ops, back, err := a.standing(ctx, command, next)
 	if err != nil {
@@ -81,6 +90,19 @@ func (a *app) undo(ctx context.Context, command, name string) error {
 		done = append(done, r)
 	}
 	return a.sayUndone(h, done)
+}
+
+// previewUndo says what an undo or redo would do.
+func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]session.Op, error)) error {
+	ops, err := next(ctx)
+	if err != nil {
+		return a.damagedLog(ctx, err)
+	}
+	p, err := a.eng.PreviewUndo(ctx, ops, a.clone.ExcludeFile)
+	if err != nil {
+		return err
+	}
+	return a.sayPreview(ops[0].Session, p)
 }
 
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted

@@ -28,37 +28,15 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err := h.mayDrive(ctx); err != nil {
 		return nil, 0, err
 	}
-	snap, c, err := h.handed(ctx)
+	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
-		if err == nil {
-			err = &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("branch %s exists already", short(o.Branch)), Hint: "wfs finish --branch NAME"}
-		}
-		return nil, 0, err
-	}
-	onto, err := h.handoverBase(ctx, snap.Head.Commit)
+	work, err := h.handing(ctx, o, snap)
 	if err != nil {
 		return nil, 0, err
 	}
-	base, err := st.TreeOf(ctx, onto)
-	if err != nil {
-		return nil, 0, err
-	}
-	files, err := st.HandoverTree(ctx, c.Tree, base, "")
-	if err != nil {
-		return nil, 0, err
-	}
-	tree := files
-	if o.WithoutCarried {
-		if tree, err = h.withoutCarried(ctx, c, o, base); err != nil {
-			return nil, 0, err
-		}
-	}
-	if base == tree && !o.Keep {
-		return nil, 0, &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
-	}
+	c, onto, files, tree := work.checkpoint, work.onto, work.files, work.tree
 	// The session's documents leave the work tree at the end; the checkpoints hold them, but for bytes that git converts.
 	plan, err := h.planMove(ctx, snap, files, "")
 	if err != nil {
@@ -110,6 +88,47 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	return &f, n, h.j.Unclaim(st.Worktree())
 }
 
+// handing is what a finish hands over.
+type handing struct {
+	checkpoint  *session.Checkpoint
+	onto        session.Commit
+	files, tree session.Tree // of the work tree afterwards, and of the commit
+}
+
+// handing finds out what a finish hands over, or why it does not. snap is the work tree as it is.
+func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (v handing, err error) {
+	st := h.e.Store
+	if v.checkpoint, err = h.handed(ctx, snap); err != nil {
+		return v, err
+	}
+	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
+		if err == nil {
+			err = &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("branch %s exists already", short(o.Branch)), Hint: "wfs finish --branch NAME"}
+		}
+		return v, err
+	}
+	if v.onto, err = h.handoverBase(ctx, snap.Head.Commit); err != nil {
+		return v, err
+	}
+	base, err := st.TreeOf(ctx, v.onto)
+	if err != nil {
+		return v, err
+	}
+	if v.files, err = st.HandoverTree(ctx, v.checkpoint.Tree, base, ""); err != nil {
+		return v, err
+	}
+	v.tree = v.files
+	if o.WithoutCarried {
+		if v.tree, err = h.withoutCarried(ctx, v.checkpoint, o, base); err != nil {
+			return v, err
+		}
+	}
+	if base == v.tree && !o.Keep {
+		return v, &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
+	}
+	return v, nil
+}
+
 // handedAlready returns nil when HEAD is where a finish, which may have been killed, has brought it.
 func (h *Hand) handedAlready(ctx context.Context, f *session.Finished) error {
 	head, err := h.e.Store.Head(ctx)
@@ -158,7 +177,7 @@ func (h *Hand) handoverBase(ctx context.Context, tip session.Commit) (session.Co
 }
 
 // handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
-func (h *Hand) handed(ctx context.Context) (session.Snapshot, *session.Checkpoint, error) {
+func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Checkpoint, error) {
 	c := h.S.At(h.S.Current)
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
@@ -169,21 +188,17 @@ func (h *Hand) handed(ctx context.Context) (session.Snapshot, *session.Checkpoin
 				break
 			}
 		}
-		return session.Snapshot{}, c, r
-	}
-	snap, err := h.snapshot(ctx)
-	if err != nil {
-		return snap, c, err
+		return c, r
 	}
 	if snap.Tree != c.Tree {
 		changes, err := h.e.Store.Changes(ctx, c.Tree, snap.Tree)
 		if err != nil {
-			return snap, c, err
+			return c, err
 		}
-		return snap, c, &session.Refusal{Code: session.RefuseNotGreen, Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume --at %d, to set them aside", c.Number),
+		return c, &session.Refusal{Code: session.RefuseNotGreen, Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume --at %d, to set them aside", c.Number),
 			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes), plural(len(changes), "file has", "files have"), c.Number, paths(changes))}
 	}
-	return snap, c, nil
+	return c, nil
 }
 
 func paths(changes []session.Change) string {

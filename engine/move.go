@@ -86,25 +86,6 @@ func (r *relocation) keeps(s session.Snapshot) bool {
 	return s.Raw == "" && r.tree == s.Tree && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
 }
 
-// planMove refuses when something is in the way.
-func (h *Hand) planMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
-	plan, err := h.e.Store.PlanMove(ctx, from, to, raw)
-	if err != nil {
-		return plan, err
-	}
-	if len(plan.InTheWay) == 0 {
-		plan.Raw, err = h.e.Store.Raw(ctx, plan)
-		return plan, err
-	}
-	var list []string
-	for _, s := range plan.InTheWay[:min(len(plan.InTheWay), 5)] {
-		list = append(list, fmt.Sprintf("%s (%s)", s.Path, s.Why))
-	}
-	return plan, &session.Refusal{Code: session.RefuseInTheWay, Hint: "move them aside, then type it again",
-		Message: fmt.Sprintf("nothing was moved: %d %s in the way that no checkpoint holds: %s", len(plan.InTheWay),
-			plural(len(plan.InTheWay), "file is", "files are"), strings.Join(list, ", "))}
-}
-
 // arrive makes a move true whose files are in place.
 func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
 	d := session.Draft{NoCode: true, Turn: m.Turn, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
@@ -215,16 +196,25 @@ func AddExcludes(rules []byte, paths []string) []byte {
 
 // Enter makes the session current in this work tree.
 func (h *Hand) Enter(ctx context.Context) (*Relocated, error) {
+	r, needed, err := h.entering(ctx)
+	if err != nil || !needed {
+		return nil, err
+	}
+	return h.move(ctx, r)
+}
+
+// entering is what Enter needs; it reports false when HEAD is on the session's branch already.
+func (h *Hand) entering(ctx context.Context) (r relocation, needed bool, err error) {
 	head, err := h.e.Store.Head(ctx)
 	if err != nil || head.Ref == h.S.Branch() {
-		return nil, err
+		return r, false, err
 	}
 	tree, err := h.tipTree(ctx)
 	if err != nil {
-		return nil, err
+		return r, false, err
 	}
-	return h.move(ctx, relocation{how: session.MoveSwitch, summary: fmt.Sprintf("switch from %s to %s", short(nameOf(head)), h.ID),
-		tree: tree, index: tree, head: h.S.Branch(), to: -1})
+	return relocation{how: session.MoveSwitch, summary: fmt.Sprintf("switch from %s to %s", short(nameOf(head)), h.ID),
+		tree: tree, index: tree, head: h.S.Branch(), to: -1}, true, nil
 }
 
 // tipTree is the tree of the session's branch, which must exist and be free.
@@ -254,37 +244,42 @@ func BranchGone(s *session.Session) *session.Refusal {
 
 // Leave goes from the session to a branch of the user's. Uncommitted changes that stayed behind there come back.
 func (h *Hand) Leave(ctx context.Context, branch string) (*Relocated, error) {
-	head, err := h.e.Store.Head(ctx)
-	if err != nil || head.Ref == branch { // a killed try was completed when the session was taken in hand
+	r, note, needed, err := h.leaving(ctx, branch)
+	if err != nil || !needed { // a killed try was completed when the session was taken in hand
 		return nil, err
-	}
-	tip, err := h.e.Store.Ref(ctx, branch)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := h.e.Store.TreeOf(ctx, tip)
-	if err != nil {
-		return nil, err
-	}
-	r := relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, to: -1}
-	parked, err := h.e.Parked(ctx, branch)
-	if err != nil {
-		return nil, err
-	}
-	note := ""
-	switch {
-	case parked == nil:
-	case parked.Turn.HeadOldCommit == tip:
-		r.tree, r.index, r.raw = parked.Turn.TreeOld, parked.Turn.IndexOld, parked.Turn.RawOld
-		note = "your uncommitted changes are back"
-	default:
-		note = fmt.Sprintf("%s has moved since you left uncommitted changes there; they are kept: git cherry-pick -n %s^2", short(branch), parked.Turn.Rescue)
 	}
 	out, err := h.move(ctx, r)
 	if out != nil {
 		out.Note = note
 	}
 	return out, err
+}
+
+// leaving is what Leave needs, and what it says of uncommitted changes; it reports false when HEAD is there already.
+func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note string, needed bool, err error) {
+	head, err := h.e.Store.Head(ctx)
+	if err != nil || head.Ref == branch {
+		return r, "", false, err
+	}
+	tip, err := h.e.Store.Ref(ctx, branch)
+	if err != nil {
+		return r, "", false, err
+	}
+	tree, err := h.e.Store.TreeOf(ctx, tip)
+	if err != nil {
+		return r, "", false, err
+	}
+	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, to: -1}
+	parked, err := h.e.Parked(ctx, branch)
+	switch {
+	case err != nil || parked == nil:
+	case parked.Turn.HeadOldCommit == tip:
+		r.tree, r.index, r.raw = parked.Turn.TreeOld, parked.Turn.IndexOld, parked.Turn.RawOld
+		note = "your uncommitted changes are back"
+	default:
+		note = fmt.Sprintf("%s has moved since you left uncommitted changes there; they are kept: git cherry-pick -n %s^2", short(branch), parked.Turn.Rescue)
+	}
+	return r, note, true, err
 }
 
 // Parked returns the operation that left uncommitted changes behind on a branch in this work tree, nil for none.
@@ -327,7 +322,7 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 		return out, err
 	}
 	if h.S.Status.Final() && at < 0 {
-		return nil, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)}
+		return nil, h.isFinal()
 	}
 	if at < 0 {
 		out, err := h.Enter(ctx)
@@ -341,19 +336,6 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 		return nil, err
 	}
 	return h.move(ctx, r)
-}
-
-// PlanResume says what Resume would do to the files, and does nothing.
-func (h *Hand) PlanResume(ctx context.Context, at int) (session.Move, error) {
-	r, err := h.resumeAt(ctx, at)
-	if err != nil {
-		return session.Move{}, err
-	}
-	snap, err := h.snapshot(ctx)
-	if err != nil {
-		return session.Move{}, err
-	}
-	return h.e.Store.PlanMove(ctx, snap, r.tree, r.raw)
 }
 
 func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {

@@ -82,17 +82,13 @@ func (h *Hand) ResumeAuto(ctx context.Context, a *AutoFound) (*Relocated, error)
 	return h.move(ctx, r)
 }
 
-// PlanResumeAuto says what ResumeAuto would do to the files, and does nothing.
-func (h *Hand) PlanResumeAuto(ctx context.Context, a *AutoFound) (session.Move, error) {
-	r, err := h.resumeAuto(ctx, a)
+// ResumeAuto is what Hand.ResumeAuto would do.
+func (l *Look) ResumeAuto(ctx context.Context, a *AutoFound) (Preview, error) {
+	r, err := l.h.resumeAuto(ctx, a)
 	if err != nil {
-		return session.Move{}, err
+		return Preview{}, err
 	}
-	snap, err := h.snapshot(ctx)
-	if err != nil {
-		return session.Move{}, err
-	}
-	return h.e.Store.PlanMove(ctx, snap, r.tree, h.j.ExcludeFile())
+	return l.preview(ctx, r)
 }
 
 func (h *Hand) resumeAuto(ctx context.Context, a *AutoFound) (relocation, error) {

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func dryFlag(c *cobra.Command, dry *bool) {
+	c.Flags().BoolVar(dry, "dry-run", false, "only show what would change")
+}
+
+// planJSON is what a command that moves files would do.
+type planJSON struct {
+	Version    int              `json:"version"`
+	Session    session.ID       `json:"session"`
+	Would      string           `json:"would,omitempty"` // as the operation would be called; "" when there is nothing to do
+	Checkpoint *int             `json:"checkpoint,omitempty"`
+	Head       string           `json:"head,omitempty"` // branch that HEAD would go to
+	Changes    []session.Change `json:"changes"`
+	InTheWay   []session.Skip   `json:"in_the_way"`
+}
+
+// beginOr is begin, or for a dry run, looking.
+func (a *app) beginOr(ctx context.Context, dry bool, command string, detached bool) error {
+	if dry {
+		return a.looking(ctx, command, detached)
+	}
+	return a.begin(ctx, command, detached)
+}
+
+// looking is begin for a dry run: nothing that a dead process left is put right, and of locks only that of the work tree
+// is taken, because looking at its files needs an index of its own.
+func (a *app) looking(ctx context.Context, command string, detached bool) error {
+	if err := a.ready(ctx, detached); err != nil {
+		return err
+	}
+	if what := a.halfMoved(ctx); what != "" {
+		return &session.Refusal{Code: session.RefuseWorktree, Message: "a move was interrupted: " + what + "; what comes after it cannot be said before it is completed",
+			Hint: strings.TrimSuffix(command, " --dry-run") + ", which completes it first"}
+	}
+	l, err := a.clone.LockWorktree(a.repo.Worktree(), a.holder(command))
+	if err == nil {
+		a.locks = append(a.locks, l)
+	}
+	return err
+}
+
+// preview says what a command would do to a session and the files here.
+func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look) (engine.Preview, error)) error {
+	look, err := a.eng.Look(ctx, id, a.clone.ExcludeFile(id))
+	if err != nil {
+		return err
+	}
+	p, err := ask(look)
+	if err != nil {
+		return err
+	}
+	return a.sayPreview(id, p)
+}
+
+func (a *app) sayPreview(id session.ID, p engine.Preview) error {
+	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
+		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay)}
+	if p.At >= 0 {
+		j.Checkpoint = &p.At
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	signs := map[string]string{"A": "+ create", "D": "- delete", "M": "~ change", "T": "~ change"}
+	for _, c := range j.Changes {
+		a.out("%s  %s", signs[c.Status], c.Path)
+	}
+	for _, s := range j.InTheWay {
+		a.out("! in the way  %s (%s)", s.Path, s.Why)
+	}
+	if p.What == "" {
+		a.out("there is nothing to do; nothing was moved")
+		return nil
+	}
+	where := ""
+	if j.Head != "" {
+		where = ", and HEAD would go to " + j.Head
+	}
+	if n := len(j.InTheWay); n > 0 {
+		where = fmt.Sprintf(", but it would be refused because of %d %s in the way", n, plural(n, "file", "files"))
+	}
+	a.out("%s: %d %s would change%s; nothing was moved", p.What, len(j.Changes), plural(len(j.Changes), "file", "files"), where)
+	return nil
+}

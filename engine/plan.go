@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// planMove refuses when something is in the way.
+func (h *Hand) planMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
+	plan, err := h.e.Store.PlanMove(ctx, from, to, raw)
+	if err != nil {
+		return plan, err
+	}
+	if len(plan.InTheWay) == 0 {
+		plan.Raw, err = h.e.Store.Raw(ctx, plan)
+		return plan, err
+	}
+	var list []string
+	for _, s := range plan.InTheWay[:min(len(plan.InTheWay), 5)] {
+		list = append(list, fmt.Sprintf("%s (%s)", s.Path, s.Why))
+	}
+	return plan, &session.Refusal{Code: session.RefuseInTheWay, Hint: "move them aside, then type it again",
+		Message: fmt.Sprintf("nothing was moved: %d %s in the way that no checkpoint holds: %s", len(plan.InTheWay),
+			plural(len(plan.InTheWay), "file is", "files are"), strings.Join(list, ", "))}
+}
+
+// Look is a session that is only read, to say what a command would do to the files of this work tree. It takes no lock,
+// recovers nothing and writes nothing but objects that nothing refers to.
+type Look struct {
+	h       *Hand
+	exclude string
+}
+
+// Preview is what a command would do.
+type Preview struct {
+	What string // as its operation would be called
+	Head string // full name of the branch that HEAD would go to, "": it stays
+	At   int    // checkpoint that the files would be those of, -1: none
+	Move session.Move
+}
+
+// Look reads a session. exclude is the path of its exclude file, "" for none.
+func (e *Engine) Look(ctx context.Context, id session.ID, exclude string) (*Look, error) {
+	tip, err := e.Store.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return nil, err
+	}
+	v, err := e.Load(ctx, id, tip)
+	return &Look{&Hand{e: e, ID: id, Tip: tip, S: v.Session}, exclude}, err
+}
+
+func (l *Look) preview(ctx context.Context, r relocation) (Preview, error) {
+	p := Preview{What: r.summary, Head: r.head, At: r.to}
+	snap, err := l.h.e.Store.Snapshot(ctx, l.exclude)
+	if err != nil {
+		return p, err
+	}
+	if r.head == nameOf(snap.Head) {
+		p.Head = ""
+	}
+	p.Move, err = l.h.e.Store.PlanMove(ctx, snap, r.tree, r.raw)
+	return p, err
+}
+
+// Enter is what Hand.Enter would do.
+func (l *Look) Enter(ctx context.Context) (Preview, error) {
+	r, needed, err := l.h.entering(ctx)
+	if err != nil || !needed {
+		return Preview{At: l.h.S.Current}, err
+	}
+	r.to = l.h.S.Current
+	return l.preview(ctx, r)
+}
+
+// Leave is what Hand.Leave would do.
+func (l *Look) Leave(ctx context.Context, branch string) (Preview, error) {
+	r, _, needed, err := l.h.leaving(ctx, branch)
+	if err != nil || !needed {
+		return Preview{At: -1}, err
+	}
+	return l.preview(ctx, r)
+}
+
+// Resume is what Hand.Resume would do.
+func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
+	if at < 0 && l.h.S.Status.Final() && l.h.S.Status != session.StatusAbandoned {
+		return Preview{}, l.h.isFinal()
+	}
+	if at < 0 {
+		return l.Enter(ctx)
+	}
+	r, err := l.h.resumeAt(ctx, at)
+	if err != nil {
+		return Preview{}, err
+	}
+	return l.preview(ctx, r)
+}
+
+func (h *Hand) isFinal() *session.Refusal {
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)}
+}
+
+// PreviewUndo is what it would do to take operations back, one after the other. Whether the second can be taken back is
+// not known before the first one is. exclude returns the path of a session's exclude file, "" for none.
+func (e *Engine) PreviewUndo(ctx context.Context, ops []session.Op, exclude func(session.ID) string) (Preview, error) {
+	p := Preview{At: -1}
+	r := relocation{to: -1}
+	var what []string
+	last := ops[0].Session
+	for i, op := range ops {
+		what = append(what, summaryOfUndo(op))
+		kind, _, err := e.original(ctx, op)
+		if err != nil {
+			return p, err
+		}
+		if op.Turn.TreeOld == "" || kind == OpCheckpoint { // no file is touched
+			continue
+		}
+		if i > 0 {
+			r = relocation{tree: op.Turn.TreeOld, raw: op.Turn.RawOld, head: op.Turn.HeadOld, to: -1}
+		} else if l, err := e.Look(ctx, op.Session, ""); err != nil {
+			return p, err
+		} else if r, err = l.h.planUndo(ctx, op); err != nil {
+			return p, err
+		}
+		last = op.Session
+	}
+	if r.tree != "" {
+		var err error
+		if p, err = (&Look{&Hand{e: e}, exclude(last)}).preview(ctx, r); err != nil {
+			return p, err
+		}
+	}
+	p.What = strings.Join(what, "; ")
+	return p, nil
+}
+
+// Finish is what Hand.Finish would do.
+func (l *Look) Finish(ctx context.Context, o Handover) (Preview, error) {
+	p := Preview{What: "finish " + string(l.h.ID) + " on " + short(o.Branch), Head: o.Branch}
+	if err := l.h.mayDrive(ctx); err != nil {
+		return p, err
+	}
+	snap, err := l.h.e.Store.Snapshot(ctx, l.exclude)
+	if err != nil {
+		return p, err
+	}
+	work, err := l.h.handing(ctx, o, snap)
+	if err != nil {
+		return p, err
+	}
+	p.At = work.checkpoint.Number
+	p.Move, err = l.h.e.Store.PlanMove(ctx, snap, work.files, "")
+	return p, err
+}
