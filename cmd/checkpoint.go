@@ -59,6 +59,7 @@ kept in the work tree that it has.`,
 			}
 			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.inTree())
 			a.sayLacks(cp, "")
+			a.out("undo: %s", a.typed("wfs undo"))
 			return nil
 		},
 	}

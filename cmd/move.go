@@ -72,11 +72,18 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		a.out("%s; nothing was moved", where)
 	} else if did, again := movedAs(j.Did); r.Event.Turn.Worktree == "" { // no file was touched
 		a.out("%s", did)
+		if r.Note != "" {
+			a.out("%s", r.Note)
+		}
 		a.out("%s: %s", again, a.typed("wfs "+again))
 	} else {
 		where := "on " + j.Head
 		if head.Ref == "" {
 			where = "at " + head.Commit.Short() + ", on no branch,"
+		}
+		if len(r.Also) > 0 {
+			a.out("%s", did)
+			did = "all in all"
 		}
 		a.out("%s: HEAD is %s%s, %d %s changed", did, where, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
 		// What was carried or left is said to be, and where.

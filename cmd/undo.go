@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,10 +82,12 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		if err == nil && !back {
 			r, err = h.Undo(ctx, op)
 		}
+		var refused *session.Refusal
+		if len(done) > 0 && errors.As(err, &refused) { // what came first is taken back all the same
+			done[len(done)-1].Note = refused.Message
+			break
+		}
 		if err != nil {
-			if len(done) > 0 { // what was done is told
-				return fmt.Errorf("%s; then: %w", done[len(done)-1].Event.Summary, err)
-			}
 			return err
 		}
 		done = append(done, r)

@@ -80,6 +80,13 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	d.Message = message(c, &h.S, j, next)
 	d.LedgerMessage = ledgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
 	cur := h.S.At(h.S.Current)
+	if logged(c.Trigger) {
+		d.Log = func(ledger session.Commit) session.Op {
+			op := h.opOfCheckpoint(session.Event{At: h.e.Clock.Now(), Body: c}, c)
+			op.Ledger, op.With = ledger, h.e.logged
+			return op
+		}
+	}
 	_, err = h.turn(ctx, d, func(m session.Made) (session.Body, error) {
 		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && len(adopted) == 0 {
 			return nil, errUnchanged
@@ -88,6 +95,9 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 			return nil, err
 		}
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
+		if logged(c.Trigger) {
+			c.Turn.IndexOld = m.IndexOld
+		}
 		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
 		return c, nil
 	}, nil)
@@ -95,6 +105,18 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 		return nil, err
 	}
 	return h.S.At(h.S.Current), nil
+}
+
+// logged reports whether a checkpoint is an operation of a person's, and not part of a run.
+func logged(t session.Trigger) bool {
+	return t == session.TriggerManual || t == session.TriggerSwitch
+}
+
+// opOfCheckpoint is the operation that a checkpoint is logged as. Its files stay as they are, whatever becomes of it.
+func (h *Hand) opOfCheckpoint(ev session.Event, c session.Checkpointed) session.Op {
+	t := c.Turn
+	t.Tree, t.TreeOld, t.Index = c.Tree, c.Tree, c.Tree
+	return h.op(ev, OpCheckpoint, fmt.Sprintf("checkpoint %d of %s: %s", c.Number, h.ID, c.Summary), 0, t)
 }
 
 // onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a person

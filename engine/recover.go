@@ -85,6 +85,9 @@ func (h *Hand) settle(ctx context.Context) error {
 	if n := len(dead); n == 0 || dead[n-1].Seq != h.S.Seq-int64(len(h.live)) || !dead[n-1].Kind().IsTurn() {
 		return nil
 	}
+	if op != nil && op.Kind == OpCheckpoint && turn.Worktree != h.e.Store.Worktree() {
+		op = nil // it moved no files; its index and its log are another work tree's
+	}
 	if op != nil {
 		gone, err := h.elsewhere(ctx, *turn, op.Summary)
 		if err != nil {
@@ -158,6 +161,10 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 	case session.Checkpointed:
 		if b.Trigger == session.TriggerBirth && b.Turn.HeadNew != "" { // in a work tree of its own
 			op := h.opOfBirth(ev, b.Turn)
+			return &b.Turn, &op, nil
+		}
+		if logged(b.Trigger) {
+			op := h.opOfCheckpoint(ev, b)
 			return &b.Turn, &op, nil
 		}
 		return &b.Turn, nil, nil

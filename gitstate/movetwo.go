@@ -1,33 +1,48 @@
 package gitstate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
-// moveBoth moves the ledger and then, of a turn that only moves one branch as every checkpoint's does, the branch, in
-// one git process. between is called when the first move is true, before the second is begun. It reports false when it
+// moveAll moves the ledger and then, of a turn that only moves one branch as every checkpoint's does, the branch and the
+// operation log, in one git process. between is called when the first move is true, before the second is begun. It reports false when it
 // did not come to the end; then nothing, the first, or both may have moved, and who calls goes on step by step, which
 // finds out.
-func (r *Repo) moveBoth(ctx context.Context, ledger session.RefMove, t session.Turn, between func() error) bool {
+func (r *Repo) moveAll(ctx context.Context, ledger session.RefMove, p session.Prepared, between func() error) bool {
+	t := p.Turn
 	if !movesTwo(ledger, t) {
 		return false
 	}
 	m := r.mover.Swap(nil)
 	if m == nil {
-		m = r.startMover(ctx, ledger.Ref, t.Refs[0].Ref)
+		m = r.startMover(ctx, r.refsMoved(p)...)
 	}
 	moved := m.move(ledger) && between() == nil && m.move(t.Refs[0])
-	if err := m.end(); err != nil || !moved || r.syncRef(t.Refs[0].Ref, false) != nil {
-		return false
+	if moved {
+		durable.Hit(durable.SettleBranch)
 	}
-	durable.Hit(durable.SettleBranch)
-	return true
+	if l := p.Logged; moved && l != nil {
+		moved = m.move(session.RefMove{Ref: l.Ref, Old: session.Commit(cmp.Or(string(l.Old), r.zero())), New: l.New}, "option no-deref") && r.syncRef(l.Ref, l.Old == "") == nil
+	}
+	err := m.end()
+	return err == nil && moved && r.syncRef(t.Refs[0].Ref, false) == nil
+}
+
+// refsMoved are the refs that the moves of a turn of one branch are about.
+func (r *Repo) refsMoved(p session.Prepared) []string {
+	refs := []string{LedgerRef(p.Session), p.Turn.Refs[0].Ref}
+	if p.Logged != nil {
+		refs = append(refs, p.Logged.Ref)
+	}
+	return refs
 }
 
 func movesTwo(ledger session.RefMove, t session.Turn) bool {
@@ -40,7 +55,7 @@ func (r *Repo) expectMoves(ctx context.Context, p session.Prepared) {
 	if !movesTwo(session.RefMove{Old: p.LedgerOld, New: p.Ledger}, p.Turn) {
 		return
 	}
-	if unused := r.mover.Swap(r.startMover(ctx, LedgerRef(p.Session), p.Turn.Refs[0].Ref)); unused != nil {
+	if unused := r.mover.Swap(r.startMover(ctx, r.refsMoved(p)...)); unused != nil {
 		_ = unused.end()
 	}
 }
@@ -77,12 +92,13 @@ func (r *Repo) startMover(ctx context.Context, refs ...string) *mover {
 }
 
 // move makes one move, and reports whether git said that it did.
-func (m *mover) move(to session.RefMove) bool {
+func (m *mover) move(to session.RefMove, options ...string) bool {
 	const answer = "start: ok\nprepare: ok\ncommit: ok\n"
 	if m.in == nil {
 		return false
 	}
-	if _, err := fmt.Fprintf(m.in, "start\nupdate %s %s %s\nprepare\ncommit\n", to.Ref, to.New, to.Old); err != nil {
+	how := strings.Join(append(options, "update"), "\n")
+	if _, err := fmt.Fprintf(m.in, "start\n%s %s %s %s\nprepare\ncommit\n", how, to.Ref, to.New, to.Old); err != nil {
 		return false
 	}
 	said := make([]byte, len(answer))

@@ -271,3 +271,45 @@ func (r *Repo) opEntry(op session.Op, tip, rescue session.Commit, ident string) 
 	message := fmt.Sprintf("wfs: %s %s\n\n%s", op.Kind, op.Session, op.Summary)
 	return []newObject{doc, tree, r.newCommit(tree.id, parents, ident, op.At, message)}, nil
 }
+
+// logTip is what an operation log ends in now.
+type logTip struct {
+	tip    session.Commit
+	newest *found // op.json of the tip, nil without a tip
+}
+
+// tipOfOps is the tip of this work tree's log, "" when there is none, or none that can be read.
+func (r *Repo) tipOfOps(ctx context.Context) (session.Commit, error) {
+	if err := r.salvageOps(); err != nil {
+		return "", err
+	}
+	tip, err := r.Ref(ctx, r.opsRef())
+	if errors.Is(err, ErrBrokenRef) {
+		return "", nil
+	}
+	return tip, err
+}
+
+// logWith makes the objects of an entry that becomes durable and published with its turn. It makes none where the log
+// has to be looked at as a whole: then LogOp comes afterwards.
+func (r *Repo) logWith(op session.Op, p *session.Prepared, l logTip, ident string) ([]newObject, error) {
+	var objects []newObject
+	upon := l.tip
+	if l.newest == nil {
+		if op.Number = 1; l.tip == "" {
+			objects, upon = r.rootOfOps(nil, ident, op.At, "")
+		}
+	} else {
+		last, err := readOp(string(l.tip), *l.newest)
+		if err != nil || last.Number%keptOps == 0 {
+			return nil, nil
+		}
+		op.Number = last.Number + 1
+	}
+	entry, err := r.opEntry(op, upon, "", ident)
+	if err != nil {
+		return nil, err
+	}
+	p.Op, p.Logged = op.Number, &session.RefMove{Ref: r.opsRef(), Old: l.tip, New: session.Commit(entry[len(entry)-1].id)}
+	return append(objects, entry...), nil
+}

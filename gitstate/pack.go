@@ -302,29 +302,29 @@ type root struct {
 	entries []treeEntry
 }
 
-// trees reads the trees of commits in one git process.
-func (r *Repo) trees(ctx context.Context, commits ...session.Commit) ([]root, error) {
-	if len(commits) == 0 {
-		return nil, nil
-	}
-	names := make([]string, len(commits))
+// treesAnd reads the trees of commits, and what has other names, in one git process.
+func (r *Repo) treesAnd(ctx context.Context, names []string, commits ...session.Commit) ([]root, []found, error) {
+	all := make([]string, len(commits), len(commits)+len(names))
 	for i, c := range commits {
-		names[i] = string(c) + "^{tree}"
+		all[i] = string(c) + "^{tree}"
 	}
-	got, err := r.lookup(ctx, names...)
+	if all = append(all, names...); len(all) == 0 {
+		return nil, nil, nil
+	}
+	got, err := r.lookup(ctx, all...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	roots := make([]root, len(got))
-	for i, g := range got {
+	roots := make([]root, len(commits))
+	for i, g := range got[:len(commits)] {
 		if g.kind != "tree" {
-			return nil, fmt.Errorf("commit %s, or its tree, is missing", commits[i])
+			return nil, nil, fmt.Errorf("commit %s, or its tree, is missing", commits[i])
 		}
 		entries, err := parseTree(g.data, r.idLength()/2)
 		if err != nil {
-			return nil, fmt.Errorf("tree %s: %w", g.id, err)
+			return nil, nil, fmt.Errorf("tree %s: %w", g.id, err)
 		}
 		roots[i] = root{session.Tree(g.id), entries}
 	}
-	return roots, nil
+	return roots, got[len(commits):], nil
 }

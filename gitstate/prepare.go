@@ -129,7 +129,12 @@ func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared
 		return nil, err
 	}
 	p.Ledger = session.Commit(ledger[len(ledger)-1].id)
-	return append(objects, ledger...), nil
+	objects = append(objects, ledger...)
+	if d.Log == nil {
+		return objects, nil
+	}
+	entry, err := r.logWith(d.Log(p.Ledger), p, on.log, ident)
+	return append(objects, entry...), err
 }
 
 // ground is what a draft builds on.
@@ -137,6 +142,7 @@ type ground struct {
 	base      session.Tree // of the first code parent
 	userDir   treeEntry    // its .wfs, zero for none
 	documents []treeEntry  // of the ledger's tip
+	log       logTip       // of the operation log, when the turn is to be logged with it
 }
 
 // groundOf reads it in one git process. In process it takes longer: what the last checkpoint wrote is in a pack that an
@@ -153,9 +159,22 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (ground, error) {
 	if d.Ledger != "" {
 		commits = append(commits, d.Ledger)
 	}
-	got, err := r.trees(ctx, commits...)
+	var names []string
+	if d.Log != nil {
+		var err error
+		if on.log.tip, err = r.tipOfOps(ctx); err != nil {
+			return on, err
+		}
+		if on.log.tip != "" {
+			names = []string{string(on.log.tip) + ":" + FileOp}
+		}
+	}
+	got, others, err := r.treesAnd(ctx, names, commits...)
 	if err != nil {
 		return on, err
+	}
+	if len(others) > 0 {
+		on.log.newest = &others[0]
 	}
 	if d.Ledger != "" {
 		last := len(got) - 1

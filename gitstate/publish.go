@@ -23,13 +23,18 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 		durable.Hit(durable.LedgerMoved)
 		return nil
 	}
-	if !r.moveBoth(ctx, ledger, p.Turn, published) {
+	logged := r.moveAll(ctx, ledger, p, published)
+	if !logged {
 		if err := r.moveRef(ctx, ledger, "wfs: ledger"); err != nil {
 			return session.Settled{}, err
 		}
 		durable.Hit(durable.LedgerMoved)
 	}
 	settled, err := r.Settle(ctx, p.Session, p.Turn)
+	if err == nil && p.Logged != nil && (logged || r.moveOps(ctx, *p.Logged, "operation") == nil) {
+		settled.Op = p.Op // or who calls logs it in full
+		durable.Hit(durable.OplogWritten)
+	}
 	if err != nil || p.IndexAnchor == "" {
 		return settled, err
 	}

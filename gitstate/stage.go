@@ -83,6 +83,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		return nil, nil, err
 	}
 	made.Tree = session.Tree(trees[len(trees)-1].id)
+	made.IndexOld = before // in the commit below, in this one, or anchored
 	lost := before != headTree && before != made.Tree
 	if made.IndexAnchor, err = r.anchor(ctx, d, head.Commit, before, lost, ident); err != nil {
 		return nil, nil, err

@@ -75,7 +75,9 @@ type Draft struct {
 	Exclude       string   // path of the session's extra exclude file, "" for none
 	Anchors       []Commit // further parents of the ledger commit (adopted commits, state commits)
 	NoCode        bool     // no code commit: a turn that only records (restored, finished, …)
-	Turn          Turn     // Refs are completed with the branch's move when a code commit is made
+	// Log is the operation that the turn is logged as, for those that are logged with it, else nil.
+	Log  func(ledger Commit) Op
+	Turn Turn // Refs are completed with the branch's move when a code commit is made
 }
 
 // AutoDraft describes an auto-save: what a work tree holds while somebody works in it.
@@ -125,6 +127,7 @@ type Made struct {
 	Code        Commit // "" with NoCode
 	Tree        Tree
 	Staged               // what the work tree's tree does not hold
+	IndexOld    Tree     // with Stage: what the index held before
 	Deleted     *Deleted // more than half of the files that the first parent had are gone, else nil
 	IndexAnchor Commit   // commit that keeps content which was only in the user's index, "" if there was none
 	Turn        Turn     // with all moves filled in
@@ -167,12 +170,15 @@ type Prepared struct {
 	Session   ID
 	Ledger    Commit // the new ledger commit; moving the ledger's ref to it is the commit point
 	LedgerOld Commit
+	Logged    *RefMove // of the operation log, nil when the turn is not logged with it
+	Op        int64    // number of that operation
 }
 
 // Settled is what became of a published turn's moves. Each is done, or somebody else moved on and it was left alone.
 type Settled struct {
 	Foreign     []RefMove // refs that are neither at their old nor at their new value; New holds what was found
 	HeadForeign string    // where HEAD is, if it is neither HeadOld nor HeadNew
+	Op          int64     // number under which the turn was logged, 0 when it was not
 }
 
 // LedgerCommit is one entry of a session's ledger, newest first in listings.
