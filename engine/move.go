@@ -83,7 +83,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 
 // keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.
 func (r *relocation) keeps(s session.Snapshot) bool {
-	return s.Raw == "" && r.tree == s.Tree && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
+	return r.stay && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
 }
 
 // arrive makes a move true whose files are in place.
