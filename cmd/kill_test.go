@@ -246,6 +246,7 @@ var deeds = []deed{
 			f.write("../repo-three/ignored.ignored", "made there\n")
 		},
 		done: func(f *fixture) {
+			f.ok("wfs", "checkpoint") // what could not be tidied up is, by the next command
 			f.treesWhole()
 			if f.exists("../repo-three") {
 				f.t.Error("the work tree is left")
@@ -491,7 +492,10 @@ var deeds = []deed{
 var leaveDeeds = []deed{
 	{
 		name: "note", args: "note hello", before: dirty, dirty: true,
-		done: func(f *fixture) { f.heardOnce("hello") },
+		done: func(f *fixture) {
+			f.ok("wfs", "note", "another") // takes in what could not be taken in at once
+			f.heardOnce("hello", "another")
+		},
 	},
 	{
 		name: "run with requests in the inbox", args: "run",

@@ -154,7 +154,17 @@ func (r *Repo) fillWorktree(ctx context.Context, dir, gitDir, files string) erro
 	if _, err := in.git(ctx, gitOpts{write: true, gitDir: gitDir}, "-c", "core.splitIndex=false", "read-tree", "-m", "-u", files); err != nil {
 		return fmt.Errorf("the files of the new work tree: %w", err)
 	}
-	return nil
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return durable.WriteOut(all) // git does not, and a power cut would leave empty files, which look like edits
 }
 
 // newGitDir is where the git directory of a new work tree is made before it comes to its place.
@@ -296,8 +306,20 @@ func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return nil // something else is there now, and git would look into it
 	}
-	_, err = r.git(ctx, gitOpts{write: true}, "worktree", "remove", "--force", "--force", dir)
-	return err
+	if !r.readsDirectly() {
+		_, err = r.git(ctx, gitOpts{write: true}, "worktree", "remove", "--force", "--force", dir)
+		return err
+	}
+	// Git removes its parts one after the other; killed in between, it leaves an entry without a HEAD.
+	away := r.newGitDir(strings.TrimSuffix(t.ID, "@linked"))
+	if err := errors.Join(os.RemoveAll(away), durable.MkdirAll(filepath.Dir(away))); err != nil {
+		return err
+	}
+	if err := os.Rename(r.linkedDir(t.ID), away); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(r.linkedDir(t.ID))) // as git does when it was the last
+	return os.RemoveAll(away)
 }
 
 // linkedAt returns the linked work tree that git has in a directory, nil for none.

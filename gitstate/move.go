@@ -101,6 +101,9 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
 		err = r.writeRaw(ctx, back)
 	}
+	if err == nil {
+		err = r.writeOut(changes, back)
+	}
 	if err != nil {
 		return err
 	}

@@ -310,10 +310,10 @@ func (r *Repo) settleHead(ctx context.Context, t session.Turn) (foreign string, 
 		if target == "" {
 			return nameOf(head), nil
 		}
-		_, err = r.git(ctx, gitOpts{write: true}, "symbolic-ref", "-m", why, "HEAD", t.HeadNew)
+		return "", r.setHead(ctx, head, t.HeadNew, target, why)
 	}
 	if err != nil {
 		return "", err
 	}
-	return "", durable.SyncFile(filepath.Join(r.gitDir, "HEAD")) // git does not sync a symbolic ref
+	return "", durable.SyncFile(filepath.Join(r.gitDir, "HEAD"))
 }

@@ -88,5 +88,8 @@ func (c *Clone) ForgetHalfMade(id session.ID) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return durable.SyncDir(c.halfMadeDir()) // and with it all that was made or removed before
 }

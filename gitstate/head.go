@@ -1,0 +1,95 @@
+package gitstate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// setHead puts HEAD on a branch, which is at a commit, durably. Git moves a symbolic ref without syncing it first: a
+// power cut right then leaves an empty HEAD, and with that no repository at all. So its steps are made here: the lock,
+// the reflog, the new file, renamed over the old one. Repositories of a new kind are left to git, and so is a HEAD that
+// somebody has locked: it waits, and says what is wrong.
+func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
+	file := filepath.Join(r.gitDir, "HEAD")
+	byGit := func() error {
+		if _, err := r.git(ctx, gitOpts{write: true}, "symbolic-ref", "-m", why, "HEAD", branch); err != nil {
+			return err
+		}
+		return durable.SyncFile(file)
+	}
+	info, err := os.Lstat(file)
+	if !r.readsDirectly() || err != nil || !info.Mode().IsRegular() {
+		return byGit()
+	}
+	who, err := r.git(ctx, gitOpts{}, "var", "GIT_COMMITTER_IDENT") // with the time
+	if err != nil {
+		return byGit()
+	}
+	done, err := r.noteLocks([]string{"HEAD"})
+	if err != nil {
+		return err
+	}
+	lock := file + ".lock"
+	f, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		done(lock)
+		return byGit()
+	}
+	defer done("")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("ref: " + branch + "\n")
+	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err == nil {
+		if err = r.logHead(ctx, fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why)); err == nil {
+			err = os.Rename(lock, file)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(lock))
+	}
+	return durable.SyncDir(r.gitDir)
+}
+
+// logHead appends a line to the reflog of HEAD, which is made where git would make it: if nobody configured otherwise.
+func (r *Repo) logHead(ctx context.Context, line string) error {
+	flags := os.O_WRONLY | os.O_APPEND
+	file := filepath.Join(r.gitDir, "logs", "HEAD")
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		logs, err := r.logsHead(ctx)
+		if err != nil || !logs {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		flags |= os.O_CREATE
+	}
+	f, err := os.OpenFile(file, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line)
+	return errors.Join(err, f.Close())
+}
+
+// logsHead reports whether git begins a reflog of HEAD where there is none.
+func (r *Repo) logsHead(ctx context.Context) (bool, error) {
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
+	value := strings.ToLower(strings.TrimSpace(string(out)))
+	if value == "" || value == "always" {
+		return err == nil, err
+	}
+	logs, parsed := strconv.ParseBool(value)
+	return logs || parsed != nil && (value == "yes" || value == "on"), err
+}
