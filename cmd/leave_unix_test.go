@@ -36,10 +36,10 @@ func turnPlace(t *testing.T) *place {
 	return p
 }
 
-func (p *place) driver() string {
+func (p *place) driver(id string) string {
 	p.t.Helper()
 	var s sessionJSON
-	if err := json.Unmarshal([]byte(p.ok("wfs", "status", "one", "--json")), &s); err != nil {
+	if err := json.Unmarshal([]byte(p.ok("wfs", "status", id, "--json")), &s); err != nil {
 		p.t.Fatal(err)
 	}
 	if s.Driver == nil {
@@ -64,7 +64,7 @@ func TestDetached(t *testing.T) {
 	p := turnPlace(t)
 	holds(t, p.ok("wfs", "run", "--detach"), "one is driven in the background (pid ", "next: wfs attach one")
 	p.await("agent-1.pid")
-	pid := p.driver()
+	pid := p.driver("one")
 	if pid == "" {
 		t.Fatal("nobody drives")
 	}
@@ -163,7 +163,7 @@ func TestDetachedSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	shell.wait()
-	if p.driver() == "" {
+	if p.driver("one") == "" {
 		t.Fatal("the run in the background has ended with its terminal")
 	}
 	p.write("../home/go", "go\n")
@@ -178,7 +178,7 @@ func TestStopNow(t *testing.T) {
 	p.ok("wfs", "new", "one")
 	p.ok("wfs", "run", "--detach")
 	p.await("agent.pid")
-	pid := p.driver()
+	pid := p.driver("one")
 	attached := p.start("wfs", "attach")
 	attached.await("attached to")
 	holds(t, p.ok("wfs", "stop", "--now"), "the run has ended: interrupted in WORK", "next: wfs run")
@@ -208,7 +208,7 @@ func TestDetachedKilled(t *testing.T) {
 	attached.await("attempt 1 works")
 	p.ok("wfs", "note", "not yet taken in")
 	p.ok("wfs", "stop")
-	for _, pid := range []string{p.driver(), p.read("agent-1.pid")} {
+	for _, pid := range []string{p.driver("one"), p.read("agent-1.pid")} {
 		n, err := strconv.Atoi(pid)
 		if err != nil {
 			t.Fatal(err)
@@ -289,7 +289,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	p.ok("wfs", "note", "heard while waiting")
 	p.until("the note", func() bool { return len(p.inbox()) == 0 })
 	holds(t, p.ok("wfs", "stop"), "ends at its next step")
-	p.until("the end", func() bool { return p.driver() == "" })
+	p.until("the end", func() bool { return p.driver("one") == "" })
 	holds(t, p.ok("wfs", "status"), "paused in WORK (stopped, as asked)")
 	p.exits(exitWaiting, []string{"wfs", "run", "--no-wait"}, "waiting for a limit")
 }

@@ -93,7 +93,7 @@ func TestOnEventHangs(t *testing.T) {
 	r := p.start("wfs", "run")
 	r.await("completed: everything")
 	p.await("event.pid")
-	p.until("the end of the driving", func() bool { return p.driver() == "" })
+	p.until("the end of the driving", func() bool { return p.driver("one") == "" })
 	out, exit := r.wait()
 	if exit != exitOK {
 		t.Fatalf("exit %d: %s", exit, out)

@@ -37,6 +37,9 @@ func TestHeld(t *testing.T) {
 	for _, args := range []string{"run", "run one", "checkpoint", "switch other", "switch main", "new three", "resume one", "resume --fresh", "finish", "undo", "resume other"} {
 		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid, "hint: wfs attach")
 	}
+	p.write(".git/index.lock", "of the agent's git")
+	p.exits(exitHeld, []string{"wfs", "checkpoint"}, "this work tree is in use by `wfs run`", pid)
+	p.ok("rm", ".git/index.lock")
 	p.ok("git", "worktree", "add", "-q", "-b", "elsewhere", "../linked")
 	p.exits(exitError, []string{"wfs", "-C", "../linked", "switch", "one"}, "WFS-one is checked out in another work tree") // it stays there
 	for _, args := range []string{"resume one", "resume one --at 0"} {

@@ -102,6 +102,12 @@ func (a *app) inOrder(ctx context.Context, detached bool) error {
 // begin is ready for verbs that change the work tree: they look at HEAD and files only when they have its lock, and when
 // a move that somebody began there has come to its end.
 func (a *app) begin(ctx context.Context, command string, detached bool) error {
+	if err := a.openFor(ctx, true); err != nil {
+		return err
+	}
+	if err := a.notHeld(command); err != nil {
+		return err
+	}
 	if err := a.inOrder(ctx, detached); err != nil {
 		return err
 	}
@@ -112,6 +118,19 @@ func (a *app) begin(ctx context.Context, command string, detached bool) error {
 	}
 	a.sweep(ctx, command)
 	return a.hold(command)
+}
+
+// notHeld turns a command away while another one works here. It is looked at first, because locks of git's that are
+// there meanwhile are that one's, or its agent's, and not worth waiting for.
+func (a *app) notHeld(command string) error {
+	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err != nil || !held {
+		return err
+	}
+	l, err := a.clone.LockWorktree(a.repo.Worktree(), a.holder(command)) // which has a little patience
+	if err == nil {
+		err = l.Release()
+	}
+	return err
 }
 
 // hold takes the lock of this work tree, then those of sessions, in a fixed order. They end with the process.

@@ -1,0 +1,40 @@
+//go:build linux && amd64
+
+package cmd
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/internal/faults"
+)
+
+// TestBar10ReadersChangeNothing: commands that read make no call that changes a file, and so no lock: not they, and no
+// git below them.
+func TestBar10ReadersChangeNothing(t *testing.T) {
+	t.Parallel()
+	wfs, err := exec.LookPath("wfs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, s := range unread {
+		t.Run(s.name, func(t *testing.T) {
+			f := plainTemplate.fixture(t)
+			s.build(f)
+			for _, args := range reading {
+				argv := []string{wfs}
+				if args != "" {
+					argv = append(argv, strings.Split(args, " ")...)
+				}
+				out := traced(t, faults.Command{Argv: argv, Dir: f.dir, Env: f.env, Root: f.dir}, faults.Fault{Mode: faults.Run})
+				for _, c := range out.Calls {
+					t.Errorf("wfs %s: %s", args, c)
+				}
+				asked++
+			}
+		})
+	}
+	t.Logf("%d commands", asked)
+}
