@@ -114,6 +114,7 @@ func TestBarModel(t *testing.T) {
 				rt.Logf("kept: %s", top)
 			}
 		}()
+		(&fixture{t: t, dir: w.main}).known()
 		w.must(w.main, "wfs", "trust", "--yes")
 		w.begin(rt)
 		rt.Repeat(w.actions())

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -150,12 +152,27 @@ func diagnose(err error) failure {
 		f.Code, f.Hint = "git", "install git 2.34 or newer"
 	case errors.Is(err, session.ErrNewer), errors.Is(err, workflows.ErrNewer):
 		f.Code, f.Hint = "newer", "install a newer wfs; nothing was changed"
-	case errors.Is(err, registry.ErrCorrupt):
-		f.Code, f.Hint = "corrupt", "nothing was changed; the checkpoints are in the refs: git log refs/wfs/SESSION/ledger"
+	case errors.Is(err, durable.ErrNotPrivate):
+		f.Code, f.Hint = "not_private", "wfs doctor"
+	case errors.Is(err, durable.ErrNoLocks):
+		f.Code, f.Hint = "no_locks", "clone the repository onto a local disk: git clone . DIRECTORY"
+	case damaged(err):
+		f.Code, f.Hint = "corrupt", "wfs doctor"
 	case errors.Is(err, context.Canceled):
 		f.Code, f.Exit = "interrupted", exitInterrupted
 	}
 	return f
+}
+
+// damaged reports whether an error is about state that cannot be used as it is: the doctor says which, and what to do.
+func damaged(err error) bool {
+	for _, kind := range []error{registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+		durable.ErrNotRegular, durable.ErrTooLarge, durable.ErrReplaced} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // print shows an error: one clear line, and the next command to type.

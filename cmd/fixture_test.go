@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/registry"
 )
 
 // fixture is a repository with two sessions, the first of them current, and things of the user's that must not be
@@ -101,7 +103,23 @@ func (p *template) at(t *testing.T, top string) *fixture {
 	if out, err := exec.Command("cp", "-a", p.top, top).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+	f := &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+	f.known()
+	return f
+}
+
+// known gives a copy of a clone an identity of its own, as its first command that writes would.
+func (f *fixture) known() {
+	f.t.Helper()
+	c := registry.Open(filepath.Join(f.dir, ".git/wfs"))
+	place, _, now, err := c.Whence()
+	if err == nil && place == registry.Copied {
+		now.ID = filepath.Base(filepath.Dir(filepath.Dir(f.dir)))
+		err = c.Identify(now)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // removeAll removes a directory whatever modes there are in it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func guardText(c *workflows.Config) []byte {
 // guardFile is a file with that text, for looking at a work tree before a session exists.
 func (a *app) guardFile(text []byte) (string, error) {
 	path := filepath.Join(a.repo.StateDir(), "held-out")
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+	if old, err := durable.ReadFile(path, int64(len(text))); err == nil && bytes.Equal(old, text) {
 		return path, nil
 	}
 	if err := durable.MkdirAll(a.repo.StateDir()); err != nil {

@@ -32,10 +32,11 @@ type app struct {
 	clone   *registry.Clone
 	eng     *engine.Engine
 	locks   []*durable.Lock
-	since   int64      // Unix seconds: when the first lock was asked for
-	notices *notices   // of a run, nil for other verbs
-	claimed session.ID // locked already, to complete its move
-	away    session.ID // acting on this one in its own work tree, which is not where the command was typed
+	since   int64               // Unix seconds: when the first lock was asked for
+	notices *notices            // of a run, nil for other verbs
+	claimed session.ID          // locked already, to complete its move
+	mending map[session.ID]bool // whose locks the doctor has taken
+	away    session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -88,6 +89,9 @@ func (a *app) inOrder(ctx context.Context, detached bool) error {
 		return err
 	}
 	err := a.repo.Ready(ctx, detached)
+	if err == nil {
+		return a.know(ctx)
+	}
 	var not *gitstate.ReadyError
 	if errors.As(err, &not) && (not.Code == gitstate.NotCommitted || not.Code == gitstate.NotBorn) { // or HEAD is on a session's branch that was deleted
 		if id, e := a.current(ctx); e == nil && id != "" {
@@ -367,4 +371,11 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	return w.judge(p, runDir).Baseline(ctx, p, tree, runDir)
 }
 
-func (w *works) Alive(runID string) []int { return w.runner().Alive(runID) }
+// Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.
+func (w *works) Alive(runID string) []int {
+	alive := w.runner().Alive(runID)
+	if len(alive) > 0 && !w.app.clone.Ours(runID) {
+		return nil
+	}
+	return alive
+}

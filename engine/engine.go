@@ -22,6 +22,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// ErrUnreadable is returned for a session whose events or documents are there and make no sense.
+var ErrUnreadable = errors.New("what is kept of it cannot be used")
+
 // Engine is what all verbs share.
 type Engine struct {
 	Store Store
@@ -84,7 +87,9 @@ func (e *Engine) view(ctx context.Context, id session.ID, tip session.Commit, li
 	if err != nil {
 		return v, err
 	}
-	v.Session, err = session.Extend(s, v.Live)
+	if v.Session, err = session.Extend(s, v.Live); err != nil {
+		err = fmt.Errorf("session %s: %w: its journal: %w", id, ErrUnreadable, err)
+	}
 	return v, err
 }
 
@@ -105,9 +110,12 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 	}
 	events, err := e.History(ctx, id)
 	if err != nil {
-		return s, fmt.Errorf("session %s: session.json at %s cannot be used, and neither can its history: %w", id, tip.Short(), err)
+		return s, fmt.Errorf("session %s: %w: session.json at %s cannot be used, and neither can its history: %w", id, ErrUnreadable, tip.Short(), err)
 	}
-	return session.Fold(events)
+	if s, err = session.Fold(events); err != nil {
+		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
+	}
+	return s, err
 }
 
 // document reads one document of a session's newest ledger commit.
@@ -189,7 +197,7 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	}
 	h.plan = plan
 	if h.Plan, err = e.DecodePlan(plan); err != nil {
-		return nil, fmt.Errorf("session %s: plan.json: %w", id, err)
+		return nil, fmt.Errorf("session %s: %w: plan.json: %w", id, ErrUnreadable, err)
 	}
 	if err := h.keepExclude(ctx); err != nil {
 		return nil, err

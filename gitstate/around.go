@@ -3,18 +3,18 @@ package gitstate
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // IgnoredBefore lists untracked paths that an exclude file names one by one, because they were ignored once, and that
 // the repository's own rules do not ignore by now. What its guard holds out is none of them.
 func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, error) {
-	text, err := os.ReadFile(exclude)
+	text, err := durable.ReadFile(exclude, maxRules)
 	if err != nil {
 		return nil, err
 	}

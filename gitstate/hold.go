@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -42,6 +43,9 @@ func filled(name string) bool {
 	return false
 }
 
+// maxRules bounds a session's exclude file, in bytes.
+const maxRules = 16 << 20
+
 // holding is what a snapshot is to do about what git does not track.
 type holding struct {
 	rules   []byte         // the session's exclude file
@@ -57,7 +61,7 @@ type holding struct {
 // head is the commit that the work tree builds on, "" for none: what that tracks is never held out.
 func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (h holding, err error) {
 	if exclude != "" {
-		if h.rules, err = os.ReadFile(exclude); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if h.rules, err = durable.ReadFile(exclude, maxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return h, err
 		}
 	}

@@ -118,7 +118,7 @@ func TestReads(t *testing.T) {
 				t.Errorf("changes: %v, %v", changes, err)
 			}
 			missing := session.Commit(strings.Repeat("1", r.idLength()))
-			if _, err := r.File(ctx, missing, "session.json"); !errors.Is(err, errNoObject) {
+			if _, err := r.File(ctx, missing, "session.json"); !errors.Is(err, ErrNoObject) {
 				t.Errorf("a file of a missing commit: %v", err)
 			}
 			for c, want := range map[session.Commit]bool{tip: true, missing: false} {
@@ -233,7 +233,7 @@ func TestDamageIsNotAbsence(t *testing.T) {
 		if got, err := r.Exists(ctx, r.head()); err != nil || got {
 			t.Errorf("a commit without its file exists: %v, %v", got, err)
 		}
-		if got, err := r.File(ctx, r.head(), "a.txt"); !errors.Is(err, errNoObject) {
+		if got, err := r.File(ctx, r.head(), "a.txt"); !errors.Is(err, ErrNoObject) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})

@@ -19,8 +19,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// errNoObject says that an object is not in the repository.
-var errNoObject = errors.New("no such object")
+// ErrNoObject says that an object is not in the repository.
+var ErrNoObject = errors.New("no such object")
 
 // maxPackIndex is the size of a pack's index, in bytes, up to which go-git reads objects of the pack: it loads the index
 // whole before it finds the first of them. Git maps it, and starts faster than 64 MB are read.
@@ -79,7 +79,7 @@ func knownExtensions(config string) bool {
 	return true
 }
 
-// object returns an object's kind ("commit", "tree", "blob", "tag") and content, errNoObject when it is not there.
+// object returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
 func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if len(id) != r.idLength() || !isHex(id) {
 		return "", nil, fmt.Errorf("%q is no object id", id)
@@ -124,7 +124,7 @@ func (rd *reader) object(commonDir, id string) (kind string, data []byte, err er
 			return p.object(hash)
 		}
 	}
-	return "", nil, fmt.Errorf("%s: %w", id, errNoObject)
+	return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
 }
 
 func (rd *reader) list(dir string) error {
@@ -227,7 +227,7 @@ func (r *Repo) catFile(ctx context.Context, id string) (kind string, data []byte
 	head, rest, _ := bytes.Cut(out, []byte("\n"))
 	fields := strings.Fields(string(head)) // <id> <kind> <size>, or <id> missing
 	if len(fields) == 2 && fields[1] == "missing" {
-		return "", nil, fmt.Errorf("%s: %w", id, errNoObject)
+		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
 	}
 	if len(fields) != 3 {
 		return "", nil, fmt.Errorf("git gave an unexpected answer about object %s: %q", id, cut(string(head), 100))

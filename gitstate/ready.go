@@ -61,6 +61,17 @@ func (e *ReadyError) Error() string {
 // Ready reports, as a *ReadyError or *LockedError, what keeps wfs from writing here, before anything is written. detached
 // allows a HEAD that is on no branch.
 func (r *Repo) Ready(ctx context.Context, detached bool) error {
+	if err := r.Fit(ctx, detached); err != nil {
+		return err
+	}
+	if err := r.awaitRefLocks(ctx); err != nil {
+		return err
+	}
+	return r.awaitIndexLock(ctx)
+}
+
+// Fit is Ready for somebody who only wants to know: what is locked now is not looked at.
+func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	operation, err := r.InProgress(ctx)
 	if err != nil {
 		return err
@@ -100,10 +111,7 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if len(index.unmerged) > 0 {
 		return unmerged(index)
 	}
-	if err := r.awaitRefLocks(ctx); err != nil {
-		return err
-	}
-	return r.awaitIndexLock(ctx)
+	return nil
 }
 
 // Able reports what else keeps wfs from writing here: a git that is too old, or, as a *ReadyError, one that does not know
@@ -156,7 +164,7 @@ func lastLine(s string) string {
 var lockMark = []byte("locked by wfs\n")
 
 func oursByMark(path string) bool {
-	data, err := os.ReadFile(path)
+	data, err := durable.ReadFile(path, int64(len(lockMark)))
 	return err == nil && bytes.Equal(data, lockMark)
 }
 

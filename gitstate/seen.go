@@ -47,9 +47,15 @@ func (s dirStamp) settled(now uint64) bool {
 // fileTime is now, by the clock of the file system, in nanoseconds; 0 when that cannot be told.
 func (r *Repo) fileTime() uint64 {
 	path := filepath.Join(r.worktreeDir(), "clock")
-	if durable.MkdirAll(r.worktreeDir()) != nil || os.WriteFile(path, nil, 0o600) != nil {
+	_ = os.Remove(path) // of a killed command
+	if durable.MkdirAll(r.worktreeDir()) != nil {
 		return 0
 	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0
+	}
+	f.Close()
 	defer os.Remove(path)
 	st, err := os.Stat(path)
 	if err != nil {
@@ -58,12 +64,14 @@ func (r *Repo) fileTime() uint64 {
 	return uint64(st.ModTime().UnixNano())
 }
 
+const maxSeen = 256 << 20 // bytes
+
 func (r *Repo) seenFile() string { return filepath.Join(r.worktreeDir(), "seen") }
 
 // seenDirs reads what is remembered, by path. What cannot be read is nothing.
 func (r *Repo) seenDirs() map[string]seenDir {
 	seen := map[string]seenDir{}
-	data, err := os.ReadFile(r.seenFile())
+	data, err := durable.ReadFile(r.seenFile(), maxSeen)
 	if err != nil {
 		return seen
 	}

@@ -55,7 +55,13 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 // there was left by a process that was killed.
 func removeLeftovers(index string) error {
 	for _, old := range []string{index, index + ".lock"} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := os.Remove(old)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			_, err = durable.MoveAside(old) // a directory, and not by us
+		} else {
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -365,7 +371,7 @@ func (r *Repo) combineExcludes(ctx context.Context, rules []byte) error {
 		all = append(all, '\n')
 	}
 	all = append(all, rules...)
-	if old, err := os.ReadFile(r.excludesPath()); err == nil && bytes.Equal(old, all) {
+	if old, err := durable.ReadFile(r.excludesPath(), int64(len(all))); err == nil && bytes.Equal(old, all) {
 		return nil
 	}
 	if err := durable.MkdirAll(r.worktreeDir()); err != nil {

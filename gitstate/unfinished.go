@@ -17,11 +17,13 @@ import (
 // that wrote them. So a move notes its two trees before it begins. A file that a noted move was to add, in a place that
 // was free, and that holds the beginning of what it was to write, is the move's own.
 
+const maxMoving = 1 << 20 // bytes
+
 // movingFile holds a line "<from> <target>" for every move since the last one that ended.
 func (r *Repo) movingFile() string { return filepath.Join(r.worktreeDir(), "moving") }
 
 func (r *Repo) beginMove(from, target session.Tree) error {
-	noted, err := os.ReadFile(r.movingFile())
+	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if err != nil && !absent(err) {
 		return err
 	}
@@ -41,7 +43,7 @@ func (r *Repo) endMove() error {
 
 // tornFiles returns those paths that changes add and that hold what an interrupted move began to write there.
 func (r *Repo) tornFiles(ctx context.Context, changes []treeChange) (map[string]bool, error) {
-	noted, err := os.ReadFile(r.movingFile())
+	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if absent(err) {
 		return nil, nil
 	}

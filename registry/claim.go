@@ -19,6 +19,9 @@ type claim struct {
 	Session session.ID `json:"session"`
 }
 
+// ClaimFile is the path of a work tree's claim, whether it is there or not.
+func (c *Clone) ClaimFile(worktree string) string { return c.claimFile(worktree) }
+
 func (c *Clone) claimFile(worktree string) string {
 	return filepath.Join(filepath.Dir(c.worktreeLock(worktree)), "claim")
 }
@@ -37,21 +40,30 @@ func (c *Clone) Claim(worktree string, id session.ID) error {
 
 // Claimed returns the session that began to move a work tree and may not have ended it, "" for none.
 func (c *Clone) Claimed(worktree string) (session.ID, error) {
-	data, err := durable.ReadFile(c.claimFile(worktree), 4096)
+	id, err := readClaim(c.claimFile(worktree))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
+	return id, err
+}
+
+func readClaim(path string) (session.ID, error) {
+	data, err := durable.ReadFile(path, 4096)
 	if err != nil {
 		return "", err
 	}
 	var cl claim
 	if err := json.Unmarshal(data, &cl); err != nil {
-		return "", fmt.Errorf("%w: %s: %v", ErrCorrupt, c.claimFile(worktree), err)
+		return "", fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
 	}
 	if cl.Version > FormatVersion {
-		return "", fmt.Errorf("%s: %w", c.claimFile(worktree), session.ErrNewer)
+		return "", fmt.Errorf("%s: %w", path, session.ErrNewer)
 	}
-	return session.ParseID(string(cl.Session))
+	id, err := session.ParseID(string(cl.Session))
+	if err != nil {
+		return "", fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+	}
+	return id, nil
 }
 
 // Unclaim says that a move has come to its end.

@@ -51,22 +51,36 @@ func (c *Clone) sessionDir(id session.ID) (string, error) {
 	return filepath.Join(c.dir, "sessions", string(id)), nil
 }
 
-// make makes a directory below the clone's, level by level, so that a link at any level is refused.
+// make makes a directory below the clone's, level by level, so that a link at any level is refused, and a directory that
+// others may write to.
 func (c *Clone) make(dir string) error {
-	for _, level := range c.levels(dir) {
+	for i, level := range c.levels(dir) {
 		if err := durable.MkdirAll(level); err != nil {
+			return err
+		}
+		if i > 0 {
+			continue
+		}
+		if _, err := c.private(level); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// private is durable.CheckPrivateDir. Git has accepted the owner of its own directory, or nobody would be here.
+func (c *Clone) private(dir string) (found bool, err error) {
+	return durable.CheckPrivateDir(dir, filepath.Dir(c.dir))
+}
+
 // check looks at the same levels without making any. found is false when one is absent.
 func (c *Clone) check(dir string) (found bool, err error) {
+	look := c.private // nobody else comes below it
 	for _, level := range c.levels(dir) {
-		if found, err := durable.CheckDir(level); !found || err != nil {
+		if found, err := look(level); !found || err != nil {
 			return false, err
 		}
+		look = durable.CheckDir
 	}
 	return true, nil
 }

@@ -1,7 +1,9 @@
 package registry
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,18 +44,58 @@ func (c *Clone) RunDir(id session.ID, runID string) (string, error) {
 // ExcludeFile is the path of the session's exclude file, "" when it has none.
 func (j *Journal) ExcludeFile() string { return j.clone.ExcludeFile(j.id) }
 
+// An exclude file begins with a sum of what follows it. What is left of one that was cut short would let files into
+// checkpoints that the session keeps out, and its last rule may mean anything.
+const sumMark = "#sum "
+
+func seal(text []byte) []byte { return append([]byte(sumMark+sumOf(text)), text...) }
+
+// unseal returns the text behind the sum. A file that has none was written before there were sums.
+func unseal(data []byte) []byte {
+	if text, ok := bytes.CutPrefix(data, []byte(sumMark)); ok && len(text) > len(sumOf(nil)) {
+		return text[len(sumOf(nil)):]
+	}
+	return data
+}
+
+// checkSum reports whether an exclude file is whole: it has its sum, or the guard of a file without one.
+func checkSum(data []byte) error {
+	text, sealed := bytes.CutPrefix(data, []byte(sumMark))
+	n := len(sumOf(nil))
+	if sealed && len(text) >= n && sumOf(text[n:]) == string(text[:n]) {
+		return nil
+	}
+	if rules, _ := session.SplitGuard(data); !sealed && len(rules) < len(data) && data[len(data)-1] == '\n' {
+		return nil
+	}
+	return fmt.Errorf("%w: its sum is another", ErrCorrupt)
+}
+
 // Exclude returns the text of the session's exclude file, nil when it has none.
 func (j *Journal) Exclude() ([]byte, error) {
 	text, err := durable.ReadFile(filepath.Join(j.dir, excludeName), maxExclude)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return text, err
+	return unseal(text), err
 }
 
 // SetExclude replaces the session's exclude file durably.
 func (j *Journal) SetExclude(content []byte) error {
-	return durable.WriteFile(filepath.Join(j.dir, excludeName), content, 0o600)
+	return durable.WriteFile(filepath.Join(j.dir, excludeName), seal(content), 0o600)
+}
+
+// soundExclude moves an exclude file aside that is damaged: it is written anew from the ledger then.
+func (j *Journal) soundExclude() error {
+	path := filepath.Join(j.dir, excludeName)
+	err := checkExclude(j.clone, path, nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, ErrCorrupt), errors.Is(err, durable.ErrNotRegular), errors.Is(err, durable.ErrTooLarge):
+		_, err = durable.MoveAside(path)
+	}
+	return err
 }
 
 // ExcludeFile is the path of a session's exclude file, "" when it has none.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -57,26 +58,45 @@ func (c *Clone) HalfMade() ([]HalfMade, error) {
 			continue // a file that was being written
 		}
 		path := filepath.Join(c.halfMadeDir(), f.Name())
-		data, err := durable.ReadFile(path, maxHalfMade)
+		h, err := readHalfMade(path, id)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		var h HalfMade
-		if err := json.Unmarshal(data, &h); err != nil || h.Session != id {
-			return nil, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
-		}
-		if h.Version > FormatVersion {
-			return nil, fmt.Errorf("%s: %w", path, session.ErrNewer)
-		}
-		if !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && filepath.Dir(h.Trash) != filepath.Dir(h.Dir) {
-			return nil, fmt.Errorf("%w: %s names no directory", ErrCorrupt, path)
-		}
 		list = append(list, h)
 	}
 	return list, err
+}
+
+func readHalfMade(path string, id session.ID) (h HalfMade, err error) {
+	data, err := durable.ReadFile(path, maxHalfMade)
+	if err != nil {
+		return h, err
+	}
+	if err := json.Unmarshal(data, &h); err != nil {
+		return h, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+	}
+	if h.Version > FormatVersion {
+		return h, fmt.Errorf("%s: %w", path, session.ErrNewer)
+	}
+	if h.Session != id || !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && !h.isTrash() {
+		return h, fmt.Errorf("%w: %s names no directory of that session", ErrCorrupt, path)
+	}
+	return h, nil
+}
+
+// TrashOf is where a work tree is moved to be removed. salt tells it from others.
+func TrashOf(dir, salt string) string {
+	return filepath.Join(filepath.Dir(dir), trashPrefix(dir)+salt)
+}
+
+func trashPrefix(dir string) string { return "." + filepath.Base(dir) + ".wfs-removed-" }
+
+// isTrash reports whether the trash is what TrashOf makes: everything in it is removed.
+func (h HalfMade) isTrash() bool {
+	return filepath.Dir(h.Trash) == filepath.Dir(h.Dir) && strings.HasPrefix(filepath.Base(h.Trash), trashPrefix(h.Dir))
 }
 
 // ForgetHalfMade removes a session's entry, if there is one.

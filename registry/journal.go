@@ -57,6 +57,9 @@ func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
 	}
 	sweep(dir)
 	j := &Journal{clone: c, id: id, dir: dir, name: name}
+	if err := j.soundExclude(); err != nil {
+		return nil, err
+	}
 	if err := j.load(); err != nil {
 		return nil, err
 	}

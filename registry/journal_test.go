@@ -534,7 +534,7 @@ func TestExclude(t *testing.T) {
 	if err != nil || string(text) != ".env\n" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	if on, err := os.ReadFile(c.ExcludeFile("auth")); err != nil || string(on) != ".env\n" || j.ExcludeFile() != c.ExcludeFile("auth") {
+	if on, err := os.ReadFile(c.ExcludeFile("auth")); err != nil || string(unseal(on)) != ".env\n" || j.ExcludeFile() != c.ExcludeFile("auth") {
 		t.Fatalf("%q, %v", on, err)
 	}
 }

@@ -45,22 +45,26 @@ func (c *Clone) KeepProvided(worktree string, p Provided) error {
 // Provided returns what was written down for a session's work tree in a directory, the zero value when nothing was, or
 // when it was about another one of that name.
 func (c *Clone) Provided(worktree string, id session.ID, dir string) (Provided, error) {
-	data, err := durable.ReadFile(c.providedFile(worktree), maxProvided)
+	p, err := readProvided(c.providedFile(worktree))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Provided{}, nil
 	}
-	if err != nil {
+	if err != nil || p.Session != id || p.Dir != dir {
 		return Provided{}, err
 	}
-	var p Provided
+	return p, nil
+}
+
+func readProvided(path string) (p Provided, err error) {
+	data, err := durable.ReadFile(path, maxProvided)
+	if err != nil {
+		return p, err
+	}
 	if err := json.Unmarshal(data, &p); err != nil {
-		return Provided{}, fmt.Errorf("%w: %s: %v", ErrCorrupt, c.providedFile(worktree), err)
+		return p, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
 	}
 	if p.Version > FormatVersion {
-		return Provided{}, fmt.Errorf("%s: %w", c.providedFile(worktree), session.ErrNewer)
-	}
-	if p.Session != id || p.Dir != dir {
-		return Provided{}, nil
+		return p, fmt.Errorf("%s: %w", path, session.ErrNewer)
 	}
 	return p, nil
 }

@@ -110,3 +110,16 @@ func Probe(path string) (held bool, info []byte, err error) {
 	info, err = io.ReadAll(io.NewSectionReader(f, 0, maxInfo))
 	return held, info, err
 }
+
+// HasLocks reports, as ErrNoLocks, that the file system of a file has no locks. It writes nothing.
+func HasLocks(path string) error {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // gives the shared lock back
+	if err := lockFile(f, false); !errors.Is(err, ErrLocked) {
+		return err
+	}
+	return nil
+}

@@ -14,7 +14,7 @@ func open(path string, flag int) (*os.File, error) { return os.OpenFile(path, fl
 // may be lost with the power.
 func SyncDir(string) error { return nil }
 
-func checkOwner(string, fs.FileInfo) error { return nil }
+func checkOwner(string, fs.FileInfo, []fs.FileInfo) error { return nil }
 
 // The byte that is locked lies far behind the text for people: a Windows lock forbids others to read what it covers.
 const lockOffset = 1 << 30
@@ -36,3 +36,6 @@ func lockFile(f *os.File, exclusive bool) error {
 		return &fs.PathError{Op: "LockFileEx", Path: f.Name(), Err: err}
 	}
 }
+
+// FileID knows nothing here.
+func FileID(fs.FileInfo) (device, inode uint64, known bool) { return 0, 0, false }

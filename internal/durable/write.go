@@ -135,9 +135,10 @@ func CheckDir(dir string) (found bool, err error) {
 	return true, nil
 }
 
-// CheckPrivateDir is CheckDir for a directory whose files are believed: it must also belong to the user (or root), and
-// nobody else may write to it. On Windows, where modes say nothing, it is CheckDir.
-func CheckPrivateDir(dir string) (found bool, err error) {
+// CheckPrivateDir is CheckDir for a directory whose files are believed: it must also belong to the user (or root, or
+// whoever owns the directory that is named besides), and nobody else may write to it. On Windows, where modes say
+// nothing, it is CheckDir.
+func CheckPrivateDir(dir string, besides ...string) (found bool, err error) {
 	if found, err := CheckDir(dir); !found || err != nil {
 		return found, err
 	}
@@ -145,5 +146,11 @@ func CheckPrivateDir(dir string) (found bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return true, checkOwner(dir, info)
+	var others []fs.FileInfo
+	for _, b := range besides {
+		if other, err := os.Stat(b); err == nil {
+			others = append(others, other)
+		}
+	}
+	return true, checkOwner(dir, info, others)
 }

@@ -1,0 +1,121 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// branch looks where a session's branch is. One that somebody deleted, renamed or rewrote is that person's doing: it is
+// said, and never put back.
+func (e *examination) branch(id session.ID, tip session.Commit) error {
+	a, name := e.a, session.BranchOf(id)
+	v, err := a.eng.Load(e.ctx, id, tip)
+	if err != nil {
+		return nil //nolint:nilerr // said of the journal
+	}
+	s := &v.Session
+	c := s.At(s.Current)
+	if c == nil || s.Status.Final() {
+		return nil
+	}
+	at, err := a.repo.Ref(e.ctx, name)
+	if errors.Is(err, gitstate.ErrBrokenRef) {
+		return nil // said of the ref
+	}
+	if err != nil {
+		return err
+	}
+	f := finding{About: "branch", Session: id, Where: name}
+	if at == "" {
+		f.Level, f.What, f.Follows = findBlocks, "is not there; its checkpoints are", "the session cannot be driven"
+		f.Next = engine.BranchGone(s).Hint
+		if other := e.renamed(c.Code); other != "" {
+			f.What = fmt.Sprintf("is not there; %s is where it was: renamed?", other)
+			f.Next = fmt.Sprintf("git branch -m %s %s", other, strings.TrimPrefix(name, "refs/heads/"))
+		}
+		e.add(f)
+		return nil
+	}
+	below, err := a.repo.IsAncestor(e.ctx, c.Code, at)
+	if err != nil || below {
+		return nil //nolint:nilerr // said of the objects
+	}
+	f.Level, f.What = findWarns, fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number)
+	f.Follows = "the next checkpoint joins both"
+	f.Next = fmt.Sprintf("nothing, or wfs resume %s --at %d", id, c.Number)
+	e.add(f)
+	return nil
+}
+
+// renamed is the one branch of the user's that is at a commit, "" for none or several.
+func (e *examination) renamed(c session.Commit) string {
+	all, err := e.a.repo.Branches(e.ctx)
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] != c || strings.HasPrefix(name, session.BranchPrefix) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = strings.TrimPrefix(name, "refs/heads/")
+	}
+	return found
+}
+
+// workTrees looks where sessions are checked out.
+func (e *examination) workTrees() error {
+	a := e.a
+	trees, err := a.repo.Worktrees(e.ctx)
+	if err != nil {
+		return err
+	}
+	on := map[session.ID][]gitstate.Worktree{}
+	for _, t := range trees {
+		id := sessionOf(t.Branch)
+		if id == "" || e.tips[id] == "" {
+			continue
+		}
+		on[id] = append(on[id], t)
+		if t.Gone && !t.Locked {
+			var r *session.Refusal
+			if errors.As(goneRefusal(id, &t), &r) {
+				e.add(finding{Level: findWarns, About: "work tree", Session: id, Where: t.Path, What: "is not there any more",
+					Follows: fmt.Sprintf("git believes that session %s is checked out there", id), Next: r.Hint})
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(on)) {
+		there := slices.DeleteFunc(on[id], func(t gitstate.Worktree) bool { return t.Gone && !t.Locked })
+		if len(there) > 1 {
+			e.add(finding{Level: findBlocks, About: "work tree", Session: id, Where: there[1].Path, What: "the session is checked out here and in " + there[0].Path,
+				Follows: "a checkpoint of the one would take back the other's", Next: "git -C " + quoted(there[1].Path) + " switch --detach"})
+		}
+	}
+	if original, err := a.repo.CopyOf(); err == nil && original != "" {
+		e.add(finding{Level: findBlocks, About: "work tree", Where: a.repo.Root(), What: "this directory is a copy of the work tree " + original, Follows: "git takes both for one, with one index: nothing is written from here",
+			Next: copyHint(a.repo.Root())})
+	}
+	claimed, err := a.clone.Claimed(a.repo.Worktree())
+	if err != nil || claimed == "" {
+		return nil //nolint:nilerr // said among the files
+	}
+	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err == nil && !held {
+		e.add(finding{Level: findTells, About: "work tree", Session: claimed, Where: a.repo.Root(), What: "a move was interrupted", Follows: "the next command that changes something completes it"})
+	}
+	return nil
+}
+
+func copyHint(dir string) string {
+	return fmt.Sprintf("rm %s/.git, then git worktree add a new one; or git worktree repair %s if the other one is not wanted", quoted(dir), quoted(dir))
+}

@@ -1,0 +1,16 @@
+//go:build linux || darwin
+
+package durable
+
+import "golang.org/x/sys/unix"
+
+// SpaceAt returns what is left where a path is; known is false where the system does not say.
+func SpaceAt(path string) (s Space, known bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return Space{}, false
+	}
+	s.Bytes = uint64(st.Bavail) * uint64(st.Bsize)
+	s.Files, s.Count = uint64(st.Ffree), st.Files > 0 // some file systems make inodes as they are needed, and say 0 of 0
+	return s, true
+}

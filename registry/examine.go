@@ -1,0 +1,207 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Flaw is something below a clone's directory that is not as it should be.
+type Flaw struct {
+	Path string   // where, absolute
+	Kind FileKind // what it ought to be; the zero value for the clone's own directory
+	// Session and Worktree are whose it is, "" for nobody's; Worktree as it stands in the file's path.
+	Session  session.ID
+	Worktree string
+	Err      error // session.ErrNewer, wrapped, for what a newer wfs wrote: it is left alone
+	Wrong    bool  // it is of the wrong type, so that nobody can have it open
+	Left     bool  // a file that was being written when its writer died: nothing is wrong with it
+}
+
+// Examine looks at everything that this clone keeps. It writes nothing and opens nothing that could block. What is
+// returned beside an error is what was found until then.
+func (c *Clone) Examine() ([]Flaw, error) {
+	found, err := c.private(c.dir)
+	if errors.Is(err, durable.ErrNotPrivate) {
+		return []Flaw{{Path: c.dir, Err: err, Wrong: !isDir(c.dir)}}, nil
+	}
+	if err != nil || !found {
+		return nil, err
+	}
+	e := examiner{clone: c, kinds: Layout()}
+	err = e.dir("")
+	return e.flaws, err
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+type examiner struct {
+	clone *Clone
+	kinds []FileKind
+	flaws []Flaw
+}
+
+// dir looks at what stands in a directory, by its path below the clone's.
+func (e *examiner) dir(rel string) error {
+	entries, err := os.ReadDir(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		at := path.Join(rel, entry.Name())
+		if durable.IsAside(entry.Name()) {
+			continue
+		}
+		if strings.HasPrefix(entry.Name(), durable.TempPrefix) {
+			e.add(at, FileKind{Name: "unfinished file", Cache: true}, Flaw{Left: true})
+			continue
+		}
+		kind := KindOf(e.kinds, at)
+		if kind == nil { // nobody's, or a newer wfs's
+			continue
+		}
+		if err := e.look(at, *kind, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
+	full := filepath.Join(e.clone.dir, filepath.FromSlash(rel))
+	switch {
+	case kind.Dir && !entry.IsDir():
+		e.add(rel, kind, Flaw{Err: fmt.Errorf("is not a directory (%s)", typeOf(entry)), Wrong: true})
+		return nil
+	case !kind.Dir && !entry.Type().IsRegular():
+		e.add(rel, kind, Flaw{Err: fmt.Errorf("is not a regular file (%s)", typeOf(entry)), Wrong: true})
+		return nil
+	case kind.Dir:
+		if _, err := os.ReadDir(full); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			e.add(rel, kind, Flaw{Err: err})
+			return nil
+		}
+		if e.goesOn(rel) {
+			return e.dir(rel)
+		}
+		return nil
+	case kind.check == nil:
+		return nil
+	}
+	err := kind.check(e.clone, full, strings.Split(rel, "/"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // gone meanwhile
+		e.add(rel, kind, Flaw{Err: err})
+	}
+	return nil
+}
+
+// goesOn reports whether the layout knows anything below a directory.
+func (e *examiner) goesOn(rel string) bool {
+	for _, k := range e.kinds {
+		above := path.Dir(k.Pattern)
+		if ok, err := path.Match(above, rel); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *examiner) add(rel string, kind FileKind, f Flaw) {
+	f.Path, f.Kind = filepath.Join(e.clone.dir, filepath.FromSlash(rel)), kind
+	switch names := strings.Split(rel, "/"); {
+	case len(names) < 2:
+	case names[0] == "sessions", names[0] == "half-made":
+		if id, err := session.ParseID(names[1]); err == nil && string(id) == names[1] {
+			f.Session = id
+		}
+	case names[0] == "worktrees":
+		f.Worktree = names[1]
+	}
+	e.flaws = append(e.flaws, f)
+}
+
+func typeOf(entry fs.DirEntry) string {
+	switch t := entry.Type(); {
+	case t.IsDir():
+		return "a directory"
+	case t.IsRegular():
+		return "a file"
+	case t&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case t&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case t&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// What is looked for in files of one kind. names are those of the path below the clone's directory.
+
+func checkJournal(c *Clone, path string, names []string) error {
+	name := strings.TrimSuffix(strings.TrimPrefix(names[len(names)-1], "events-"), ".jsonl")
+	if _, err := tipName(session.Commit(name)); err != nil && name != noTip {
+		return nil // nobody's
+	}
+	data, err := durable.ReadFile(path, maxJournal)
+	if err != nil {
+		return err
+	}
+	_, err = parseJournal(path, name, data)
+	return err
+}
+
+func checkRequest(_ *Clone, path string, _ []string) error {
+	data, err := durable.ReadFile(path, maxRequest)
+	if err != nil {
+		return err
+	}
+	r, ok := parseRequest(data)
+	switch {
+	case !ok:
+		return errors.New("is no request")
+	case r.V > FormatVersion:
+		return session.ErrNewer
+	}
+	return nil
+}
+
+func checkExclude(_ *Clone, path string, _ []string) error {
+	data, err := durable.ReadFile(path, maxExclude)
+	if err != nil {
+		return err
+	}
+	return checkSum(data)
+}
+
+func checkClaim(_ *Clone, path string, _ []string) error {
+	_, err := readClaim(path)
+	return err
+}
+
+func checkProvided(_ *Clone, path string, _ []string) error {
+	_, err := readProvided(path)
+	return err
+}
+
+func checkHalfMade(c *Clone, path string, names []string) error {
+	id, err := session.ParseID(names[1])
+	if err != nil || string(id) != names[1] {
+		return nil
+	}
+	_, err = readHalfMade(path, id)
+	return err
+}
