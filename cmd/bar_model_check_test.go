@@ -297,10 +297,13 @@ func (w *world) sound() {
 	}
 }
 
-// same compares the files, HEAD and branches of work trees of two moments.
-func (w *world) same(what string, want, got *picture) {
+// same compares files and HEAD of some work trees, or of all, at two moments.
+func (w *world) same(what string, want, got *picture, only ...string) {
 	w.t.Helper()
 	for dir, a := range want.places {
+		if len(only) > 0 && !slices.Contains(only, dir) {
+			continue
+		}
 		b, there := got.places[dir]
 		switch {
 		case !there:

@@ -36,8 +36,11 @@ type world struct {
 	sum  *tally
 }
 
-// done is a command that came through, with what there was before and after.
-type done struct{ before, after *picture }
+// done is a command that came through in a work tree, with what there was before and after.
+type done struct {
+	dir           string
+	before, after *picture
+}
 
 // tally counts what was tried, over all worlds.
 type tally struct {

@@ -120,7 +120,7 @@ func (w *world) did(c typed, before, after *picture) {
 	last, back := w.last, w.back
 	w.last, w.back = nil, nil
 	if c.moves && (is.head != was.head || !maps.Equal(is.files, was.files) || c.at >= 0) {
-		w.last = &done{before, after}
+		w.last = &done{c.dir, before, after}
 	}
 	switch c.verb {
 	case "checkpoint":
@@ -163,13 +163,13 @@ func (w *world) did(c typed, before, after *picture) {
 		}
 		holds(is.tip, is.files)
 	case "undo":
-		if last != nil && w.untouched(last.after, before) {
-			w.same("undo", last.before, after)
+		if last != nil && last.dir == c.dir && w.untouched(last.after, before) {
+			w.same("undo", last.before, after, c.dir)
 		}
-		w.back = &done{before, after}
+		w.back = &done{c.dir, before, after}
 	case "redo":
-		if back != nil && w.untouched(back.after, before) {
-			w.same("redo", back.before, after)
+		if back != nil && back.dir == c.dir && w.untouched(back.after, before) {
+			w.same("redo", back.before, after, c.dir)
 		}
 	case "finish":
 		if !strings.HasPrefix(is.head, "refs/heads/handed-") {

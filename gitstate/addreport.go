@@ -13,6 +13,9 @@ type addReport struct {
 	unknown string        // an error that names no path which we could recognise
 }
 
+// skipNotStored is why a file is skipped that git could read and could not write as an object.
+const skipNotStored = "cannot be stored"
+
 // Sentences of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and convert.c, 2.34
 // to 2.5x. The path stands between before and after.
 var addSentences = []struct{ before, after, why string }{
@@ -23,7 +26,7 @@ var addSentences = []struct{ before, after, why string }{
 	{"error: read error while indexing ", "", "cannot be read"},
 	{"error: short read while indexing ", "", "cannot be read"},
 	{"error: unable to index file '", "'", "cannot be added"},
-	{"error: ", ": failed to insert into database", "cannot be stored"},
+	{"error: ", ": failed to insert into database", skipNotStored},
 	{"error: ", ": can only add regular files, symbolic links or git-directories", "not a regular file"},
 	{"error: invalid path '", "'", "a name that git does not allow"},
 	{"warning: could not open directory '", "': ", "directory cannot be opened"},

@@ -108,7 +108,11 @@ func (r *Repo) packAside(ctx context.Context, objects []newObject, trees ...stri
 		return nil, err
 	}
 	made.sum = sum
-	return made, side.forget(need)
+	if err := side.forget(need); err != nil {
+		made.kept.letGo()
+		return nil, err
+	}
+	return made, nil
 }
 
 // addLoose puts an object on the side. Git would look for it everywhere first, and thereby renew the time of the pack of an
@@ -145,12 +149,17 @@ func (r *Repo) showPack(path, name string) (*autoPack, error) {
 			return nil, err
 		}
 	}
+	kept, err := keepPack(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
 	for _, ext := range []string{".pack", ".idx"} { // git looks for indexes, so the pack comes first
 		if err := os.Rename(path+ext, filepath.Join(dir, name+ext)); err != nil {
+			kept.letGo()
 			return nil, err
 		}
 	}
-	return &autoPack{name: name, stamp: stamp}, durable.SyncDir(dir)
+	return &autoPack{name: name, stamp: stamp, kept: kept}, durable.SyncDir(dir)
 }
 
 // needed lists what of some trees and of everything below them is on the side.

@@ -25,6 +25,7 @@ type autoPack struct {
 	name  string    // without extension
 	stamp time.Time // its time as we have set it
 	sum   string    // of everything else, from before there was the pack
+	kept  *keptPack // until the ref leads to it
 }
 
 // keptPacks is how many packs stay, the newest included: who has just read the ref may still read what it named.

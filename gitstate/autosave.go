@@ -119,7 +119,11 @@ func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft,
 	}
 	durable.Hit(durable.AutoPacked)
 	made := session.Commit(objects[len(objects)-1].id)
-	if err := r.moveAuto(ctx, session.RefMove{Ref: AutoRef(d.Session), Old: tip, New: made}); err != nil {
+	err = r.moveAuto(ctx, session.RefMove{Ref: AutoRef(d.Session), Old: tip, New: made})
+	if pack != nil {
+		pack.kept.letGo()
+	}
+	if err != nil {
 		return "", err
 	}
 	durable.Hit(durable.AutoMoved)

@@ -120,7 +120,7 @@ func (r *Repo) complete(ctx context.Context, objects []newObject, old *index) er
 	}
 	for line := range strings.Lines(string(out)) {
 		if id, missing := strings.CutSuffix(strings.TrimSpace(line), " missing"); missing {
-			return fmt.Errorf("git did not store %s %s, and did not say why", links[id], id)
+			return fmt.Errorf("git did not store %s %s, and did not say why: %w", links[id], id, errVanished)
 		}
 	}
 	return nil

@@ -59,13 +59,20 @@ func (r *Repo) mergePacks() error {
 	if err != nil {
 		return err
 	}
+	kept, err := keepPack(filepath.Join(made.dir, made.name))
+	if err != nil {
+		made.discard()
+		return err
+	}
+	defer kept.letGo()
 	if err := made.show(); err != nil {
 		return err
 	}
 	durable.Hit(durable.PacksMerged)
 	whole = slices.DeleteFunc(whole, func(path string) bool { return filepath.Base(path) == made.name })
 	var failed error
-	for _, ext := range []string{".pack", ".idx"} { // git takes no notice of an index without a pack
+	// Git takes no notice of an index without a pack, and does without what it keeps beside one to find offsets faster.
+	for _, ext := range []string{".rev", ".pack", ".idx"} {
 		for _, path := range whole {
 			failed = errors.Join(failed, ignoreAbsent(os.Remove(path+ext)))
 		}
@@ -87,6 +94,7 @@ func (r *Repo) mergeDue(dir string) (bool, error) {
 	if err != nil {
 		return false, ignoreAbsent(err)
 	}
+	tidyPacks(dir, files)
 	packs, indexes := 0, 0
 	for _, f := range files {
 		switch filepath.Ext(f.Name()) {
@@ -163,8 +171,8 @@ type smallPack struct {
 }
 
 // smallPacks returns the packs that may be merged, the smallest first. A pack with any companion but its index is there
-// for a purpose (.keep, .promisor, .bitmap, .mtimes) or is of git's own making (.rev), and one that a multi-pack index
-// lists belongs to that. Indexes that have lost their pack to a merge which was killed are removed on the way.
+// for a purpose (.keep, .promisor, .bitmap, .mtimes), but for a .rev, which git makes from the index; and one that a
+// multi-pack index lists belongs to that. Indexes that have lost their pack to a merge which was killed are removed on the way.
 func (r *Repo) smallPacks(dir string) ([]smallPack, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -186,7 +194,7 @@ func (r *Repo) smallPacks(dir string) ([]smallPack, error) {
 		switch exts {
 		case ".idx":
 			r.removeOrphan(path + ".idx")
-		case ".idx.pack": // in the order of their names
+		case ".idx.pack", ".idx.pack.rev": // in the order of their names
 			if info, err := os.Stat(path + ".pack"); err == nil && info.Size() <= maxSmall {
 				small = append(small, smallPack{path, info.Size()})
 			}

@@ -28,6 +28,7 @@ func (r *testRepo) packed(n, from int) map[string]string {
 		for _, o := range objects {
 			ids[o.id] = string(o.data)
 		}
+		r.letGo(false)
 	}
 	return ids
 }

@@ -90,12 +90,13 @@ type Repo struct {
 
 	notedAside atomic.Pointer[string] // see SetAside
 
-	begun  sync.WaitGroup // what goes on in the background
-	noting sync.Mutex
-	noted  int          // git processes that move refs now
-	waited atomic.Int64 // nanoseconds, for locks of somebody else
-	longer func(waited time.Duration, e *LockedError) bool
-	auto   autoSaves
+	begun   sync.WaitGroup // what goes on in the background
+	noting  sync.Mutex
+	noted   int          // git processes that move refs now
+	waited  atomic.Int64 // nanoseconds, for locks of somebody else
+	longer  func(waited time.Duration, e *LockedError) bool
+	auto    autoSaves
+	keeping keeping
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]

@@ -178,6 +178,7 @@ func (r *Repo) LogOp(ctx context.Context, op session.Op) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
+		r.letGo(true)
 		durable.Hit(durable.OplogWritten)
 		return op.Number, nil
 	}

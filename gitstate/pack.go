@@ -104,7 +104,7 @@ func (s *store) finish() error {
 	if s.err != nil || len(s.objects) == 0 {
 		return s.err
 	}
-	if s.pack != nil && s.pack.show() == nil {
+	if s.pack != nil && s.repo.showKept(s.pack, s.objects) == nil {
 		return nil
 	}
 	strict := []string{"--strict"}
@@ -112,8 +112,13 @@ func (s *store) finish() error {
 		strict = nil
 	}
 	if s.packed {
-		if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, append([]string{"index-pack", "--stdin"}, strict...)...); err != nil {
+		out, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, append([]string{"index-pack", "--stdin", "--keep=" + keepByGit}, strict...)...)
+		if err != nil {
 			return err
+		}
+		name, _ := strings.CutPrefix(strings.TrimSpace(string(out)), "keep\t")
+		if k, err := keepPack(filepath.Join(s.repo.commonDir, "objects", "pack", "pack-"+name)); err == nil {
+			s.repo.keep(k, s.objects)
 		}
 		return durable.SyncDir(filepath.Join(s.repo.commonDir, "objects", "pack")) // git syncs the files alone
 	}
@@ -139,7 +144,7 @@ func (s *store) verify() error {
 	}
 	for i, g := range got {
 		if g.id == "" {
-			return fmt.Errorf("git did not store %s %s, and did not say why", s.objects[i].kind, ids[i])
+			return fmt.Errorf("git did not store %s %s, and did not say why: %w", s.objects[i].kind, ids[i], errVanished)
 		}
 	}
 	return nil

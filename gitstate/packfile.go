@@ -121,10 +121,19 @@ func (r *Repo) packIndex(pack []byte, entries []packEntry) []byte {
 const packIndexMagic = "\xfftOc"
 
 // newPack is a pack on the disk that git does not see yet: both files are durable, under temporary names.
-type newPack struct{ dir, name, tempPack, tempIndex string }
+type newPack struct {
+	dir, name           string
+	tempPack, tempIndex string
+	locks               [2]*durable.Lock // of these files: whoever finds one that nobody holds may remove it
+}
 
-// storePack writes a pack and its index durably. The names begin as git's own temporary files do, which `git gc`
-// removes when they are old: a kill leaves nothing for ever.
+// Git's own temporary files begin like this, too: `git gc` removes them when they are old.
+const (
+	tempOfPack  = "tmp_pack_wfs-"
+	tempOfIndex = "tmp_idx_wfs-"
+)
+
+// storePack writes a pack and its index durably.
 func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err error) {
 	dir := filepath.Join(r.commonDir, "objects", "pack")
 	info, err := os.Stat(dir)
@@ -136,8 +145,8 @@ func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err erro
 	index := r.packIndex(pack, entries)
 	var both sync.WaitGroup
 	var err1, err2 error
-	both.Go(func() { p.tempPack, err1 = writeTemp(dir, "tmp_pack_", pack, perm) })
-	p.tempIndex, err2 = writeTemp(dir, "tmp_idx_", index, perm)
+	both.Go(func() { p.tempPack, p.locks[0], err1 = writeTemp(dir, tempOfPack, pack, perm) })
+	p.tempIndex, p.locks[1], err2 = writeTemp(dir, tempOfIndex, index, perm)
 	both.Wait()
 	if err := errors.Join(err1, err2); err != nil {
 		p.discard()
@@ -146,24 +155,30 @@ func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err erro
 	return p, nil
 }
 
-// writeTemp returns the name of a new file that is on the disk, "" when there is none.
-func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, error) {
+// writeTemp returns the name of a new file that is on the disk, "" when there is none, and the lock that is held on it.
+func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *durable.Lock, error) {
 	f, err := os.CreateTemp(dir, prefix+"*")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	_, err = f.Write(data)
+	name := f.Name()
+	if err := f.Close(); err != nil {
+		return name, nil, err
+	}
+	lock, err := durable.TryLock(name, data)
+	if err != nil {
+		return name, nil, err
+	}
+	err = lock.File().Chmod(perm)
 	if err == nil {
-		err = f.Chmod(perm)
+		err = lock.File().Sync()
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return f.Name(), errors.Join(err, f.Close())
+	return name, lock, err
 }
 
 // show gives the pack its name, durably. Git looks for indexes, so the pack comes first.
 func (p *newPack) show() error {
+	defer p.unlock()
 	for _, move := range [][2]string{{p.tempPack, ".pack"}, {p.tempIndex, ".idx"}} {
 		if err := os.Rename(move[0], filepath.Join(p.dir, p.name+move[1])); err != nil {
 			p.discard()
@@ -173,8 +188,18 @@ func (p *newPack) show() error {
 	return durable.SyncDir(p.dir)
 }
 
+func (p *newPack) unlock() {
+	for i, l := range p.locks {
+		if l != nil {
+			_ = l.Release()
+		}
+		p.locks[i] = nil
+	}
+}
+
 // discard removes what has not been shown.
 func (p *newPack) discard() {
+	p.unlock()
 	for _, name := range []string{p.tempPack, p.tempIndex} {
 		if name != "" {
 			_ = os.Remove(name) // or git does

@@ -31,6 +31,13 @@ func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index"
 // What does not depend on each other happens at the same time: most of this is waiting for other processes and for the
 // disk. The index is still in its place before any object is.
 func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
+	return withTries(ctx, func() (session.Prepared, error) {
+		r.letGo(false) // what was prepared before and not published
+		return r.prepare(ctx, d, seal)
+	})
+}
+
+func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	p := session.Prepared{Session: d.Session, LedgerOld: d.Ledger, Made: session.Made{Tree: d.Tree, Turn: d.Turn}}
 	ident, err := r.identity(ctx)
 	if err != nil {
@@ -53,7 +60,9 @@ func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.M
 	}
 	on, err := ground()
 	if err == nil && !d.Stage && !d.NoCode {
-		p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir)
+		if p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir); err == nil {
+			trees = r.looseBelow(p.Tree)
+		}
 	}
 	var made *store
 	var others []newObject
@@ -106,6 +115,7 @@ func (r *Repo) Quiet() {
 		_ = m.end()
 	}
 	r.begun.Wait()
+	r.letGo(false)
 }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.

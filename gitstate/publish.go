@@ -35,6 +35,9 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 		settled.Op = p.Op // or who calls logs it in full
 		durable.Hit(durable.OplogWritten)
 	}
+	if err == nil {
+		r.letGo(true)
+	}
 	if err != nil || p.IndexAnchor == "" {
 		return settled, err
 	}

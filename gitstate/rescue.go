@@ -57,7 +57,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		if err != nil {
 			return "", err
 		}
-		if err := r.writeObjects(ctx, objects...); err != nil {
+		if err := r.writeObjects(ctx, append(r.looseBelow(s.Tree, s.Index), objects...)...); err != nil {
 			return "", err
 		}
 		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
@@ -69,6 +69,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		if err != nil {
 			return "", err
 		}
+		r.letGo(true)
 		durable.Hit(durable.RescueWritten)
 		return ref, nil
 	}

@@ -188,8 +188,14 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 			paths = append(paths, ":(exclude,top,literal)"+p)
 		}
 	}
-	if made.Skipped, err = r.addRest(ctx, index, h.how, paths); err != nil {
-		return made, err
+	for try := 1; ; try++ {
+		if made.Skipped, err = r.addRest(ctx, index, h.how, paths); err != nil {
+			return made, err
+		}
+		notStored := slices.ContainsFunc(made.Skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
+		if !notStored || try == maxTries {
+			break // a full disk says so each time, git that collects garbage does not
+		}
 	}
 	unseen, err := r.unseen(ctx, index, old)
 	if err != nil {

@@ -90,6 +90,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	}
 	durable.Hit(durable.CheckpointAnchored)
 	unwritten = slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
+	unwritten = append(r.newBlobs(parsed(), x), unwritten...)
 	if err := r.complete(ctx, unwritten, parsed()); err != nil { // an index of files that are nowhere must not become the user's
 		return nil, nil, err
 	}

@@ -1,0 +1,138 @@
+package gitstate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// Git may collect garbage, at once and thoroughly, between any two steps of a checkpoint: nothing of it is garbage.
+func TestNothingOfATurnIsGarbage(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"gc -q --prune=now", "repack -adq", "prune --expire=now"} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			r, d := newSession(t)
+			collect := func() { r.run(strings.Fields(line)...) }
+			r.write("a.txt", "edited\n")
+			r.write("dir/new.txt", "new\n")
+			p := r.prepare(d)
+			collect()
+			r.publish(p)
+			collect()
+			r.fsck()
+			r.wantClean()
+			if got := r.run("show", "HEAD:dir/new.txt"); got != "new" {
+				t.Errorf("the checkpoint holds %q", got)
+			}
+			if names := strings.Join(r.packFiles(), " "); strings.Contains(names, ".keep") {
+				t.Errorf("still kept: %s", names)
+			}
+		})
+	}
+}
+
+// What a checkpoint has in its pack is not kept a second time: loose objects would become so many that git begins to
+// collect garbage while somebody waits.
+func TestNoLooseObjectsAreLeft(t *testing.T) {
+	t.Parallel()
+	r, d := newSession(t)
+	r.run("gc", "-q")
+	r.write("a.txt", "edited\n")
+	r.write("dir/new.txt", "new\n")
+	r.publish(r.prepare(d))
+	if out := r.run("count-objects"); !strings.HasPrefix(out, "0 objects") {
+		t.Errorf("loose: %s", out)
+	}
+}
+
+// Whatever a killed process left among the packs goes, and nothing that somebody holds or that is not ours.
+func TestTidyPacks(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	dir := filepath.Join(r.commonDir, "objects", "pack")
+	ids := r.packed(1, 0)
+	gone := []string{tempOfPack + "1", tempOfIndex + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
+	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep", "pack-5.keep"}
+	for _, name := range append(gone, stays...) {
+		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": keepMark, "pack-2.keep": keepMark,
+			"pack-3.keep": "a person's\n", "pack-4.keep": keepByGit + "\n"}[name])
+	}
+	os.Remove(filepath.Join(dir, "pack-5.keep"))
+	held, err := keepPack(filepath.Join(dir, "pack-5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.mergePacks(); err != nil {
+		t.Fatal(err)
+	}
+	there := strings.Join(r.packFiles(), " ") + " "
+	for _, name := range gone {
+		if strings.Contains(there, name+" ") {
+			t.Errorf("left: %s", name)
+		}
+	}
+	for _, name := range stays {
+		if !strings.Contains(there, name+" ") {
+			t.Errorf("removed: %s", name)
+		}
+	}
+	held.letGo()
+	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !absent(err) {
+		t.Errorf("let go of, and there: %v", err)
+	}
+	for _, name := range stays[1:] {
+		os.Remove(filepath.Join(dir, name))
+	}
+	r.holds(ids)
+}
+
+// A rescue holds what only the work tree had, and its objects are no garbage either.
+func TestNothingOfARescueIsGarbage(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	r.write("dir/new.txt", "new\n")
+	s := r.snapshot()
+	objects, err := r.stateCommit(stateOf("a test", s, nil), s, "", "before a test", nil, "T <t@example.com>", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.writeObjects(context.Background(), append(r.looseBelow(s.Tree, s.Index), objects...)...); err != nil {
+		t.Fatal(err)
+	}
+	r.run("gc", "-q", "--prune=now")
+	r.run("update-ref", "refs/wfs/s/rescue/1", objects[len(objects)-1].id)
+	r.letGo(true)
+	r.run("gc", "-q", "--prune=now")
+	r.fsck()
+}
+
+// Git writes a .rev beside its packs by default since 2.41: they are merged all the same.
+func TestPacksWithReverseIndexAreMerged(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	ids := r.packed(mergeFrom+2, 0)
+	for _, name := range r.packFiles() {
+		if index, ok := strings.CutSuffix(name, ".idx"); ok {
+			r.run("index-pack", "--rev-index", filepath.Join(r.commonDir, "objects", "pack", index+".pack"))
+		}
+	}
+	before := strings.Join(r.packFiles(), " ")
+	if err := r.mergePacks(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.packFiles()); !strings.Contains(before, ".rev") || n != 2 {
+		t.Errorf("%d files are left of %s", n, before)
+	}
+	r.holds(ids)
+	if _, err := os.Stat(filepath.Join(r.commonDir, "gc.pid")); !absent(err) {
+		t.Error(err)
+	}
+	if held, _, err := durable.Probe(filepath.Join(r.StateDir(), "packs.lock")); held || err != nil {
+		t.Errorf("held: %v, %v", held, err)
+	}
+}
