@@ -80,6 +80,10 @@ type failure struct {
 // diagnose is the function of that name, and knows which signal interrupted this process, and where it was typed.
 func (a *app) diagnose(err error) failure {
 	f := diagnose(err)
+	var lost *session.NoLedgerError
+	if errors.As(err, &lost) {
+		f.Code, f.Hint = "no_ledger", a.ledgerHint(lost.ID)
+	}
 	if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)
 	}
@@ -132,6 +136,10 @@ func diagnose(err error) failure {
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "let the hook's changes be judged: run it, wfs run, wfs finish", exitBlocked
 	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "mend what your hook or your signing says, then wfs finish", exitBlocked
+	case errors.Is(err, gitstate.ErrGone):
+		f.Code, f.Hint = "gone", "bring it back from a backup or another clone: git clone REMOTE, then move its .git here"
+	case errors.Is(err, durable.ErrReplaced):
+		f.Code, f.Hint = "replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run"
 	case errors.Is(err, gitstate.ErrMoved):
 		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, and type it again"
 	case errors.Is(err, gitstate.ErrInTheWay):

@@ -77,6 +77,8 @@ func eventText(body session.Body) string {
 		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
 	case session.RunEnded:
 		return strings.TrimPrefix(ranAs(b.RunResult)+took(b.Millis)+claimed(b.RunResult), "the run ")
+	case session.Strayed:
+		return strayedText(b)
 	case session.Judged:
 		return fmt.Sprintf("%s (%s): %s", b.Verdict, b.Class, b.Reason)
 	case session.Decided:

@@ -146,7 +146,7 @@ func (f *fixture) trust(ids ...string) {
 
 // removeTemplates is for the end of all tests.
 func removeTemplates() {
-	for _, p := range []*template{&plainTemplate, &tddTemplate, &oddTemplate} {
+	for _, p := range []*template{&plainTemplate, &tddTemplate, &oddTemplate, &straying} {
 		if p.top != "" {
 			os.RemoveAll(p.top)
 		}

@@ -16,6 +16,9 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 	if name == "" {
 		id, err := a.current(ctx)
 		if err == nil && id == "" {
+			if err := a.lostLedger(ctx); err != nil {
+				return "", err
+			}
 			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
 		}
 		return id, err

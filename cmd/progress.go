@@ -90,6 +90,8 @@ func (p *progress) event(e session.Event, s *session.Session) {
 				strings.TrimPrefix(from, "refs/heads/"), strings.TrimPrefix(b.Turn.HeadNew, "refs/heads/"))
 		}
 		p.app.sayLacks(s.At(b.Number), "    ")
+	case session.Strayed:
+		sayStrayed(say, b)
 	case session.Voided:
 		say("    does not count: %s", b.Why)
 	case session.Waiting:

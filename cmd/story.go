@@ -71,6 +71,9 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 		return err
 	}
 	if id == "" {
+		if err := a.lostLedger(ctx); err != nil {
+			return err
+		}
 		return a.noCurrent(ctx, c)
 	}
 	v, err := a.view(ctx, id)

@@ -77,6 +77,9 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 		j, next = o.Judgement, o.Decided.Next
 	}
 	d.Stage, d.Exclude = true, h.j.ExcludeFile()
+	if d.Anchors, err = h.kept(ctx); err != nil {
+		return nil, err
+	}
 	d.Message = message(c, &h.S, j, next)
 	d.LedgerMessage = ledgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
 	cur := h.S.At(h.S.Current)

@@ -109,6 +109,9 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 		}
 	}
 	events, err := e.History(ctx, id)
+	if err == nil && len(events) == 0 {
+		return s, &session.NoLedgerError{ID: id, At: tip}
+	}
 	if err != nil {
 		return s, fmt.Errorf("session %s: %w: session.json at %s cannot be used, and neither can its history: %w", id, ErrUnreadable, tip.Short(), err)
 	}

@@ -27,6 +27,12 @@ type Store interface {
 	// InProgress names an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
 	InProgress(ctx context.Context) (string, error)
 
+	// Surroundings are what there is beside one session: refs of others, and files that say how git works here.
+	Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error)
+	// Unreachable returns those of some commits that are there, and that no ref leads to.
+	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
+	// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
+	PutBack(ctx context.Context, ref string, to session.Commit) (bool, error)
 	// Sessions returns the ledger tip of every session in the repository.
 	Sessions(ctx context.Context) (map[session.ID]session.Commit, error)
 	// OwnRefs are the refs of one session: its branch and what is below refs/wfs/<id>, but for rescues of what was

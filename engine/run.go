@@ -235,11 +235,18 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	ph := h.Plan.Workflow.Phase(o.Phase)
+	before, err := h.e.Store.Surroundings(work, h.ID)
+	if err != nil {
+		return false, err
+	}
 	if err := h.beginSaving(nil); err != nil {
 		return false, err
 	}
 	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told]})
 	h.endSaving()
+	if tampered, e := h.lookAround(work, before); e != nil || tampered {
+		return true, errors.Join(err, e)
+	}
 	if err != nil {
 		if e := h.append(session.Voided{Why: oneLine(err.Error(), 300)}); e != nil {
 			return false, errors.Join(err, e)

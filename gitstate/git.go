@@ -3,9 +3,11 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
@@ -141,7 +143,23 @@ func (r *Repo) gitOnce(ctx context.Context, o gitOpts, args []string) (stdout, s
 	if err != nil {
 		return nil, nil, err
 	}
-	return run(ctx, c, o.stdin, o.okExit, args)
+	stdout, stderr, err = run(ctx, c, o.stdin, o.okExit, args)
+	return stdout, stderr, r.gone(err)
+}
+
+// ErrGone says that the git directory that a command was at work in is not there any more.
+var ErrGone = errors.New("the git directory is gone, and with it all that was committed; the files beside it are as they are")
+
+// gone says so when that is the reason of an error.
+func (r *Repo) gone(err error) error {
+	var failed *GitError
+	if r.gitDir == "" || !errors.As(err, &failed) || failed.Exit != gitDied {
+		return err
+	}
+	if _, e := os.Lstat(filepath.Join(r.gitDir, "HEAD")); absent(e) {
+		return fmt.Errorf("%s: %w", r.gitDir, ErrGone)
+	}
+	return err
 }
 
 func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd, error) {

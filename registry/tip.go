@@ -43,23 +43,29 @@ func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) 
 
 // Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used.
 func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
+	if d := c.keptTip(id); d.Tip == tip {
+		return d.Files
+	}
+	return nil
+}
+
+// LastTip returns the ledger commit that documents were stored for last, "" when that is not known.
+func (c *Clone) LastTip(id session.ID) session.Commit { return c.keptTip(id).Tip }
+
+func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
 	dir, err := c.sessionDir(id)
 	if err != nil {
-		return nil
+		return d
 	}
 	data, err := durable.ReadFile(filepath.Join(dir, tipFile), maxTip)
 	if err != nil {
-		return nil
+		return d
 	}
 	data, ok := bytes.CutPrefix(data, []byte(tipMagic))
-	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) {
-		return nil
+	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) || json.Unmarshal(data[9:], &d) != nil {
+		return tipDocuments{}
 	}
-	var d tipDocuments
-	if json.Unmarshal(data[9:], &d) != nil || d.Tip != tip {
-		return nil
-	}
-	return d.Files
+	return d
 }
 
 func sumOf(b []byte) string {

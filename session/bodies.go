@@ -13,6 +13,7 @@ const (
 	KindDriving        Kind = "driving" // a `wfs run` took the session
 	KindAttemptStarted Kind = "attempt_started"
 	KindRunEnded       Kind = "run_ended"
+	KindStrayed        Kind = "strayed" // a run changed what is not the session's
 	KindJudged         Kind = "judged"
 	KindReopened       Kind = "reopened" // a judgement is to be made again: the tree may have changed since
 	KindDecided        Kind = "decided"
@@ -43,7 +44,7 @@ const (
 
 var bodies = map[Kind]func([]byte) (Body, error){
 	KindCreated: decode[Created], KindBaseline: decode[Baseline], KindDriving: decode[Driving],
-	KindAttemptStarted: decode[AttemptStarted], KindRunEnded: decode[RunEnded], KindJudged: decode[Judged],
+	KindAttemptStarted: decode[AttemptStarted], KindRunEnded: decode[RunEnded], KindJudged: decode[Judged], KindStrayed: decode[Strayed],
 	KindReopened: decode[Reopened], KindDecided: decode[Decided], KindCheckpointed: decode[Checkpointed],
 	KindInterrupted: decode[Interrupted], KindPaused: decode[Paused], KindWaiting: decode[Waiting],
 	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
@@ -226,6 +227,7 @@ const (
 	BlockRunner    BlockReason = "runner"
 	BlockConflict  BlockReason = "conflict"
 	BlockSurvivors BlockReason = "survivors"
+	BlockTamper    BlockReason = "tamper" // a run laid hands on the session's own records
 	BlockLimit     BlockReason = "laps"
 )
 
@@ -327,6 +329,7 @@ func (Driving) Kind() Kind        { return KindDriving }
 func (AttemptStarted) Kind() Kind { return KindAttemptStarted }
 func (RunEnded) Kind() Kind       { return KindRunEnded }
 func (Judged) Kind() Kind         { return KindJudged }
+func (Strayed) Kind() Kind        { return KindStrayed }
 func (Reopened) Kind() Kind       { return KindReopened }
 func (Decided) Kind() Kind        { return KindDecided }
 func (Checkpointed) Kind() Kind   { return KindCheckpointed }

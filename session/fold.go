@@ -55,6 +55,8 @@ func (s *Session) apply(e Event) error {
 			s.Visit.Tree = b.Tree
 		}
 		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes)}
+	case Strayed:
+		s.strayed(b)
 	case RunEnded, Judged, Reopened, Decided:
 		return s.applyOpen(b)
 	case Checkpointed:
@@ -174,7 +176,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	c.Next, c.NextLap = s.Phase, s.Lap
 	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
-	s.Current = c.Number
+	s.Current, s.Keep = c.Number, nil
 	return nil
 }
 

@@ -45,6 +45,8 @@ type Session struct {
 	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
 	Allowed []string  `json:"allowed,omitempty"`     // paths that a person lets in although they would be held out, sorted
 
+	Keep []Commit `json:"keep,omitempty"` // what refs had that were moved during runs, until a checkpoint holds it
+
 	Finished  *Finished  `json:"finished,omitempty"`
 	Abandoned *Abandoned `json:"abandoned,omitempty"` // the newest time, also when it was brought back since
 	Title     string     `json:"title,omitempty"`     // what people call it, instead of the goal

@@ -9,13 +9,15 @@ import (
 )
 
 // ErrReplaced is returned when the file that is being appended to is no longer the one that its path names: somebody
-// deleted or replaced it, and what would be appended could not be found again.
-var ErrReplaced = errors.New("file was deleted or replaced")
+// deleted or replaced it, and what would be appended could not be found again. Or somebody else wrote to it, and nobody
+// knows what it holds.
+var ErrReplaced = errors.New("file was deleted, replaced or written to by somebody else")
 
 // Appender appends to one file, durably. It is for one goroutine.
 type Appender struct {
 	f    *os.File
 	info fs.FileInfo // which file it is
+	size int64       // what it must have
 	err  error       // the first failure; nothing is written after it
 }
 
@@ -39,7 +41,7 @@ func OpenAppend(path string) (*Appender, error) {
 		f.Close()
 		return nil, err
 	}
-	return &Appender{f: f, info: info}, nil
+	return &Appender{f: f, info: info, size: info.Size()}, nil
 }
 
 // Append writes data behind the file's end and returns when it is on the disk. After an error nobody knows how much of
@@ -54,9 +56,10 @@ func (a *Appender) Append(data []byte) error {
 func (a *Appender) append(data []byte) error {
 	if now, err := os.Lstat(a.f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	} else if err != nil || !os.SameFile(a.info, now) {
+	} else if err != nil || !os.SameFile(a.info, now) || now.Size() != a.size {
 		return fmt.Errorf("%s: %w", a.f.Name(), ErrReplaced)
 	}
+	a.size += int64(len(data))
 	if _, err := a.f.Write(data); err != nil {
 		return err
 	}

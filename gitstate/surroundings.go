@@ -1,0 +1,106 @@
+package gitstate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// maxWatched bounds the files of the git directory that are looked at, and the bytes of each that are read.
+const (
+	maxWatched      = 200
+	maxWatchedBytes = 1 << 20
+)
+
+// Surroundings are everybody's refs, and the files of the git directory that say how git works here: configuration,
+// hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are among them: they show a
+// push.
+func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
+	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{}, Files: map[string]string{}}
+	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(objecttype),%(*objecttype),%(objectname),%(*objectname),%(refname)")
+	if err != nil {
+		return s, err
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ",", 5)
+		if len(f) != 5 || f[0] != "commit" && f[1] != "commit" { // a tag of something else
+			continue
+		}
+		ref, commit := f[4], session.Commit(f[2])
+		if f[0] == "tag" {
+			commit = session.Commit(f[3])
+		}
+		switch {
+		case ref == BranchRef(id), ref == LedgerRef(id), strings.HasPrefix(ref, deletedPrefix):
+		case strings.HasPrefix(ref, branchPrefix), strings.HasPrefix(ref, opsPrefix), ledgerOf(ref) != "",
+			strings.HasPrefix(ref, refsPrefix) && strings.Contains(ref, "/rescue/"):
+			s.Wfs[ref] = commit
+		case !strings.HasPrefix(ref, refsPrefix): // what else is there comes and goes
+			s.Refs[ref] = commit
+		}
+	}
+	for _, dir := range []string{r.commonDir, r.gitDir} {
+		for _, name := range []string{"config", "config.worktree", "shallow", "hooks", "info", filepath.Join("objects", "info", "alternates")} {
+			r.watch(s.Files, dir, name)
+		}
+	}
+	return s, nil
+}
+
+// watch takes digests of a file of a git directory, or of all those in a directory. What cannot be read counts as empty.
+func (r *Repo) watch(files map[string]string, dir, name string) {
+	_ = filepath.WalkDir(filepath.Join(dir, name), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || len(files) >= maxWatched || strings.HasSuffix(path, ".sample") || strings.HasSuffix(path, ".lock") {
+			return nil
+		}
+		rel, err := filepath.Rel(r.commonDir, path)
+		if err != nil || d.IsDir() || rel == filepath.Join("info", "refs") { // git's own, after a gc
+			return nil
+		}
+		digest := sha256.New()
+		switch info, err := d.Info(); {
+		case err != nil:
+		case d.Type()&fs.ModeSymlink != 0:
+			to, _ := os.Readlink(path)
+			digest.Write([]byte("link " + to))
+		case info.Mode().IsRegular() && info.Size() <= maxWatchedBytes:
+			data, _ := os.ReadFile(path)
+			digest.Write([]byte(info.Mode().String() + "\x00"))
+			digest.Write(data)
+		default:
+			digest.Write([]byte(info.Mode().String() + info.ModTime().String()))
+		}
+		files[filepath.ToSlash(rel)] = hex.EncodeToString(digest.Sum(nil))
+		return nil
+	})
+}
+
+// Unreachable returns those of some commits that are there, and that no ref leads to.
+func (r *Repo) Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error) {
+	args := []string{"rev-list", "--ignore-missing"}
+	for _, c := range commits {
+		args = append(args, string(c))
+	}
+	out, err := r.git(ctx, gitOpts{}, append(args, "--not", "--all")...)
+	found := strings.Fields(string(out))
+	return slices.DeleteFunc(slices.Clone(commits), func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
+}
+
+// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.
+func (r *Repo) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
+	if there, err := r.Exists(ctx, to); err != nil || !there {
+		return false, err
+	}
+	now, err := r.Ref(ctx, ref)
+	if err != nil {
+		return false, err
+	}
+	return true, r.moveRef(ctx, session.RefMove{Ref: ref, Old: now, New: to}, "wfs: put back")
+}

@@ -1,0 +1,77 @@
+package session
+
+import (
+	"maps"
+	"slices"
+)
+
+// Surroundings are what a repository has beside a session's branch and files: everybody's refs, and what says how git
+// works here.
+type Surroundings struct {
+	Refs  map[string]Commit // by full name; a tag's is that of the commit that it leads to
+	Wfs   map[string]Commit // branches and ledgers of other sessions, rescues, logs of operations: wfs moves them itself
+	Files map[string]string // digests of files of the git directory, by their paths in it
+}
+
+// Strayed is what changed in them while a run went on. Whose doing it was nobody can tell; what refs had and nothing has
+// any more is kept alive by the session's next checkpoint.
+type Strayed struct {
+	Refs  []RefMove `json:"refs,omitempty"`  // at most MaxNamed
+	Files []string  `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
+}
+
+// Empty reports whether nothing changed.
+func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files) == 0 }
+
+// StrayedFrom compares surroundings before and after a run.
+func StrayedFrom(before, after Surroundings) Strayed {
+	var s Strayed
+	for _, ref := range differing(before.Refs, after.Refs) {
+		s.Refs = append(s.Refs, RefMove{Ref: ref, Old: before.Refs[ref], New: after.Refs[ref]})
+	}
+	for _, ref := range differing(before.Wfs, after.Wfs) {
+		if _, there := after.Wfs[ref]; !there {
+			s.Refs = append(s.Refs, RefMove{Ref: ref, Old: before.Wfs[ref]})
+		}
+	}
+	s.Files = differing(before.Files, after.Files)
+	s.Refs, s.Files = s.Refs[:min(len(s.Refs), MaxNamed)], s.Files[:min(len(s.Files), MaxNamed)]
+	return s
+}
+
+func differing[V comparable](a, b map[string]V) []string {
+	names := map[string]bool{}
+	for name, v := range a {
+		if w, ok := b[name]; !ok || v != w {
+			names[name] = true
+		}
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// strayed remembers what the next checkpoint has to keep alive.
+func (s *Session) strayed(b Strayed) {
+	for _, m := range b.Refs {
+		if m.Old != "" && !slices.Contains(s.Keep, m.Old) {
+			s.Keep = append(slices.Clip(s.Keep), m.Old)
+		}
+	}
+}
+
+// NoLedgerError is a session whose branch or name is there and whose ledger is not: somebody deleted its ref, or moved it.
+type NoLedgerError struct {
+	ID ID
+	At Commit // where the ref is, "" when it is gone
+}
+
+func (e *NoLedgerError) Error() string {
+	if e.At == "" {
+		return "the ledger of " + e.ID.Display() + " is gone: somebody deleted " + LedgerOf(e.ID)
+	}
+	return LedgerOf(e.ID) + " is at " + e.At.Short() + ", which is no commit of the ledger of " + e.ID.Display()
+}
