@@ -344,3 +344,23 @@ func TestDiffTo(t *testing.T) {
 		t.Error("a diff of nothing")
 	}
 }
+
+// What is ignored once stays so for the session, so a directory must not be named because of what happens to be in it.
+func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.write(".gitignore", "*.log\nout/\n/deep/**\n")
+	r.write("only/x.log", "1")
+	r.write("only/deeper/still/y.log", "2")
+	r.write("mixed/x.log", "3")
+	r.write("mixed/new.txt", "4")
+	r.write("out/a/b", "5")
+	r.write("deep/er/f", "6")
+	r.write("odd \n/x.log", "7")
+	got, err := r.Ignored(context.Background())
+	slices.Sort(got)
+	want := []string{"deep/er/", "mixed/x.log", "odd \n/x.log", "only/deeper/still/y.log", "only/x.log", "out/"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("ignored: %q, %v", got, err)
+	}
+}
