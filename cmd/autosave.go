@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -68,7 +69,7 @@ type saver struct {
 	log    string      // file for what fails
 	soon   chan string // reasons to save before it is due
 	failed int         // in a row
-	lost   int         // paths, as it was said last
+	lost   string      // where lost work is kept, as it was said last
 }
 
 // run saves until ctx ends.
@@ -122,14 +123,14 @@ func (s *saver) try(ctx context.Context, why string) {
 		return
 	}
 	s.failed = 0
-	if done.Lost > 0 && done.Lost != s.lost {
-		where := "the auto-save: wfs resume --auto, once the run is over"
-		if done.Kept != "" {
-			where = done.Kept
-		}
+	where := ""
+	if done.Lost > 0 {
+		where = cmp.Or(done.Kept, "the auto-save: wfs resume --auto, once the run is over")
+	}
+	if where != "" && where != s.lost {
 		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost, plural(done.Lost, "file", "files"), where))
 	}
-	s.lost = done.Lost
+	s.lost = where
 }
 
 // note keeps a failure in the log of the run.

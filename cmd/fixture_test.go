@@ -481,3 +481,18 @@ func (f *fixture) theirs(refs string) string {
 	}
 	return b.String()
 }
+
+// heldOut checks that files are as holdOut left them, and that there is no object of them.
+func (f *fixture) heldOut(names ...string) {
+	f.t.Helper()
+	for _, name := range names {
+		if !f.exists(name) {
+			f.t.Errorf("%s is gone", name)
+			continue
+		}
+		id := f.ok("git", "hash-object", name)
+		if all := f.ok("git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"); strings.Contains(all, strings.TrimSpace(id)) {
+			f.t.Errorf("there is an object of %s", name)
+		}
+	}
+}

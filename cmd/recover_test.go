@@ -153,14 +153,22 @@ func TestSurvivors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { cmd.Process.Kill(); cmd.Wait() }()
-	out, exit := f.try(nil, "wfs", "run")
-	if exit != exitBlocked || !strings.Contains(out, "blocked by survivors") {
-		t.Errorf("exit %d: %s", exit, out)
+	f.write("left.txt", "left by the run\n")
+	branch := f.ok("git", "rev-parse", "wfs/one")
+	for range 2 {
+		out, exit := f.try(nil, "wfs", "run")
+		if exit != exitBlocked || !strings.Contains(out, "blocked by survivors") || !strings.Contains(out, "saved in refs/wfs/one/auto") {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	}
+	if now := f.ok("git", "rev-parse", "wfs/one"); now != branch || !f.saved("left.txt") {
+		t.Errorf("the branch was at %s and is at %s; saved: %v", branch, now, f.saved("left.txt"))
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
 	f.ok("wfs", "run")
 	worked(f)
+	f.branchHolds("wfs/one", "left.txt")
 }
 
 // TestRecover builds every row of the recovery table and lets the next command find it.

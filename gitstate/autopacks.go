@@ -29,7 +29,7 @@ type autoPack struct {
 }
 
 // keptPacks is how many packs stay, the newest included: who has just read the ref may still read what it named.
-const keptPacks = 3
+const keptPacks = 2
 
 // dropOldPacks removes the packs of auto-saves that others have replaced, as far as that is safe. It is tidiness: what
 // goes wrong leaves a pack more.

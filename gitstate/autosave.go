@@ -52,8 +52,11 @@ func (r *Repo) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoS
 		s = *d.Snapshot
 	} else {
 		var ours bool
-		if where, s, ours, err = r.autoSnapshot(ctx, d); err != nil || !ours {
+		if where, s, ours, err = r.autoSnapshot(ctx, d); err != nil {
+			r.auto.packs = nil // somebody may have come to need what is in them: they stay, and the side sees them
 			return done, err
+		} else if !ours {
+			return done, nil
 		}
 	}
 	tip, err := r.Ref(ctx, AutoRef(d.Session))
@@ -337,14 +340,14 @@ func (r *Repo) indexSum(path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// EndAutoSaves removes what auto-saves made on the side. The newest one stays.
+// EndAutoSaves removes what auto-saves made on the side, and what those of a killed process left there. The caller holds
+// the work tree's lock. The newest auto-save stays.
 func (r *Repo) EndAutoSaves() error {
 	r.auto.mu.Lock()
 	defer r.auto.mu.Unlock()
-	if r.auto.side == nil {
-		return nil
-	}
-	scratch := r.auto.side.scratch
 	r.auto.side = nil
-	return os.RemoveAll(scratch)
+	if err := r.putBack(r.asideDir()); err != nil {
+		return err
+	}
+	return os.RemoveAll(r.asideDir())
 }

@@ -1,0 +1,23 @@
+//go:build failpoints
+
+package cmd
+
+import "runtime"
+
+// savingDeeds are killed while files are saved beside a run. They are no deeds of the sweeps: an agent that waits makes
+// as many system calls as it likes.
+var savingDeeds = []deed{
+	{
+		name: "run with auto-saves", args: "run", dirty: true,
+		before: func(f *fixture) { f.savingAgent(3) },
+		outlive: func(f *fixture) {
+			if runtime.GOOS == "linux" {
+				f.agentGone()
+			}
+		},
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "step1", "step3")
+			f.noLoose()
+		},
+	},
+}

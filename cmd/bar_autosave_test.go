@@ -1,0 +1,304 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// savingAgent gives session one an agent that writes files step1, step2, …, and waits after each until an auto-save has
+// it. It ends when its wfs is gone.
+func (f *fixture) savingAgent(steps int, rest ...string) {
+	f.t.Helper()
+	f.saveEvery("5ms")
+	f.write("../agent.sh", fmt.Sprintf(`wait_for() { until "$@" 2> /dev/null; do kill -0 $PPID || exit 1; sleep 0.01; done; }
+saved() { wait_for git cat-file -e "refs/wfs/one/auto^2:$1"; }
+i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "of step $i" > step$i; saved step$i; done
+%s
+`, steps, strings.Join(rest, "\n")))
+	f.ok("wfs", "repin", "one", "--agent", "exec sh ../agent.sh")
+}
+
+// saveEvery sets how often files are saved.
+func (f *fixture) saveEvery(period string) {
+	f.t.Helper()
+	f.write(".wfs/local.yaml", "version: 1\nauto-save: "+period+"\n")
+	f.ok("wfs", "trust", "--yes")
+}
+
+// agentGone waits until nothing of a killed run lives.
+func (f *fixture) agentGone() {
+	f.t.Helper()
+	for range 1000 {
+		found := false
+		runs, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/runs/one-*"))
+		for _, r := range runs {
+			found = found || len(proc.Marked("WFS_RUN_ID="+filepath.Base(r))) > 0
+		}
+		if !found {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	f.t.Fatal("the agent of the killed run lives on")
+}
+
+// noLoose checks that nothing is left on the side.
+func (f *fixture) noLoose() {
+	f.t.Helper()
+	if f.exists(".git/wfs/worktrees/main/auto") {
+		f.t.Error("what auto-saves are made of is left behind")
+	}
+}
+
+// begins starts wfs and returns what kills it, as SIGKILL does, and waits until nothing of its run lives.
+func (f *fixture) begins(args ...string) (kill func()) {
+	f.t.Helper()
+	cmd := exec.Command("wfs", args...)
+	cmd.Dir, cmd.Env = f.dir, f.env
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	ended := false
+	kill = func() {
+		if !ended {
+			ended = true
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			f.agentGone()
+		}
+	}
+	f.t.Cleanup(kill)
+	return kill
+}
+
+// until waits for something that is about to be.
+func (f *fixture) until(what string, is func() bool) {
+	f.t.Helper()
+	for range 6000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	f.t.Fatalf("waited in vain for %s", what)
+}
+
+// saved reports whether the newest auto-save of session one holds a file.
+func (f *fixture) saved(name string) bool {
+	_, exit := f.try(nil, "git", "cat-file", "-e", "refs/wfs/one/auto^2:"+name)
+	return exit == 0
+}
+
+// tree is the work tree as git sees it, and what git ignores in it.
+func (f *fixture) tree() string {
+	f.t.Helper()
+	var all []string
+	for _, name := range strings.Split(f.ok("git", "ls-files", "-c", "-o"), "\n") {
+		data, err := os.ReadFile(filepath.Join(f.dir, name))
+		if err == nil && !strings.HasPrefix(name, ".wfs/") {
+			all = append(all, name+"\x00"+string(data))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "\n")
+}
+
+// TestBar07AutoSaveComesBack kills a run, loses everything that its agent had done, and has it back.
+func TestBar07AutoSaveComesBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the processes of a dead run are found on Linux only")
+	}
+	t.Parallel()
+	for _, how := range []struct{ name, first string }{
+		{"at once", ""},
+		{"after another command had kept what was left", "wfs resume"},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.write(".env", "KEY=a secret that is nowhere else\n")
+			f.write("staged.txt", "staged\n")
+			f.ok("git", "add", "staged.txt")
+			f.savingAgent(2, "echo edited > edited.txt", "rm a.txt", "saved_last() { ! git cat-file -e refs/wfs/one/auto^2:a.txt; }", "wait_for saved_last", "wait_for false")
+			before := f.blobs()
+			index, err := os.ReadFile(filepath.Join(f.dir, ".git/index"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kill := f.begins("run")
+			f.until("an auto-save", func() bool { return f.saved("step2") && !f.saved("a.txt") })
+			if now, _ := os.ReadFile(filepath.Join(f.dir, ".git/index")); len(index) == 0 || len(now) == 0 {
+				t.Error("there is no index")
+			}
+			kill()
+			was := f.tree()
+			f.heldOut(".env")
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "auto-save of") || strings.Contains(s, "not in the work tree any more") {
+				t.Errorf("status says\n%s", s)
+			}
+			f.ok("git", "reset", "-q", "--hard")
+			f.ok("git", "clean", "-qfd", "-e", ".wfs", "-e", ".env")
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "2 of them are not in the work tree any more") || !strings.Contains(s, "next: wfs resume --auto") {
+				t.Errorf("files are lost, and status says\n%s", s)
+			}
+			if d := f.ok("wfs", "diff", "auto", "--name-only"); !strings.Contains(d, "step1") {
+				t.Errorf("wfs diff auto says\n%s", d)
+			}
+			if how.first != "" {
+				f.write("stray.txt", "written since\n")
+				f.ok(strings.Fields(how.first)...)
+			}
+			f.ok("wfs", "resume", "--auto")
+			if now := f.tree(); now != was {
+				t.Errorf("the files were\n%q\nand are\n%q", was, now)
+			}
+			f.on("wfs/one")
+			f.nothingLost(before)
+			f.sound()
+			if s := f.ok("wfs", "status"); strings.Contains(s, "auto-save") {
+				t.Errorf("what is back is offered still:\n%s", s)
+			}
+			if out, exit := f.try(nil, "wfs", "resume", "--auto"); exit != exitError || !strings.Contains(out, "older than what happened since") {
+				t.Errorf("a stale one: exit %d: %s", exit, out)
+			}
+			f.ok("wfs", "undo")
+			if f.exists("step1") || f.exists("stray.txt") != (how.first != "") {
+				t.Errorf("undone, and there is %q", f.tree())
+			}
+			f.nothingLost(before)
+			f.sound()
+		})
+	}
+}
+
+// TestAutoSaveOfThrownAwayWork lets an agent throw away what it has done, and go on: what was there is kept, and the run
+// says where.
+func TestAutoSaveOfThrownAwayWork(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.savingAgent(3, "rm step1 step2 step3", "echo other > other.txt", "saved other.txt")
+	index := f.ok("git", "ls-files", "-s", "--debug")
+	f.write("../agent.sh", f.text("../agent.sh")+"git ls-files -s --debug > ../index\n")
+	out := f.ok("wfs", "run")
+	if !strings.Contains(out, "warning: what was done in 3 files is gone from the work tree; it is kept in refs/wfs/one/rescue/1") {
+		t.Errorf("the run says\n%s", out)
+	}
+	if got := f.ok("git", "show", "refs/wfs/one/rescue/1^2:step3"); got != "of step 3" {
+		t.Errorf("kept: %q", got)
+	}
+	if got := strings.TrimSpace(f.text("../index")); got != index {
+		t.Errorf("the user's index was\n%s\nand is\n%s", index, got)
+	}
+	f.branchHolds("wfs/one", "other.txt")
+	f.branchLacks("wfs/one", "step1")
+	if s := f.ok("wfs", "status"); strings.Contains(s, "auto-save") {
+		t.Errorf("a stale auto-save is offered:\n%s", s)
+	}
+	f.sound()
+}
+
+func (f *fixture) text(name string) string {
+	f.t.Helper()
+	data, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestConflictIsSaved ends an attempt in the middle of a merge: no branch moves, and what is there is saved.
+func TestConflictIsSaved(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.saveEvery("1h")
+	f.write("../agent.sh", `git() { command git -c user.name=A -c user.email=a@example.com "$@"; }
+git switch -q -c theirs; echo theirs > a.txt; git commit -q -a -m theirs
+git switch -q wfs/one; echo ours > a.txt; git commit -q -a -m ours
+git merge -q theirs; echo more > more.txt
+`)
+	f.ok("wfs", "repin", "one", "--agent", "sh ../agent.sh")
+	out, exit := f.try(nil, "wfs", "run")
+	if exit != exitBlocked || !strings.Contains(out, "a merge is in progress") || !strings.Contains(out, "saved in refs/wfs/one/auto") {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	if got := f.ok("git", "log", "-1", "--format=%s", "wfs/one"); got != "ours" {
+		t.Errorf("the branch is at %q", got)
+	}
+	if text := f.ok("git", "show", "refs/wfs/one/auto^2:a.txt"); !strings.Contains(text, "<<<<<<<") || !f.saved("more.txt") {
+		t.Errorf("saved: %s", text)
+	}
+	if s := f.ok("git", "status", "--porcelain"); !strings.Contains(s, "UU a.txt") && !strings.Contains(s, "AA a.txt") {
+		t.Errorf("the merge is not as it was: %s", s)
+	}
+	f.ok("git", "merge", "--abort")
+	os.Remove(filepath.Join(f.dir, "more.txt"))
+	f.ok("wfs", "resume", "--auto")
+	if !strings.Contains(f.text("a.txt"), "<<<<<<<") || f.text("more.txt") != "more\n" {
+		t.Error("the files are not back")
+	}
+	f.sound()
+}
+
+// TestAutoSaveEvery reads how often it is saved.
+func TestAutoSaveEvery(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	for period, want := range map[string]time.Duration{"off": 0, "10ms": 10 * time.Millisecond, "2m": 2 * time.Minute} {
+		f.saveEvery(period)
+		a := f.app()
+		if got := a.autoSaveEvery(t.Context()); got != want {
+			t.Errorf("%s is %s", period, got)
+		}
+		a.close()
+	}
+	if err := os.Remove(filepath.Join(f.dir, ".wfs/local.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	a := f.app()
+	defer a.close()
+	if got := a.autoSaveEvery(t.Context()); got != 30*time.Second {
+		t.Errorf("without a word it is %s", got)
+	}
+}
+
+// TestSaverTellsOfTrouble fails three times in a row.
+func TestSaverTellsOfTrouble(t *testing.T) {
+	t.Parallel()
+	var said []string
+	log := filepath.Join(t.TempDir(), "log")
+	fails := true
+	s := &saver{say: func(line string) { said = append(said, line) }, now: time.Now, log: log,
+		save: func(context.Context, string) (session.AutoSaved, error) {
+			if fails {
+				return session.AutoSaved{}, errors.New("the disk is full")
+			}
+			return session.AutoSaved{}, nil
+		}}
+	for range 2 {
+		s.try(t.Context(), "")
+	}
+	fails = false
+	s.try(t.Context(), "")
+	fails = true
+	for range 4 {
+		s.try(t.Context(), "")
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "3 times in a row: the disk is full") {
+		t.Errorf("said %q", said)
+	}
+	if data, err := os.ReadFile(log); err != nil || strings.Count(string(data), "the disk is full") != 6 {
+		t.Errorf("the log says %q, %v", data, err)
+	}
+}
