@@ -31,7 +31,7 @@ type Cmd struct {
 	Dir   string    // "" is the present directory
 	Env   []string  // the whole environment; nothing is inherited
 	Stdin io.Reader // nil is an empty input
-	Idle  bool      // it gives way to every other process, where the system knows such a thing; only with Stream and Output
+	Idle  bool      // it gives way to others, where the system knows such a thing; only with Stream and Output
 }
 
 // Output runs a command and returns all that it wrote. The exit code of a command that a signal ended is 128 plus the

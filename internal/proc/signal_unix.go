@@ -15,6 +15,9 @@ const (
 	kill      = syscall.SIGKILL
 )
 
+// nice is what is added to the niceness of processes that give way: a tenth of what others get is left to them.
+const nice = 10
+
 func ownSession(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
