@@ -70,6 +70,13 @@ func (w *world) came(c typed, before, after *picture, exit int, errs string) {
 	if exit == 0 {
 		delete(w.cut, c.dir)
 	}
+	if exit == 0 && len(w.cut) == 0 {
+		for _, name := range litterIn(w.main) {
+			if !strings.Contains(name, "/objects/") || strings.Contains(name, "wfs") || strings.HasSuffix(name, ".keep") { // or it is git's
+				w.t.Errorf("wfs %s: left behind: %s", c, name)
+			}
+		}
+	}
 	w.t.Logf("  %s", w.where(after))
 }
 
