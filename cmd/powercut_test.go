@@ -74,8 +74,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 			}
 		}
 	}
-	t.Logf("%d calls, %d states, %d of them bad", end, states, bad)
-	logRow(t, d, "power cut", states, 0, total)
+	logRow(t, d, "power cut", states, 0, bad, total)
 }
 
 // afterPowerCut puts what is left of the disk where the fixture was.

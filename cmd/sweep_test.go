@@ -84,41 +84,44 @@ func sweep(t *testing.T, d deed, density density) {
 			queue <- p
 		}
 	}()
-	tried, unreached, tallies := make([]int, len(ways)), make([]int, len(ways)), make([]counts, len(ways))
+	tried, unreached, failed, found := make([]int, len(ways)), make([]int, len(ways)), make([]int, len(ways)), make([]counts, len(ways))
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	for _, bed := range beds {
 		workers.Go(func() {
 			for p := range queue {
 				name := strings.ReplaceAll(fmt.Sprint(ways[p.way].name, " ", p.at), " ", "_")
-				t.Run(name, func(t *testing.T) {
-					f, hit := bed.faultAt(t, d, ways[p.way].fault(p.at))
-					defer func() {
-						mu.Lock()
-						defer mu.Unlock()
-						tallies[p.way].add(f.counts)
-						if tried[p.way]++; !hit {
-							unreached[p.way]++
-						}
-					}()
-				})
+				var f fixture
+				hit := false
+				ok := t.Run(name, func(t *testing.T) { bed.faultAt(t, d, ways[p.way].fault(p.at), &f, &hit) })
+				mu.Lock()
+				tried[p.way]++
+				if !hit {
+					unreached[p.way]++
+				}
+				if !ok {
+					failed[p.way]++
+				}
+				found[p.way].add(f.counts)
+				mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
 	for i, w := range ways {
 		if tried[i] > 0 {
-			logRow(t, d, w.name, tried[i], unreached[i], tallies[i])
+			logRow(t, d, w.name, tried[i], unreached[i], failed[i], found[i])
 		}
 	}
 }
 
-// faultAt lets one call go wrong, and says whether there was such a call.
-func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault) (*fixture, bool) {
-	f := p.fixture(t)
+// faultAt lets one call go wrong, and says whether there was such a call. f is the fixture that it happens to, and what
+// was counted, also when the test ends at once.
+func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault, f *fixture, hit *bool) {
+	*f = *p.fixture(t)
 	out := p.traced(t, d, fault)
-	if !out.Hit {
-		return f, false
+	if *hit = out.Hit; !out.Hit {
+		return
 	}
 	defer func() {
 		if t.Failed() {
@@ -132,8 +135,7 @@ func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault) (*fixture, b
 		f.nothingLost(p.before)
 		f.ok("wfs", "status", "one")
 		f.asDone(d, p.theirs)
-		return f, true
+		return
 	}
 	f.afterwards(d, p.before, p.theirs)
-	return f, true
 }

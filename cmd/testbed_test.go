@@ -162,11 +162,13 @@ func sweptDeeds(t *testing.T) []deed {
 	return list
 }
 
-// logRow logs a line that .ci/faults makes a table of.
-func logRow(t *testing.T, d deed, what string, points, unreached int, n counts) {
+// logRow logs a line that .ci/faults makes a table of: how many points of a command were tried in a way, how many were
+// not reached, how many tries failed, and what was counted.
+func logRow(t *testing.T, d deed, what string, points, unreached, failed int, n counts) {
 	t.Helper()
 	command, _, _ := strings.Cut(d.args, " ")
-	t.Logf("ROW\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d", command, what, points, unreached, n.lost, n.complaints, n.changed, n.retries, n.succeeded)
+	t.Logf("ROW\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", command, what, points, unreached, failed,
+		n.lost, n.complaints, n.changed, n.retries, n.succeeded)
 }
 
 func (n *counts) add(m counts) {
