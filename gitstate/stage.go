@@ -177,7 +177,7 @@ func (r *Repo) installIndex(private string) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(private, r.indexPath()); err != nil {
+	if err := putIndex(private, r.indexPath()); err != nil {
 		return err
 	}
 	return durable.SyncDir(r.gitDir)

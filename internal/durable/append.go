@@ -63,7 +63,7 @@ func (a *Appender) append(data []byte) error {
 	if _, err := a.f.Write(data); err != nil {
 		return err
 	}
-	return a.f.Sync()
+	return flush(a.f)
 }
 
 // Close closes the file. Everything that was appended is durable already.

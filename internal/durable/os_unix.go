@@ -50,26 +50,6 @@ func checkOwner(dir string, info fs.FileInfo, others []fs.FileInfo) error {
 	return fmt.Errorf("%w: %s belongs to user %d", ErrNotPrivate, dir, st.Uid)
 }
 
-func lockFile(f *os.File, exclusive bool) error {
-	how := unix.LOCK_SH
-	if exclusive {
-		how = unix.LOCK_EX
-	}
-	for {
-		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err {
-		case nil:
-			return nil
-		case unix.EINTR:
-		case unix.EWOULDBLOCK:
-			return ErrLocked
-		case unix.ENOSYS, unix.ENOLCK, unix.ENOTSUP, unix.EINVAL:
-			return fmt.Errorf("%s: %w: %v", f.Name(), ErrNoLocks, err)
-		default:
-			return &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
-		}
-	}
-}
-
 // FileID returns what tells a file from all others of this machine; known is false where nothing does.
 func FileID(info fs.FileInfo) (device, inode uint64, known bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)

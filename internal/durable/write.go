@@ -54,7 +54,7 @@ func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) 
 	}
 	if sync {
 		// Never retried: after a failed fsync the kernel may have dropped the pages and say yes the second time.
-		if err := f.Sync(); err != nil {
+		if err := flush(f); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func Truncate(path string, size int64) error {
 	if err := f.Truncate(size); err != nil {
 		return err
 	}
-	return f.Sync()
+	return flush(f)
 }
 
 // SyncFile makes durable what others wrote to the file at path, and its name.
@@ -84,7 +84,7 @@ func SyncFile(path string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil {
+	if err := flush(f); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))

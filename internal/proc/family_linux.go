@@ -273,17 +273,3 @@ func hasVariable(pid int, entry string) bool {
 	}
 	return false
 }
-
-// Marked lists living processes that have an entry in their environment, this one excepted. On systems other than Linux
-// it finds none.
-func Marked(entry string) []int {
-	self := os.Getpid()
-	var found []int
-	for _, pid := range pids() {
-		if pid != self && hasVariable(pid, entry) {
-			found = append(found, pid)
-		}
-	}
-	slices.Sort(found)
-	return found
-}

@@ -1,0 +1,6 @@
+//go:build linux && badstore_kin
+
+package proc
+
+// Marked finds nobody. It is wrong, for a test of the tests.
+func Marked(string) []int { return nil }
