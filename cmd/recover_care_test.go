@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
@@ -118,5 +119,102 @@ func unclaimedTree(f *fixture) {
 	defer a.close()
 	if id, err := a.clone.Claimed(a.repo.Worktree()); err != nil || id != "" {
 		f.t.Errorf("the work tree is still claimed by %q: %v", id, err)
+	}
+}
+
+// undoTable are the rows of undos and redos that came half-way.
+var undoTable = []row{
+	{state: "undo of a checkpoint: the journal says so, nothing else", build: func(f *fixture) { f.undoDies(moveBegun, false) },
+		reads: "a move was interrupted", does: "resume", says: "is current already, at checkpoint 2", dirty: true, then: editsBack},
+	{state: "undo of a checkpoint: the ledger has moved, index and branch have not", build: func(f *fixture) { f.undoDies(ledgerMoved, false) },
+		reads: "at checkpoint 2", does: "resume", says: "nothing was moved", dirty: true, then: editsBack},
+	{state: "undo of a checkpoint: index and ledger have moved, the branch has not", build: func(f *fixture) { f.undoDies(indexMoved, false) },
+		reads: "at checkpoint 2", does: "resume", says: "nothing was moved", dirty: true, then: editsBack},
+	{state: "undo of a checkpoint: the branch has moved, there is no new journal", build: func(f *fixture) { f.undoDies(branchMoved, false) },
+		reads: "at checkpoint 2", does: "redo", says: "done again: checkpoint 3", redo: true, then: mine},
+	{state: "undo of a checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.undoDies(branchMoved, false); f.loseState() },
+		reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
+	{state: "undo of a switch: done, and the checkpoint before it is not taken back yet", build: func(f *fixture) {
+		f.dirty()
+		f.ok("wfs", "switch", "two")
+		f.undoFirst()
+	}, reads: "at checkpoint 3", does: "undo", says: "taken back: checkpoint 3 of one", redo: true, dirty: true, then: editsBack},
+	{state: "redo of a checkpoint: done, and the switch after it is not done again yet", build: func(f *fixture) {
+		f.dirty()
+		f.ok("wfs", "switch", "two")
+		f.ok("wfs", "undo")
+		f.undoFirst()
+	}, reads: "at checkpoint 3", does: "redo", says: "done again: switch from wfs/one to two", redo: true, then: func(f *fixture) {
+		f.on("wfs/two")
+		f.branchHolds("wfs/one", "untracked.txt")
+	}},
+	{state: "undo of a rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.undoDies(unpublished, true) },
+		reads: "WFS-one  another title", does: "undo", says: "taken back: rename one", redo: true, then: func(f *fixture) {
+			f.happened("one", "renamed taken_back dropped taken_back")
+		}},
+	{state: "undo of a rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.undoDies(ledgerMoved, true) },
+		reads: "WFS-one  one", does: "redo", says: "done again: rename one: another title", redo: true, then: func(f *fixture) {
+			f.newestOp("one", session.MoveUndo)
+		}},
+}
+
+// undoDies takes back a checkpoint of session one with edits of every sort, or a new title.
+func (f *fixture) undoDies(at step, renamed bool) {
+	f.t.Helper()
+	if renamed {
+		f.ok("wfs", "rename", "one", "another title")
+	} else {
+		f.dirty()
+		f.ok("wfs", "checkpoint")
+	}
+	f.kept = f.blobs()
+	f.dies("one", at, func(ctx context.Context, h *engine.Hand) error { return f.undoesNewest(ctx, h) })
+}
+
+func (f *fixture) undoesNewest(ctx context.Context, h *engine.Hand) error {
+	a := f.app()
+	defer a.close()
+	ops, err := a.eng.Undoable(ctx)
+	if err == nil {
+		_, err = h.Undo(ctx, ops[0])
+	}
+	return err
+}
+
+// undoFirst takes back the newest operation alone, or does it again, and not what the same command had done with it.
+func (f *fixture) undoFirst() {
+	f.t.Helper()
+	a := f.app()
+	defer a.close()
+	ctx := context.Background()
+	next := a.eng.Undoable
+	if _, err := a.eng.Redoable(ctx); err == nil {
+		next = a.eng.Redoable
+	}
+	ops, err := next(ctx)
+	if err != nil || len(ops) != 2 {
+		f.t.Fatalf("%v, %v", ops, err)
+	}
+	if err := a.hold("test", ops[0].Session); err != nil {
+		f.t.Fatal(err)
+	}
+	h, err := a.take(ctx, ops[0].Session)
+	if err == nil {
+		_, err = h.Undo(ctx, ops[0])
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func editsBack(f *fixture) {
+	f.t.Helper()
+	f.on("wfs/one")
+	f.branchLacks("wfs/one", "untracked.txt")
+	if f.exists("a.txt") || !f.exists("untracked.txt") {
+		f.t.Error("the edits are not back")
+	}
+	if text := f.ok("git", "cat-file", "blob", ":staged.txt"); text != "staged, and nowhere else" {
+		f.t.Errorf("what was staged is %q", text)
 	}
 }

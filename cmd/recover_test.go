@@ -173,7 +173,7 @@ func TestSurvivors(t *testing.T) {
 
 // TestRecover builds every row of the recovery table and lets the next command find it.
 func TestRecover(t *testing.T) {
-	for _, r := range slices.Concat(recoveryTable, careTable) {
+	for _, r := range slices.Concat(recoveryTable, careTable, undoTable) {
 		t.Run(r.state+": wfs "+r.does, func(t *testing.T) {
 			t.Parallel()
 			f := plainTemplate.fixture(t)

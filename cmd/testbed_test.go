@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,7 +152,7 @@ func chosen(variable, name string) bool {
 func sweptDeeds(t *testing.T) []deed {
 	t.Helper()
 	var list []deed
-	for _, d := range append(append([]deed{}, deeds...), leaveDeeds...) {
+	for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds) {
 		if chosen("WFS_SWEEP_DEED", d.name) {
 			list = append(list, d)
 		}

@@ -111,50 +111,55 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted
 // session back. What a dead process left is completed first, and that may be the newest operation then.
 func (a *app) standing(ctx context.Context, command string, next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
-	if ops, err = next(ctx); err != nil {
-		return nil, false, a.damagedLog(ctx, err)
-	}
 	cur, err := a.current(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	taken := map[session.ID]bool{"": true}
 	for {
-		if back, err = a.eng.Undeletes(ctx, ops[0]); err != nil {
+		var none *session.Refusal
+		about, nothing := next(ctx)
+		switch {
+		case errors.As(nothing, &none): // but recovery may log something
+			if about, err = a.repo.Ops(ctx); err == nil {
+				about = about[:min(1, len(about))]
+			}
+		case nothing == nil:
+			back, err = a.eng.Undeletes(ctx, about[0])
+		default:
+			err = nothing
+		}
+		if err != nil {
 			return nil, false, err
 		}
-		var ids []session.ID
-		for _, id := range append(sessionsOf(ops), cur) {
-			if !taken[id] {
-				ids, taken[id] = append(ids, id), true
-			}
+		ids := []session.ID{cur}
+		for _, op := range about {
+			ids = append(ids, op.Session)
+		}
+		slices.Sort(ids)
+		ids = slices.DeleteFunc(slices.Compact(ids), func(id session.ID) bool { return taken[id] })
+		if len(ids) == 0 && nothing != nil {
+			return nil, false, a.damagedLog(ctx, nothing)
 		}
 		if len(ids) == 0 {
-			return ops, back, nil
+			return about, back, nil
 		}
 		if err := a.hold(command, slices.Clone(ids)...); err != nil {
 			return nil, false, err
 		}
 		for _, id := range ids {
-			if back && id == ops[0].Session {
-				continue // it is not there
+			taken[id] = true
+			if tip, err := a.repo.Ref(ctx, session.LedgerOf(id)); err != nil || tip == "" { // it was deleted
+				if err != nil {
+					return nil, false, err
+				}
+				continue
 			}
 			if _, err := a.take(ctx, id); err != nil {
 				return nil, false, err
 			}
 		}
-		if ops, err = next(ctx); err != nil {
-			return nil, false, err
-		}
 	}
-}
-
-func sessionsOf(ops []session.Op) []session.ID {
-	var ids []session.ID
-	for _, op := range ops {
-		ids = append(ids, op.Session)
-	}
-	return ids
 }
 
 // sayUndone tells what an undo or redo did, the operations of one command together.

@@ -169,10 +169,11 @@ func (h *Hand) bringBack(ctx context.Context, op session.Op, r *relocation) erro
 	if err != nil {
 		return err
 	}
+	f := session.FormerOf(&t.before, &t.after)
 	if t.before.Current != t.after.Current {
-		r.to = t.before.Current
+		r.to, f = t.before.Current, f.WithStand(&t.before)
 	}
-	if f := session.FormerOf(&t.before, &t.after); !f.Nothing() {
+	if !f.Nothing() {
 		r.former = &f
 	}
 	if r.to < 0 {

@@ -78,6 +78,13 @@ func FormerOf(before, after *Session) Former {
 	return f
 }
 
+// WithStand is f with where the session stood before, which going to another checkpoint changes in any case.
+func (f Former) WithStand(before *Session) Former {
+	stand := standOf(before)
+	f.Stand = &stand
+	return f
+}
+
 // Nothing reports whether the operation changed nothing of this.
 func (f Former) Nothing() bool { return f == Former{} }
 
