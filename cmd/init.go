@@ -63,6 +63,9 @@ and "make test".`,
 }
 
 func (a *app) init(ctx context.Context, o initOptions) error {
+	if err := a.fit(ctx); err != nil {
+		return err
+	}
 	if err := a.ready(ctx, true); err != nil {
 		return err
 	}

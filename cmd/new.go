@@ -83,6 +83,9 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 }
 
 func (a *app) newSession(ctx context.Context, o newOptions) error {
+	if err := a.fit(ctx); err != nil {
+		return err
+	}
 	if err := a.begin(ctx, "wfs new", false); err != nil {
 		return err
 	}

@@ -21,6 +21,9 @@ import (
 // there. Until the session's ledger is there, everything can be taken back by removing the work tree; from then on the
 // next command completes what is missing.
 func (a *app) newInTree(ctx context.Context, o newOptions) error {
+	if err := a.fit(ctx); err != nil {
+		return err
+	}
 	if err := a.ready(ctx, true); err != nil {
 		return err
 	}
