@@ -206,6 +206,12 @@ func TestAutoSaveOfThrownAwayWork(t *testing.T) {
 	if s := f.ok("wfs", "status"); strings.Contains(s, "auto-save") {
 		t.Errorf("a stale auto-save is offered:\n%s", s)
 	}
+	if out := f.ok("wfs", "gc", "--days", "0", "--force"); !strings.Contains(out, "auto-save of one") || !strings.Contains(out, "rescue refs/wfs/one/rescue/1") {
+		t.Errorf("gc says\n%s", out)
+	}
+	if refs := f.ok("git", "for-each-ref", "refs/wfs/one"); strings.Contains(refs, "/auto") || !strings.Contains(refs, "/rescue/1") {
+		t.Errorf("gc left\n%s", refs)
+	}
 	f.sound()
 }
 

@@ -23,7 +23,7 @@ const defaultKeepDays = 30
 
 // rubbish is one thing that wfs gc can remove, or keeps although it is old.
 type rubbish struct {
-	Kind    string     `json:"kind"` // logs, rescue, deleted, left-over
+	Kind    string     `json:"kind"` // logs, rescue, auto-save, deleted, left-over
 	Session session.ID `json:"session,omitempty"`
 	What    string     `json:"what"`            // for people
 	Bytes   int64      `json:"bytes"`           // of files
@@ -52,6 +52,7 @@ than --days:
 
   logs of runs           but for the newest run of a session that is not over
   rescues                whose files are, as they are, in other commits
+  auto-saves             from before something else that happened
   deleted sessions       for good, with everything that only they hold
   left-over directories  of sessions and work trees that are not there any more
 
@@ -191,7 +192,7 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 // findRubbish looks for everything that nobody has touched since a time.
 func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
 	var all []rubbish
-	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldDeletions, a.leftOvers} {
+	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldAutoSaves, a.oldDeletions, a.leftOvers} {
 		list, err := find(ctx, before)
 		if err != nil {
 			return nil, err

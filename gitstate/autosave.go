@@ -125,6 +125,8 @@ func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft,
 	err = r.moveAuto(ctx, session.RefMove{Ref: AutoRef(d.Session), Old: tip, New: made})
 	if pack != nil {
 		pack.kept.letGo()
+	} else {
+		r.letGo(err == nil)
 	}
 	if err != nil {
 		return "", err
@@ -179,11 +181,6 @@ func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, erro
 		a.Ledger, a.Code = info.Parents[0], info.Parents[1]
 	}
 	return a, nil
-}
-
-// DropAuto removes a session's auto-save, if it still is that one.
-func (r *Repo) DropAuto(ctx context.Context, id session.ID, c session.Commit) error {
-	return r.moveAuto(ctx, session.RefMove{Ref: AutoRef(id), Old: c})
 }
 
 // keepAuto gives an auto-save a name of its own among the rescues.

@@ -23,9 +23,10 @@ func (r *Repo) Rescues(ctx context.Context, id session.ID) (map[string]State, er
 	return all, nil
 }
 
-// RootTrees are the trees of all commits that refs reach which are no rescues, no operation logs, and nothing deleted.
+// RootTrees are the trees of all commits that refs reach which are no rescues, no auto-saves, no operation logs, and nothing
+// deleted.
 func (r *Repo) RootTrees(ctx context.Context) (map[session.Tree]bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "log", "--format=%T", "--exclude="+refsPrefix+"*/rescue/*",
+	out, err := r.git(ctx, gitOpts{}, "log", "--format=%T", "--exclude="+refsPrefix+"*/rescue/*", "--exclude="+refsPrefix+"*/auto",
 		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--all")
 	if err != nil {
 		return nil, err
