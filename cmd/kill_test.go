@@ -310,7 +310,7 @@ var deeds = []deed{
 			}
 		},
 	},
-	// Typed again an undo may be a redo: only what always holds is checked.
+	// Typed again an undo takes back the operation before: only what always holds is checked.
 	{
 		name: "undo over bytes that git converts", args: "undo", dirty: true,
 		before: func(f *fixture) { f.lineEnds(); f.ok("wfs", "resume", "--at", "1"); f.dirty() },
@@ -355,7 +355,7 @@ var deeds = []deed{
 			}
 		},
 	},
-	{name: "undo of abandon", args: "undo", before: func(f *fixture) { f.ok("wfs", "abandon", "one") }},
+	{name: "undo of abandon", args: "undo", dirty: true, before: func(f *fixture) { f.ok("wfs", "abandon", "one") }},
 	{
 		name: "rename", args: "rename one title",
 		done: func(f *fixture) {
@@ -391,7 +391,7 @@ var deeds = []deed{
 			f.branchHolds("wfs/two", "of-two.txt")
 		},
 	},
-	{name: "undo of delete", args: "undo", before: func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }},
+	{name: "undo of delete", args: "undo", dirty: true, before: func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }},
 	{
 		name: "delete --restore", args: "delete --restore two", before: func(f *fixture) { f.ok("wfs", "delete", "two", "--force") },
 		done: func(f *fixture) {
@@ -752,6 +752,9 @@ func (f *fixture) doneAlready(d deed, out string) bool {
 	}
 	if strings.HasPrefix(d.name, "redo") || strings.HasPrefix(d.name, "phase") {
 		return strings.Contains(out, "nothing to do again") || strings.Contains(out, "there is no phase to skip")
+	}
+	if d.args == "undo" { // what came before cannot be taken back
+		return strings.Contains(out, "cannot undo")
 	}
 	return strings.HasPrefix(d.name, "delete") && strings.Contains(out, "was deleted") ||
 		strings.HasPrefix(d.name, "finish") && strings.Contains(out, "no session is current") && f.head() == "refs/heads/handed"

@@ -65,7 +65,10 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		}
 		return err
 	}
-	return r.syncRef(branch, true)
+	if err := r.syncRef(branch, true); err != nil {
+		return join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base))
+	}
+	return nil
 }
 
 // dropBranch removes the branch of a handover that failed, unless somebody else has built on it.
