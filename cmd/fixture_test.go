@@ -29,6 +29,7 @@ type fixture struct {
 	env []string
 
 	kept map[string]string // blobs that were there before a process died, see blobs
+	cut  bool              // the power was cut before the command had ended: what nobody had synced may be gone
 	counts
 }
 

@@ -469,7 +469,7 @@ var deeds = []deed{
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "two", "two.test", "three", "three.test", "untracked.txt")
 			f.ok("wfs", "finish", "--branch", "handed")
-			if two := f.ok("git", "show", "handed:two"); two != "two" {
+			if two := f.ok("git", "show", "handed:two"); two != "two" && !(f.cut && two == "2") {
 				f.t.Errorf("the first lap's REFACTOR is lost: %q", two)
 			}
 		},

@@ -169,24 +169,32 @@ func (t *along) take(id string) (newObject, bool) {
 // newBlobs returns the loose blobs that an index names and the one before it does not, for the same paths. Either may be
 // nil: then it is not known.
 func (r *Repo) newBlobs(before, now *index) []newObject {
+	t := along{repo: r}
+	for _, e := range newEntries(before, now) {
+		t.take(hex.EncodeToString(e.id))
+	}
+	return t.objects
+}
+
+// newEntries returns the entries of files that an index has and the one before it has not, or with another content.
+func newEntries(before, now *index) []indexEntry {
 	if now == nil {
 		return nil
 	}
-	var was []indexEntry
+	var was, list []indexEntry
 	if before != nil {
 		was = before.entries
 	}
-	t := along{repo: r}
 	for _, e := range now.entries {
 		for len(was) > 0 && bytes.Compare(was[0].name, e.name) < 0 {
 			was = was[1:]
 		}
 		same := len(was) > 0 && bytes.Equal(was[0].name, e.name) && bytes.Equal(was[0].id, e.id)
-		if !same && e.mode != 0o160000 && !e.intended {
-			t.take(hex.EncodeToString(e.id))
+		if !same && e.mode&indexType != indexGitlink && !e.intended {
+			list = append(list, e)
 		}
 	}
-	return t.objects
+	return list
 }
 
 // looseBelow returns the loose objects among some trees and what is below them. What is in a pack has everything below

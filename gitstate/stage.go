@@ -17,6 +17,7 @@ import (
 type staged struct {
 	repo   *Repo
 	path   string
+	files  []string // that it has new
 	unlock func()
 }
 
@@ -94,17 +95,20 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err := r.complete(ctx, unwritten, parsed()); err != nil { // an index of files that are nowhere must not become the user's
 		return nil, nil, err
 	}
-	return unwritten, &staged{r, index, unlock}, nil
+	return unwritten, &staged{r, index, r.newFiles(parsed(), x), unlock}, nil
 }
 
 // install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
-// back.
+// back. The files that it has new come to the disk as well: the work tree that a power cut leaves must not be behind
+// the checkpoint, with empty files that look like edits.
 func (s *staged) install() (wait func() error) {
+	written := soon(s.repo, func() (struct{}, error) { return struct{}{}, durable.WriteOut(s.files) })
 	installed := soon(s.repo, func() (struct{}, error) { return struct{}{}, s.repo.installIndex(s.path) })
 	return func() error {
 		_, err := installed()
+		_, e := written()
 		s.unlock()
-		return err
+		return errors.Join(err, e)
 	}
 }
 

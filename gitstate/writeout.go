@@ -21,3 +21,12 @@ func (r *Repo) writeOut(changes []treeChange, raw []rawFile) error {
 	}
 	return durable.WriteOut(files)
 }
+
+// newFiles lists the files of the work tree that an index has and the one before it has not, or with another content.
+func (r *Repo) newFiles(before, now *index) []string {
+	var files []string
+	for _, e := range newEntries(before, now) {
+		files = append(files, filepath.Join(r.root, filepath.FromSlash(string(e.name))))
+	}
+	return files
+}
