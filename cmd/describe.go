@@ -53,6 +53,7 @@ type sessionJSON struct {
 	UpdatedAt  time.Time          `json:"updated_at"`
 	Driver     *driverJSON        `json:"driver,omitempty"`
 	AutoSave   *autoSaveJSON      `json:"auto_save,omitempty"` // it holds what no checkpoint has
+	Alive      []session.Process  `json:"alive,omitempty"`     // of the newest run, when its wfs is dead
 	Requests   int                `json:"requests,omitempty"`  // in the inbox: nobody has taken them in yet
 	Next       []string           `json:"next"`                // commands to type
 }
@@ -67,6 +68,11 @@ func (j *sessionJSON) headline() string {
 type driverJSON struct {
 	PID     int    `json:"pid"`
 	Command string `json:"command"`
+}
+
+// outlived reports whether processes of the newest run may have outlived their wfs.
+func outlived(s *session.Session) bool {
+	return s.Started != "" && (s.Status == session.StatusInterrupted || s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors)
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
@@ -93,7 +99,10 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	if s.Finished != nil && s.Status == session.StatusFinished {
 		j.HandedOver = strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
 	}
-	if there && s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors && len(a.eng.Works.Alive(s.Started)) == 0 {
+	if outlived(s) {
+		j.Alive = a.eng.Works.Alive(s.ID, s.Started)
+	}
+	if there && s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors && len(j.Alive) == 0 {
 		j.Next = []string{"wfs run"} // they are gone, and their ids may be somebody else's by now
 	}
 	if in != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
@@ -81,8 +82,8 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		return a.completeBirth(ctx, m, who)
 	}
 	if m.Trash == "" {
-		if alive := a.eng.Works.Alive(m.RunID); len(alive) > 0 {
-			return fmt.Errorf("processes of its set-up are still alive: %v (kill them, or wait)", alive)
+		if alive := a.eng.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
+			return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
 		}
 		if err := a.rescueHalfMade(ctx, m, who); err != nil {
 			return err

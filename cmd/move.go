@@ -234,6 +234,9 @@ func (a *app) saveLeft(ctx context.Context, cur, target session.ID) (*session.Ch
 	if err != nil {
 		return nil, err
 	}
+	if err := h.NoSurvivors(); err != nil {
+		return nil, err
+	}
 	return h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
 }
 
@@ -256,6 +259,9 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 	}
 	h, err := a.take(ctx, cur)
 	if err != nil {
+		return err
+	}
+	if err := h.NoSurvivors(); err != nil {
 		return err
 	}
 	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))

@@ -56,6 +56,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 	f.BoolVar(&o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again")
 	f.BoolVar(&o.Agree, "agree", false, "yes to the question whether nothing is left")
 	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
+	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "go on although processes of the last run are alive (build daemons)")
 	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
 	f.BoolVar(&detach, "detach", false, "drive in the background, also when the terminal is closed")
 	f.BoolVar(&detached, "detached", false, "this is the run in the background")
@@ -176,6 +177,11 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 	a.out("%s  %s", s.ID.Display(), standing(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
+	}
+	if outlived(s) {
+		for _, p := range a.eng.Works.Alive(s.ID, s.Started) {
+			a.out("    alive: %s", engine.Named([]session.Process{p}))
+		}
 	}
 	a.sayIgnoredBefore(ctx, s)
 	a.next(next)

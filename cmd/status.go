@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -82,6 +83,10 @@ func (a *app) status(ctx context.Context, name string) error {
 func (a *app) sayDriver(d sessionJSON) {
 	if d.Driver != nil {
 		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
+	}
+	if len(d.Alive) > 0 {
+		a.out("still alive of its last run: %s", engine.Named(d.Alive))
+		a.out("  nothing is driven or moved here before they have ended; if they are harmless: wfs run --ignore-survivors")
 	}
 	if n := d.Requests; n > 0 {
 		a.out("%d %s to be taken in", n, plural(n, "request waits", "requests wait"))

@@ -372,8 +372,12 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 }
 
 // Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.
-func (w *works) Alive(runID string) []int {
-	alive := w.runner().Alive(runID)
+func (w *works) Alive(id session.ID, runID string) []session.Process {
+	dir, err := w.app.clone.RunDir(id, runID)
+	if err != nil {
+		dir = ""
+	}
+	alive := w.runner().Alive(dir, runID)
 	if len(alive) > 0 && !w.app.clone.Ours(runID) {
 		return nil
 	}

@@ -84,8 +84,8 @@ func (a *app) removeTree(ctx context.Context, name string, discard bool) error {
 	if err != nil {
 		return err
 	}
-	if alive := a.eng.Works.Alive(h.S.Started); h.S.Started != "" && len(alive) > 0 {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("processes of its last run are still alive there: %v", alive), Hint: "end them, then type it again"}
+	if alive := a.eng.Works.Alive(id, h.S.Started); h.S.Started != "" && len(alive) > 0 {
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("processes of its last run are still alive there: %s", engine.Named(alive)), Hint: "end them, then type it again"}
 	}
 	j := removedJSON{Version: jsonVersion, Session: id, Removed: t.Path}
 	if j.Discarded, err = a.wouldLose(ctx, here, id, t.Path); err != nil {

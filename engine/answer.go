@@ -182,10 +182,7 @@ func (h *Hand) mayLead(ctx context.Context) error {
 	if h.S.Open != nil {
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("an attempt at %s is not judged yet", h.S.Open.Phase), Hint: "wfs run --max-attempts 1"}
 	}
-	if alive := h.alive(); len(alive) > 0 {
-		return &session.Refusal{Code: session.RefuseConflict, Message: "processes of the last run are still alive:" + pids(alive), Hint: "kill" + pids(alive)}
-	}
-	return nil
+	return h.NoSurvivors()
 }
 
 func (h *Hand) phaseIndex(name session.PhaseName) int {

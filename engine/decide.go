@@ -20,6 +20,7 @@ type Facts struct {
 	Started     int                 // attempts that this run has started
 	MaxAttempts int                 // 0: no limit
 	Auto        bool                // agree by itself that nothing is left
+	Ignore      bool                // processes of a run that are still alive after it
 	Stop        string              // id of a request to stop, once the present attempt has its checkpoint
 	Cut         session.Interrupted // what interrupts the run now
 }
@@ -211,10 +212,10 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 }
 
 func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
-	if len(o.Run.Survivors) > 0 {
+	if len(o.Run.Survivors) > 0 && !f.Ignore {
 		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
-			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", pids(o.Run.Survivors))},
-			Hint:     "kill -9" + pids(o.Run.Survivors) + "; wfs run"}}
+			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", numbers(o.Run.Survivors))},
+			Hint:     "kill -9" + numbers(o.Run.Survivors) + "; wfs run"}}
 	}
 	switch o.Run.Outcome {
 	case session.OutcomeInterrupted:
@@ -238,14 +239,6 @@ func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
 		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: fmt.Sprintf("the run ended as %s (exit %d)", o.Run.Outcome, o.Run.Exit)}}}
 	}
 	return Decision{Effect: EffectJudge}
-}
-
-func pids(list []int) string {
-	s := ""
-	for _, p := range list {
-		s += fmt.Sprintf(" %d", p)
-	}
-	return s
 }
 
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.

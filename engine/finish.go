@@ -28,6 +28,9 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err := h.mayDrive(ctx); err != nil {
 		return nil, 0, err
 	}
+	if err := h.NoSurvivors(); err != nil {
+		return nil, 0, err
+	}
 	snap, err := h.snapshot(ctx)
 	if err != nil {
 		return nil, 0, err

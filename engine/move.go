@@ -39,6 +39,9 @@ type Relocated struct {
 // ref; until the ledger has moved, the next command finishes the move.
 func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	st := h.e.Store
+	if err := h.NoSurvivors(); err != nil {
+		return nil, err
+	}
 	if err := h.growExclude(ctx); err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ type Works interface {
 	// Judge runs guards and gates. An error means that it could not find out; bad code is a verdict.
 	Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error)
 	// Alive lists processes of a run that still live, as far as the system can tell.
-	Alive(runID string) []int
+	Alive(id session.ID, runID string) []session.Process
 	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.
 	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error)
 }

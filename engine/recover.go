@@ -198,7 +198,7 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 		}
 		return h.append(session.Reopened{Why: "the process ended after the judgement"})
 	}
-	if alive := h.e.Works.Alive(o.RunID); len(alive) > 0 {
+	if alive := h.e.Works.Alive(h.ID, o.RunID); len(alive) > 0 {
 		return h.block(ctx, survivors(alive))
 	}
 	if err := h.append(session.Interrupted{Why: "killed"}); err != nil {
@@ -206,9 +206,4 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 	}
 	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found")
 	return err
-}
-
-func survivors(alive []int) session.BlockedBy {
-	return session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill" + pids(alive) + "; wfs run", // not &&: some end by themselves
-		Evidence: []string{fmt.Sprintf("processes of the last run were still alive:%s", pids(alive))}}
 }

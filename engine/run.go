@@ -18,6 +18,8 @@ type RunOptions struct {
 	Agree        bool // yes to the pending question whether nothing is left
 	Auto         bool // agree by itself from now on
 	NoWait       bool // return instead of waiting for a limit
+	// IgnoreSurvivors lets it go on although processes of a run are alive after it, such as build daemons.
+	IgnoreSurvivors bool
 }
 
 // Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
@@ -40,7 +42,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		if err := h.Hear(); err != nil {
 			return err
 		}
-		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto, Stop: h.stop}
+		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop}
 		if ctx.Err() != nil {
 			f.Cut = h.cut()
 		}
@@ -154,16 +156,17 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitHuman && o.Note == "":
 		return false, nil
 	}
-	if alive := h.alive(); len(alive) > 0 {
+	alive := h.alive()
+	if len(alive) > 0 && !o.IgnoreSurvivors {
 		return false, h.block(ctx, survivors(alive))
 	}
 	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockSurvivors {
-		// Nobody works on it any more: what they left is kept before somebody else goes over it.
+		// What they left is kept before somebody else goes over it.
 		if _, err := h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found"); err != nil {
 			return false, err
 		}
 	}
-	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version})
+	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive)})
 }
 
 // edited reports whether the work tree is something else than what was judged green last.
@@ -174,13 +177,6 @@ func (h *Hand) edited(ctx context.Context) (bool, error) {
 	}
 	snap, err := h.snapshot(ctx)
 	return snap.Tree != c.Tree, err
-}
-
-func (h *Hand) alive() []int {
-	if h.S.Started == "" {
-		return nil
-	}
-	return h.e.Works.Alive(h.S.Started)
 }
 
 // mayDrive refuses what must not be driven: a session that is over, or one whose branch is not what HEAD is on here.

@@ -28,6 +28,9 @@ const (
 	exitNotFound      = 127
 )
 
+// gateMarker begins the entry by which processes of a gate are found; what its run leaves in the run's directory follows.
+const gateMarker = "WFS_GATE_RUN="
+
 // gateRun is what was seen of one gate.
 type gateRun struct {
 	gate    workflows.Gate
@@ -73,7 +76,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, err
 	}
 	shared := &lockedWriter{w: log}
-	marker := "WFS_GATE_RUN=" + reportFile
+	marker := gateMarker + reportFile
 	env := append(append([]string{}, j.Env...), "WFS_REPORT="+reportFile, marker)
 	if again && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)

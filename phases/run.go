@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -68,8 +69,33 @@ func (r *Runner) run(ctx context.Context, req session.RunRequest, brief []byte, 
 	return session.RunResult{}, fmt.Errorf("phase %s says neither an agent nor a command", req.Phase.Name)
 }
 
-// Alive lists the processes of a run that still live. Only Linux can tell.
-func (r *Runner) Alive(runID string) []int { return proc.Marked(runMarker(runID)) }
+// LockFile is the file in a run's directory whose lock the run's processes inherit. Held, one of them lives; free, none
+// need be dead: some programs close what they inherit.
+const LockFile = "lock"
+
+// Alive lists the processes of a run, and of the gates that judged it, that still live: those that have its id in their
+// environment, and those that hold its lock. Systems other than Linux only tell that somebody holds it.
+func (r *Runner) Alive(runDir, runID string) []session.Process {
+	ids := proc.Marked(runMarker(runID), gateMarker+runDir+string(filepath.Separator))
+	lock := filepath.Join(runDir, LockFile)
+	held, _, err := durable.Probe(lock)
+	if held = held && err == nil && runDir != ""; held {
+		holders, _ := proc.Holding(lock)
+		for _, p := range holders {
+			ids = append(ids, p.PID)
+		}
+	}
+	if held && len(ids) == 0 {
+		return []session.Process{{}}
+	}
+	slices.Sort(ids)
+	var all []session.Process
+	for _, pid := range slices.Compact(ids) {
+		p := proc.Named(pid)
+		all = append(all, session.Process{PID: p.PID, Command: p.Command})
+	}
+	return all
+}
 
 func runMarker(runID string) string { return "WFS_RUN_ID=" + runID }
 

@@ -2,10 +2,13 @@ package phases
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -18,6 +21,14 @@ func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req sessio
 	spec := proc.Spec{
 		Argv: argv(c), Dir: r.Root, Env: r.env(req), Stdin: brief, Stdout: out, Stderr: out,
 		Idle: idle, Timeout: timeout, Grace: r.Grace, Hurry: r.Hurry, Marker: runMarker(req.Started.RunID),
+	}
+	if runtime.GOOS != "windows" { // descriptors are not inherited there
+		lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
+		if err != nil {
+			return session.RunResult{}, err
+		}
+		defer lock.Release()
+		spec.ExtraFiles = []*os.File{lock.File()}
 	}
 	p, err := proc.Run(ctx, spec)
 	if err != nil {

@@ -100,6 +100,7 @@ type Baseline struct {
 type Driving struct {
 	MaxAttempts int    `json:"max_attempts,omitempty"`
 	Version     string `json:"version"` // of wfs
+	Ignored     []int  `json:"ignored_survivors,omitempty"`
 }
 
 // AttemptStarted is said before the runner is started.

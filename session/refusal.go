@@ -32,6 +32,7 @@ const (
 	RefuseHook       RefusalCode = "hook"          // a hook or signing said no
 	RefuseNotMerged  RefusalCode = "not_merged"    // only the session holds its work
 	RefuseAttempt    RefusalCode = "attempt"       // in the middle of an attempt
+	RefuseSurvivors  RefusalCode = "survivors"     // processes of the last run are alive
 	RefuseSetup      RefusalCode = "setup"         // the set-up of a work tree failed
 	RefuseWorktree   RefusalCode = "worktree"      // checked out in two work trees, or in another one
 )

@@ -12,6 +12,13 @@ type RunRequest struct {
 	Notes   []string
 }
 
+// Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an
+// event. PID is 0 when the system does not tell more than that there is one.
+type Process struct {
+	PID     int    `json:"pid,omitempty"`
+	Command string `json:"command,omitempty"`
+}
+
 // JudgeRequest is one judgement of one tree.
 type JudgeRequest struct {
 	Session ID

@@ -3,4 +3,4 @@
 package proc
 
 // Marked finds nobody. It is wrong, for a test of the tests.
-func Marked(string) []int { return nil }
+func Marked(string, ...string) []int { return nil }

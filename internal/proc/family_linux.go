@@ -259,7 +259,7 @@ func readStat(pid int) (stat, bool) {
 // maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
 const maxEnviron = 4 << 20
 
-func hasVariable(pid int, entry string) bool {
+func hasVariable(pid int, entry string, prefixes []string) bool {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false // somebody else's, or gone
@@ -267,7 +267,7 @@ func hasVariable(pid int, entry string) bool {
 	defer func() { _ = f.Close() }()
 	env, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
 	for line := range bytes.SplitSeq(env, []byte{0}) {
-		if string(line) == entry {
+		if string(line) == entry || slices.ContainsFunc(prefixes, func(p string) bool { return bytes.HasPrefix(line, []byte(p)) }) {
 			return true
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Marked lists living processes that have an entry in their environment, this one excepted. On systems other than Linux
-// it finds none.
-func Marked(entry string) []int {
+// Marked lists living processes that have an entry in their environment, or one that begins in one of these ways, this
+// process excepted. On systems other than Linux it finds none.
+func Marked(entry string, prefixes ...string) []int {
 	self := os.Getpid()
 	var found []int
 	for _, pid := range pids() {
-		if pid != self && hasVariable(pid, entry) {
+		if pid != self && hasVariable(pid, entry, prefixes) {
 			found = append(found, pid)
 		}
 	}

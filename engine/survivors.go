@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Processes of a run that live on when its wfs is dead may write to the work tree. Nobody is set to work there, and
+// nothing is moved there, as long as they do, unless a person says that they are harmless: build daemons.
+
+// alive are the processes of the newest run that still live.
+func (h *Hand) alive() []session.Process {
+	if h.S.Started == "" {
+		return nil
+	}
+	return h.e.Works.Alive(h.ID, h.S.Started)
+}
+
+// survivors blocks the session because of them. The event says their numbers; what their command lines say may be
+// secret.
+func survivors(alive []session.Process) session.BlockedBy {
+	ids := numbers(known(alive))
+	b := session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill" + ids + "; wfs run", // not &&: some end by themselves
+		Evidence: []string{"processes of the last run were still alive:" + ids}}
+	if ids == "" {
+		b.Hint, b.Evidence = "end it, then wfs run", []string{"a process of the last run was still alive, which this system does not name"}
+	}
+	return b
+}
+
+// NoSurvivors refuses to move files that processes of the last run may be writing.
+func (h *Hand) NoSurvivors() error {
+	alive := h.alive()
+	if len(alive) == 0 {
+		return nil
+	}
+	ids := numbers(known(alive))
+	r := &session.Refusal{Code: session.RefuseSurvivors, Hint: "kill" + ids + ", then type it again",
+		Message: fmt.Sprintf("processes of the last run of %s are still alive, and may write to the files here: %s", h.ID.Display(), Named(alive))}
+	if ids == "" {
+		r.Hint = "end it, then type it again"
+	}
+	return r
+}
+
+// Named lists processes for people.
+func Named(list []session.Process) string {
+	var all []string
+	for _, p := range list {
+		switch {
+		case p.PID == 0:
+			all = append(all, "one that this system does not name")
+		case p.Command == "":
+			all = append(all, fmt.Sprint(p.PID))
+		default:
+			all = append(all, fmt.Sprintf("%d `%s`", p.PID, p.Command))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// known are the numbers of those that have one.
+func known(list []session.Process) []int {
+	var ids []int
+	for _, p := range list {
+		if p.PID > 0 {
+			ids = append(ids, p.PID)
+		}
+	}
+	return ids
+}
+
+func numbers(list []int) string {
+	s := ""
+	for _, n := range list {
+		s += fmt.Sprintf(" %d", n)
+	}
+	return s
+}
