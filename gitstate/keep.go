@@ -49,6 +49,26 @@ func (k *keptPack) letGo() {
 	}
 }
 
+// tidy removes files that killed processes of ours left. The caller holds the work tree's lock. What cannot be removed
+// now is removed another time.
+func (r *Repo) tidy() {
+	packs := filepath.Join(r.commonDir, "objects", "pack")
+	if files, err := os.ReadDir(packs); err == nil {
+		tidyPacks(packs, files)
+	}
+	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour} { // the latter is everybody's
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), durable.TempPrefix) && time.Since(info.ModTime()) >= age {
+				_ = os.Remove(filepath.Join(dir, f.Name())) // not what is in a directory: wfs gc does that
+			}
+		}
+	}
+}
+
 // tidyPacks removes what a killed process of ours left among the packs: temporary files and marks that nobody holds,
 // and a pack that never came to have its index.
 func tidyPacks(dir string, files []os.DirEntry) {

@@ -81,6 +81,15 @@ func TestTidyPacks(t *testing.T) {
 			t.Errorf("removed: %s", name)
 		}
 	}
+	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.StateDir() + "/.tmp-1": true} {
+		r.put(path, "")
+		if err := r.HealLocks(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(path); absent(err) == stays {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 	held.letGo()
 	if _, err := os.Lstat(filepath.Join(dir, "pack-5.keep")); !absent(err) {
 		t.Errorf("let go of, and there: %v", err)

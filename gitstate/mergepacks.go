@@ -140,7 +140,12 @@ func (r *Repo) lockGC() (unlock func(), err error) {
 		return nil, nil
 	}
 	host, _ := os.Hostname()
-	if err := durable.WriteCache(r.gcPath(), fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644); err != nil {
+	ours := filepath.Join(r.StateDir(), "gc.pid") // so that a kill leaves no half of it beside git's own files
+	err = durable.WriteCache(ours, fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644)
+	if err == nil {
+		err = os.Rename(ours, r.gcPath())
+	}
+	if err != nil {
 		lock.Release()
 		return nil, err
 	}

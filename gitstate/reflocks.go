@@ -107,6 +107,7 @@ func refsIn(args []string, stdin []byte) []string {
 
 // HealLocks removes the locks of refs that a killed process of ours left. The caller holds the work tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
+	r.tidy()
 	noted := r.notedRefs()
 	if len(noted) == 0 {
 		return nil
