@@ -116,8 +116,10 @@ func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.
 	if w.torn, err = r.tornFiles(ctx, changes); err != nil {
 		return nil, err
 	}
-	w.flagged, w.arrived, err = r.flagged(ctx, changes)
-	return w, err
+	if w.flagged, w.arrived, err = r.flagged(ctx, changes); err != nil {
+		return nil, err
+	}
+	return w, r.blockNames(ctx, w, changes)
 }
 
 // twinsIn returns the paths of a tree, directories included, that a file system without case would put in one place.

@@ -1,0 +1,200 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// evilTree makes a tree with one file at a path that git itself would not make, out of raw objects.
+func (r *testRepo) evilTree(path string, leaf treeEntry, more ...treeEntry) session.Tree {
+	r.t.Helper()
+	parts := strings.Split(path, "/")
+	leaf.name = parts[len(parts)-1]
+	entries := []treeEntry{leaf}
+	var objects []newObject
+	for i := len(parts) - 1; ; i-- {
+		if i == 0 {
+			entries = append(entries, more...)
+		}
+		tree, err := r.newTree(entries)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		objects = append(objects, tree)
+		if i == 0 {
+			break
+		}
+		entries = []treeEntry{{modeTree, parts[i-1], tree.id}}
+	}
+	for _, o := range objects { // as a fetch with fsckObjects off brings them
+		if _, err := r.git(context.Background(), gitOpts{stdin: o.data, write: true}, "hash-object", "-w", "-t", "tree", "--literally", "--stdin"); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return session.Tree(objects[len(objects)-1].id)
+}
+
+// around is everything in the directory that holds the repository, its git directory's hooks and configuration included,
+// without what a move may write: objects, wfs's own directory, and the work tree.
+func (r *testRepo) outside() map[string]string {
+	r.t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(r.home, func(path string, d os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(r.home, path)
+		if rel = filepath.ToSlash(rel); rel == "repo/.git/objects" || rel == "repo/.git/wfs" || strings.HasPrefix(rel, "tree-index") {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if err != nil || d.IsDir() || strings.HasPrefix(rel, "repo/") && !strings.HasPrefix(rel, "repo/.git/") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		found[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return found
+}
+
+// TestBar15RestoreEscape goes to trees that lead out of the work tree, or into .git. Nothing is written there, the move is
+// refused with a message that names the path, and the work tree is as it was.
+func TestBar15RestoreEscape(t *testing.T) {
+	t.Parallel()
+	names := []string{".git/hooks/post-checkout", ".git/config", ".GIT/config", ".Git/config", "git~1/config", "GIT~1/hooks/post-checkout",
+		".git /config", ".git./config", ".git::$INDEX_ALLOCATION/config", ".g\u200cit/config", ".git\u200d/config", "\u200e.git/config", ".gi\ufefft/config",
+		"../escaped", "../../escaped", "dir/../../escaped", "./here", "dir/.git/config", "dir/GIT~1/config", "a\\..\\..\\escaped/x", "..\\escaped"}
+	refused := 0
+	for _, name := range names {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			r := newRepo(t)
+			blob := r.newObject("blob", []byte("evil\n"))
+			if err := r.writeObjects(context.Background(), blob); err != nil {
+				t.Fatal(err)
+			}
+			to := r.evilTree(name, treeEntry{mode: modeExec, id: blob.id})
+			before, files := r.outside(), r.disk()
+			err := r.tryMove(to)
+			if after := r.outside(); !maps.Equal(after, before) {
+				t.Errorf("written outside: %q", after)
+			}
+			if strings.Contains(name, "\\") { // an ordinary character here
+				if err == nil {
+					return
+				}
+			} else if err == nil {
+				t.Fatal("moved")
+			}
+			refused++
+			if !errors.Is(err, ErrInTheWay) || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+				t.Errorf("it says %v", err)
+			}
+			if got := r.disk(); !maps.Equal(got, files) {
+				t.Errorf("the work tree holds %q", got)
+			}
+			if now := r.snapshot().Tree; now != r.treeOf(map[string]string{"a.txt": "a\n"}) {
+				t.Error("a snapshot is another one")
+			}
+		})
+	}
+	t.Logf("%d hostile names, %d refused, 0 files outside", len(names), refused)
+}
+
+// Links lead nowhere: neither those in the work tree, nor those in the tree, nor both in one place.
+func TestBar15RestoreThroughLinks(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	target := filepath.Join(r.home, "outside")
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(target, "f"), []byte("theirs\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"out": target, "git": ".git", "up": ".."} {
+		if err := os.Symlink(to, r.path(name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	links := r.snapshot().Tree
+	before := r.outside()
+	unharmed := func(what string) {
+		t.Helper()
+		if after := r.outside(); !maps.Equal(after, before) {
+			t.Errorf("%s wrote outside: %q", what, after)
+		}
+	}
+	// Directories in the place of links, their files deleted again, and links in the place of directories.
+	dirs := r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "evil\n", "out/g": "evil\n", "git/config": "evil\n", "git/hooks/post-checkout": "x evil\n", "up/escaped": "evil\n"})
+	r.move(dirs)
+	unharmed("a move to directories")
+	r.move(links)
+	unharmed("a move back to links")
+	// Somebody puts a link where the move is about to write or to delete.
+	r.move(dirs)
+	m, err := r.PlanMove(context.Background(), r.snapshot(), r.treeOf(map[string]string{"a.txt": "a\n", "out/f": "changed\n", "up/escaped": "changed\n"}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"out": target, "git": ".git", "up": ".."} {
+		if err := os.RemoveAll(r.path(name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, r.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.MoveTree(context.Background(), m); err == nil {
+		t.Error("moved through links")
+	}
+	unharmed("a refused move")
+	// A tree with a link and a file behind it, which git would never make.
+	blob, link := r.newObject("blob", []byte("evil\n")), r.newObject("blob", []byte(target))
+	if err := r.writeObjects(context.Background(), blob, link); err != nil {
+		t.Fatal(err)
+	}
+	both := r.evilTree("out/g", treeEntry{mode: modeFile, id: blob.id}, treeEntry{modeLink, "out", link.id})
+	_ = r.tryMove(both)
+	unharmed("a move to a tree with both")
+}
+
+// A .gitmodules that points out of the work tree, or is a link, does nothing: submodules are never checked out.
+func TestBar15RestoreHostileSubmodules(t *testing.T) {
+	t.Parallel()
+	for name, modules := range map[string]string{
+		"path":    "[submodule \"x\"]\n\tpath = ../escaped\n\turl = ./payload\n",
+		"name":    "[submodule \"../../hooks\"]\n\tpath = sub\n\turl = ./payload\n",
+		"option":  "[submodule \"x\"]\n\tpath = sub\n\turl = -u./payload\n",
+		"command": "[submodule \"x\"]\n\tpath = sub\n\turl = ./payload\n\tupdate = !touch ../escaped\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.run("config", "submodule.recurse", "true")
+			o := r.newObject("blob", []byte(modules))
+			if err := r.writeObjects(context.Background(), o); err != nil {
+				t.Fatal(err)
+			}
+			to := r.evilTree("sub", treeEntry{mode: modeGitlink, id: string(r.head())}, treeEntry{modeFile, ".gitmodules", o.id})
+			before := r.outside()
+			err := r.tryMove(to)
+			if after := r.outside(); !maps.Equal(after, before) {
+				t.Errorf("written outside: %q, %v", after, err)
+			}
+			if err == nil && r.read(".gitmodules") != modules {
+				t.Error("the file is another one")
+			}
+		})
+	}
+}
