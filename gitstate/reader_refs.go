@@ -78,7 +78,7 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 		if next = strings.TrimLeft(next, " \t"); plainRefName(next) {
 			return next, "", nil
 		}
-	} else if len(text) == r.idLength() && isHex(text) {
+	} else if len(text) == r.idLength() && isHex(text) && text != r.zero() {
 		return "", session.Commit(text), nil
 	}
 	return "", "", fmt.Errorf("%s: %w: it holds %q", name, ErrBrokenRef, cut(text, 60))
