@@ -78,25 +78,15 @@ func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint,
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := h.abandon(ctx, oneLine(reason, 300), "abandon "+string(h.ID), 0)
-	return kept, n, err
-}
-
-func (h *Hand) abandon(ctx context.Context, reason, summary string, undoes int64) (int64, error) {
-	return h.recordOp(ctx, func(t session.Turn) session.Body {
-		return session.Abandoned{Reason: reason, Summary: summary, Undoes: undoes, Turn: t}
+	n, err := h.recordOp(ctx, func(t session.Turn) session.Body {
+		return session.Abandoned{Reason: oneLine(reason, 300), Summary: "abandon " + string(h.ID), Turn: t}
 	})
+	return kept, n, err
 }
 
 // Revive brings an abandoned session back.
 func (h *Hand) Revive(ctx context.Context) (int64, error) {
-	return h.revive(ctx, reviveSummary(h.ID), 0)
-}
-
-func reviveSummary(id session.ID) string { return "bring " + string(id) + " back" }
-
-func (h *Hand) revive(ctx context.Context, summary string, undoes int64) (int64, error) {
-	r := session.Revived{Status: h.S.Alive(), Summary: summary, Undoes: undoes}
+	r := session.Revived{Status: h.S.Alive(), Summary: reviveSummary(h.ID)}
 	if r.Status == session.StatusPaused {
 		r.Why = "brought back"
 	}
@@ -129,3 +119,5 @@ func (e *Engine) original(ctx context.Context, op session.Op) (kind string, redo
 	}
 	return op.Kind, redo, nil
 }
+
+func reviveSummary(id session.ID) string { return "bring " + string(id) + " back" }

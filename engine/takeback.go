@@ -23,7 +23,7 @@ const (
 
 // undoRecord takes back an operation that touched no file, or does it again. done is false for other operations.
 func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, done bool, err error) {
-	kind, redo, err := h.e.original(ctx, op)
+	kind, _, err := h.e.original(ctx, op)
 	if err != nil {
 		return nil, false, err
 	}
@@ -32,9 +32,7 @@ func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, d
 	switch kind {
 	case OpDelete, OpRestore:
 		n, err = h.Delete(ctx, summary, op.Number)
-	case OpAbandon, OpRevive:
-		n, err = h.undoAbandon(ctx, op, kind == OpAbandon && redo || kind == OpRevive && !redo)
-	case OpRename, OpEdit, OpRepin, OpPhase:
+	case OpAbandon, OpRevive, OpRename, OpEdit, OpRepin, OpPhase:
 		n, err = h.takeBack(ctx, op)
 	default:
 		return nil, false, nil
@@ -44,24 +42,6 @@ func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, d
 
 func recorded(n int64, summary string) *Relocated {
 	return &Relocated{Op: n, Event: session.Moved{MoveStarted: session.MoveStarted{How: session.MoveUndo, Summary: summary, To: -1}}}
-}
-
-// undoAbandon abandons the session or brings it back.
-func (h *Hand) undoAbandon(ctx context.Context, op session.Op, abandons bool) (int64, error) {
-	summary := summaryOfUndo(op)
-	switch {
-	case abandons == (h.S.Status == session.StatusAbandoned):
-		left := "abandoned"
-		if abandons {
-			left = "not abandoned"
-		}
-		return 0, movedOn(op, h.ID.Display(), string(h.S.Status), left, "wfs show "+string(h.ID))
-	case abandons && h.S.Abandoned != nil:
-		return h.abandon(ctx, h.S.Abandoned.Reason, summary, op.Number)
-	case abandons:
-		return h.abandon(ctx, "", summary, op.Number)
-	}
-	return h.revive(ctx, summary, op.Number)
 }
 
 // takeBack brings back what an operation changed in what is said of the session, unless somebody has changed the same
@@ -106,7 +86,7 @@ func (h *Hand) insteadOf(f session.Former) string {
 		return fmt.Sprintf("wfs edit %s --spec FILE", h.ID)
 	case f.Goal != nil:
 		return fmt.Sprintf("wfs edit %s --goal %q", h.ID, oneLine(*f.Goal, 200))
-	case f.Stand != nil && f.Stand.Phase != workflows.Done:
+	case f.Stand != nil && f.Stand.Phase != workflows.Done && f.Stand.Phase != h.S.Phase:
 		return fmt.Sprintf("wfs phase back %s", f.Stand.Phase)
 	}
 	return "wfs status " + string(h.ID)

@@ -95,6 +95,9 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 		}
 	}
 	if len(names) == 0 {
+		if !whole {
+			l.damage = fmt.Errorf("%s is no commit", ref)
+		}
 		return l, nil
 	}
 	got, err := r.lookup(ctx, names...)
