@@ -48,6 +48,7 @@ kept in the work tree that it has.`,
 			}
 			if a.json {
 				j := checkpointJSON{Version: jsonVersion, Session: id, Checkpoint: cp}
+				j.Skipped, j.HeldOut = h.Unheld.Skipped, h.Unheld.HeldOut
 				if cp != nil {
 					j.Skipped, j.HeldOut = cp.Skipped, cp.HeldOut
 				}
@@ -55,6 +56,7 @@ kept in the work tree that it has.`,
 			}
 			if cp == nil {
 				a.out("nothing changed since checkpoint %d", h.S.Current)
+				a.sayLacks(&session.Checkpoint{Skipped: h.Unheld.Skipped, HeldOut: h.Unheld.HeldOut}, "")
 				return nil
 			}
 			a.out("checkpoint %d: %s (%s)%s", cp.Number, cp.Summary, cp.Code.Short(), a.inTree())

@@ -9,7 +9,7 @@ import (
 )
 
 // Checkpoint is `wfs checkpoint`: the work tree as it is, onto the session's branch, without a judgement. It returns
-// nil when nothing changed since the present checkpoint.
+// nil when nothing changed since the present checkpoint; Unheld is what could not be looked at, then.
 func (h *Hand) Checkpoint(ctx context.Context, text string) (*session.Checkpoint, error) {
 	if text == "" {
 		text = "as it was found"
@@ -92,6 +92,7 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	}
 	_, err = h.turn(ctx, d, func(m session.Made) (session.Body, error) {
 		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && len(adopted) == 0 {
+			h.Unheld = m.Staged
 			return nil, errUnchanged
 		}
 		if err := h.keepFound(m.Staged); err != nil {

@@ -170,10 +170,11 @@ type Hand struct {
 	j       Journal
 	live    []session.Event
 	pending *session.Event
-	plan    []byte        // plan.json
-	docs    session.Files // documents that the next turn writes
-	saving  func()        // ends the auto-saves that go on, nil for none
-	stop    string        // id of the request to stop that this run has found
+	plan    []byte         // plan.json
+	docs    session.Files  // documents that the next turn writes
+	saving  func()         // ends the auto-saves that go on, nil for none
+	Unheld  session.Staged // what a checkpoint without changes could not hold
+	stop    string         // id of the request to stop that this run has found
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.

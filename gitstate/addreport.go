@@ -29,6 +29,7 @@ var addSentences = []struct{ before, after, why string }{
 	{"error: ", ": failed to insert into database", skipNotStored},
 	{"error: ", ": can only add regular files, symbolic links or git-directories", "not a regular file"},
 	{"error: invalid path '", "'", "a name that git does not allow"},
+	{"error: unable to add '", "' to index", "a name that git does not allow"},
 	{"warning: could not open directory '", "': ", "directory cannot be opened"},
 	{"warning: unable to access '", "': ", "cannot be accessed"},
 	{"warning: adding embedded git repository: ", "", ""}, // dropped afterwards, whoever added it
@@ -89,6 +90,9 @@ func messages(s string) []string {
 	return out
 }
 
+// maxMessage is where git cuts its messages off, in bytes (vreportf in usage.c).
+const maxMessage = 4095
+
 func match(sentences []struct{ before, after, why string }, msg string) (path, why string, ok bool) {
 	for _, s := range sentences {
 		rest, ok := strings.CutPrefix(msg, s.before)
@@ -100,6 +104,9 @@ func match(sentences []struct{ before, after, why string }, msg string) (path, w
 		}
 		if i := strings.LastIndex(rest, s.after); i > 0 {
 			return strings.TrimSuffix(rest[:i], "/"), s.why, true
+		}
+		if i := strings.LastIndexByte(rest, '/'); i > 0 && len(msg) >= maxMessage-len("warning: ") {
+			return rest[:i], s.why, true // the directory is whole, what lies in it is cut off
 		}
 	}
 	return "", "", false

@@ -19,6 +19,7 @@ const (
 	wayUnknown    = "it is not in the snapshot"
 	wayHeldOut    = "it is held out of checkpoints"
 	wayRepository = "it holds a repository of its own, which wfs does not touch"
+	wayClosed     = "its directory cannot be written to"
 	wayTwin       = "its name differs only in case from "
 )
 
@@ -88,6 +89,7 @@ type way struct {
 	torn    map[string]bool // what an interrupted move has begun to write
 	twins   map[string]string
 	places  map[string]place
+	opened  map[string]bool // directories that can be written to
 	skips   map[string]session.Skip
 	above   map[string]session.Skip // directories that hold something skipped
 	blocked map[string]session.Skip // by path
@@ -96,7 +98,7 @@ type way struct {
 }
 
 func (r *Repo) survey(ctx context.Context, changes []treeChange, target session.Tree) (*way, error) {
-	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{}, places: map[string]place{},
+	w := &way{root: r.root, fold: func(s string) string { return s }, known: map[string]bool{}, places: map[string]place{}, opened: map[string]bool{},
 		skips: map[string]session.Skip{}, above: map[string]session.Skip{}, blocked: map[string]session.Skip{}}
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=bool", "--get", "core.ignoreCase")
 	if err != nil {
@@ -160,6 +162,10 @@ func (w *way) look(changes []treeChange) error {
 		if w.isSkipped(c) {
 			continue
 		}
+		if !w.open(path.Dir(c.Path)) {
+			w.block(c.Path, wayClosed)
+			continue
+		}
 		if c.oldMode == modeGitlink {
 			// Git leaves a submodule's files behind, or deletes them with its repository: it never saves them. A
 			// submodule that is not checked out is an empty directory.
@@ -188,6 +194,22 @@ func (w *way) look(changes []treeChange) error {
 		}
 	}
 	return nil
+}
+
+// open reports whether names can be made and removed in a directory, or in the nearest one above that is there. A move
+// that finds out by trying has come half-way.
+func (w *way) open(dir string) bool {
+	ok, known := w.opened[dir]
+	if !known {
+		info, err := os.Lstat(w.file(dir))
+		if dir != "." && (absent(err) || err == nil && !info.IsDir()) {
+			ok = w.open(path.Dir(dir))
+		} else {
+			ok = writable(w.file(dir))
+		}
+		w.opened[dir] = ok
+	}
+	return ok
 }
 
 // isSkipped blocks a change of what the snapshot could not hold, above it or below it.

@@ -194,6 +194,11 @@ error: pipe: can only add regular files, symbolic links or git-directories
 	if got := paths(report.skipped); got != "closed two\nlines two\nlines nested pipe" || report.unknown != "" || report.fatal != nil {
 		t.Errorf("%q %+v", got, report)
 	}
+	long := "warning: could not open directory '" + strings.Repeat("dir/", 1100)
+	report = readAddReport([]byte("error: unable to add 'git~1' to index\nerror: cannot run x: No such file or directory\nerror: external filter 'x' failed\n" + long[:4095]))
+	if got := paths(report.skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.unknown != "" {
+		t.Errorf("%q %+v", got, report)
+	}
 	if report := readAddReport([]byte("error: something new\n")); report.unknown == "" {
 		t.Error("an error that names nothing we know must not pass")
 	}
