@@ -29,7 +29,7 @@ type fixture struct {
 	env []string
 
 	kept map[string]string // blobs that were there before a process died, see blobs
-	cut  bool              // the power was cut before the command had ended: what nobody had synced may be gone
+	tries
 	counts
 }
 
@@ -37,9 +37,6 @@ type fixture struct {
 type counts struct {
 	lost       int // contents
 	complaints int // of git, about the repository
-	changed    int // times that something of the user's was another
-	retries    int // of the same command
-	succeeded  int // of those, without anything done by hand
 }
 
 // template makes a repository once; each test copies it.

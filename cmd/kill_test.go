@@ -33,6 +33,14 @@ type deed struct {
 	outlive func(f *fixture)
 }
 
+// tries is what became of commands that were stopped somewhere.
+type tries struct {
+	cut       bool // the power was cut before the command had ended: what nobody had synced may be gone
+	changed   int  // times that something of the user's was another
+	retries   int  // of the same command
+	succeeded int  // of those, without anything done by hand
+}
+
 func dirty(f *fixture)       { f.dirty() }
 func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
 

@@ -42,7 +42,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 	for _, n := range density.points(end, h.Sum32()) {
 		looked[n] = true
 	}
-	states, bad, total := 0, 0, counts{}
+	states, bad, total := 0, 0, found{}
 	// What a call does not change need not be looked at again: a model's state is due from a call that changes it on.
 	due := map[faults.Model]bool{}
 	for n, c := range out.Calls {
@@ -59,7 +59,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 			ok := t.Run(fmt.Sprintf("%s_%d", m, n+1), func(t *testing.T) {
 				f := p.afterPowerCut(t, disk, m)
 				defer func() {
-					total.add(f.counts)
+					total.add(f)
 					if t.Failed() {
 						t.Logf("power cut after %s", c)
 					}

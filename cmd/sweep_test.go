@@ -84,7 +84,7 @@ func sweep(t *testing.T, d deed, density density) {
 			queue <- p
 		}
 	}()
-	tried, unreached, failed, found := make([]int, len(ways)), make([]int, len(ways)), make([]int, len(ways)), make([]counts, len(ways))
+	tried, unreached, failed, sums := make([]int, len(ways)), make([]int, len(ways)), make([]int, len(ways)), make([]found, len(ways))
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	for _, bed := range beds {
@@ -102,7 +102,7 @@ func sweep(t *testing.T, d deed, density density) {
 				if !ok {
 					failed[p.way]++
 				}
-				found[p.way].add(f.counts)
+				sums[p.way].add(&f)
 				mu.Unlock()
 			}
 		})
@@ -110,7 +110,7 @@ func sweep(t *testing.T, d deed, density density) {
 	workers.Wait()
 	for i, w := range ways {
 		if tried[i] > 0 {
-			logRow(t, d, w.name, tried[i], unreached[i], failed[i], found[i])
+			logRow(t, d, w.name, tried[i], unreached[i], failed[i], sums[i])
 		}
 	}
 }
