@@ -56,6 +56,7 @@ func (d dying) Prepare(ctx context.Context, draft session.Draft, seal func(sessi
 
 func (d dying) Publish(_ context.Context, p session.Prepared) (session.Settled, error) {
 	f := d.f
+	f.prepared = p
 	if d.at >= ledgerMoved && d.at <= headMoved {
 		f.moveRef(session.LedgerOf(p.Session), p.Ledger, p.LedgerOld)
 	}

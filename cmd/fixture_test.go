@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // fixture is a repository with two sessions, the first of them current, and things of the user's that must not be
@@ -27,6 +28,8 @@ type fixture struct {
 	t   *testing.T
 	dir string
 	env []string
+
+	prepared session.Prepared // the turn that died, see dying
 
 	kept map[string]string // blobs that were there before a process died, see blobs
 	tries
