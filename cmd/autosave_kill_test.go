@@ -9,7 +9,7 @@ import "runtime"
 var savingDeeds = []deed{
 	{
 		name: "run with auto-saves", args: "run", dirty: true,
-		before: func(f *fixture) { f.savingAgent(3) },
+		before: func(f *fixture) { f.savingAgent(3); f.ok("git", "repack", "-a", "-d", "-q") }, // few packs: none are merged meanwhile
 		outlive: func(f *fixture) {
 			if runtime.GOOS == "linux" {
 				f.agentGone()
