@@ -48,6 +48,11 @@ func named(held []session.Held) []session.Held { return held[:min(len(held), ses
 // Allow lets paths into checkpoints that are held out, or would be, with everything below them; revoke takes that back.
 // It returns what of them was held out until now, or is allowed no more.
 func (h *Hand) Allow(paths []string, revoke bool) ([]string, error) {
+	return h.allow(paths, revoke, "")
+}
+
+// allow is Allow, and names the request that asked for it, "" for none.
+func (h *Hand) allow(paths []string, revoke bool, request string) ([]string, error) {
 	text, err := h.j.Exclude()
 	if err != nil {
 		return nil, err
@@ -71,7 +76,7 @@ func (h *Hand) Allow(paths []string, revoke bool) ([]string, error) {
 		guard = guard.Allow(p)
 	}
 	// The event first: what it says is put into the rules again by whoever finds them older.
-	if err := h.append(session.Allowed{Paths: paths, Revoked: revoke}); err != nil {
+	if err := h.append(session.Allowed{Paths: paths, Revoked: revoke, Request: request}); err != nil {
 		return nil, err
 	}
 	h.e.hit("paths/allowed")

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -23,6 +24,14 @@ func (h *Hand) Hear() error {
 				h.stop = r.ID
 			}
 			continue
+		case r.Kind == session.RequestAllow && h.S.Open != nil:
+			continue // what an attempt is judged by stays as it is until it has its checkpoint
+		case r.Kind == session.RequestAllow:
+			var refused *session.Refusal // what is to be revoked is allowed no more
+			if _, err := h.allow(r.Paths, r.Revoked, r.ID); err != nil && !errors.As(err, &refused) {
+				return err
+			}
+			h.e.hit("inbox/heard")
 		case r.Kind == session.RequestNote:
 			if err := h.append(session.Noted{Text: r.Text, Request: r.ID}); err != nil {
 				return err

@@ -115,7 +115,7 @@ func parseRequest(data []byte) (r requestFile, ok bool) {
 	if json.Unmarshal(data, &r) != nil || r.V < 1 {
 		return r, false
 	}
-	return r, r.V > FormatVersion || r.Kind == session.RequestNote || r.Kind == session.RequestStop
+	return r, r.V > FormatVersion || r.Kind == session.RequestNote || r.Kind == session.RequestStop || r.Kind == session.RequestAllow
 }
 
 // requestNames lists the ids of all requests in an inbox, in order.

@@ -254,6 +254,7 @@ type Agreed struct {
 type Allowed struct {
 	Paths   []string `json:"paths"`
 	Revoked bool     `json:"revoked,omitempty"` // takes that back
+	Request string   `json:"request,omitempty"` // id of the request that asked for it
 }
 
 // BreakerReset lets the phase try again from zero.

@@ -88,6 +88,7 @@ func (s *Session) apply(e Event) error {
 		s.agreed()
 	case Allowed:
 		s.allowed(b)
+		s.hear(b.Request)
 	case BreakerReset:
 		s.Visit, s.Blocked = Visit{Tree: s.Visit.Tree}, nil
 		if s.Status == StatusBlocked {

@@ -9,14 +9,18 @@ type Request struct {
 	Text string      `json:"text,omitempty"` // of a note
 	// Driver is the process that a stop is meant for. A later run is not stopped by it.
 	Driver string `json:"driver,omitempty"`
+	// Paths are let in, or with Revoked held out again.
+	Paths   []string `json:"paths,omitempty"`
+	Revoked bool     `json:"revoked,omitempty"`
 }
 
 // RequestKind says what is asked for.
 type RequestKind string
 
 const (
-	RequestNote RequestKind = "note" // a person's word for the next attempts
-	RequestStop RequestKind = "stop" // end the run once the present attempt has its checkpoint
+	RequestNote  RequestKind = "note"  // a person's word for the next attempts
+	RequestStop  RequestKind = "stop"  // end the run once the present attempt has its checkpoint
+	RequestAllow RequestKind = "allow" // let paths in that are held out, before the next attempt
 )
 
 // maxHeard bounds the memory of requests. One is removed right after its event is durable, and nothing else is done
