@@ -147,7 +147,7 @@ func (f *fixture) trust(ids ...string) {
 
 // removeTemplates is for the end of all tests.
 func removeTemplates() {
-	for _, p := range []*template{&plainTemplate, &tddTemplate, &oddTemplate, &straying} {
+	for _, p := range []*template{&plainTemplate, &tddTemplate, &oddTemplate, &straying, &damagedTemplate} {
 		if p.top != "" {
 			os.RemoveAll(p.top)
 		}

@@ -17,8 +17,8 @@ import (
 type BrokenRef struct {
 	Ref  string
 	Err  error          // what is wrong
-	File string         // the loose file that holds it, "" for one that can be read and names a commit that is not there
-	To   session.Commit // that commit
+	File string         // the loose file that holds it, "" for none
+	To   session.Commit // the commit that it names and that is not there, "" when it cannot be read
 }
 
 // ErrNoCommit says that a ref names a commit that is not there.
@@ -47,7 +47,11 @@ func (r *Repo) OurRefs(ctx context.Context) (refs map[string]session.Commit, bro
 	slices.Sort(names)
 	for _, name := range names {
 		if _, err := r.CommitInfo(ctx, refs[name]); err != nil {
-			broken = append(broken, BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]})
+			b := BrokenRef{Ref: name, Err: ErrNoCommit, To: refs[name]}
+			if info, err := os.Lstat(r.refPath(name)); r.readsDirectly() && err == nil && info.Mode().IsRegular() {
+				b.File = r.refPath(name)
+			}
+			broken = append(broken, b)
 			delete(refs, name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -37,11 +38,12 @@ type Failure struct {
 }
 
 // ReadFailures returns what the gates kept of the failing tests of the run with this directory. Nothing is there when
-// nothing failed, and when the directory is gone. An error means that the file is there and cannot be read.
+// nothing failed, when the directory is gone, and when something else is in the file's place. An error means that the file
+// is there and cannot be read.
 func ReadFailures(runDir string) ([]Failure, error) {
 	name := filepath.Join(runDir, FailuresFile)
-	data, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := durable.ReadFile(name, maxFailuresFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrTooLarge) {
 		return nil, nil
 	}
 	if err != nil {
@@ -53,6 +55,8 @@ func ReadFailures(runDir string) ([]Failure, error) {
 	}
 	return list, nil
 }
+
+const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 
 // writeFailures replaces the file. It is a convenience for the next prompt, so it need not be durable.
 func writeFailures(runDir string, list []Failure) error {
