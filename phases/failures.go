@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -58,7 +57,7 @@ func ReadFailures(runDir string) ([]Failure, error) {
 
 const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 
-// writeFailures replaces the file. It is a convenience for the next prompt, so it need not be durable.
+// writeFailures replaces the file. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
 func writeFailures(runDir string, list []Failure) error {
 	list = list[:min(len(list), maxFailures)]
 	left := maxAllExcerpt
@@ -76,7 +75,7 @@ func writeFailures(runDir string, list []Failure) error {
 	if err := enc.Encode(list); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(runDir, FailuresFile), b.Bytes(), 0o600)
+	return durable.WriteCache(filepath.Join(runDir, FailuresFile), b.Bytes(), 0o600)
 }
 
 // excerpt is a text without control characters, cut to a number of bytes at its end: what failed first is said first.

@@ -38,6 +38,10 @@ func newLog(path string, most int64) (*boundedLog, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.Chmod(0o600); err != nil { // the umask may have taken bits away
+		f.Close()
+		return nil, err
+	}
 	if most <= 0 {
 		most = DefaultMaxLog
 	}

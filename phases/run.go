@@ -38,7 +38,7 @@ type Runner struct {
 // went; a command that fails, hangs or does not exist is a result.
 func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
 	brief := r.brief(req)
-	if err := os.WriteFile(filepath.Join(req.RunDir, BriefFile), brief, 0o600); err != nil {
+	if err := durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600); err != nil {
 		return session.RunResult{}, err
 	}
 	if err := os.RemoveAll(filepath.Join(req.RunDir, ResultFile)); err != nil {

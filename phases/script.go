@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -72,7 +73,7 @@ func (r *Runner) runScript(ctx context.Context, req session.RunRequest, out *out
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	return res, os.WriteFile(filepath.Join(req.RunDir, ResultFile), said, 0o600)
+	return res, durable.WriteCache(filepath.Join(req.RunDir, ResultFile), said, 0o600)
 }
 
 func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) session.RunResult {

@@ -1,0 +1,153 @@
+//go:build unix
+
+package cmd
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBar23Modes: whatever the umask is, everything below .git/wfs and the marks of trust are for the user alone, and
+// nothing is left in TMPDIR.
+func TestBar23Modes(t *testing.T) {
+	t.Parallel()
+	looked := 0
+	for _, umask := range []string{"000", "022", "777"} {
+		t.Run(umask, func(t *testing.T) {
+			f := plainTemplate.fixture(t)
+			temp := t.TempDir()
+			under := func(args ...string) {
+				t.Helper()
+				// Git makes files of its own, which a umask of 777 would keep from git itself.
+				if umask == "777" && os.Geteuid() != 0 {
+					t.Skip("git cannot work under this umask but for root")
+				}
+				out, exit := f.try([]string{"TMPDIR=" + temp}, append([]string{"sh", "-c", `umask ` + umask + `; exec "$0" "$@"`}, args...)...)
+				if exit != exitOK {
+					t.Fatalf("%v: exit %d: %s", args, exit, out)
+				}
+			}
+			for _, dir := range []string{".git/wfs", "../state"} {
+				if err := os.RemoveAll(filepath.Join(f.dir, dir)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.dirty()
+			under("wfs", "trust", "--yes")
+			under("wfs", "trust", "one", "--yes")
+			under("wfs", "checkpoint", "-m", "mine")
+			under("wfs", "run")
+			under("wfs", "note", "hello", "two")
+			under("wfs", "resume", "one", "--at", "1")
+			under("wfs", "export", "one", "-o", "../one.tar.gz")
+			under("wfs", "doctor", "--repair")
+			for _, dir := range []string{".git/wfs", "../state/wfs"} {
+				looked += private(t, filepath.Join(f.dir, dir))
+			}
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+				t.Errorf("left in TMPDIR: %v, %v", left, err)
+			}
+		})
+	}
+	t.Logf("%d files and directories", looked)
+}
+
+// private looks at the modes of everything below a directory.
+func private(t *testing.T, dir string) (looked int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		looked++
+		rel := strings.TrimPrefix(path, dir)
+		if inGit := strings.Contains(rel, "/move/") || strings.Contains(rel, "/index") || strings.Contains(rel, "/auto/"); inGit {
+			return nil // git's, or a copy of git's that may become it again, in a directory that nobody else comes into
+		}
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %04o", rel, info.Mode().Perm())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return looked
+}
+
+// TestBar23NotPrivate: a state directory that is a link, or somebody else's, or that others may write to, is refused by
+// commands that read and by commands that write, and the hint leads on.
+func TestBar23NotPrivate(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(f *fixture, dir string) error{
+		"a link": func(f *fixture, dir string) error {
+			if err := os.Rename(dir, dir+".real"); err != nil {
+				return err
+			}
+			return os.Symlink(dir+".real", dir)
+		},
+		"group may write":  func(_ *fixture, dir string) error { return os.Chmod(dir, 0o770) },
+		"others may write": func(_ *fixture, dir string) error { return os.Chmod(dir, 0o707) },
+		"somebody else's": func(_ *fixture, dir string) error {
+			if os.Geteuid() != 0 {
+				return os.Chmod(dir, 0o702)
+			}
+			return os.Chown(dir, 12345, 12345)
+		},
+		"a file": func(_ *fixture, dir string) error {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+			return os.WriteFile(dir, nil, 0o600)
+		},
+	}
+	for name, make := range cases {
+		for _, where := range []string{".git/wfs", "../state/wfs/trust"} {
+			t.Run(name+" "+filepath.Base(where), func(t *testing.T) {
+				f := plainTemplate.fixture(t)
+				dir := filepath.Join(f.dir, where)
+				if err := make(f, dir); err != nil {
+					t.Fatal(err)
+				}
+				f.dirty()
+				refs := f.ok("git", "for-each-ref")
+				commands := [][]string{{"status", "one"}, {"checkpoint"}, {"run"}, {"note", "hello", "one"}}
+				if where != ".git/wfs" {
+					commands = [][]string{{"run"}}
+				}
+				for _, args := range commands {
+					if out, exit := f.look(args); exit != exitError || !strings.Contains(out, "not a private directory") || !strings.Contains(out, "hint: wfs doctor") {
+						t.Errorf("wfs %v: exit %d: %s", args, exit, out)
+					}
+				}
+				if now := f.ok("git", "for-each-ref"); now != refs {
+					t.Errorf("refs were %s, and are %s", refs, now)
+				}
+				out, exit := f.look([]string{"doctor"})
+				if exit != exitBlocked || !strings.Contains(out, dir) {
+					t.Errorf("doctor: exit %d: %s", exit, out)
+				}
+				if strings.Contains(out, "Type: "+repairCommand) {
+					f.ok("wfs", "doctor", "--repair")
+					f.ok("wfs", "trust", "one", "--yes")
+				} else {
+					_, next, _ := strings.Cut(strings.Split(out, "\n")[0], "Type: ")
+					f.ok("sh", "-c", next)
+				}
+				f.ok("wfs", "doctor")
+				f.ok("wfs", "checkpoint", "-m", "again")
+			})
+		}
+	}
+}
