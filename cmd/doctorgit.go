@@ -139,7 +139,7 @@ func (e *examination) brokenRef(b gitstate.BrokenRef, refs map[string]session.Co
 			if to != "" {
 				did = fmt.Sprintf("it is at %s again, %s; %s", to.Short(), from, did)
 			}
-			return did, fmt.Sprintf("mv %s %s", quoted(kept), quoted(b.File)), nil
+			return did, fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(b.File)), nil
 		}
 	}
 	e.add(f)
@@ -262,19 +262,25 @@ func (e *examination) operations() error {
 
 // locks looks for locks of git's that nobody seems to hold.
 func (e *examination) locks() error {
-	list, err := e.a.repo.LockFiles()
+	list, err := e.a.repo.LockFiles(e.ctx)
 	if err != nil {
 		return err
 	}
-	now := e.a.env.Now()
 	for _, l := range list {
-		switch age := now.Sub(l.At); {
+		f := finding{Level: findBlocks, About: "lock", Where: l.Path, What: strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), Follows: "what it locks cannot be changed, by git neither"}
+		switch {
 		case l.Ours:
-			e.add(finding{Level: findTells, About: "lock", Where: l.Path, What: "a lock of ours, by a command that runs or was killed", Follows: "the next command removes it"})
-		case age > longHeld:
-			e.add(finding{Level: findBlocks, About: "lock", Where: l.Path, What: "a lock of git's, there for " + lasting(age), Follows: "what it locks cannot be changed, by git neither",
-				Next: "rm " + quoted(l.Path) + " once no git command is running"})
+			f.Level, f.What, f.Follows = findTells, "a lock of ours, by a command that runs or was killed", "the next command removes it"
+		case l.Age < longHeld:
+			continue
+		case l.Deserted():
+			f.Next = "rm " + shellWord(l.Path)
+		case len(l.Holders)+len(l.AtWork) > 0:
+			f.Level, f.Next = findWarns, "wait for it, or end it"
+		default:
+			f.Next = "rm " + shellWord(l.Path) + " once no git command is running"
 		}
+		e.add(f)
 	}
 	return nil
 }
@@ -294,7 +300,7 @@ func (e *examination) leftovers() error {
 	}
 	for _, path := range l.Keeps {
 		e.add(finding{Level: findTells, About: "left-over", Where: path, What: "a mark of a fetch or push that may have been killed", Follows: "git never merges that pack into others",
-			Next: "rm " + quoted(path) + " once no git command is running"})
+			Next: "rm " + shellWord(path) + " once no git command is running"})
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (e *examination) files() error {
 	}
 	if err != nil {
 		e.add(finding{Level: findBlocks, About: "file", Where: e.a.clone.Dir(), What: "cannot be read: " + err.Error(), Follows: "no session can be used",
-			Next: fmt.Sprintf("sudo chown -R \"$(id -u)\" %s", quoted(e.a.clone.Dir()))})
+			Next: fmt.Sprintf("sudo chown -R \"$(id -u)\" %s", shellWord(e.a.clone.Dir()))})
 	}
 	left := 0
 	for _, f := range flaws {
@@ -92,15 +92,7 @@ func plainError(f registry.Flaw) string {
 }
 
 func notPrivateHint(dir string) string {
-	return fmt.Sprintf("chown -R \"$(id -u)\" %s && chmod -R go-w %s", quoted(dir), quoted(dir))
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if path != "" && strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+@:,") == "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return fmt.Sprintf("chown -R \"$(id -u)\" %s && chmod -R go-w %s", shellWord(dir), shellWord(dir))
 }
 
 // mendFlaw moves something aside and says what it was made anew from.
@@ -127,7 +119,7 @@ func (e *examination) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo
 	case f.Kind.Name == "exclude rules":
 		done += "; the next command that uses the session writes them anew from its ledger"
 	}
-	return done, fmt.Sprintf("mv %s %s", quoted(kept), quoted(f.Path)), nil
+	return done, fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(f.Path)), nil
 }
 
 // fitting is how many events at the beginning of a damaged journal fit the session at its ledger's tip.
@@ -200,7 +192,7 @@ func (e *examination) trust() error {
 func moveAside(path string) func(context.Context) (string, string, error) {
 	return func(context.Context) (string, string, error) {
 		kept, err := durable.MoveAside(path)
-		return "moved to " + filepath.Base(kept), fmt.Sprintf("mv %s %s", quoted(kept), quoted(path)), err
+		return "moved to " + filepath.Base(kept), fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(path)), err
 	}
 }
 
@@ -312,7 +304,7 @@ func (e *examination) excludes(id session.ID, tip session.Commit) error {
 	e.add(finding{Level: findBlocks, About: "file", Session: id, Where: path, What: fmt.Sprintf("lacks %d %s of the ledger's", len(missing), plural(len(missing), "rule", "rules")),
 		Follows: "what the session held out of checkpoints may get into them", Next: repairCommand, lock: id, mend: func(context.Context) (string, string, error) {
 			kept, err := e.a.clone.AddRules(id, missing)
-			return "they are in it again", fmt.Sprintf("mv %s %s", quoted(kept), quoted(path)), err
+			return "they are in it again", fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(path)), err
 		}})
 	return nil
 }

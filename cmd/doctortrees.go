@@ -99,7 +99,7 @@ func (e *examination) workTrees() error {
 		there := slices.DeleteFunc(on[id], func(t gitstate.Worktree) bool { return t.Gone && !t.Locked })
 		if len(there) > 1 {
 			e.add(finding{Level: findBlocks, About: "work tree", Session: id, Where: there[1].Path, What: "the session is checked out here and in " + there[0].Path,
-				Follows: "a checkpoint of the one would take back the other's", Next: "git -C " + quoted(there[1].Path) + " switch --detach"})
+				Follows: "a checkpoint of the one would take back the other's", Next: "git -C " + shellWord(there[1].Path) + " switch --detach"})
 		}
 	}
 	if original, err := a.repo.CopyOf(); err == nil && original != "" {
@@ -117,5 +117,5 @@ func (e *examination) workTrees() error {
 }
 
 func copyHint(dir string) string {
-	return fmt.Sprintf("rm %s/.git, then git worktree add a new one; or git worktree repair %s if the other one is not wanted", quoted(dir), quoted(dir))
+	return fmt.Sprintf("rm %s/.git, then git worktree add a new one; or git worktree repair %s if the other one is not wanted", shellWord(dir), shellWord(dir))
 }

@@ -1,58 +1,54 @@
 package gitstate
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 // LockFile is a lock of git's that is there.
 type LockFile struct {
-	Path string // absolute
-	At   time.Time
+	*LockedError
 	Ours bool // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
 }
 
 // LockFiles lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
-func (r *Repo) LockFiles() ([]LockFile, error) {
-	noted := map[string]bool{}
-	for _, path := range r.leftLocks(r.notedRefs()) {
-		noted[path] = true
+func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
+	var found []string
+	for _, pattern := range []string{"*.lock", "worktrees/*/*.lock", "objects/*.lock", "objects/info/*.lock", "objects/info/commit-graphs/*.lock", "objects/pack/*.lock"} {
+		some, err := filepath.Glob(filepath.Join(globbed(r.commonDir), filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
 	}
-	var list []LockFile
-	err := filepath.WalkDir(r.commonDir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(r.commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
 		if absent(err) || errors.Is(err, fs.ErrPermission) {
 			return nil
 		}
-		if err != nil {
-			return err
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
+			found = append(found, path)
 		}
-		rel, _ := filepath.Rel(r.commonDir, path)
-		if d.IsDir() {
-			switch filepath.ToSlash(rel) {
-			case "wfs", "logs", "hooks", "modules", "lfs", "objects":
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".lock") {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			list = append(list, LockFile{path, info.ModTime(), noted[path] || oursByMark(path)})
-		}
-		return nil
+		return err
 	})
-	for _, path := range []string{"maintenance.lock", "info/commit-graph.lock", "info/commit-graphs/commit-graph-chain.lock", "pack/multi-pack-index.lock"} {
-		full := filepath.Join(r.commonDir, "objects", filepath.FromSlash(path))
-		if info, err := os.Lstat(full); err == nil {
-			list = append(list, LockFile{Path: full, At: info.ModTime()})
+	noted := r.leftLocks(r.notedRefs())
+	var list []LockFile
+	for _, path := range found {
+		if e := r.lockedBy(ctx, path); e != nil { // or it is gone by now
+			list = append(list, LockFile{e, slices.Contains(noted, path) || oursByMark(path)})
 		}
 	}
 	return list, err
+}
+
+// globbed is a path in which a pattern finds nothing but itself.
+func globbed(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
 
 // Leftovers are files among the objects that belong to nothing.

@@ -61,6 +61,7 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/*.lock", Name: "lock of a private index", Cache: true},
 		{Pattern: "worktrees/*/*.specs", Name: "scratch", Cache: true},
 		{Pattern: "worktrees/*/move", Name: "private git directory", Dir: true, Lost: moves},
+		{Pattern: "worktrees/*/raw", Name: "files that git converts", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/auto", Name: "objects of auto-saves", Dir: true, Lost: "what an agent is doing is not saved while it works"},
 		{Pattern: "worktrees/*/finish", Name: "private git directory", Dir: true, Lost: "nothing can be handed over"},
 		{Pattern: "worktrees/*/handover", Name: "scratch", Dir: true, Lost: "nothing can be handed over"},
