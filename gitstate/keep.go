@@ -56,6 +56,13 @@ func (r *Repo) tidy() {
 	if files, err := os.ReadDir(packs); err == nil {
 		tidyPacks(packs, files)
 	}
+	if lock := r.indexPath() + ".lock"; oursByMark(lock) { // or the user's own git would be kept away until a turn
+		_ = os.Remove(lock)
+	}
+	locks, _ := filepath.Glob(filepath.Join(globQuote(r.worktreeDir()), "*.lock")) // of private indexes
+	for _, path := range locks {
+		_ = os.Remove(path)
+	}
 	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour} { // the latter is everybody's
 		files, err := os.ReadDir(dir)
 		if err != nil {

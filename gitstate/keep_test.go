@@ -81,10 +81,14 @@ func TestTidyPacks(t *testing.T) {
 			t.Errorf("removed: %s", name)
 		}
 	}
-	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.StateDir() + "/.tmp-1": true} {
+	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.worktreeDir() + "/stage.lock": false, r.StateDir() + "/.tmp-1": true} {
 		r.put(path, "")
+		r.put(r.indexPath()+".lock", string(lockMark))
 		if err := r.HealLocks(context.Background()); err != nil {
 			t.Fatal(err)
+		}
+		if _, err := os.Lstat(r.indexPath() + ".lock"); !absent(err) {
+			t.Errorf("our index.lock is left: %v", err)
 		}
 		if _, err := os.Lstat(path); absent(err) == stays {
 			t.Errorf("%s: %v", path, err)
