@@ -42,7 +42,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 	for _, n := range density.points(end, h.Sum32()) {
 		looked[n] = true
 	}
-	states, bad, total := 0, 0, found{}
+	states, bad, total := 0, 0, foundSum{}
 	// What a call does not change need not be looked at again: a model's state is due from a call that changes it on.
 	due := map[faults.Model]bool{}
 	for n, c := range out.Calls {

@@ -84,7 +84,7 @@ func sweep(t *testing.T, d deed, density density) {
 			queue <- p
 		}
 	}()
-	tried, unreached, failed, sums := make([]int, len(ways)), make([]int, len(ways)), make([]int, len(ways)), make([]found, len(ways))
+	tried, unreached, failed, sums := make([]int, len(ways)), make([]int, len(ways)), make([]int, len(ways)), make([]foundSum, len(ways))
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	for _, bed := range beds {

@@ -165,20 +165,20 @@ func sweptDeeds(t *testing.T) []deed {
 
 // logRow logs a line that .ci/faults makes a table of: how many points of a command were tried in a way, how many were
 // not reached, how many tries failed, and what was counted.
-func logRow(t *testing.T, d deed, what string, points, unreached, failed int, n found) {
+func logRow(t *testing.T, d deed, what string, points, unreached, failed int, n foundSum) {
 	t.Helper()
 	command, _, _ := strings.Cut(d.args, " ")
 	t.Logf("ROW\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", command, what, points, unreached, failed,
 		n.lost, n.complaints, n.changed, n.retries, n.succeeded)
 }
 
-// found sums up what was found in fixtures.
-type found struct {
+// foundSum sums up what was found in fixtures.
+type foundSum struct {
 	counts
 	tries
 }
 
-func (n *found) add(m *fixture) {
+func (n *foundSum) add(m *fixture) {
 	n.lost += m.lost
 	n.complaints += m.complaints
 	n.changed += m.changed
