@@ -16,7 +16,7 @@ import (
 )
 
 // judgedSoon is how long a judgement may take before what it judges is saved: most take less, and end in a checkpoint.
-const judgedSoon = time.Second
+const judgedSoon = 5 * time.Second
 
 // troubleSaid is how many auto-saves in a row have to fail before somebody is told.
 const troubleSaid = 3
@@ -94,7 +94,7 @@ func (s *saver) once(ctx context.Context, now bool) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(judgedSoon):
+		case <-time.After(min(judgedSoon, s.every)):
 		}
 	}
 	s.try(ctx, "before it was judged")
