@@ -37,6 +37,7 @@ type oddity struct {
 	closed bool   // even reading is refused
 
 	// Of a row that works:
+	brief   bool   // in the short form, some live for a few commands only
 	finish  string // what finish says when that is refused, with exit code 4
 	filters bool   // files need not come back byte by byte: git changes them on their way
 	skips   string // what checkpoints name as not held
@@ -81,7 +82,8 @@ func testOddities(t *testing.T, rows []oddity) {
 	var worked, refused, skipped int
 	var slowest time.Duration
 	t.Run("rows", func(t *testing.T) {
-		for _, o := range rows {
+		for i, o := range rows {
+			o.brief = o.finish == "" && i%3 != 0 && os.Getenv("WFS_SWEEP") != "all"
 			t.Run(o.name, func(t *testing.T) {
 				t.Parallel()
 				f := oddFixture(t)
@@ -171,7 +173,7 @@ func (f *fixture) isRefused(o oddity) (slowest time.Duration) {
 	return slowest
 }
 
-// lives plays the life of a session, from new to finish.
+// lives plays the life of a session, from new to finish, or only to the way back.
 func (f *fixture) lives(o oddity) {
 	f.t.Helper()
 	things := f.oddThings()
@@ -203,6 +205,17 @@ func (f *fixture) lives(o oddity) {
 		f.t.Errorf("after a checkpoint: %s", left)
 	}
 	same("checkpoint", first)
+	if o.brief {
+		f.must(o, "resume", "--at", "0")
+		f.must(o, "undo")
+		same("undo", first)
+		f.must(o, "switch", "main")
+		same("switch main", tree)
+		if now := f.status("-unormal"); now != status {
+			f.t.Errorf("status was\n%s\nand is\n%s", status, now)
+		}
+		return
+	}
 	f.must(o, "run")
 	second := f.workTree()
 	f.must(o, "resume", "--at", number[1])
