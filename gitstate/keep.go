@@ -35,8 +35,20 @@ type keptPack struct {
 
 // keepPack keeps a pack, which need not be there yet.
 func keepPack(path string) (*keptPack, error) {
-	lock, err := durable.TryLock(path+".keep", []byte(keepMark))
+	f, err := os.CreateTemp(filepath.Dir(path), tempOfMark+"*") // one that has no mark yet would stay after a kill
 	if err != nil {
+		return nil, err
+	}
+	name := f.Name()
+	_ = f.Close()
+	lock, err := durable.TryLock(name, []byte(keepMark))
+	if err != nil {
+		_ = os.Remove(name)
+		return nil, err
+	}
+	if err := os.Rename(name, path+".keep"); err != nil {
+		_ = lock.Release()
+		_ = os.Remove(name)
 		return nil, err
 	}
 	return &keptPack{path, lock}, nil
@@ -85,7 +97,7 @@ func tidyPacks(dir string, files []os.DirEntry) {
 	}
 	for _, f := range files {
 		name, marked := strings.CutSuffix(f.Name(), ".keep")
-		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex)
+		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex) || strings.HasPrefix(f.Name(), tempOfMark)
 		if !marked && !temp {
 			continue
 		}

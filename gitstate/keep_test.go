@@ -56,7 +56,7 @@ func TestTidyPacks(t *testing.T) {
 	r := newRepo(t)
 	dir := filepath.Join(r.commonDir, "objects", "pack")
 	ids := r.packed(1, 0)
-	gone := []string{tempOfPack + "1", tempOfIndex + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
+	gone := []string{tempOfPack + "1", tempOfIndex + "1", tempOfMark + "1", "pack-1.keep", "pack-1.pack", "pack-2.keep"}
 	stays := []string{"tmp_pack_git", "pack-2.pack", "pack-2.idx", "pack-3.keep", "pack-3.pack", "pack-4.keep", "pack-5.keep"}
 	for _, name := range append(gone, stays...) {
 		r.put(filepath.Join(dir, name), map[string]string{"pack-1.keep": keepMark, "pack-2.keep": keepMark,

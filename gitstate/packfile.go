@@ -131,6 +131,7 @@ type newPack struct {
 const (
 	tempOfPack  = "tmp_pack_wfs-"
 	tempOfIndex = "tmp_idx_wfs-"
+	tempOfMark  = "tmp_keep_wfs-"
 )
 
 // storePack writes a pack and its index durably.
