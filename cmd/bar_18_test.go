@@ -212,7 +212,7 @@ func TestBar18DamagedFiles(t *testing.T) {
 			if kind.Dir && !slices.Contains([]string{"a FIFO", "a link", "a device", "removed"}, d.name) {
 				continue
 			}
-			if !all && n%6 != k%6 {
+			if !all && n%12 != k%12 {
 				continue
 			}
 			tried++

@@ -25,6 +25,7 @@ func Layout() []FileKind {
 	return []FileKind{
 		{Pattern: "clone", Name: "identity of this clone", Lost: "a copy of this clone is not recognised", check: checkIdentity},
 		{Pattern: "held-out", Name: "limits", Lost: "no session can begin"},
+		{Pattern: "gc.pid", Name: "scratch", Cache: true},
 		{Pattern: "packs.lock", Name: "lock", Lost: "packs are not merged"},
 		{Pattern: "init", Name: "scratch", Dir: true, Lost: "wfs init does not work"},
 		{Pattern: "refs", Name: "damaged refs", Dir: true, Cache: true},
@@ -57,6 +58,7 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/index", Name: "private index", Cache: true},
 		{Pattern: "worktrees/*/stage", Name: "private index", Cache: true},
 		{Pattern: "worktrees/*/before", Name: "private index", Cache: true},
+		{Pattern: "worktrees/*/names", Name: "private index", Cache: true},
 		{Pattern: "worktrees/*/settle", Name: "private index", Cache: true},
 		{Pattern: "worktrees/*/*.lock", Name: "lock of a private index", Cache: true},
 		{Pattern: "worktrees/*/*.specs", Name: "scratch", Cache: true},

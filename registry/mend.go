@@ -82,7 +82,7 @@ func (c *Clone) JournalFlaw(id session.ID, tip session.Commit, why error) (Flaw,
 }
 
 // MissingRules returns the lines of a session's exclude rules that its exclude file lacks, given the rules that the
-// ledger has. None are missing when there is no file: it is written anew then.
+// ledger has. None are missing when there is no file, or a damaged one: it is written anew then.
 func (c *Clone) MissingRules(id session.ID, ledger []byte) ([]string, error) {
 	dir, err := c.sessionDir(id)
 	if err != nil {
@@ -94,6 +94,9 @@ func (c *Clone) MissingRules(id session.ID, ledger []byte) ([]string, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if checkSum(text) != nil {
+		return nil, nil // all of it is written anew
 	}
 	return missingRules(text, ledger), nil
 }
