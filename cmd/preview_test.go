@@ -64,7 +64,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		"switch where it is": {nil, "switch one", exitOK, []string{"there is nothing to do; nothing was moved"}},
 		"undo":               {func(f *fixture) { f.ok("wfs", "resume", "--at", "1"); f.dirty() }, "undo", exitOK, []string{"+ create  second.txt", "- delete  untracked.txt", "undo: resume one at checkpoint 1: 5 files would change; nothing was moved"}},
 		"undo of a switch": {func(f *fixture) { f.dirty(); f.ok("wfs", "switch", "two") }, "undo", exitOK, []string{"- delete  of-two.txt", "+ create  untracked.txt",
-			"undo: switch from wfs/one to two: 7 files would change, and HEAD would go to wfs/one; nothing was moved"}},
+			"undo: switch from wfs/one to two; undo: checkpoint 3 of one: edits of one, kept when it was left: 7 files would change, and HEAD would go to wfs/one; nothing was moved"}},
 		"redo":                {func(f *fixture) { f.ok("wfs", "resume", "--at", "1"); f.ok("wfs", "undo") }, "redo", exitOK, []string{"- delete  second.txt", "redo: resume one at checkpoint 1: 1 file would change; nothing was moved"}},
 		"undo of a record":    {func(f *fixture) { f.ok("wfs", "abandon", "two") }, "undo", exitOK, []string{"undo: abandon two: 0 files would change; nothing was moved"}},
 		"undo of a deletion":  {func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }, "undo", exitOK, []string{"undo: delete two: 0 files would change; nothing was moved"}},
