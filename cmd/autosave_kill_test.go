@@ -21,3 +21,11 @@ var savingDeeds = []deed{
 		},
 	},
 }
+
+// noLoose checks that nothing is left on the side.
+func (f *fixture) noLoose() {
+	f.t.Helper()
+	if f.exists(".git/wfs/worktrees/main/auto") {
+		f.t.Error("what auto-saves are made of is left behind")
+	}
+}

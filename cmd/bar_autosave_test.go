@@ -54,14 +54,6 @@ func (f *fixture) agentGone() {
 	f.t.Fatal("the agent of the killed run lives on")
 }
 
-// noLoose checks that nothing is left on the side.
-func (f *fixture) noLoose() {
-	f.t.Helper()
-	if f.exists(".git/wfs/worktrees/main/auto") {
-		f.t.Error("what auto-saves are made of is left behind")
-	}
-}
-
 // begins starts wfs and returns what kills it, as SIGKILL does, and waits until nothing of its run lives.
 func (f *fixture) begins(args ...string) (kill func()) {
 	f.t.Helper()

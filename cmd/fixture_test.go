@@ -32,7 +32,6 @@ type fixture struct {
 	prepared session.Prepared // the turn that died, see dying
 
 	kept map[string]string // blobs that were there before a process died, see blobs
-	tries
 	counts
 }
 
@@ -40,6 +39,12 @@ type fixture struct {
 type counts struct {
 	lost       int // contents
 	complaints int // of git, about the repository
+
+	// Of commands that were stopped somewhere; only tests with the tag failpoints have any.
+	Cut       bool // the power was cut before the command had ended: what nobody had synced may be gone
+	Changed   int  // times that something of the user's was another
+	Retries   int  // of the same command
+	Succeeded int  // of those, without anything done by hand
 }
 
 // template makes a repository once; each test copies it.

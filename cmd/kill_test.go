@@ -33,14 +33,6 @@ type deed struct {
 	outlive func(f *fixture)
 }
 
-// tries is what became of commands that were stopped somewhere.
-type tries struct {
-	cut       bool // the power was cut before the command had ended: what nobody had synced may be gone
-	changed   int  // times that something of the user's was another
-	retries   int  // of the same command
-	succeeded int  // of those, without anything done by hand
-}
-
 func dirty(f *fixture)       { f.dirty() }
 func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
 
@@ -477,7 +469,7 @@ var deeds = []deed{
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "two", "two.test", "three", "three.test", "untracked.txt")
 			f.ok("wfs", "finish", "--branch", "handed")
-			if two := f.ok("git", "show", "handed:two"); two != "two" && !(f.cut && two == "2") {
+			if two := f.ok("git", "show", "handed:two"); two != "two" && !(f.Cut && two == "2") {
 				f.t.Errorf("the first lap's REFACTOR is lost: %q", two)
 			}
 		},
@@ -718,12 +710,12 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 		d.outlive(f)
 	}
 	f.intact(before)
-	f.retries++
+	f.Retries++
 	again, exit := f.try(nil, d.command()...)
 	if exit != 0 && !f.doneAlready(d, again) {
 		t.Fatalf("typed again it fails with exit %d: %s", exit, again)
 	}
-	f.succeeded++
+	f.Succeeded++
 	f.nothingLost(before)
 	f.asDone(d, theirs)
 }
@@ -733,7 +725,7 @@ func (f *fixture) asDone(d deed, theirs string) {
 	f.t.Helper()
 	refs, status := f.sound()
 	if now := f.theirs(refs); now != theirs {
-		f.changed++
+		f.Changed++
 		f.t.Errorf("what is the user's was changed from\n%s\nto\n%s", theirs, now)
 	}
 	if status != "" && !d.dirty {

@@ -70,7 +70,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 					f.asDone(d, p.theirs)
 					return
 				}
-				f.cut = true
+				f.Cut = true
 				f.afterwards(d, p.before, p.theirs)
 			})
 			if !ok {

@@ -169,19 +169,18 @@ func logRow(t *testing.T, d deed, what string, points, unreached, failed int, n 
 	t.Helper()
 	command, _, _ := strings.Cut(d.args, " ")
 	t.Logf("ROW\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", command, what, points, unreached, failed,
-		n.lost, n.complaints, n.changed, n.retries, n.succeeded)
+		n.lost, n.complaints, n.Changed, n.Retries, n.Succeeded)
 }
 
 // foundSum sums up what was found in fixtures.
 type foundSum struct {
 	counts
-	tries
 }
 
 func (n *foundSum) add(m *fixture) {
 	n.lost += m.lost
 	n.complaints += m.complaints
-	n.changed += m.changed
-	n.retries += m.retries
-	n.succeeded += m.succeeded
+	n.Changed += m.Changed
+	n.Retries += m.Retries
+	n.Succeeded += m.Succeeded
 }

@@ -1,6 +1,0 @@
-//go:build !failpoints
-
-package cmd
-
-// tries is for the tests of faults alone.
-type tries struct{}
