@@ -39,6 +39,7 @@ func (r *Repo) noteLocks(refs []string) (done func(theirs string), err error) {
 	if err := durable.MkdirAll(r.lockNotes()); err != nil {
 		return nil, err
 	}
+	before := r.notedRefs()
 	for _, ref := range refs {
 		if len(r.leftLocks([]string{ref})) > 0 {
 			continue
@@ -53,7 +54,9 @@ func (r *Repo) noteLocks(refs []string) (done func(theirs string), err error) {
 		defer r.noting.Unlock()
 		noted := r.notedRefs()
 		if theirs != "" && r.noted == 1 { // else another git of ours may hold it
-			r.dropNotes(slices.DeleteFunc(slices.Clone(noted), func(ref string) bool { return !isFile(r.lockOf(ref), theirs) }))
+			r.dropNotes(slices.DeleteFunc(slices.Clone(noted), func(ref string) bool {
+				return slices.Contains(before, ref) || !isFile(r.lockOf(ref), theirs) // an earlier git of ours left it
+			}))
 			noted = r.notedRefs()
 		}
 		if r.noted--; r.noted > 0 {

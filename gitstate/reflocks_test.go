@@ -45,6 +45,25 @@ func TestHealLocks(t *testing.T) {
 	}
 }
 
+// A lock that a git of ours could not remove stays noted when the next git of ours does not get it.
+func TestHealLeftByOurselves(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	refs := []string{LedgerRef("one")}
+	lock := filepath.Join(r.commonDir, filepath.FromSlash(refs[0])+".lock")
+	done, err := r.noteLocks(refs)
+	r.must(err)
+	r.put(lock, "")
+	done("")
+	done, err = r.noteLocks(refs)
+	r.must(err)
+	done(lock)
+	r.must(r.HealLocks(context.Background()))
+	if _, err := os.Stat(lock); !absent(err) {
+		t.Errorf("the lock stays: %v", err)
+	}
+}
+
 // Two gits that pack refs at once would lose some, so that lock stays while one is at work here.
 func TestHealPackedRefs(t *testing.T) {
 	t.Parallel()
