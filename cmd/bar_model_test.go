@@ -98,7 +98,7 @@ func memoryDir(t *testing.T) string {
 // is the user's is as it was; a killed command, typed again, ends as one that nobody killed. WFS_RAPID says how many
 // histories are played.
 func TestBarModel(t *testing.T) {
-	defer drawn(t, 3, 14)()
+	defer drawn(t, 12, 14)()
 	template := modelTemplate(t)
 	dir := memoryDir(t)
 	sum := &tally{verbs: map[string][2]int{}}
@@ -141,10 +141,8 @@ func drawn(t *testing.T, checks, steps int) func() {
 		seed, steps = "0", 2*steps
 	}
 	back := []func(){}
-	given := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(checks), "rapid.steps": fmt.Sprint(steps), "rapid.seed": seed, "rapid.nofailfile": "true"} {
-		if given[name] {
+		if slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), name) }) {
 			continue
 		}
 		old := flag.Lookup(name).Value.String()

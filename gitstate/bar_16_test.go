@@ -24,11 +24,9 @@ func drawn(t *testing.T, checks int) func() {
 		}
 		seed = "0"
 	}
-	given := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	old := map[string]string{}
 	for name, value := range map[string]string{"rapid.checks": fmt.Sprint(checks), "rapid.seed": seed, "rapid.nofailfile": "true"} {
-		if given[name] {
+		if slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), name) }) {
 			continue
 		}
 		old[name] = flag.Lookup(name).Value.String()

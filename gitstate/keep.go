@@ -66,14 +66,16 @@ func (k *keptPack) letGo() {
 func (r *Repo) tidy() {
 	packs := filepath.Join(r.commonDir, "objects", "pack")
 	if files, err := os.ReadDir(packs); err == nil {
-		tidyPacks(packs, files)
+		r.tidyPacks(packs, files)
 	}
 	if lock := r.indexPath() + ".lock"; oursByMark(lock) { // or the user's own git would be kept away until a turn
 		_ = os.Remove(lock)
 	}
-	locks, _ := filepath.Glob(filepath.Join(globQuote(r.worktreeDir()), "*.lock")) // of private indexes
-	for _, path := range locks {
-		_ = os.Remove(path)
+	for _, private := range []string{"*.lock", filepath.Join("*", "*.lock")} { // of indexes, and in git directories
+		locks, _ := filepath.Glob(filepath.Join(globQuote(r.worktreeDir()), private))
+		for _, path := range locks {
+			_ = os.Remove(path)
+		}
 	}
 	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour} { // the latter is everybody's
 		files, err := os.ReadDir(dir)
@@ -81,7 +83,7 @@ func (r *Repo) tidy() {
 			continue
 		}
 		for _, f := range files {
-			if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), durable.TempPrefix) && time.Since(info.ModTime()) >= age {
+			if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), durable.TempPrefix) && (age == 0 || r.fileAge(info) > age) {
 				_ = os.Remove(filepath.Join(dir, f.Name())) // not what is in a directory: wfs gc does that
 			}
 		}
@@ -90,7 +92,7 @@ func (r *Repo) tidy() {
 
 // tidyPacks removes what a killed process of ours left among the packs: temporary files and marks that nobody holds,
 // and a pack that never came to have its index.
-func tidyPacks(dir string, files []os.DirEntry) {
+func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 	there := map[string]bool{}
 	for _, f := range files {
 		there[f.Name()] = true
@@ -107,7 +109,7 @@ func tidyPacks(dir string, files []os.DirEntry) {
 			continue
 		}
 		if marked && string(mark) == keepByGit+"\n" { // git may be at it
-			if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
+			if info, err := f.Info(); err == nil && r.fileAge(info) > time.Hour {
 				_ = os.Remove(path)
 			}
 			continue

@@ -78,7 +78,7 @@ func (r *Repo) lockedBy(ctx context.Context, path string) *LockedError {
 	if err != nil {
 		return nil
 	}
-	e := &LockedError{Path: path, Age: max(0, time.Since(st.ModTime()))}
+	e := &LockedError{Path: path, Age: max(0, r.fileAge(st))}
 	e.Holders, e.Known = proc.Holding(path)
 	if gits, known := r.gits(ctx); known {
 		for _, p := range gits {

@@ -94,7 +94,7 @@ func (r *Repo) mergeDue(dir string) (bool, error) {
 	if err != nil {
 		return false, ignoreAbsent(err)
 	}
-	tidyPacks(dir, files)
+	r.tidyPacks(dir, files)
 	packs, indexes := 0, 0
 	for _, f := range files {
 		switch filepath.Ext(f.Name()) {
@@ -167,7 +167,7 @@ func (r *Repo) readGC() (held, ours bool) {
 		return false, true
 	}
 	st, err := os.Stat(r.gcPath())
-	return err == nil && time.Duration(int64(r.fileTime())-st.ModTime().UnixNano()) < gcPatience, false
+	return err == nil && r.fileAge(st) < gcPatience, false
 }
 
 type smallPack struct {

@@ -66,6 +66,11 @@ func (r *Repo) fileTime() uint64 {
 
 const maxSeen = 256 << 20 // bytes
 
+// fileAge is how long ago a file was changed, by the clock of the file system.
+func (r *Repo) fileAge(info os.FileInfo) time.Duration {
+	return time.Duration(int64(r.fileTime()) - info.ModTime().UnixNano())
+}
+
 func (r *Repo) seenFile() string { return filepath.Join(r.worktreeDir(), "seen") }
 
 // seenDirs reads what is remembered, by path. What cannot be read is nothing.
