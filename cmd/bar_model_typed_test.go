@@ -67,7 +67,7 @@ func (w *world) came(c typed, before, after *picture, exit int, errs string) {
 	if exit == 0 && len(w.cut) == 0 {
 		w.did(c, before, after)
 	}
-	if exit == 0 {
+	if exit == 0 && !slices.Contains(c.argv(), "--worktree") { // that one leaves the work tree alone where it is typed
 		delete(w.cut, c.dir)
 	}
 	if exit == 0 && len(w.cut) == 0 {
