@@ -152,10 +152,10 @@ func (s *stage) breakIt() {
 func (s *stage) goBack() {
 	s.run("wfs", "resume", "--at", "5")
 	s.run("git", "status", "--short", "--branch")
-	s.tell("Even the scribble was kept. undo takes the resume back, and undo again does it again.")
+	s.tell("Even the scribble was kept. undo takes the resume back, and redo does it again.")
 	s.run("wfs", "undo")
 	s.run("cat", "price.go")
-	s.run("wfs", "undo")
+	s.run("wfs", "redo")
 	s.run("head", "-n", "3", "price.go")
 }
 
