@@ -207,6 +207,36 @@ func TestAutoSaveOfThrownAwayWork(t *testing.T) {
 	f.sound()
 }
 
+// TestAutoSaveOutlivesABlock asks for a run while the agent of a killed one lives, and has thrown its work away: what is
+// there then does not take the place of what was.
+func TestAutoSaveOutlivesABlock(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the processes of a dead run are found on Linux only")
+	}
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.savingAgent(1, "rm step1", "echo gone > ../gone", "until test -e ../end; do sleep 0.01; done")
+	t.Cleanup(func() { f.write("../end", "") })
+	cmd := exec.Command("wfs", "run")
+	cmd.Dir, cmd.Env = f.dir, f.env
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the work to be gone", func() bool { return f.exists("../gone") })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if out, exit := f.try(nil, "wfs", "run"); exit != exitBlocked || !strings.Contains(out, "1 file and is gone now: wfs resume --auto") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	f.write("../end", "")
+	f.agentGone()
+	f.ok("wfs", "resume", "--auto")
+	if got := f.text("step1"); !strings.HasPrefix(got, "of step 1 by ") {
+		t.Errorf("back is %q", got)
+	}
+	f.sound()
+}
+
 func (f *fixture) text(name string) string {
 	f.t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.dir, name))

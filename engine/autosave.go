@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/session"
@@ -74,7 +75,7 @@ func (h *Hand) keepAside(ctx context.Context, why string) string {
 	d, err := h.autoDraft()
 	var done session.AutoSaved
 	if err == nil {
-		d.Why, d.Last, d.Anywhere = why, true, true
+		d.Why, d.Anywhere = why, true // no checkpoint follows: work that is gone stays in the one that has it
 		done, err = h.e.Store.AutoSave(ctx, d)
 	}
 	switch {
@@ -83,7 +84,15 @@ func (h *Hand) keepAside(ctx context.Context, why string) string {
 	case done.Commit == "":
 		return ""
 	}
-	return "what is in the work tree is saved in " + session.AutoOf(h.ID)
+	saved := "what is in the work tree is saved in " + session.AutoOf(h.ID)
+	gone := fmt.Sprintf("what had been done in %d %s and is gone now", done.Lost, plural(done.Lost, "file", "files"))
+	switch {
+	case done.Kept != "":
+		saved += "; " + gone + ", in " + done.Kept
+	case done.Lost > 0:
+		saved += ", with " + gone + ": wfs resume --auto"
+	}
+	return saved
 }
 
 // conflict turns a merge or rebase that an agent left unfinished into a block: no branch is moved, nothing is touched, and
