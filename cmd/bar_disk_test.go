@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // diskFiles and diskCheckpoints are those of the short form; WFS_DISK=all has 10,000 and 100.
@@ -25,8 +26,14 @@ func TestBar20Disk(t *testing.T) {
 	}
 	f := plainTemplate.fixture(t)
 	f.ok("wfs", "switch", "main")
+	// Files as young as the index would be read again at each checkpoint, and their trees made anew by git.
+	long := time.Unix(1_000_000_000, 0)
 	for i := range files {
-		f.write(fmt.Sprintf("many/%02d/%d.txt", i%100, i), strings.Repeat(fmt.Sprintf("line of file %d\n", i), 40))
+		name := fmt.Sprintf("many/%02d/%d.txt", i%100, i)
+		f.write(name, strings.Repeat(fmt.Sprintf("line of file %d\n", i), 40))
+		if err := os.Chtimes(filepath.Join(f.dir, name), long, long); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f.ok("git", "add", "-A")
 	f.ok("git", "commit", "-q", "-m", "many")
