@@ -50,7 +50,7 @@ func TestBar19Repositories(t *testing.T) {
 		{name: "work tree of a submodule", make: `git init -q ../super; mkdir -p ../super/.git/modules; mv .git ../super/.git/modules/sub; git -C ../super/.git/modules/sub config core.worktree "$PWD"; echo "gitdir: ../super/.git/modules/sub" > .git`},
 		{name: "sha256", make: `rm -rf .git; git init -q --object-format=sha256; git add -A; git commit -q -m start`},
 		{name: "reftable", needs: `git init -q --ref-format=reftable ../try`, make: `rm -rf .git; git init -q --ref-format=reftable; git add -A; git commit -q -m start`},
-		{name: "alternates", make: `git clone -q --shared . ../shared; mv .git ../lender.git; git -C ../shared config --unset remote.origin.url; echo "$PWD/../lender.git/objects" > ../shared/.git/objects/info/alternates; rm -rf .git; mv ../shared/.git .git`},
+		{name: "alternates", make: `git clone -q --shared . ../borrower; mv .git ../lender.git; git -C ../borrower config --unset remote.origin.url; echo "$PWD/../lender.git/objects" > ../borrower/.git/objects/info/alternates; rm -rf .git; mv ../borrower/.git .git`},
 		{name: ".git is a file", make: `git init -q --separate-git-dir ../elsewhere.git`},
 		{name: ".git is a link", make: `mv .git ../elsewhere.git; ln -s ../elsewhere.git .git`},
 		{name: "HEAD is a link", make: `rm .git/HEAD; ln -s refs/heads/main .git/HEAD`},
