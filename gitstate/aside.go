@@ -168,17 +168,8 @@ func (r *Repo) needed(ctx context.Context, trees []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var open []*packIndexFile
-	defer func() {
-		for _, p := range open {
-			p.f.Close()
-		}
-	}()
-	for _, path := range packs {
-		if p := openPackIndex(path+".idx", r.idLength()/2); p != nil {
-			open = append(open, p)
-		}
-	}
+	open, end := r.openPackIndexes(packs)
+	defer end()
 	here := func(id string) bool {
 		if _, err := os.Lstat(filepath.Join(r.store(), id[:2], id[2:])); err == nil {
 			return true

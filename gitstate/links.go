@@ -66,17 +66,8 @@ func (r *Repo) has(links map[string]string) bool {
 	if err != nil {
 		return false
 	}
-	var open []*packIndexFile
-	defer func() {
-		for _, p := range open {
-			p.f.Close()
-		}
-	}()
-	for _, path := range packs {
-		if p := openPackIndex(path+".idx", r.idLength()/2); p != nil {
-			open = append(open, p)
-		}
-	}
+	open, end := r.openPackIndexes(packs)
+	defer end()
 	// Most of what a tree holds is in the largest pack, and what changed lately in files of its own.
 	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
 	loose := looseReader{dir: filepath.Join(r.commonDir, "objects")}
@@ -151,6 +142,21 @@ type packIndexFile struct {
 func (p *packIndexFile) count() uint32 { return p.fanout[255] }
 
 const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
+
+// openPackIndexes opens the indexes of packs, given without extension, as far as they can be read, and returns what
+// closes them.
+func (r *Repo) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
+	for _, path := range packs {
+		if p := openPackIndex(path+".idx", r.idLength()/2); p != nil {
+			open = append(open, p)
+		}
+	}
+	return open, func() {
+		for _, p := range open {
+			p.f.Close()
+		}
+	}
+}
 
 // openPackIndex returns nil for what cannot be read.
 func openPackIndex(path string, idSize int) *packIndexFile {
