@@ -144,6 +144,21 @@ const (
 	OutcomeWait        Outcome = "wait"        // asks to be called again later (exit 75)
 	OutcomeAsk         Outcome = "ask"         // needs an answer from a person
 	OutcomeInterrupted Outcome = "interrupted" // stopped by the user, or the engine died
+
+	// Of agents whose stream is understood. Those that tell of the provider or of the set-up say nothing about the work:
+	// they spend no attempt.
+	OutcomeDenied      Outcome = "denied"       // ended in good order, but calls were refused for want of a permission
+	OutcomeCapped      Outcome = "capped"       // ended at a cap of turns or money that it was started with
+	OutcomeLimit       Outcome = "limit"        // usage limit of the provider's, until WaitUntil
+	OutcomeRateLimited Outcome = "rate_limited" // too many requests
+	OutcomeOverloaded  Outcome = "overloaded"   // the provider's trouble, or the network's
+	OutcomeAuth        Outcome = "auth"         // not logged in, or a key that is refused
+	OutcomeBilling     Outcome = "billing"      // no credit
+	OutcomeConfig      Outcome = "config"       // flags, model or settings that cannot work
+	OutcomeTooLong     Outcome = "too_long"     // its context is full
+	OutcomeRefused     Outcome = "refused"      // the model declined
+	OutcomeHung        Outcome = "hung"         // stopped: it printed signs of life, and did nothing
+	OutcomeNoResult    Outcome = "no_result"    // exit 0, and no word of how it ended
 )
 
 // RunResult is the observation of one run of an agent or command.
@@ -158,6 +173,34 @@ type RunResult struct {
 	CostUSD   float64 `json:"cost_usd,omitempty"`
 	Survivors []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
 	Rejected  bool    `json:"rejected,omitempty"`  // a person's no; Note says why
+
+	// Of agents whose stream is understood.
+	Agent        string `json:"agent,omitempty"` // name of its card
+	AgentVersion string `json:"agent_version,omitempty"`
+	Model        string `json:"model,omitempty"`
+	Conversation string `json:"conversation,omitempty"`      // the agent's own id of it
+	Tokens       Tokens `json:"tokens,omitzero"`             // of this run alone, as CostUSD is
+	Total        Total  `json:"conversation_total,omitzero"` // where the agent counts whole conversations
+	Turns        int    `json:"turns,omitempty"`
+	Tools        int    `json:"tools,omitempty"`   // calls of tools
+	Denials      int    `json:"denials,omitempty"` // calls that nobody was there to permit
+}
+
+// Tokens are what a model read and wrote.
+type Tokens struct {
+	Input      int64 `json:"input,omitempty"` // without those from a cache
+	Output     int64 `json:"output,omitempty"`
+	CacheRead  int64 `json:"cache_read,omitempty"`
+	CacheWrite int64 `json:"cache_write,omitempty"`
+}
+
+// Sum is all of them.
+func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
+
+// Total is what a conversation has used up over all its runs.
+type Total struct {
+	CostUSD float64 `json:"cost_usd,omitempty"`
+	Tokens
 }
 
 // Passing is how many of the lap's target tests pass.

@@ -10,6 +10,12 @@ type RunRequest struct {
 	RunDir  string
 	Plan    workflows.Plan
 	Notes   []string
+	// Conversation is the one that the agent may go on with, and Before what it has used up; "" begins a new one.
+	Conversation string
+	Before       Total
+	// LeftUSD and LeftTurns are what budgets leave for this run; 0: there is no such budget.
+	LeftUSD   float64
+	LeftTurns int
 }
 
 // Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an

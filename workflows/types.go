@@ -189,9 +189,17 @@ type Agent struct {
 	Script  string  `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
 	// ScriptPath is where Script is read from, relative to the top of the work tree. ParseConfig reads no file: its
 	// caller fills Script in before Resolve.
-	ScriptPath string        `json:"script_path,omitempty"`
-	Idle       time.Duration `json:"idle"`    // without output for this long: stopped
-	Timeout    time.Duration `json:"timeout"` // in all
+	ScriptPath string `json:"script_path,omitempty"`
+	// Card drives a known agent instead. Use is its name, as the configuration has it.
+	Use   string   `json:"use,omitempty"`
+	Card  *Card    `json:"card,omitempty"`
+	Model string   `json:"model,omitempty"`
+	Allow []string `json:"allow,omitempty"` // what it may do unattended, in its own words; nil: what the card says
+	Args  []string `json:"args,omitempty"`  // further words for its command line
+	Fresh bool     `json:"fresh,omitempty"` // every attempt begins a new conversation
+
+	Idle    time.Duration `json:"idle"`    // without output for this long: stopped
+	Timeout time.Duration `json:"timeout"` // in all
 }
 
 // Config is `.wfs/config.yaml`.

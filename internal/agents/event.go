@@ -1,0 +1,101 @@
+// Package agents reads what coding agents print while they work: one decoder for each kind of stream, one vocabulary of
+// events for all of them, and one conclusion about how a run went. It runs nothing and writes nothing.
+//
+// What an agent says is untrusted: texts in events are bounded, but neither stripped of control sequences nor redacted.
+// Whoever shows or keeps one does that.
+package agents
+
+// Kind is what an event tells.
+type Kind string
+
+// The vocabulary. What a stream has beyond it is Other, which keeps a run alive and nothing else.
+const (
+	Started    Kind = "started"     // a conversation began or goes on: Conversation, Model, Version
+	Text       Kind = "text"        // the agent speaks: Text
+	Thinking   Kind = "thinking"    // Text, which may be empty
+	ToolCall   Kind = "tool_call"   // Tool
+	ToolResult Kind = "tool_result" // Tool (its ID, and what is known of the call), Failed
+	Usage      Kind = "usage"       // Spent: what is known to be used up by now, in this process
+	Denial     Kind = "denial"      // Tool: a call that nobody was there to permit
+	Limit      Kind = "limit"       // Limited
+	Compaction Kind = "compaction"  // the agent shortened its context
+	Retry      Kind = "retry"       // Retrying: the agent's own request failed, and it tries again
+	Result     Kind = "result"      // the agent ended a turn, or all of them: Text, Failed; there may be several
+	Other      Kind = "other"       // unknown, or of no interest
+)
+
+// Progress tells an event that shows work from one that only shows life.
+func (k Kind) Progress() bool {
+	switch k {
+	case Retry, Other, Limit, Usage:
+		return false
+	}
+	return true
+}
+
+// Event is one thing that an agent did or met.
+type Event struct {
+	Kind         Kind
+	Text         string // at most MaxText bytes, cut at a rune
+	Tool         Tool
+	Failed       bool
+	Conversation string // the agent's own id of it, to go on with
+	Model        string
+	Version      string // of the agent, where the stream tells
+	Spent        Spent
+	Limited      Limited
+	Retrying     Retrying
+}
+
+// MaxText bounds the text of one event, in bytes.
+const MaxText = 4 << 10
+
+// Tool is one call of a tool, in words that all agents share.
+type Tool struct {
+	ID     string
+	Name   string // as the agent calls it: "Bash", "edit"
+	Action Action
+	Detail string // the command, or the path, in one line of at most MaxDetail bytes
+}
+
+// MaxDetail bounds what is told of a tool call, in bytes.
+const MaxDetail = 400
+
+// Action is what a tool does to the world.
+type Action string
+
+const (
+	Runs    Action = "runs"   // a command
+	Writes  Action = "writes" // a file
+	Reads   Action = "reads"  // files, listings, searches
+	Fetches Action = "fetches"
+	Does    Action = "does" // anything else
+)
+
+// Spent is what a run used up.
+type Spent struct {
+	USD        float64
+	Input      int64 // tokens, without those from a cache
+	Output     int64
+	CacheRead  int64
+	CacheWrite int64
+}
+
+// Tokens is the sum of all tokens.
+func (s Spent) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheWrite }
+
+// Limited is a limit of the provider's, as the agent reports it.
+type Limited struct {
+	Status   string  // "allowed", "warning" or "rejected"
+	ResetsAt int64   // Unix seconds; 0: it did not say
+	Window   string  // "five_hour", "seven_day"
+	Used     float64 // share of the window, 0 to 1
+}
+
+// Retrying is a request that the agent repeats by itself.
+type Retrying struct {
+	Attempt, Of int
+	Status      int    // of HTTP; 0: none
+	Error       string // the agent's word for it
+	DelayMillis int64
+}
