@@ -74,7 +74,7 @@ func TestFormats(t *testing.T) {
 			kind, ok := rowOf(section, tag)
 			if !ok {
 				t.Errorf("section %s has no row for the field %q", name, tag)
-			} else if optional := strings.Contains(options, "omitempty"); strings.Contains(kind, "?") != optional {
+			} else if optional := strings.Contains(options, "omit"); strings.Contains(kind, "?") != optional {
 				t.Errorf("section %s, field %q: the type is given as %q; left out when empty: %v", name, tag, kind, optional)
 			}
 		}
