@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -270,7 +272,7 @@ func (e *examination) locks() error {
 		f := finding{Level: findBlocks, About: "lock", Where: l.Path, What: strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), Follows: "what it locks cannot be changed, by git neither"}
 		switch {
 		case l.Ours:
-			f.Level, f.What, f.Follows = findTells, "a lock of ours, by a command that runs or was killed", "the next command removes it"
+			e.lockOfOurs(l, &f)
 		case l.Age < longHeld:
 			continue
 		case l.Deserted():
@@ -283,6 +285,22 @@ func (e *examination) locks() error {
 		e.add(f)
 	}
 	return nil
+}
+
+// lockOfOurs says of a lock of ours whether somebody is at it, or the repair can remove it.
+func (e *examination) lockOfOurs(l gitstate.LockFile, f *finding) {
+	f.Level, f.What, f.Follows = findTells, "a lock of ours, left by a command that was killed", "the next command that changes something removes it"
+	if who, held, err := e.a.clone.WorktreeHolder(l.Worktree); err == nil && held && who.PID != e.a.env.PID {
+		f.What, f.Follows = fmt.Sprintf("a lock of ours; `%s` (pid %d) works in work tree %s", who.Command, who.PID, l.Worktree), "it is removed when that has ended"
+		return
+	}
+	f.Next = repairCommand
+	f.mend = func(context.Context) (string, string, error) { // whoever takes the lock of a work tree removes it
+		if _, err := os.Lstat(l.Path); errors.Is(err, fs.ErrNotExist) {
+			return "removed", "", nil
+		}
+		return "", "", nil
+	}
 }
 
 func (e *examination) leftovers() error {

@@ -39,6 +39,9 @@ func (a *app) repairAll(ctx context.Context) (said []finding, err error) {
 			if f.Done, f.Undo, err = f.mend(ctx); err != nil {
 				return said, err
 			}
+			if f.Done == "" { // it is as it was
+				continue
+			}
 			progress = true
 			said = append(said, f)
 		}
@@ -61,7 +64,7 @@ func (a *app) lockFor(ctx context.Context, f finding) (why string, err error) {
 			return why, err
 		}
 		a.locks = append(a.locks, l)
-		if err := a.repo.HealLocks(ctx); err != nil {
+		if err := a.healLocks(ctx, who); err != nil {
 			return "", err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/registry"
 )
 
 // nightPatience is for how long a run that drives waits for one lock of git's that somebody else holds: a person may have
@@ -25,6 +26,25 @@ func (a *app) waitOn(ctx context.Context, say func(string)) {
 		}
 		return waited < nightPatience && ctx.Err() == nil
 	})
+}
+
+// healLocks removes what killed processes of ours left of git's locks: here, where the caller has the work tree's lock, and
+// in the other work trees in which nobody is at work.
+func (a *app) healLocks(ctx context.Context, who registry.Holder) error {
+	if err := a.repo.HealLocks(ctx); err != nil {
+		return err
+	}
+	_, err := a.repo.HealOthers(ctx, func(worktree string) (func(), error) {
+		if _, held, err := a.clone.WorktreeHolder(worktree); held || err != nil {
+			return nil, nil //nolint:nilerr // what is wrong there is said there
+		}
+		l, err := a.clone.LockWorktree(worktree, who)
+		if err != nil {
+			return nil, nil //nolint:nilerr // the same, or somebody was faster
+		}
+		return func() { l.Release() }, nil
+	})
+	return err
 }
 
 // lockedHint is what to type about a lock of git's that somebody else made.

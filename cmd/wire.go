@@ -147,7 +147,7 @@ func (a *app) hold(command string, ids ...session.ID) error {
 			return err
 		}
 		a.locks = append(a.locks, l)
-		if err := a.repo.HealLocks(context.Background()); err != nil {
+		if err := a.healLocks(context.Background(), who); err != nil {
 			return err
 		}
 		claimed, err := a.clone.Claimed(a.repo.Worktree())

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
@@ -24,12 +25,21 @@ type gitOpts struct {
 	okExit []int    // exit codes besides 0 that are answers, not failures
 }
 
-// moves are the refs that a git is going to lock, nil for none.
-func (o gitOpts) moves(args []string) []string {
+// moves are the refs that a git is going to lock, nil for none. Its HEAD is that of the git directory it is run in.
+func (r *Repo) moves(o gitOpts, args []string) []string {
 	if !o.write && o.refs == nil {
 		return nil
 	}
-	return append(refsIn(args, o.stdin), o.refs...)
+	refs := append(refsIn(args, o.stdin), o.refs...)
+	if o.gitDir == "" {
+		return refs
+	}
+	for i, ref := range refs {
+		if ref == "HEAD" {
+			refs[i] = r.headOfDir(o.gitDir)
+		}
+	}
+	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
 }
 
 // GitError is a git process that ended with an exit code nobody asked for.
@@ -96,7 +106,7 @@ func (r *Repo) git(ctx context.Context, o gitOpts, args ...string) ([]byte, erro
 
 // gitStream is git with input and output as they come.
 func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Writer, args ...string) error {
-	if refs := o.moves(args); len(refs) > 0 {
+	if refs := r.moves(o, args); len(refs) > 0 {
 		done, err := r.noteLocks(refs)
 		if err != nil {
 			return err
@@ -117,7 +127,7 @@ func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Wr
 
 // gitBoth is git with what the process said on standard error. One that moves refs waits for locks of somebody else.
 func (r *Repo) gitBoth(ctx context.Context, o gitOpts, args ...string) (stdout, stderr []byte, err error) {
-	refs := o.moves(args)
+	refs := r.moves(o, args)
 	if len(refs) == 0 {
 		return r.gitOnce(ctx, o, args)
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -14,7 +13,8 @@ import (
 // LockFile is a lock of git's that is there.
 type LockFile struct {
 	*LockedError
-	Ours bool // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
+	Ours     bool   // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
+	Worktree string // id of the work tree in which it was made, if it is ours
 }
 
 // LockFiles lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
@@ -36,11 +36,12 @@ func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 		}
 		return err
 	})
-	noted := r.leftLocks(r.notedRefs())
+	noted := r.notedAnywhere()
 	var list []LockFile
 	for _, path := range found {
 		if e := r.lockedBy(ctx, path); e != nil { // or it is gone by now
-			list = append(list, LockFile{e, slices.Contains(noted, path) || oursByMark(path)})
+			worktree, ours := noted[path]
+			list = append(list, LockFile{e, ours, worktree})
 		}
 	}
 	return list, err

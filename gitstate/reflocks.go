@@ -166,13 +166,15 @@ func (r *Repo) leftLocks(refs []string) []string {
 	return left
 }
 
-// lockOf is the path of a ref's lock, "" for what is no ref of this work tree.
+// lockOf is the path of a ref's lock, "" for what is no ref. HEADs of other work trees are named as git does.
 func (r *Repo) lockOf(ref string) string {
 	dir := r.commonDir
 	switch {
 	case ref == "HEAD":
 		dir = r.gitDir
-	case ref != "packed-refs" && !strings.HasPrefix(ref, "refs/"), strings.Contains(ref, ".."):
+	case ref == mainHead:
+		ref = "HEAD"
+	case strings.Contains(ref, ".."), ref != "packed-refs" && !strings.HasPrefix(ref, "refs/") && !isLinkedHead(ref):
 		return ""
 	}
 	return filepath.Join(dir, filepath.FromSlash(ref)+".lock")

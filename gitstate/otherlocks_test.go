@@ -1,0 +1,103 @@
+package gitstate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A git that takes the HEAD of a work tree that is gone off its branch is killed: the lock is that HEAD's, not ours.
+func TestLeaveGoneKilled(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRepo(t)
+	tree := filepath.Join(r.home, "tree")
+	r.run("worktree", "add", "-q", "-b", "one", tree)
+	r.must(os.RemoveAll(tree))
+	lock := filepath.Join(r.commonDir, "worktrees", "tree", "HEAD.lock")
+	r.brokenGit("update-ref", lock)
+	if _, err := r.LeaveGone(ctx, "refs/heads/one"); err == nil {
+		t.Fatal("a killed git is no error")
+	}
+	r.Repo.env = quietEnv(testEnv(r.home))
+	own := filepath.Join(r.gitDir, "HEAD.lock")
+	r.put(own, "somebody else's") // it comes later
+	r.must(r.HealLocks(ctx))
+	if isThere(lock) || !isThere(own) {
+		t.Errorf("of what is gone: %v, of here: %v", isThere(lock), isThere(own))
+	}
+	r.must(os.Remove(own))
+	if left, err := r.LeaveGone(ctx, "refs/heads/one"); err != nil || len(left) != 1 {
+		t.Errorf("again: %q, %v", left, err)
+	}
+	r.fsck()
+}
+
+// brokenGit lets every git that is given a word make a lock and then fail, as one that is killed leaves it.
+func (r *testRepo) brokenGit(word, lock string) {
+	r.t.Helper()
+	bin := filepath.Join(r.home, "bin")
+	r.put(filepath.Join(bin, "git"), "#!/bin/sh\nfor a; do test \"$a\" != "+word+" || { : > '"+lock+"'; exit 137; }; done\nPATH=${PATH#*:}\nexec git \"$@\"\n")
+	r.must(os.Chmod(filepath.Join(bin, "git"), 0o700))
+	for i, kv := range r.Repo.env {
+		if len(kv) > 5 && kv[:5] == "PATH=" {
+			r.Repo.env[i] = "PATH=" + bin + string(os.PathListSeparator) + kv[5:]
+		}
+	}
+}
+
+// Locks that a process of ours left in other work trees are removed where nobody is at work, and are known as ours.
+func TestHealOthers(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRepo(t)
+	var locks []string
+	for _, name := range []string{"idle", "busy", "gone"} {
+		tree := filepath.Join(r.home, name)
+		r.run("worktree", "add", "-q", "-b", name, tree)
+		r.open(tree)
+		mine := LedgerRef("of-" + "x")
+		if name != "idle" {
+			mine = "refs/heads/" + name
+		}
+		_, err := r.noteLocks([]string{"HEAD", mine}) // and killed
+		r.must(err)
+		index := r.indexPath() + ".lock"
+		for path, text := range map[string]string{r.lockOf("HEAD"): "", r.lockOf(mine): "", index: string(lockMark)} {
+			r.put(path, text)
+			locks = append(locks, path)
+		}
+	}
+	r.must(os.RemoveAll(filepath.Join(r.home, "gone")))
+	r.open(filepath.Join(r.home, "repo"))
+	theirs := r.lockOf("refs/heads/main")
+	r.put(theirs, "")
+	list, err := r.LockFiles(ctx)
+	r.must(err)
+	if len(list) != len(locks)+1 {
+		t.Errorf("%d locks of %d", len(list), len(locks)+1)
+	}
+	for _, l := range list {
+		if l.Ours == (l.Path == theirs) {
+			t.Errorf("%s: ours: %v", l.Path, l.Ours)
+		}
+	}
+	healed, err := r.HealOthers(ctx, func(id string) (func(), error) {
+		if id == "busy" {
+			return nil, nil
+		}
+		return func() {}, nil
+	})
+	if err != nil || len(healed) != 2 {
+		t.Errorf("%q, %v", healed, err)
+	}
+	for i, path := range locks {
+		if busy := i/3 == 1; isThere(path) != busy {
+			t.Errorf("%s is there: %v", path, !busy)
+		}
+	}
+	if !isThere(theirs) {
+		t.Error("somebody else's lock was removed")
+	}
+}
