@@ -155,8 +155,8 @@ func (w *world) typesDelete(t *rapid.T) {
 	}
 }
 
-// agents are what an agent does in its attempt.
-var agents = []string{
+// agentDeeds are what an agent does in its attempt.
+var agentDeeds = []string{
 	"echo work-%[1]d > work.txt", "echo work-%[1]d > work.txt", "rm -f a.txt", "echo over-%[1]d > b.txt; exit 1", "true",
 	"echo %[1]d > b.txt; git add -A; git commit -qm agent-%[1]d", "git commit -q --allow-empty --amend -m amended-%[1]d",
 	"git reset -q --hard HEAD~1", "git checkout -q -b agent-%[1]d; echo %[1]d > c.txt; git add c.txt; git commit -qm side-%[1]d",
@@ -165,7 +165,7 @@ var agents = []string{
 
 func (w *world) typesRun(t *rapid.T) {
 	w.n++
-	text := rapid.SampledFrom(agents).Draw(t, "agent")
+	text := rapid.SampledFrom(agentDeeds).Draw(t, "agent")
 	if strings.Contains(text, "%") {
 		text = fmt.Sprintf(text, w.n)
 	}

@@ -5,21 +5,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
 // streamJSON is one line of `wfs run --json`: an event that is durable, a line of progress, or the end.
 type streamJSON struct {
-	Version int          `json:"version"`
-	Type    string       `json:"type"` // event, progress, end
-	Seq     int64        `json:"seq,omitempty"`
-	At      *time.Time   `json:"at,omitempty"`
-	Kind    session.Kind `json:"kind,omitempty"`
-	Data    session.Body `json:"data,omitempty"`
-	Text    string       `json:"text,omitempty"`
-	Session *sessionJSON `json:"session,omitempty"`
-	Exit    *int         `json:"exit,omitempty"`
+	Version int           `json:"version"`
+	Type    string        `json:"type"` // event, agent, progress, end
+	Seq     int64         `json:"seq,omitempty"`
+	At      *time.Time    `json:"at,omitempty"`
+	Kind    session.Kind  `json:"kind,omitempty"`
+	Data    session.Body  `json:"data,omitempty"`
+	Agent   *agents.Event `json:"agent,omitempty"`
+	Text    string        `json:"text,omitempty"`
+	Session *sessionJSON  `json:"session,omitempty"`
+	Exit    *int          `json:"exit,omitempty"`
 }
 
 // progress turns the engine's events into lines for people, or into JSON.
@@ -34,6 +36,29 @@ func (p *progress) line(text string) {
 		return
 	}
 	p.sayer()("    %s", text)
+}
+
+// agent tells what an agent did.
+func (p *progress) agent(e agents.Event) {
+	if p.app.json {
+		at := p.app.env.Now().UTC()
+		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "agent", At: &at, Agent: &e})
+		return
+	}
+	if text := agentText(e); text != "" {
+		p.sayer()("    %s", text)
+	}
+}
+
+// agentText is what an agent did, in one line. "" for what nobody has to read.
+func agentText(e agents.Event) string {
+	switch e.Kind {
+	case agents.Text:
+		return safetext.Line(e.Text, shownLine)
+	case agents.ToolCall:
+		return safetext.Line(fmt.Sprintf("%s  %s", e.Tool.Name, e.Tool.Detail), shownLine)
+	}
+	return ""
 }
 
 func (p *progress) sayer() func(format string, args ...any) {

@@ -108,7 +108,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 	}
 	a.eng.Saving = a.autoSaving(ctx, p.line)
 	if !quiet { // what the agent prints is in the log of its run
-		a.eng.Works.(*works).report = p.line
+		a.eng.Works.(*works).report, a.eng.Works.(*works).watch = p.line, p.agent
 	}
 	h, err := a.take(ctx, id)
 	if err != nil {

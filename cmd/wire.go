@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
@@ -332,11 +333,12 @@ func (c clock) Sleep(ctx context.Context, until time.Time) error {
 // works carries attempts out in this work tree.
 type works struct {
 	app    *app
-	report func(string) // progress of a run or gate, may be nil
+	report func(string)       // progress of a run or gate, may be nil
+	watch  func(agents.Event) // what the agent does, may be nil
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.repo.Root(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Hurry: w.app.signals.hurry}
+	return &phases.Runner{Root: w.app.repo.Root(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {
@@ -346,6 +348,12 @@ func (w *works) environ(plan workflows.Plan) []string {
 func (w *works) say(line string) {
 	if w.report != nil {
 		w.report(line)
+	}
+}
+
+func (w *works) saw(e agents.Event) {
+	if w.watch != nil {
+		w.watch(e)
 	}
 }
 

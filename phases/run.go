@@ -2,12 +2,14 @@ package phases
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
@@ -28,6 +30,9 @@ type Runner struct {
 	Now     func() time.Time
 	// Report gets lines for the terminal, without control characters. May be nil.
 	Report func(line string)
+	// Watch gets what the agent does as it does it, one event at a time. Texts may hold control characters. nil: what
+	// it says goes to Report.
+	Watch func(agents.Event)
 	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
@@ -48,7 +53,12 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	out := &output{log: log, progress: progress{report: r.Report}}
+	events, err := r.newRunLog(req.RunDir)
+	if err != nil {
+		_ = log.Close()
+		return session.RunResult{}, err
+	}
+	out := &output{log: log, events: events, progress: progress{report: events.said}}
 	res, err := r.run(ctx, req, brief, out)
 	if err := out.Close(); err != nil {
 		r.say("the log of the run could not be written: " + reason(err))
@@ -128,6 +138,7 @@ func (r *Runner) say(line string) {
 // output is where a run's output goes: all of it to the log, its lines to whoever watches.
 type output struct {
 	log      *boundedLog
+	events   *runLog // nil: nobody but Report is told, as of a set-up
 	progress progress
 }
 
@@ -141,5 +152,8 @@ func (o *output) note(line string) { _, _ = fmt.Fprintf(o, "wfs: %s\n", line) }
 
 func (o *output) Close() error {
 	o.progress.flush()
-	return o.log.Close()
+	if o.events == nil {
+		return o.log.Close()
+	}
+	return errors.Join(o.log.Close(), o.events.Close())
 }

@@ -33,18 +33,18 @@ func (k Kind) Progress() bool {
 	return true
 }
 
-// Event is one thing that an agent did or met.
+// Event is one thing that an agent did or met. Its JSON is what a run's log and `wfs run --json` have.
 type Event struct {
-	Kind         Kind
-	Text         string // at most MaxText bytes, cut at a rune
-	Tool         Tool
-	Failed       bool
-	Conversation string // the agent's own id of it, to go on with
-	Model        string
-	Version      string // of the agent, where the stream tells
-	Spent        Spent
-	Limited      Limited
-	Retrying     Retrying
+	Kind         Kind     `json:"kind"`
+	Text         string   `json:"text,omitempty"` // at most MaxText bytes, cut at a rune
+	Tool         Tool     `json:"tool,omitzero"`
+	Failed       bool     `json:"failed,omitempty"`
+	Conversation string   `json:"conversation,omitempty"` // the agent's own id of it, to go on with
+	Model        string   `json:"model,omitempty"`
+	Version      string   `json:"version,omitempty"` // of the agent, where the stream tells
+	Spent        Spent    `json:"spent,omitzero"`
+	Limited      Limited  `json:"limit,omitzero"`
+	Retrying     Retrying `json:"retry,omitzero"`
 }
 
 // MaxText bounds the text of one event, in bytes.
@@ -52,10 +52,10 @@ const MaxText = 4 << 10
 
 // Tool is one call of a tool, in words that all agents share.
 type Tool struct {
-	ID     string
-	Name   string // as the agent calls it: "Bash", "edit"
-	Action Action
-	Detail string // the command, or the path, in one line of at most MaxDetail bytes
+	ID     string `json:"id,omitempty"`
+	Name   string `json:"name,omitempty"` // as the agent calls it: "Bash", "edit"
+	Action Action `json:"action,omitempty"`
+	Detail string `json:"detail,omitempty"` // the command, or the path, in one line of at most MaxDetail bytes
 }
 
 // MaxDetail bounds what is told of a tool call, in bytes.
@@ -74,11 +74,11 @@ const (
 
 // Spent is what a run used up.
 type Spent struct {
-	USD        float64
-	Input      int64 // tokens, without those from a cache
-	Output     int64
-	CacheRead  int64
-	CacheWrite int64
+	USD        float64 `json:"usd,omitempty"`
+	Input      int64   `json:"input,omitempty"` // tokens, without those from a cache
+	Output     int64   `json:"output,omitempty"`
+	CacheRead  int64   `json:"cache_read,omitempty"`
+	CacheWrite int64   `json:"cache_write,omitempty"`
 }
 
 // Tokens is the sum of all tokens.
@@ -86,16 +86,17 @@ func (s Spent) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.Cach
 
 // Limited is a limit of the provider's, as the agent reports it.
 type Limited struct {
-	Status   string  // "allowed", "warning" or "rejected"
-	ResetsAt int64   // Unix seconds; 0: it did not say
-	Window   string  // "five_hour", "seven_day"
-	Used     float64 // share of the window, 0 to 1
+	Status   string  `json:"status"`              // "allowed", "warning" or "rejected"
+	ResetsAt int64   `json:"resets_at,omitempty"` // Unix seconds; 0: it did not say
+	Window   string  `json:"window,omitempty"`    // "five_hour", "seven_day"
+	Used     float64 `json:"used,omitempty"`      // share of the window, 0 to 1
 }
 
 // Retrying is a request that the agent repeats by itself.
 type Retrying struct {
-	Attempt, Of int
-	Status      int    // of HTTP; 0: none
-	Error       string // the agent's word for it
-	DelayMillis int64
+	Attempt     int    `json:"attempt,omitempty"`
+	Of          int    `json:"of,omitempty"`
+	Status      int    `json:"status,omitempty"` // of HTTP; 0: none
+	Error       string `json:"error,omitempty"`  // the agent's word for it
+	DelayMillis int64  `json:"delay_ms,omitempty"`
 }

@@ -1,0 +1,34 @@
+package agents
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// RecordVersion is the version of Record's format.
+const RecordVersion = 1
+
+// Record is an event as the log of a run has it: one JSON object on a line.
+type Record struct {
+	V  int       `json:"v"`
+	At time.Time `json:"at"` // UTC
+	Event
+}
+
+// EncodeRecord returns the line, with its end.
+func EncodeRecord(at time.Time, e Event) []byte {
+	line, err := json.Marshal(Record{RecordVersion, at.UTC(), e})
+	if err != nil { // a cost that is no number
+		e.Spent.USD, e.Limited.Used = 0, 0
+		line, _ = json.Marshal(Record{RecordVersion, at.UTC(), e})
+	}
+	return append(line, '\n')
+}
+
+// DecodeRecord reads a line. It is false for one that is no record: half of one, where the middle of a log was cut out or
+// its writer was killed, or one of a newer wfs.
+func DecodeRecord(line []byte) (Record, bool) {
+	var r Record
+	err := json.Unmarshal(line, &r)
+	return r, err == nil && r.V == RecordVersion && r.Kind != ""
+}

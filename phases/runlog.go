@@ -1,0 +1,56 @@
+package phases
+
+import (
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+)
+
+// EventsFile is what the agent of a run did, in the vocabulary of internal/agents: one record on each line.
+const EventsFile = "events.jsonl"
+
+// maxEvents bounds that file, in bytes. Beyond it the middle is cut out, as of the output.
+const maxEvents = 8 << 20
+
+// runLog takes the events of one run: into the file of its run, and to whoever watches. Events come one at a time, from
+// whichever stream they are of.
+type runLog struct {
+	mu    sync.Mutex
+	log   *boundedLog
+	now   func() time.Time
+	watch func(agents.Event)
+}
+
+func (r *Runner) newRunLog(runDir string) (*runLog, error) {
+	log, err := newLog(filepath.Join(runDir, EventsFile), maxEvents)
+	if err != nil {
+		return nil, err
+	}
+	watch := r.Watch
+	if watch == nil {
+		watch = func(e agents.Event) {
+			if e.Kind == agents.Text {
+				r.say(e.Text)
+			}
+		}
+	}
+	return &runLog{log: log, now: r.Now, watch: watch}, nil
+}
+
+// Event is where a decoder emits to.
+func (l *runLog) Event(e agents.Event) {
+	if e.Kind == agents.Other {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.log.Write(agents.EncodeRecord(l.now(), e))
+	l.watch(e)
+}
+
+// said is a line that a program printed for people.
+func (l *runLog) said(line string) { l.Event(agents.Event{Kind: agents.Text, Text: line}) }
+
+func (l *runLog) Close() error { return l.log.Close() }

@@ -1,0 +1,40 @@
+package phases
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+)
+
+// What a run prints is kept as events and told to whoever watches, in the same order, and to nobody else.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var told []agents.Event
+	b.Watch = func(e agents.Event) { told = append(told, e) }
+	b.agent(t, `echo one; printf '\033[31mtwo\n' >&2; printf three`)
+	b.run(t)
+	var kept []agents.Event
+	for line := range bytes.Lines([]byte(b.read(t, b.req.RunDir, EventsFile))) {
+		r, ok := agents.DecodeRecord(line)
+		if !ok || !r.At.Equal(noon) {
+			t.Fatalf("%q: %+v", line, r)
+		}
+		kept = append(kept, r.Event)
+	}
+	want := "[{text one} {text two} {text three}]"
+	for name, list := range map[string][]agents.Event{"told": told, "kept": kept} {
+		var got []struct{ Kind, Text string }
+		for _, e := range list {
+			got = append(got, struct{ Kind, Text string }{string(e.Kind), e.Text})
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", name, got, want)
+		}
+	}
+	if len(b.lines) > 0 {
+		t.Errorf("reported too: %q", b.lines)
+	}
+}
