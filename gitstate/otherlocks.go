@@ -95,4 +95,3 @@ func (r *Repo) notedAnywhere() map[string]string {
 	}
 	return noted
 }
-
