@@ -44,6 +44,9 @@ func TestBar19Agents(t *testing.T) {
 		{name: "add -f of what is ignored", does: `echo s > s.ignored; git add -f s.ignored; echo w > w.txt`},
 		{name: "a lock left behind", does: `echo w > w.txt; git config --file .git/refs/heads/wfs/one.lock a.b c; rm -f .git/refs/heads/wfs/one.lock`},
 
+		{name: "locks of gits that were killed", does: `echo w > w.txt; : > .git/index.lock; : > .git/HEAD.lock; : > .git/refs/heads/wfs/one.lock`,
+			says: []string{"git's lock .git/index.lock had been left behind", ".git/HEAD.lock had been", ".git/refs/heads/wfs/one.lock had been"}},
+
 		// Elsewhere.
 		{name: "checkout of a new branch", does: `git switch -q -c astray; echo w > w.txt`, says: []string{"HEAD had been taken to astray", "astray was made at"}},
 		{name: "checkout of another branch", does: `git switch -q side; echo w > w.txt`, exit: blocked, says: []string{"HEAD was taken to side"}, then: `rm w.txt; git switch -q wfs/one`},

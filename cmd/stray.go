@@ -24,6 +24,9 @@ func sayStrayed(say func(format string, args ...any), b session.Strayed) {
 	for _, f := range b.Files {
 		say("    during the run, .git/%s was changed", f)
 	}
+	for _, l := range b.Locks {
+		say("    git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
+	}
 }
 
 // strayedText is the same in a few words.
@@ -34,6 +37,9 @@ func strayedText(b session.Strayed) string {
 	}
 	for _, f := range b.Files {
 		names = append(names, ".git/"+f)
+	}
+	for _, l := range b.Locks {
+		names = append(names, "lock .git/"+l+" set aside")
 	}
 	return strings.Join(names, ", ")
 }

@@ -29,6 +29,11 @@ type Store interface {
 
 	// Surroundings are what there is beside one session: refs of others, and files that say how git works here.
 	Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error)
+	// Locks are git's locks that are there now, of this work tree and of all.
+	Locks() []session.GitLock
+	// SetLocksAside moves locks into a directory if they stay, and it is certain that no living process holds them. It
+	// returns the names of those that it moved.
+	SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error)
 	// Unreachable returns those of some commits that are there, and that no ref leads to.
 	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
 	// PutBack moves a ref to a commit from whatever it is at. It reports false when the commit is not there any more.

@@ -235,12 +235,13 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	locked := h.e.Store.Locks()
 	if err := h.beginSaving(nil); err != nil {
 		return false, err
 	}
 	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told]})
 	h.endSaving()
-	if tampered, e := h.lookAround(work, before); e != nil || tampered {
+	if tampered, e := h.lookAround(work, before, locked); e != nil || tampered {
 		return true, errors.Join(err, e)
 	}
 	if err != nil {
@@ -270,7 +271,15 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	locked := h.e.Store.Locks()
 	j, err := h.verdict(ctx, req, o)
+	if locks, e := h.strandedLocks(work, locked); e != nil {
+		return true, errors.Join(err, e)
+	} else if len(locks) > 0 {
+		if e := h.append(session.Strayed{Locks: locks}); e != nil {
+			return true, errors.Join(err, e)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return true, h.interrupt(work)

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -10,13 +12,18 @@ import (
 // lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid hands on
 // the session's own records: it is put back, what the run left is kept, and a person is to look. Nobody but this process
 // may move it.
-func (h *Hand) lookAround(ctx context.Context, before session.Surroundings) (tampered bool, err error) {
+func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock) (tampered bool, err error) {
 	st := h.e.Store
+	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
+	if err != nil {
+		return false, err
+	}
 	after, err := st.Surroundings(ctx, h.ID)
 	if err != nil {
 		return false, err
 	}
 	strayed := session.StrayedFrom(before, after)
+	strayed.Locks = locks
 	ledger := session.LedgerOf(h.ID)
 	tip, err := st.Ref(ctx, ledger)
 	if err != nil {
@@ -52,6 +59,20 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings) (tam
 	}
 	_, err = h.save(ctx, session.TriggerInterrupted, "as the run left it")
 	return true, err
+}
+
+// strandedLocks sets locks of git's aside that came while a run or its gates went on and that their processes, all dead by
+// now, have left. A lock that was there before, or that somebody holds, is left alone. It returns their names.
+func (h *Hand) strandedLocks(ctx context.Context, before []session.GitLock) ([]string, error) {
+	since := slices.DeleteFunc(h.e.Store.Locks(), func(l session.GitLock) bool { return slices.Contains(before, l) })
+	if len(since) == 0 || len(h.alive()) > 0 {
+		return nil, nil
+	}
+	dir, err := h.j.RunDir(h.S.Started)
+	if err != nil {
+		return nil, err
+	}
+	return h.e.Store.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
 // kept are the commits that refs had before they were moved during a run, and that nothing leads to now: the next

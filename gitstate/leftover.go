@@ -2,7 +2,6 @@ package gitstate
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,15 +26,7 @@ func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 		}
 		found = append(found, some...)
 	}
-	err := filepath.WalkDir(filepath.Join(r.commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
-		if absent(err) || errors.Is(err, fs.ErrPermission) {
-			return nil
-		}
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".lock") {
-			found = append(found, path)
-		}
-		return err
-	})
+	found = append(found, r.refLocks()...)
 	noted := r.notedAnywhere()
 	var list []LockFile
 	for _, path := range found {
@@ -44,7 +35,7 @@ func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 			list = append(list, LockFile{e, ours, worktree})
 		}
 	}
-	return list, err
+	return list, nil
 }
 
 // globbed is a path in which a pattern finds nothing but itself.

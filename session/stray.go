@@ -18,10 +18,17 @@ type Surroundings struct {
 type Strayed struct {
 	Refs  []RefMove `json:"refs,omitempty"`  // at most MaxNamed
 	Files []string  `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
+	Locks []string  `json:"locks,omitempty"` // of git's, which a process that is dead had left, and which were set aside, at most MaxNamed
+}
+
+// GitLock is a lock file of git's that is there.
+type GitLock struct {
+	Path string
+	File string // tells it from one that had the same path before, where the system can
 }
 
 // Empty reports whether nothing changed.
-func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files) == 0 }
+func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files)+len(s.Locks) == 0 }
 
 // StrayedFrom compares surroundings before and after a run.
 func StrayedFrom(before, after Surroundings) Strayed {
