@@ -3,6 +3,8 @@ package session
 import (
 	"maps"
 	"slices"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // The kinds of events, in the order in which a session meets them. Those marked "turn" end the events.jsonl of a ledger
@@ -40,6 +42,9 @@ const (
 	KindRepinned       Kind = "repinned"   // turn
 	KindTakenBack      Kind = "taken_back" // turn
 	KindDeleteStarted  Kind = "delete_started"
+	KindUsageFound     Kind = "usage_found" // what a run used up whose end nobody saw
+	KindBudgetSet      Kind = "budget_set"
+	KindBudgetWarned   Kind = "budget_warned"
 )
 
 var bodies = map[Kind]func([]byte) (Body, error){
@@ -52,6 +57,7 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
 	KindAbandoned: decode[Abandoned], KindRevived: decode[Revived], KindRenamed: decode[Renamed], KindEdited: decode[Edited],
 	KindRepinned: decode[Repinned], KindTakenBack: decode[TakenBack], KindDeleteStarted: decode[DeleteStarted],
+	KindUsageFound: decode[UsageFound], KindBudgetSet: decode[BudgetSet], KindBudgetWarned: decode[BudgetWarned],
 }
 
 // Kinds lists every kind of event, sorted.
@@ -85,6 +91,8 @@ type Created struct {
 	Carried    []string  `json:"carried,omitempty"` // paths of uncommitted changes that checkpoint 0 holds
 	Left       []string  `json:"left,omitempty"`    // paths of uncommitted changes that stayed behind with the user's branch
 	HeldOut    []string  `json:"held_out,omitempty"`
+	// Budget are caps that were typed, over those of the plan.
+	Budget workflows.Budget `json:"budget,omitzero"`
 }
 
 // Baseline is what the gates said about the base, before anybody worked.
@@ -208,11 +216,27 @@ const (
 	WaitHuman WaitReason = "human" // an answer to Ask
 )
 
+// WaitCause says what is behind a wait until a time.
+type WaitCause string
+
+const (
+	CauseLimit       WaitCause = "usage_limit"    // of the provider's
+	CauseRateLimited WaitCause = "rate_limited"   // too many requests
+	CauseOverloaded  WaitCause = "overloaded"     // the provider's trouble, or the network's
+	CauseAsked       WaitCause = "asked"          // by whoever worked
+	CauseCalls       WaitCause = "calls_per_hour" // our own limit
+)
+
 // Waiting says that nothing is wrong and the engine cannot go on by itself now. An open attempt ends without counting.
 type Waiting struct {
 	Reason WaitReason `json:"reason"`
 	Until  int64      `json:"until,omitempty"` // Unix seconds
-	Ask    string     `json:"ask,omitempty"`
+	// Cause and Why, one line for people, say more about a wait until a time. It takes at most Longest seconds, whatever
+	// becomes of the clock meanwhile.
+	Cause   WaitCause `json:"cause,omitempty"`
+	Why     string    `json:"why,omitempty"`
+	Longest int64     `json:"longest,omitempty"`
+	Ask     string    `json:"ask,omitempty"`
 	// Agree: the question is whether nothing is left; `wfs approve` or `wfs finish` answers yes, `wfs reject` no.
 	Agree bool `json:"agree,omitempty"`
 	// Approve: a phase whose work is a person's waits for `wfs approve` or `wfs reject`.
@@ -230,6 +254,7 @@ const (
 	BlockSurvivors BlockReason = "survivors"
 	BlockTamper    BlockReason = "tamper" // a run laid hands on the session's own records
 	BlockLimit     BlockReason = "laps"
+	BlockBudget    BlockReason = "budget"
 )
 
 // BlockedBy stops the session until somebody does something explicit.

@@ -2,8 +2,11 @@ package session
 
 // driving begins a run.
 func (s *Session) driving(e Event) {
+	if s.Status == StatusBlocked { // a person has looked at it
+		s.Hindered = nil
+	}
 	s.Blocked, s.Why, s.Failed = nil, "", 0
-	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.Refuted), Checkpoints: len(s.Checkpoints)}
+	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.Refuted), Checkpoints: len(s.Checkpoints), Used: s.Used}
 	if s.Waiting != nil && s.Waiting.Reason == WaitLimit { // it is waited for, whoever drives
 		s.Status, s.Spent.Since = StatusWaiting, e.At.Unix()
 		return

@@ -184,6 +184,9 @@ type RunResult struct {
 	Turns        int    `json:"turns,omitempty"`
 	Tools        int    `json:"tools,omitempty"`   // calls of tools
 	Denials      int    `json:"denials,omitempty"` // calls that nobody was there to permit
+	// Denied are the names of the tools of those calls, each once, without what they were called with. At most MaxNamed.
+	Denied  []string `json:"denied,omitempty"`
+	Message string   `json:"message,omitempty"` // why it ended so, in the agent's own words: one line
 }
 
 // Tokens are what a model read and wrote.

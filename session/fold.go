@@ -55,10 +55,13 @@ func (s *Session) apply(e Event) error {
 			s.Visit.Tree = b.Tree
 		}
 		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes)}
+		if b.Runner == "agent" {
+			s.called(e.At)
+		}
 	case Strayed:
 		s.strayed(b)
 	case RunEnded, Judged, Reopened, Decided:
-		return s.applyOpen(b)
+		return s.applyOpen(e)
 	case Checkpointed:
 		return s.checkpointed(e, b)
 	case Voided:
@@ -75,6 +78,7 @@ func (s *Session) apply(e Event) error {
 		s.Status, s.Waiting, s.Open = StatusWaiting, &b, nil
 		if b.Reason == WaitLimit {
 			s.Spent.Since = e.At.Unix()
+			s.waitsHindered(b)
 		}
 	case BlockedBy:
 		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
@@ -110,7 +114,7 @@ func (s *Session) apply(e Event) error {
 			s.Moving = nil
 		}
 	default:
-		if !s.applyRecord(b) {
+		if !s.applyRecord(b) && !s.applyUsage(e) {
 			return fmt.Errorf("%w: event kind %q", ErrNewer, e.Kind())
 		}
 	}
@@ -118,21 +122,24 @@ func (s *Session) apply(e Event) error {
 }
 
 // applyOpen folds what happens inside an attempt.
-func (s *Session) applyOpen(body Body) error {
+func (s *Session) applyOpen(e Event) error {
 	if s.Open == nil {
-		return fmt.Errorf("%s without an open attempt", body.Kind())
+		return fmt.Errorf("%s without an open attempt", e.Kind())
 	}
 	open := *s.Open // a copy: the caller's session may share the old one
-	switch b := body.(type) {
+	switch b := e.Body.(type) {
 	case RunEnded:
 		open.Run, open.After = &b.RunResult, b.Tree
-		s.CostUSD += b.CostUSD
 		s.Spent.RunMillis += b.Millis
+		s.ran(e, &open, b)
 	case Judged:
 		open.Judgement = &b.Judgement
+		var millis int64
 		for _, g := range b.Gates {
-			s.Spent.GateMillis += g.Millis
+			millis += g.Millis
 		}
+		s.Spent.GateMillis += millis
+		s.use(e.At, open.Phase, open.Lap, Usage{Millis: max(0, millis)})
 	case Reopened:
 		open.Judgement, open.Decided = nil, nil
 	case Decided:
@@ -163,6 +170,9 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 			prev := s.At(s.Current)
 			c.Green = prev != nil && prev.Tree == b.Tree && prev.Green
 		}
+		if s.Open.Runner != "person" {
+			s.use(e.At, s.Open.Phase, s.Open.Lap, Usage{Attempts: 1})
+		}
 		s.closeAttempt(c)
 		s.Conclude = true
 	} else {
@@ -176,6 +186,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	}
 	c.Next, c.NextLap = s.Phase, s.Lap
 	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
+	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current, s.Keep = c.Number, nil
 	return nil

@@ -133,7 +133,7 @@ func (s *Session) repinned(b Repinned) {
 	if w := s.Waiting; w != nil && (w.Approve || w.Reason == WaitHuman && b.Phase != s.Phase) {
 		s.Waiting, over = nil, true // the question was that of a phase as it was
 	}
-	s.Phase, s.Failed, s.Blocked = b.Phase, 0, nil
+	s.Phase, s.Failed, s.Blocked, s.Hindered = b.Phase, 0, nil, nil
 	if b.Baseline {
 		s.Base0 = nil
 	}

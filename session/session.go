@@ -45,6 +45,15 @@ type Session struct {
 	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
 	Allowed []string  `json:"allowed,omitempty"`     // paths that a person lets in although they would be held out, sorted
 
+	Used        Usage          `json:"used,omitzero"`          // in all, also by what was gone back from
+	Fresh       Usage          `json:"fresh,omitzero"`         // of that, since the newest checkpoint
+	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`  // the same by phase and lap
+	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // and by time
+	Calls       []int64        `json:"calls,omitempty"`        // Unix seconds: when agents were started in the last hour
+	Hindered    *Hindered      `json:"hindered,omitempty"`
+	LastResult  *RunResult     `json:"last_result,omitempty"` // of the newest run that ended
+	Warned      []string       `json:"warned,omitempty"`      // keys of budgets that were nearly used up
+
 	Keep []Commit `json:"keep,omitempty"` // what refs had that were moved during runs, until a checkpoint holds it
 
 	Finished  *Finished  `json:"finished,omitempty"`
@@ -66,6 +75,7 @@ type Open struct {
 	Told      int        `json:"told,omitempty"`  // how many notes its brief held
 	Judgement *Judgement `json:"judgement,omitempty"`
 	Decided   *Decided   `json:"decided,omitempty"`
+	Found     bool       `json:"found,omitempty"` // what its run used up is counted, although nobody saw its end
 }
 
 // Visit is what the breaker and the guards need, since the phase was entered or, for the breaker, was reset.
@@ -105,6 +115,7 @@ type Checkpoint struct {
 	Skipped       []Skip         `json:"skipped,omitempty"`    // the former, at most MaxNamed
 	HeldOut       []Held         `json:"held_out,omitempty"`   // the latter, at most MaxNamed
 	Deleted       *Deleted       `json:"deleted,omitempty"`    // more than half of the files are gone
+	Used          Usage          `json:"used,omitzero"`        // since the checkpoint that was made before
 }
 
 // SkippedPhase is a phase that a person left forward, whatever its gates said.
@@ -138,4 +149,5 @@ type Drive struct {
 	Tries       int   `json:"tries"`
 	Refuted     int   `json:"refuted"`
 	Checkpoints int   `json:"checkpoints"`
+	Used        Usage `json:"used,omitzero"`
 }

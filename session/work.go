@@ -1,6 +1,10 @@
 package session
 
-import "github.com/wfs-dev/wfs/workflows"
+import (
+	"time"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
 
 // RunRequest is one run of whoever works in a phase.
 type RunRequest struct {
@@ -13,9 +17,11 @@ type RunRequest struct {
 	// Conversation is the one that the agent may go on with, and Before what it has used up; "" begins a new one.
 	Conversation string
 	Before       Total
-	// LeftUSD and LeftTurns are what budgets leave for this run; 0: there is no such budget.
-	LeftUSD   float64
-	LeftTurns int
+	// What budgets leave for this run; 0: there is no such budget.
+	LeftUSD    float64
+	LeftTokens int64
+	LeftTurns  int
+	LeftTime   time.Duration
 }
 
 // Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an

@@ -1,0 +1,269 @@
+package session
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Money is an amount of US dollars in millionths: sums of it are exact, in whatever order they are made. In JSON it is in
+// dollars.
+type Money int64
+
+// Dollars makes money out of what somebody says that something cost. What is no price counts as nothing.
+func Dollars(usd float64) Money {
+	const most = 1e6 // nobody's run costs a million
+	return money(min(usd, most))
+}
+
+func money(usd float64) Money {
+	if !(usd > 0 && usd < math.MaxInt64/1e6) { // nor is NaN
+		return 0
+	}
+	return Money(math.Round(usd * 1e6))
+}
+
+// USD is the amount in dollars.
+func (m Money) USD() float64 { return float64(m) / 1e6 }
+
+// MarshalJSON implements json.Marshaler.
+func (m Money) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, m.USD(), 'f', -1, 64), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *Money) UnmarshalJSON(text []byte) error {
+	usd, err := strconv.ParseFloat(string(text), 64)
+	if err == nil {
+		*m = money(usd)
+	}
+	return err
+}
+
+// Usage is what was used up.
+type Usage struct {
+	USD      Money  `json:"cost_usd,omitempty"` // as agents and commands say
+	Tokens   Tokens `json:"tokens,omitzero"`
+	Turns    int64  `json:"turns,omitempty"`
+	Runs     int64  `json:"runs,omitempty"`     // of agents, that ended
+	Priced   int64  `json:"priced,omitempty"`   // of those, how many said what they cost
+	Attempts int64  `json:"attempts,omitempty"` // judged
+	Millis   int64  `json:"millis,omitempty"`   // that runs and gates took
+}
+
+// Plus adds two usages.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		USD: u.USD + v.USD, Turns: u.Turns + v.Turns, Runs: u.Runs + v.Runs, Priced: u.Priced + v.Priced,
+		Attempts: u.Attempts + v.Attempts, Millis: u.Millis + v.Millis,
+		Tokens: Tokens{Input: u.Tokens.Input + v.Tokens.Input, Output: u.Tokens.Output + v.Tokens.Output,
+			CacheRead: u.Tokens.CacheRead + v.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite + v.Tokens.CacheWrite},
+	}
+}
+
+// Usage is what one run used up. What it says is untrusted: nothing of it is negative.
+func (r RunResult) Usage() Usage {
+	return Usage{USD: Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis), Tokens: r.Tokens.sane()}
+}
+
+func (t Tokens) sane() Tokens {
+	const most = 1 << 50 // so that sums of them do not overflow
+	sane := func(n int64) int64 { return max(0, min(n, most)) }
+	return Tokens{Input: sane(t.Input), Output: sane(t.Output), CacheRead: sane(t.CacheRead), CacheWrite: sane(t.CacheWrite)}
+}
+
+// PhaseUsage is what a phase used up in one lap.
+type PhaseUsage struct {
+	Phase PhaseName `json:"phase"`
+	Lap   int       `json:"lap"`
+	Usage
+}
+
+// QuarterUsage is what was used up within a quarter of an hour. Days begin at one of these everywhere on earth.
+type QuarterUsage struct {
+	At int64 `json:"at"` // Unix seconds: its beginning
+	Usage
+}
+
+const (
+	quarter     = 15 * 60 // seconds
+	maxQuarters = 200     // two days of work without a pause
+)
+
+// use counts what an attempt, or a run of it, used up at a time. Nothing ever takes it back: what is spent is spent.
+func (s *Session) use(at time.Time, phase PhaseName, lap int, u Usage) {
+	if u == (Usage{}) {
+		return
+	}
+	s.Used, s.Fresh = s.Used.Plus(u), s.Fresh.Plus(u)
+	s.CostUSD = s.Used.USD.USD()
+
+	phases := slices.Clone(s.PhaseUsage)
+	i := slices.IndexFunc(phases, func(p PhaseUsage) bool { return p.Phase == phase && p.Lap == lap })
+	if i < 0 {
+		i, phases = len(phases), append(phases, PhaseUsage{Phase: phase, Lap: lap})
+	}
+	phases[i].Usage = phases[i].Usage.Plus(u)
+	s.PhaseUsage = phases
+
+	begun := at.Unix() - at.Unix()%quarter
+	recent := slices.Clone(s.RecentUsage)
+	i = slices.IndexFunc(recent, func(q QuarterUsage) bool { return q.At == begun })
+	if i < 0 {
+		recent = append(recent, QuarterUsage{At: begun})
+		recent = recent[max(0, len(recent)-maxQuarters):] // by order, not by time: clocks jump
+		i = len(recent) - 1
+	}
+	recent[i].Usage = recent[i].Usage.Plus(u)
+	s.RecentUsage = recent
+}
+
+// UsedIn is what the session used up in a phase of a lap.
+func (s *Session) UsedIn(phase PhaseName, lap int) Usage {
+	for _, p := range s.PhaseUsage {
+		if p.Phase == phase && p.Lap == lap {
+			return p.Usage
+		}
+	}
+	return Usage{}
+}
+
+// UsedBetween is what the session used up from one time to before another one, in Unix seconds; both are multiples of a
+// quarter of an hour. It knows of the last two days of work.
+func (s *Session) UsedBetween(from, to int64) Usage {
+	var sum Usage
+	for _, q := range s.RecentUsage {
+		if q.At >= from && q.At < to {
+			sum = sum.Plus(q.Usage)
+		}
+	}
+	return sum
+}
+
+// maxCalls bounds the memory of calls.
+const maxCalls = 1000
+
+// called remembers that an agent was started.
+func (s *Session) called(at time.Time) {
+	now := at.Unix()
+	calls := slices.DeleteFunc(slices.Clone(s.Calls), func(c int64) bool { return c <= now-3600 || c > now+3600 }) // clocks jump
+	calls = append(calls, now)
+	s.Calls = calls[max(0, len(calls)-maxCalls):]
+}
+
+// UsageFound is what is known of a run whose end nobody saw. It is appended by whoever finds it.
+type UsageFound struct {
+	RunID string `json:"run_id"`
+	Usage
+}
+
+// BudgetSet replaces caps that a person had typed before, and those of the plan. What is 0 stays as it was.
+type BudgetSet struct {
+	Budget  workflows.Budget `json:"budget"`
+	Request string           `json:"request,omitempty"` // id of the request that asked for it
+}
+
+// BudgetWarned says that a budget is nearly used up.
+type BudgetWarned struct {
+	BudgetLine
+	Key string `json:"key"` // tells this cap from all others, also from the same one with another number, or of another day
+}
+
+// BudgetLine is one cap, and what of it is used up.
+type BudgetLine struct {
+	Scope string  `json:"scope"` // "session", "phase", "day"
+	What  string  `json:"what"`  // "usd", "tokens", "turns", "attempts", "seconds"
+	Spent float64 `json:"spent"`
+	Cap   float64 `json:"cap"`
+}
+
+func (UsageFound) Kind() Kind   { return KindUsageFound }
+func (BudgetSet) Kind() Kind    { return KindBudgetSet }
+func (BudgetWarned) Kind() Kind { return KindBudgetWarned }
+
+// maxWarned bounds the memory of warnings.
+const maxWarned = 50
+
+// applyUsage folds the events of this file. It reports false for others.
+func (s *Session) applyUsage(e Event) bool {
+	switch b := e.Body.(type) {
+	case UsageFound:
+		if s.Open == nil || s.Open.RunID != b.RunID || s.Open.Run != nil || s.Open.Found {
+			return true // counted already
+		}
+		open := *s.Open
+		open.Found = true
+		s.Open = &open
+		s.use(e.At, open.Phase, open.Lap, b.Usage)
+		s.Spent.RunMillis += b.Millis
+	case BudgetSet:
+		s.Budget = b.Budget.Over(s.Budget)
+		s.hear(b.Request)
+	case BudgetWarned:
+		warned := append(slices.Clone(s.Warned), b.Key)
+		s.Warned = warned[max(0, len(warned)-maxWarned):]
+	default:
+		return false
+	}
+	return true
+}
+
+// Hindered counts runs in a row that the provider or the network did not let work, and that changed nothing.
+type Hindered struct {
+	Outcome Outcome `json:"outcome"` // of the newest
+	Runs    int     `json:"runs"`
+	Waited  int64   `json:"waited"` // seconds that were waited after them, as it was planned
+}
+
+// ran counts the run of an attempt.
+func (s *Session) ran(e Event, open *Open, b RunEnded) {
+	if open.Runner == "person" {
+		return
+	}
+	u := b.Usage()
+	if open.Runner != "command" {
+		u.Runs = 1
+		if u.USD > 0 {
+			u.Priced = 1
+		}
+	}
+	s.use(e.At, open.Phase, open.Lap, u)
+	s.hinders(b.RunResult, b.Tree != open.Tree)
+	s.LastResult = &b.RunResult
+}
+
+// waitsHindered remembers how long runs are waited for that the provider did not let work.
+func (s *Session) waitsHindered(b Waiting) {
+	switch b.Cause {
+	case CauseLimit, CauseRateLimited, CauseOverloaded:
+	default:
+		return
+	}
+	if s.Hindered != nil {
+		h := *s.Hindered
+		h.Waited += max(0, b.Longest)
+		s.Hindered = &h
+	}
+}
+
+// hinders notes whether a run was hindered.
+func (s *Session) hinders(r RunResult, changed bool) {
+	switch r.Outcome {
+	case OutcomeLimit, OutcomeRateLimited, OutcomeOverloaded:
+	case OutcomeInterrupted: // says nothing about them
+		return
+	default:
+		s.Hindered = nil
+		return
+	}
+	h := Hindered{Outcome: r.Outcome}
+	if s.Hindered != nil && !changed {
+		h = *s.Hindered
+		h.Outcome = r.Outcome
+	}
+	h.Runs++
+	s.Hindered = &h
+}
