@@ -45,6 +45,7 @@ type Event struct {
 	Spent        Spent    `json:"spent,omitzero"`
 	Limited      Limited  `json:"limit,omitzero"`
 	Retrying     Retrying `json:"retry,omitzero"`
+	Fatal        Class    `json:"fatal,omitempty"` // what it will come to however long it goes on: it can be stopped at once
 }
 
 // MaxText bounds the text of one event, in bytes.

@@ -1,0 +1,114 @@
+package agents
+
+import (
+	"strings"
+)
+
+// verdict is what a text or a status of HTTP says about a failure.
+type verdict struct {
+	class Class // "" for nothing known
+	at    int64 // when to try again, in Unix seconds; 0: it does not say
+}
+
+// phrases are what providers and agents say in failures, in lower case, and in the order in which they are looked for:
+// what needs a person first, then what needs another conversation, then what passes.
+var phrases = []struct {
+	class Class
+	any   []string
+}{
+	{Billing, []string{"credit balance", "insufficient_quota", "insufficient credit", "insufficient funds", "payment required",
+		"billing_error", "billing hard limit"}},
+	{LimitHit, []string{"usage limit", "you've hit your", "you’ve hit your", "limit reached|", "limit · resets", "daily quota",
+		"quota will reset", "hour limit reached", "weekly limit"}},
+	{TooLong, []string{"prompt is too long", "prompt too long", "context_length_exceeded", "context length", "context window",
+		"maximum context", "input is too long", "input token count", "too many input tokens"}},
+	{Lost, []string{"no conversation found", "no rollout found", "thread/resume failed", "session not found", "is already in use",
+		"invalid session identifier", "no previous sessions found"}},
+	{Auth, []string{"not logged in", "please run /login", "invalid api key", "invalid x-api-key", "incorrect api key",
+		"api key not valid", "api_key_invalid", "authentication_failed", "authentication_error", "unauthorized", "oauth token",
+		"token has expired", "login required", "please log in", "invalid auth method", "set an auth method", "missing api key",
+		"provider_auth", "providerautherror"}},
+	{Config, []string{"issue with the selected model", "model_not_found", "model not found", "providermodelnotfound",
+		"unknown model", "does not exist or you do not have access", "requires --verbose", "cannot be used with root",
+		"not inside a trusted directory", "not running in a trusted directory", "unknown option", "unexpected argument",
+		"unknown argument", "invalid value", "is not supported when using codex"}},
+	{RateLimited, []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted", "request rejected (429)"}},
+	{Overloaded, []string{"overloaded", "high demand", "at capacity", "timed out", "timeout", "internal server error",
+		"bad gateway", "service unavailable", "gateway time", "stream disconnected", "connection error", "connection refused",
+		"connection reset", "econnre", "enotfound", "eai_again", "etimedout", "fetch failed", "socket hang up", "network error",
+		"empty or malformed response", "error sending request", "server_error"}},
+}
+
+// judge tells what a failure is by the status of HTTP, 0 for unknown, and by what is said about it.
+func judge(status int, said string, now int64) verdict {
+	low := strings.ToLower(said)
+	if status == 0 {
+		status = statusIn(low)
+	}
+	v := verdict{class: spoken(low)}
+	switch {
+	case status == 401:
+		v.class = Auth
+	case status == 402:
+		v.class = Billing
+	case status == 403 && v.class != Billing && v.class != LimitHit:
+		v.class = Auth
+	case status == 404 && v.class != Lost:
+		v.class = Config
+	case status == 413:
+		v.class = TooLong
+	case status == 408 || status >= 500:
+		v.class = Overloaded
+	case status == 429 && v.class != LimitHit && v.class != Billing:
+		v.class = RateLimited
+	case status >= 400 && strings.Contains(low, "tool_result") && strings.Contains(low, "tool_use"):
+		v.class = Lost // a conversation that was cut between a call and its result cannot go on
+	case status >= 400 && v.class == "":
+		v.class = Config
+	}
+	if v.class == LimitHit || v.class == RateLimited || v.class == Overloaded {
+		v.at = resetIn(said, now)
+	}
+	return v
+}
+
+func spoken(low string) Class {
+	for _, p := range phrases {
+		for _, s := range p.any {
+			if strings.Contains(low, s) {
+				return p.class
+			}
+		}
+	}
+	return ""
+}
+
+// statusIn finds a status of HTTP in a text in lower case: "status 401", "api error: 529", "(429)", `"code":503`.
+func statusIn(low string) int {
+	for i := 0; i+3 <= len(low); i++ {
+		if low[i] != '4' && low[i] != '5' || i > 0 && digit(low[i-1]) || i+3 < len(low) && digit(low[i+3]) || !digit(low[i+1]) || !digit(low[i+2]) {
+			continue
+		}
+		before := strings.TrimRight(low[:i], " :=\"'")
+		for _, w := range []string{"status", "status code", "code", "error", "http", "statuscode"} {
+			if strings.HasSuffix(before, w) {
+				return number(low[i : i+3])
+			}
+		}
+		if i > 0 && low[i-1] == '(' && i+3 < len(low) && low[i+3] == ')' {
+			return number(low[i : i+3])
+		}
+	}
+	return 0
+}
+
+func digit(b byte) bool { return b >= '0' && b <= '9' }
+
+// number reads a number of digits alone, of at most nine.
+func number(s string) int {
+	n := 0
+	for i := 0; i < len(s) && i < 9; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
+}
