@@ -24,6 +24,7 @@ type planJSON struct {
 	Head       string           `json:"head,omitempty"` // branch that HEAD would go to
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
+	Note       string           `json:"note,omitempty"` // why what else an undo is about would be refused
 }
 
 // beginOr is begin, or for a dry run, looking.
@@ -66,7 +67,7 @@ func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look)
 
 func (a *app) sayPreview(id session.ID, p engine.Preview) error {
 	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
-		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay)}
+		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), Note: p.Note}
 	if p.At >= 0 {
 		j.Checkpoint = &p.At
 	}
@@ -92,5 +93,8 @@ func (a *app) sayPreview(id session.ID, p engine.Preview) error {
 		where = fmt.Sprintf(", but it would be refused because of %d %s in the way", n, plural(n, "file", "files"))
 	}
 	a.out("%s: %d %s would change%s; nothing was moved", p.What, len(j.Changes), plural(len(j.Changes), "file", "files"), where)
+	if j.Note != "" {
+		a.out("the rest would be refused: %s", j.Note)
+	}
 	return nil
 }

@@ -65,6 +65,23 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		"undo":               {func(f *fixture) { f.ok("wfs", "resume", "--at", "1"); f.dirty() }, "undo", exitOK, []string{"+ create  second.txt", "- delete  untracked.txt", "undo: resume one at checkpoint 1: 5 files would change; nothing was moved"}},
 		"undo of a switch": {func(f *fixture) { f.dirty(); f.ok("wfs", "switch", "two") }, "undo", exitOK, []string{"- delete  of-two.txt", "+ create  untracked.txt",
 			"undo: switch from wfs/one to two; undo: checkpoint 3 of one: edits of one, kept when it was left: 7 files would change, and HEAD would go to wfs/one; nothing was moved"}},
+		// What comes second is looked at as the first one leaves it, and every operation is looked at.
+		"undo whose second part is refused": {func(f *fixture) {
+			f.dirty()
+			f.ok("wfs", "abandon", "one")
+			f.ok("git", "switch", "-q", "side")
+		}, "undo", exitOK, []string{"undo: abandon one: 0 files would change; nothing was moved",
+			`the rest would be refused: cannot undo "checkpoint 3 of one: edits, kept when the session was abandoned": HEAD is at side by now, and that operation left it at wfs/one`}},
+		"undo of a checkpoint that is refused": {func(f *fixture) {
+			f.dirty()
+			f.ok("wfs", "checkpoint")
+			f.ok("git", "commit", "-q", "--allow-empty", "-m", "mine")
+		}, "undo", exitError, []string{"hint: wfs resume one --at 2"}},
+		"undo of a record that is refused": {func(f *fixture) {
+			f.ok("wfs", "run")
+			f.ok("wfs", "phase", "back", "WORK")
+			f.ok("wfs", "run")
+		}, "undo", exitError, []string{"hint: wfs status one"}},
 		"redo":                {func(f *fixture) { f.ok("wfs", "resume", "--at", "1"); f.ok("wfs", "undo") }, "redo", exitOK, []string{"- delete  second.txt", "redo: resume one at checkpoint 1: 1 file would change; nothing was moved"}},
 		"undo of a record":    {func(f *fixture) { f.ok("wfs", "abandon", "two") }, "undo", exitOK, []string{"undo: abandon two: 0 files would change; nothing was moved"}},
 		"undo of a deletion":  {func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }, "undo", exitOK, []string{"undo: delete two: 0 files would change; nothing was moved"}},
@@ -115,4 +132,18 @@ func firstDifference(a, b string) string {
 		}
 	}
 	return "one is longer"
+}
+
+// What a dry run says would be refused is refused, in the same words.
+func TestDryRunForetells(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.dirty()
+	f.ok("wfs", "abandon", "one")
+	f.ok("git", "switch", "-q", "side")
+	before := f.ok("wfs", "undo", "--dry-run")
+	_, foretold, found := strings.Cut(before, "the rest would be refused: ")
+	if after := f.ok("wfs", "undo"); !found || !strings.Contains(after, foretold) {
+		t.Errorf("foretold %q, and it was:\n%s", foretold, after)
+	}
 }

@@ -181,21 +181,31 @@ func (e *Engine) Undeletes(ctx context.Context, op session.Op) (bool, error) {
 
 // UndoDelete takes a deletion back. The caller holds the session's driver lock.
 func (e *Engine) UndoDelete(ctx context.Context, op session.Op) (*Relocated, error) {
+	if err := e.mayUndelete(ctx, op); err != nil {
+		return nil, err
+	}
+	summary := summaryOfUndo(op)
+	n, err := e.restore(ctx, op.Session, op.Turn, summary, op.Number)
+	return recorded(n, summary), err
+}
+
+// mayUndelete refuses when a name that a deletion gave free is somebody else's by now, or when what was deleted is gone.
+func (e *Engine) mayUndelete(ctx context.Context, op session.Op) error {
 	for _, m := range op.Turn.Refs {
 		if m.Old == "" {
 			continue
 		}
 		now, err := e.Store.Ref(ctx, m.Ref)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if now != "" && now != m.Old {
-			return nil, movedOn(op, short(m.Ref), now.Short(), "nothing", "git branch -m "+short(m.Ref)+" another-name")
+			return movedOn(op, short(m.Ref), now.Short(), "nothing", "git branch -m "+short(m.Ref)+" another-name")
 		}
 	}
-	summary := summaryOfUndo(op)
-	n, err := e.restore(ctx, op.Session, op.Turn, summary, op.Number)
-	return recorded(n, summary), err
+	back, _ := reversed(op.Turn)
+	_, err := e.restorable(ctx, op.Session, back)
+	return err
 }
 
 // Restore brings a deleted session back whose refs are kept below dir, a name that ends in a slash.
@@ -221,19 +231,9 @@ func (e *Engine) Restore(ctx context.Context, id session.ID, dir string) (*Reloc
 // restore makes the moves of a deletion the other way round.
 func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, summary string, undoes int64) (int64, error) {
 	back, copies := reversed(t)
-	var tip session.Commit
-	if n := len(back); n > 0 && back[n-1].Ref == session.LedgerOf(id) {
-		tip = back[n-1].New
-	}
-	there := false
-	if tip != "" {
-		var err error
-		if there, err = e.Store.Exists(ctx, tip); err != nil {
-			return 0, err
-		}
-	}
-	if !there {
-		return 0, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("what was deleted of %s is gone for good", id.Display()), Hint: "wfs list"}
+	tip, err := e.restorable(ctx, id, back)
+	if err != nil {
+		return 0, err
 	}
 	if err := e.neverDeleted(ctx, id, tip, summary); err != nil {
 		return 0, err
@@ -254,6 +254,16 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 	}
 	_, err = e.Store.Settle(ctx, id, session.Turn{Refs: unneeded(copies, back, settled)})
 	return n, err
+}
+
+// restorable returns the ledger's tip that moves bring back, and refuses when it is not there any more.
+func (e *Engine) restorable(ctx context.Context, id session.ID, back []session.RefMove) (session.Commit, error) {
+	if n := len(back); n > 0 && back[n-1].Ref == session.LedgerOf(id) {
+		if there, err := e.Store.Exists(ctx, back[n-1].New); err != nil || there {
+			return back[n-1].New, err
+		}
+	}
+	return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("what was deleted of %s is gone for good", id.Display()), Hint: "wfs list"}
 }
 
 // unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that

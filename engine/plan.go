@@ -40,6 +40,7 @@ type Preview struct {
 	Head string // full name of the branch that HEAD would go to, "": it stays
 	At   int    // checkpoint that the files would be those of, -1: none
 	Move session.Move
+	Note string // why what else the command would do is refused, "" when nothing is
 }
 
 // Look reads a session. exclude is the path of its exclude file, "" for none.
@@ -101,41 +102,6 @@ func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
 
 func (h *Hand) isFinal() *session.Refusal {
 	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)}
-}
-
-// PreviewUndo is what it would do to take operations back, one after the other. Whether the second can be taken back is
-// not known before the first one is. exclude returns the path of a session's exclude file, "" for none.
-func (e *Engine) PreviewUndo(ctx context.Context, ops []session.Op, exclude func(session.ID) string) (Preview, error) {
-	p := Preview{At: -1}
-	r := relocation{to: -1}
-	var what []string
-	last := ops[0].Session
-	for i, op := range ops {
-		what = append(what, summaryOfUndo(op))
-		kind, _, err := e.original(ctx, op)
-		if err != nil {
-			return p, err
-		}
-		if op.Turn.TreeOld == "" || kind == OpCheckpoint { // no file is touched
-			continue
-		}
-		if i > 0 {
-			r = relocation{tree: op.Turn.TreeOld, raw: op.Turn.RawOld, head: op.Turn.HeadOld, to: -1}
-		} else if l, err := e.Look(ctx, op.Session, ""); err != nil {
-			return p, err
-		} else if r, err = l.h.planUndo(ctx, op); err != nil {
-			return p, err
-		}
-		last = op.Session
-	}
-	if r.tree != "" {
-		var err error
-		if p, err = (&Look{&Hand{e: e}, exclude(last)}).preview(ctx, r); err != nil {
-			return p, err
-		}
-	}
-	p.What = strings.Join(what, "; ")
-	return p, nil
 }
 
 // Finish is what Hand.Finish would do.

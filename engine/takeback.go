@@ -29,15 +29,24 @@ func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, d
 	}
 	summary := summaryOfUndo(op)
 	var n int64
-	switch kind {
-	case OpDelete, OpRestore:
+	switch {
+	case kind == OpDelete, kind == OpRestore:
 		n, err = h.Delete(ctx, summary, op.Number)
-	case OpAbandon, OpRevive, OpRename, OpEdit, OpRepin, OpPhase:
+	case isRecord(kind):
 		n, err = h.takeBack(ctx, op)
 	default:
 		return nil, false, nil
 	}
 	return recorded(n, summary), true, err
+}
+
+// isRecord reports whether operations of a kind change nothing but what is said of a session.
+func isRecord(kind string) bool {
+	switch kind {
+	case OpAbandon, OpRevive, OpRename, OpEdit, OpRepin, OpPhase:
+		return true
+	}
+	return false
 }
 
 func recorded(n int64, summary string) *Relocated {
@@ -47,16 +56,9 @@ func recorded(n int64, summary string) *Relocated {
 // takeBack brings back what an operation changed in what is said of the session, unless somebody has changed the same
 // since. Nothing is removed from history: it is a turn like any other.
 func (h *Hand) takeBack(ctx context.Context, op session.Op) (int64, error) {
-	t, err := h.around(ctx, op)
+	t, f, err := h.planTakeBack(ctx, op)
 	if err != nil {
 		return 0, err
-	}
-	f := session.FormerOf(&t.before, &t.after)
-	if since := f.Overtaken(&t.after, &h.S); since != "" {
-		return 0, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f), Message: fmt.Sprintf("cannot undo %q: of %s, %s", op.Summary, h.ID.Display(), since)}
-	}
-	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
-		return 0, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
 	}
 	if f.Spec != nil {
 		text, err := h.e.Store.File(ctx, t.ledger, session.FileSpec)
@@ -73,6 +75,21 @@ func (h *Hand) takeBack(ctx context.Context, op session.Op) (int64, error) {
 	return h.recordOp(ctx, func(turn session.Turn) session.Body {
 		return session.TakenBack{Summary: summaryOfUndo(op), Undoes: op.Number, Former: f, Turn: turn}
 	})
+}
+
+// planTakeBack is what an operation changed in what is said of the session, refused when it cannot be brought back.
+func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f session.Former, err error) {
+	if t, err = h.around(ctx, op); err != nil {
+		return t, f, err
+	}
+	f = session.FormerOf(&t.before, &t.after)
+	if since := f.Overtaken(&t.after, &h.S); since != "" {
+		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f), Message: fmt.Sprintf("cannot undo %q: of %s, %s", op.Summary, h.ID.Display(), since)}
+	}
+	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
+		return t, f, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
+	}
+	return t, f, nil
 }
 
 // insteadOf is the command that makes by hand what an undo would have made.
