@@ -36,14 +36,18 @@ type Runner struct {
 	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
+	Settle time.Duration // silence after an agent's last word before it is stopped; 0 is that of proc.Signs
 	MaxLog int64         // bytes; 0 is DefaultMaxLog
 }
 
 // Run briefs and runs whoever works in the request's phase. An error means that it could not be found out how the run
 // went; a command that fails, hangs or does not exist is a result.
 func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
-	brief := r.brief(req)
-	if err := durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600); err != nil {
+	if !r.goesOn(req) {
+		req.Conversation = nil
+	}
+	brief, err := r.writeBrief(req)
+	if err != nil {
 		return session.RunResult{}, err
 	}
 	if err := os.RemoveAll(filepath.Join(req.RunDir, ResultFile)); err != nil {
@@ -66,9 +70,17 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	return res, err
 }
 
+// writeBrief keeps the brief as it is given to whoever works.
+func (r *Runner) writeBrief(req session.RunRequest) ([]byte, error) {
+	brief := r.brief(req)
+	return brief, durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600)
+}
+
 func (r *Runner) run(ctx context.Context, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
 	agent, run := req.Plan.Agent, req.Phase.Run
 	switch {
+	case run.Agent && agent.Card != nil:
+		return r.runAgent(ctx, req, brief, out)
 	case run.Agent && agent.Script != "":
 		return r.runScript(ctx, req, out)
 	case run.Agent && !agent.Command.IsZero():

@@ -2,13 +2,10 @@ package phases
 
 import (
 	"context"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -18,19 +15,9 @@ import (
 // exit code 75 to be called again later.
 func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
 	idle, timeout := req.Plan.Agent.Idle, req.Plan.Agent.Timeout // also for a command of the workflow's own
-	spec := proc.Spec{
-		Argv: argv(c), Dir: r.Root, Env: r.env(req), Stdin: brief, Stdout: out, Stderr: out,
-		Idle: idle, Timeout: timeout, Grace: r.Grace, Hurry: r.Hurry, Marker: runMarker(req.Started.RunID),
-	}
-	if runtime.GOOS != "windows" { // descriptors are not inherited there
-		lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
-		if err != nil {
-			return session.RunResult{}, err
-		}
-		defer lock.Release()
-		spec.ExtraFiles = []*os.File{lock.File()}
-	}
-	p, err := proc.Run(ctx, spec)
+	p, err := r.start(ctx, req, proc.Spec{
+		Argv: argv(c), Env: r.env(req), Stdin: brief, Stdout: out, Stderr: out, Idle: idle, Timeout: timeout,
+	})
 	if err != nil {
 		return session.RunResult{}, err
 	}

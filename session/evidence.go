@@ -179,6 +179,7 @@ type RunResult struct {
 	AgentVersion string `json:"agent_version,omitempty"`
 	Model        string `json:"model,omitempty"`
 	Conversation string `json:"conversation,omitempty"`      // the agent's own id of it
+	Place        string `json:"place,omitempty"`             // digest of the directory that it worked in
 	Tokens       Tokens `json:"tokens,omitzero"`             // of this run alone, as CostUSD is
 	Total        Total  `json:"conversation_total,omitzero"` // where the agent counts whole conversations
 	Turns        int    `json:"turns,omitempty"`

@@ -130,6 +130,7 @@ func (s *Session) applyOpen(e Event) error {
 	switch b := e.Body.(type) {
 	case RunEnded:
 		open.Run, open.After = &b.RunResult, b.Tree
+		s.Visit.Conversation = b.conversation(s.Visit.Conversation)
 		s.Spent.RunMillis += b.Millis
 		s.ran(e, &open, b)
 	case Judged:

@@ -102,6 +102,7 @@ func (s *Session) applyRecord(body Body) bool {
 }
 
 func (s *Session) edited(b Edited) {
+	s.Visit.Conversation = nil // it was told of something else
 	if b.Goal != "" {
 		s.Goal = b.Goal
 	}

@@ -88,6 +88,8 @@ type Visit struct {
 	Trees       []Tree   `json:"trees,omitempty"` // trees of this visit, to notice going in circles
 	Best        int      `json:"best"`            // most targets that passed at once
 	Tree        Tree     `json:"tree,omitempty"`  // what the phase was entered with, for its guards
+	// Conversation is what the next attempt at this visit may go on with.
+	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
 // Checkpoint is one entry of a session's history.

@@ -14,14 +14,22 @@ type RunRequest struct {
 	RunDir  string
 	Plan    workflows.Plan
 	Notes   []string
-	// Conversation is the one that the agent may go on with, and Before what it has used up; "" begins a new one.
-	Conversation string
-	Before       Total
+	// Conversation is the one that the agent may go on with; nil begins a new one.
+	Conversation *Conversation
 	// What budgets leave for this run; 0: there is no such budget.
 	LeftUSD    float64
 	LeftTokens int64
 	LeftTurns  int
 	LeftTime   time.Duration
+}
+
+// Conversation is an agent's own memory of what it did at a visit of a phase. It is kept by the agent, on one machine.
+type Conversation struct {
+	ID      string `json:"id"`    // the agent's own
+	Agent   string `json:"agent"` // name of its card
+	Version string `json:"version,omitempty"`
+	Place   string `json:"place,omitempty"` // RunResult.Place
+	Total   Total  `json:"total,omitzero"`  // what it has used up over all its runs, where the agent counts so
 }
 
 // Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an

@@ -20,6 +20,9 @@ type Card struct {
 	Allow  []string `json:"allow,omitempty"`  // {tools}: what it may do unattended; the word is repeated for each
 	Answer []string `json:"answer,omitempty"` // {schema}: a JSON schema for its last answer
 
+	// Interrupt says that an interrupt (SIGINT) ends it in good order, with a last word about what it cost.
+	Interrupt bool `json:"interrupt,omitempty"`
+
 	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see
 	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with
 	Probe []string          `json:"probe,omitempty"` // prints its version, and costs nothing

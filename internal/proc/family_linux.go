@@ -228,7 +228,11 @@ func ownChildren() []int {
 type stat struct {
 	state                  byte
 	parent, group, session int
+	cpu                    time.Duration // with that of children that have ended
 }
+
+// userHZ is the unit of processor times in proc(5), the same on all systems that Go runs on.
+const userHZ = 100
 
 func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
 
@@ -252,6 +256,12 @@ func readStat(pid int) (stat, bool) {
 	}
 	if s.session, err = strconv.Atoi(fields[3]); err != nil {
 		return stat{}, false
+	}
+	for _, i := range []int{11, 12, 13, 14} { // utime, stime, cutime, cstime
+		if i < len(fields) {
+			ticks, _ := strconv.ParseInt(fields[i], 10, 64)
+			s.cpu += time.Duration(ticks) * time.Second / userHZ
+		}
 	}
 	return s, true
 }

@@ -31,6 +31,12 @@ type Spec struct {
 	// run's group. "" looks for none.
 	Marker     string
 	ExtraFiles []*os.File // descriptors 3 and up; not on Windows
+	// Signs, when it is given, tells what the output means. Idle then counts from the last sign of work instead of the
+	// last output, and a run whose processes use a processor or move files is not idle. May be nil.
+	Signs *Signs
+	// Interrupt says that the program ends in good order when it is interrupted (SIGINT): it is asked so first, and has
+	// half of the grace for it. Not on Windows.
+	Interrupt bool
 }
 
 // Ended says what ended a run.
@@ -42,6 +48,9 @@ const (
 	Idle       Ended = "idle"
 	Timeout    Ended = "timeout"
 	Cancelled  Ended = "cancelled"
+	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output
+	Settled    Ended = "settled" // it had said its last word, and did not end
+	Stopped    Ended = "stopped" // Signs.Enough
 )
 
 // Result is what was seen of a run.
@@ -94,7 +103,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	leader := newLeader(cmd)
 	r := Result{Exit: -1}
 	r.Ended = watch(ctx, s, leader, &p.last)
-	stop(s, leader, r.Ended != Exited)
+	stop(s, leader, r.Ended)
 	family.sweep(leader, s.Marker)
 
 	select {
@@ -133,6 +142,11 @@ func newLeader(cmd *exec.Cmd) *leader {
 // watch returns why the run is over, or has to be.
 func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 	m := newMeter(s.Idle, s.Timeout)
+	var dog *watchdog
+	if s.Signs != nil {
+		m.idle, m.beat = 0, min(m.beat, max(s.Signs.settle()/20, poll))
+		dog = &watchdog{signs: s.Signs, idle: s.Idle, beat: m.beat}
+	}
 	beat := time.NewTicker(m.beat)
 	defer beat.Stop()
 	before := time.Now()
@@ -147,19 +161,31 @@ func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 			if ended := m.count(now.Sub(before), last.Load()); ended != "" {
 				return ended
 			}
+			if dog != nil {
+				if ended := dog.count(now.Sub(before), last.Load(), l, s.Marker); ended != "" {
+					return ended
+				}
+			}
 			before = now
 		}
 	}
 }
 
-// stop ends the leader and what is left of its group.
-func stop(s Spec, l *leader, leaderToo bool) {
-	if !leaderToo && !groupAlive(l) {
+// stop ends the leader and what is left of its group. One that exited by itself may have left processes.
+func stop(s Spec, l *leader, ended Ended) {
+	if ended == Exited && !groupAlive(l) {
 		return
 	}
 	grace := s.Grace
 	if grace <= 0 {
 		grace = DefaultGrace
+	}
+	if s.Interrupt && (ended == Cancelled || ended == Timeout) {
+		signalRun(l, interrupt)
+		if gone(l, grace/2, s.Hurry) {
+			return
+		}
+		grace -= grace / 2
 	}
 	signalRun(l, terminate)
 	if gone(l, grace, s.Hurry) {

@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	interrupt = syscall.SIGINT
 	terminate = syscall.SIGTERM
 	kill      = syscall.SIGKILL
 )

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// Windows cannot ask a process to end: both words kill.
+// Windows cannot ask a process to end: all of these words kill.
 const (
+	interrupt = syscall.SIGINT
 	terminate = syscall.SIGTERM
 	kill      = syscall.SIGKILL
 )

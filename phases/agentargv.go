@@ -1,0 +1,84 @@
+package phases
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// maxArgument is what fits into one argument of a command on every system, with room to spare; Linux takes 128 KB.
+const maxArgument = 120 << 10
+
+// answerSchema is what agents are asked for that can answer in a given form. It is the JSON of $WFS_RESULT.
+const answerSchema = `{"type":"object","properties":{` +
+	`"done":{"type":"boolean","description":"true when the work of this phase is done, or nothing is left to do"},` +
+	`"ask":{"type":"string","description":"a question that only a person can answer; leave it out otherwise"},` +
+	`"note":{"type":"string","description":"what the next attempt should know, in a few sentences"}},` +
+	`"required":["done"]}`
+
+// AgentCommand is the command line by which an agent's card is driven for a run, and its standard input. A list of the
+// card whose word has no value is left out. id names a new conversation. why says that it cannot be run so.
+func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []string, stdin []byte, why string) {
+	agent := req.Plan.Agent
+	card := agent.Card
+	argv = append(argv, card.Command...)
+	if len(argv) == 0 {
+		return nil, nil, "the card of " + card.Name + " names no command"
+	}
+	if c := req.Conversation; c != nil {
+		argv = append(argv, filled(card.Resume, "{id}", c.ID)...)
+	} else {
+		argv = append(argv, filled(card.New, "{id}", id)...)
+	}
+	argv = append(argv, filled(card.Model, "{model}", agent.Model)...)
+	argv = append(argv, filled(card.Allow, "{tools}", agent.Allow...)...)
+	if req.LeftUSD > 0 {
+		argv = append(argv, filled(card.Budget, "{usd}", strconv.FormatFloat(req.LeftUSD, 'f', -1, 64))...)
+	}
+	if req.LeftTurns > 0 {
+		argv = append(argv, filled(card.Turns, "{turns}", strconv.Itoa(req.LeftTurns))...)
+	}
+	argv = append(argv, filled(card.Answer, "{schema}", answerSchema)...)
+	argv = append(argv, agent.Args...)
+	if card.Prompt != workflows.PromptArgument {
+		return argv, brief, ""
+	}
+	if len(brief) > maxArgument {
+		return nil, nil, fmt.Sprintf("the brief has %d bytes, too many for an argument of a command", len(brief))
+	}
+	return append(argv, string(brief)), nil, ""
+}
+
+// filled replaces a word in a card's list. The words with it are repeated for each value; without a value there is
+// nothing of the list.
+func filled(list []string, word string, values ...string) []string {
+	var out []string
+	any := false
+	for _, item := range list {
+		if !strings.Contains(item, word) {
+			out = append(out, item)
+			continue
+		}
+		for _, v := range values {
+			if v != "" {
+				out, any = append(out, strings.ReplaceAll(item, word, v)), true
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return out
+}
+
+// conversationID is the UUID of a conversation that a run begins. The same run gives the same one, so that it can be
+// found again.
+func conversationID(runID string, try int) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%d %s", try, runID))
+	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: of our own making
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}

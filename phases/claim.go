@@ -1,0 +1,43 @@
+package phases
+
+import (
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+)
+
+// statusMark begins the line by which agents say how they ended that can give no other answer.
+const statusMark = "WFS_RESULT:"
+
+// claimOf is what an agent says about its run: the answer that a schema asked for, else what it wrote to $WFS_RESULT,
+// else the last line of its last words that begins with statusMark. Nothing at all means that it is not done.
+func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
+	if len(o.Structured) > 0 {
+		if a, err := parseResult(o.Structured, now); err == nil {
+			return a
+		}
+	}
+	if file != (answer{}) {
+		return file
+	}
+	for _, line := range backward(o.Last) {
+		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // some write all that they say in Markdown
+		if !ok {
+			continue
+		}
+		if a, err := parseResult([]byte(strings.Trim(rest, "*_` \t")), now); err == nil {
+			return a
+		}
+		break
+	}
+	return answer{}
+}
+
+func backward(text string) []string {
+	lines := strings.Split(text, "\n")
+	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+		lines[i], lines[j] = lines[j], lines[i]
+	}
+	return lines
+}

@@ -1,0 +1,59 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+)
+
+// both writes to two, and hears of no failure: the log must not stop a run.
+type both struct{ log, to io.Writer }
+
+func (b both) Write(p []byte) (int, error) {
+	_, _ = b.log.Write(p)
+	return b.to.Write(p)
+}
+
+// ending keeps the end of what is written to it.
+type ending struct{ kept []byte }
+
+func (e *ending) Write(p []byte) (int, error) {
+	e.kept = append(e.kept, p[max(0, len(p)-maxErrors):]...)
+	if over := len(e.kept) - maxErrors; over > 0 {
+		e.kept = append(e.kept[:0], e.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+func (e *ending) String() string { return string(e.kept) }
+
+// newest tells how many files there are below a directory, but for git's, and when the newest of them was changed. It is
+// "" when ctx ends before all are seen.
+func newest(ctx context.Context, root string) string {
+	count, last := 0, int64(0)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return nil // gone meanwhile, or somebody else's
+		}
+		if d.Name() == ".git" && path != root {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			count++
+			last = max(last, info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(count, " ", last)
+}

@@ -1,0 +1,330 @@
+package phases
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// ErrorsFile is what an agent with a card wrote to its standard error. OutputFile holds the rest of what it printed.
+const ErrorsFile = "stderr.log"
+
+// maxErrors is how much of the end of its standard error a decoder is given, in bytes.
+const maxErrors = 16 << 10
+
+// runAgent runs an agent by its card. A conversation that is not there any more is no failure of the attempt: a new one
+// begins at once, with all that it needs to know.
+func (r *Runner) runAgent(ctx context.Context, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
+	res, lost, err := r.converse(ctx, req, brief, 1, out)
+	if err != nil || !lost {
+		return res, err
+	}
+	out.note("the conversation " + req.Conversation.ID + " does not exist here any more: a new one begins")
+	req.Conversation = nil
+	if brief, err = r.writeBrief(req); err != nil {
+		return session.RunResult{}, err
+	}
+	again, lost, err := r.converse(ctx, req, brief, 2, out)
+	again.Millis += res.Millis
+	again.CostUSD += res.CostUSD
+	if lost {
+		again.Outcome = session.OutcomeFailed
+	}
+	return again, err
+}
+
+// converse is one process of an agent. lost says that the conversation that was to go on is not there.
+func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []byte, try int, out *output) (res session.RunResult, lost bool, err error) {
+	agent, card := req.Plan.Agent, req.Plan.Agent.Card
+	w := &watched{req: &req, to: out.events, signs: &proc.Signs{Settle: r.Settle, Moved: r.moved(ctx)}}
+	options := agents.Options{Now: func() int64 { return r.Now().Unix() }, Emit: w.event}
+	if c := req.Conversation; c != nil {
+		options.Before = spentOf(c.Total)
+	}
+	decoder, ok := agents.New(card.Decoder, options)
+	if !ok {
+		return notStarted(out, "the card of "+card.Name+" names a decoder that this wfs does not have: "+card.Decoder), false, nil
+	}
+	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog)
+	if err != nil {
+		return res, false, err
+	}
+	defer func() { _ = errs.Close() }()
+
+	argv, stdin, why := AgentCommand(req, brief, conversationID(req.Started.RunID, try))
+	if why != "" {
+		return notStarted(out, why), false, nil
+	}
+	said := &ending{}
+	p, err := r.start(ctx, req, proc.Spec{
+		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: both{out.log, decoder}, Stderr: both{errs, said},
+		Idle: agent.Idle, Timeout: timeout(req), Signs: w.signs, Interrupt: card.Interrupt,
+	})
+	if err != nil {
+		return res, false, err
+	}
+	o := decoder.End(exitOf(p, said.String()))
+	res, lost = r.ended(req, p, o, w, out)
+	return res, lost && req.Conversation != nil, nil
+}
+
+// timeout is how long a run may take: as its agent may, and as a budget leaves.
+func timeout(req session.RunRequest) time.Duration {
+	most := req.Plan.Agent.Timeout
+	if left := req.LeftTime; left > 0 && (most <= 0 || left < most) {
+		return left
+	}
+	return most
+}
+
+// start runs what is given in the work tree, with all that runs of agents and commands have in common.
+func (r *Runner) start(ctx context.Context, req session.RunRequest, spec proc.Spec) (proc.Result, error) {
+	spec.Dir, spec.Grace, spec.Hurry, spec.Marker = r.Root, r.Grace, r.Hurry, runMarker(req.Started.RunID)
+	if runtime.GOOS != "windows" { // descriptors are not inherited there
+		lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
+		if err != nil {
+			return proc.Result{}, err
+		}
+		defer lock.Release()
+		spec.ExtraFiles = []*os.File{lock.File()}
+	}
+	return proc.Run(ctx, spec)
+}
+
+// exitOf tells a decoder how a process ended. One that was stopped because it had said its last word ended, as far as
+// its conclusion goes, by itself.
+func exitOf(p proc.Result, stderr string) agents.Exit {
+	switch p.Ended {
+	case proc.Exited:
+		return agents.Exit{Code: p.Exit, Signal: p.Signal, Stderr: stderr}
+	case proc.Settled:
+		return agents.Exit{Stderr: stderr}
+	}
+	return agents.Exit{Code: p.Exit, Signal: p.Signal, Stopped: true, Stderr: stderr}
+}
+
+// ended draws the conclusion: how the process was ended, then what its stream says, then what it claims.
+func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, w *watched, out *output) (res session.RunResult, lost bool) {
+	out.progress.flush()
+	card := req.Plan.Agent.Card
+	if p.Ended == proc.NotStarted {
+		res = notStarted(out, p.StartError)
+		res.Agent = card.Name
+		return res, false
+	}
+	class := o.Class
+	if fatal := w.fatal(); fatal != "" && (class == agents.Interrupted || class == agents.NoResult || class == agents.Crashed) {
+		class = fatal
+	}
+	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Now), r.Now)
+	res = session.RunResult{
+		Outcome: outcomeOf(class), Exit: p.Exit, Millis: p.Millis, Survivors: p.Survivors,
+		Note: a.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,
+		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model), Conversation: clipped(o.Conversation), Place: r.place(),
+		Tokens: tokensOf(o.Spent), Total: session.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
+		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials), Message: safetext.Line(o.Message, maxShown),
+	}
+	if res.CostUSD == 0 {
+		res.CostUSD = a.cost
+	}
+	good := class == agents.OK || class == agents.Denied
+	if good {
+		res.Done = a.done
+		switch {
+		case a.ask != "":
+			res.Outcome, res.Ask = session.OutcomeAsk, a.ask
+		case a.waits:
+			res.Outcome, res.WaitUntil = session.OutcomeWait, a.until
+		}
+	}
+	r.stopped(req, p, class, w, &res, out)
+	if !good && res.Message != "" {
+		out.note("it ended as " + string(res.Outcome) + ": " + res.Message)
+	}
+	return res, class == agents.Lost
+}
+
+// stopped says why a process had to be stopped. What it met before, a limit say, is the better reason where it is known.
+func (r *Runner) stopped(req session.RunRequest, p proc.Result, class agents.Class, w *watched, res *session.RunResult, out *output) {
+	agent := req.Plan.Agent
+	switch p.Ended {
+	case proc.Cancelled:
+		res.Outcome, res.Done = session.OutcomeInterrupted, false
+		out.note("interrupted")
+	case proc.Timeout:
+		res.Outcome, res.Done = session.OutcomeTimeout, false
+		if timeout(req) != agent.Timeout {
+			res.Outcome = session.OutcomeCapped
+		}
+		out.note("not done after " + timeout(req).String() + ": stopped")
+	case proc.Settled:
+		out.note("it had ended its work and did not exit: stopped")
+	case proc.Idle, proc.Hung:
+		res.Done = false
+		res.Outcome = session.OutcomeHung
+		if p.Ended == proc.Idle {
+			res.Outcome = session.OutcomeIdle
+		}
+		if cause := w.cause(class); cause != "" {
+			res.Outcome = outcomeOf(cause)
+		}
+		out.note("no sign of work for " + agent.Idle.String() + ": stopped")
+	}
+}
+
+func notStarted(out *output, why string) session.RunResult {
+	out.note(why)
+	return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
+}
+
+// outcomeOf is the engine's word for a class.
+func outcomeOf(c agents.Class) session.Outcome {
+	switch c {
+	case agents.Crashed, agents.Lost:
+		return session.OutcomeFailed
+	case agents.LimitHit:
+		return session.OutcomeLimit
+	}
+	return session.Outcome(c) // the others are the same words: a test holds that
+}
+
+// denied names the tools that nobody was there to permit, each once.
+func denied(calls []agents.Tool) []string {
+	var names []string
+	for _, c := range calls {
+		if name := safetext.Line(c.Name, maxShown); !slices.Contains(names, name) && len(names) < session.MaxNamed {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func tokensOf(s agents.Spent) session.Tokens {
+	return session.Tokens{Input: s.Input, Output: s.Output, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite}
+}
+
+func spentOf(t session.Total) agents.Spent {
+	return agents.Spent{USD: t.CostUSD, Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
+}
+
+// agentEnv is the environment of a run of an agent: that of all runs, what its card lets through, and what it sets.
+func (r *Runner) agentEnv(req session.RunRequest) []string {
+	card := req.Plan.Agent.Card
+	req.Plan.Env = append(req.Plan.Env[:len(req.Plan.Env):len(req.Plan.Env)], card.Env...)
+	env := r.env(req)
+	for name, value := range card.Set {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// watched is what is understood of a stream while it comes.
+type watched struct {
+	req   *session.RunRequest
+	to    *runLog
+	signs *proc.Signs
+	dead  atomic.Value // agents.Class: there is no use in going on
+	retry atomic.Value // agents.Class: why its newest request failed
+}
+
+func (w *watched) event(e agents.Event) {
+	if e.Kind.Progress() {
+		w.signs.Work()
+	}
+	switch e.Kind {
+	case agents.Result:
+		w.signs.Said(true)
+	case agents.Usage:
+		if w.over(e.Spent) {
+			w.stop(agents.Capped)
+		}
+	case agents.Other, agents.Limit:
+	case agents.Retry:
+		w.signs.Said(false)
+		class, fatal := retried(e.Retrying)
+		w.retry.Store(class)
+		if fatal {
+			w.stop(class)
+		}
+	default:
+		w.signs.Said(false)
+		w.retry.Store(agents.Class(""))
+	}
+	w.to.Event(e)
+}
+
+func (w *watched) stop(why agents.Class) {
+	w.dead.Store(why)
+	w.signs.Enough()
+}
+
+// over reports whether a run used up more than budgets leave for it. An agent that counts by itself ends before that.
+func (w *watched) over(s agents.Spent) bool {
+	return w.req.LeftTokens > 0 && s.Tokens() >= w.req.LeftTokens || w.req.LeftUSD > 0 && s.USD >= w.req.LeftUSD
+}
+
+func (w *watched) fatal() agents.Class {
+	c, _ := w.dead.Load().(agents.Class)
+	return c
+}
+
+// cause is what a run was waiting for when it was stopped for doing nothing, "" when that is not known.
+func (w *watched) cause(class agents.Class) agents.Class {
+	switch class {
+	case agents.LimitHit, agents.RateLimited, agents.Overloaded, agents.Auth, agents.Billing:
+		return class
+	}
+	c, _ := w.retry.Load().(agents.Class)
+	return c
+}
+
+// retried tells by a request that an agent repeats what stands in its way, and whether repeating it can help. The words
+// are those that claude has for it.
+func retried(r agents.Retrying) (class agents.Class, fatal bool) {
+	switch r.Error {
+	case "authentication_failed", "oauth_org_not_allowed", "account_on_hold", "verification_required", "cloud_credential_error":
+		return agents.Auth, true
+	case "billing_error":
+		return agents.Billing, true
+	}
+	switch r.Status {
+	case 401:
+		return agents.Auth, true
+	case 402:
+		return agents.Billing, true
+	case 429:
+		return agents.RateLimited, false
+	}
+	return agents.Overloaded, false
+}
+
+// moved looks at the files of the work tree: its answer is another one when some were written, made or deleted since.
+func (r *Runner) moved(ctx context.Context) func() string {
+	return func() string {
+		ctx, cancel := context.WithTimeout(ctx, lookAtMost)
+		defer cancel()
+		return newest(ctx, r.Root)
+	}
+}
+
+// lookAtMost bounds a look at a large work tree. One that cannot be looked at in that time says nothing.
+const lookAtMost = 2 * time.Second
+
+// AgentOf reports whether a phase is worked in by an agent with a card.
+func AgentOf(p *workflows.Plan, ph *workflows.Phase) *workflows.Card {
+	if !ph.Run.Agent {
+		return nil
+	}
+	return p.Agent.Card
+}
