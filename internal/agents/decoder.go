@@ -21,8 +21,11 @@ type Decoder interface {
 
 // decoders are the kinds of streams, as agent cards name them. A new kind is one file and one line here.
 var decoders = map[string]func(Options) Decoder{
-	"claude": newClaude,
-	"text":   newText,
+	"claude":   newClaude,
+	"codex":    newCodex,
+	"gemini":   newGemini,
+	"opencode": newOpencode,
+	"text":     newText,
 }
 
 // New returns a decoder by its name in agent cards, and false when there is none of that name.

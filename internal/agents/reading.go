@@ -143,7 +143,7 @@ func (r *reading) retry(t Retrying, c Class) {
 
 // fail sets how the run went, when it did not go well.
 func (r *reading) fail(c Class, message string) {
-	r.out.Class, r.out.Message = c, oneLine(message, maxMessage)
+	r.out.Class, r.out.Message = c, oneLine(inner(message), maxMessage)
 }
 
 // ended concludes from how the process ended, where the stream says nothing.
@@ -162,6 +162,8 @@ func (r *reading) ended(e Exit) {
 		r.fail(Interrupted, e.Signal)
 	case e.Signal != "":
 		r.fail(Crashed, "ended by "+e.Signal)
+	case e.Code == 126 || e.Code == 127: // a shell's words for a program that cannot be run, or is not there
+		r.fail(Config, said)
 	case v.class != "" && (e.Code != 0 || v.class == LimitHit):
 		r.fail(v.class, said)
 		r.out.RetryAt = v.at
@@ -184,9 +186,36 @@ func askedToStop(e Exit) bool {
 	return false
 }
 
-// oneLine makes one line of a text, of at most so many bytes.
+// inner is the message in an error that is JSON, or has some in it.
+func inner(s string) string {
+	const key = `"message":`
+	_, rest, ok := strings.Cut(s, key)
+	if !ok {
+		return s
+	}
+	var text string
+	if json.NewDecoder(strings.NewReader(rest)).Decode(&text) != nil || text == "" {
+		return s
+	}
+	return text
+}
+
+// oneLine makes one line of a text, of at most so many bytes, without colours and control characters.
 func oneLine(s string, most int) string {
-	return strings.TrimSpace(bounded(strings.Join(strings.Fields(bounded(s, 4*most)), " "), most))
+	s = bounded(s, 4*most)
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == 0x1b && i+1 < len(s) && s[i+1] == '[': // to the letter that ends the sequence
+			for i += 2; i < len(s) && (s[i] < 0x40 || s[i] > 0x7e); i++ {
+			}
+		case s[i] < ' ' || s[i] == 0x7f:
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return strings.TrimSpace(bounded(strings.Join(strings.Fields(b.String()), " "), most))
 }
 
 // lastLine is the last line with something on it.

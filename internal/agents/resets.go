@@ -177,17 +177,26 @@ func moment(s string, now int64, local *time.Location) int64 {
 	}
 	y := max(year, today.Year())
 	if month == 0 {
-		t := time.Date(y, today.Month(), today.Day(), hour, minute, 0, 0, zone)
+		t := onClock(y, today.Month(), today.Day(), hour, minute, zone)
 		if t.Unix()+59 < now { // the minute is told, not the second
-			t = time.Date(y, today.Month(), today.Day()+1, hour, minute, 0, 0, zone)
+			t = onClock(y, today.Month(), today.Day()+1, hour, minute, zone)
 		}
 		return t.Unix()
 	}
-	t := time.Date(y, month, max(day, 1), hour, minute, 0, 0, zone)
+	t := onClock(y, month, max(day, 1), hour, minute, zone)
 	if year == 0 && t.Before(today.AddDate(0, -6, 0)) { // told in December, of January
-		t = time.Date(y+1, month, max(day, 1), hour, minute, 0, 0, zone)
+		t = onClock(y+1, month, max(day, 1), hour, minute, zone)
 	}
 	return t.Unix()
+}
+
+// onClock is when clocks show this. In the hour that is left out in spring it is the later of the two readings.
+func onClock(year int, month time.Month, day, hour, minute int, zone *time.Location) time.Time {
+	t := time.Date(year, month, day, hour, minute, 0, 0, zone)
+	if t.Hour() == hour-1 {
+		return t.Add(time.Hour)
+	}
+	return t
 }
 
 // leading are the digits that a word begins with.

@@ -6,6 +6,7 @@ const (
 	maxString = 64 << 10  // the rest of a string is passed over
 	maxMember = 256 << 10 // so is the rest of an array or object in an event
 	maxObject = 1 << 20   // and of the event
+	maxDepth  = 100       // what is deeper is passed over as well; encoding/json gives up at 10,000
 	maxScalar = 400       // longer numbers and words are none
 	maxNoise  = 1 << 10   // of a line that is no JSON
 )
@@ -254,10 +255,10 @@ func (v *values) complete() {
 	v.bound()
 }
 
-// bound passes over the rest of what is open when it has become too long.
+// bound passes over the rest of what is open when it has become too long or too deep.
 func (v *values) bound() {
 	switch inner := len(v.stack) > 1; {
-	case inner && len(v.buf)-v.member > maxMember:
+	case inner && (len(v.buf)-v.member > maxMember || len(v.stack) > maxDepth):
 		v.depth, v.until = len(v.stack), 1
 		v.buf = v.buf[:v.safe]
 		for ; len(v.stack) > 1; v.stack = v.stack[:len(v.stack)-1] {
