@@ -51,7 +51,7 @@ func (a *app) gcCmd() *cobra.Command {
 than --days:
 
   logs of runs           but for the newest run of a session that is not over
-  rescues                whose files are, as they are, in other commits
+  rescues                of which everything is in the session's checkpoints, and that wfs undo does not need
   auto-saves             from before something else that happened
   deleted sessions       for good, with everything that only they hold
   left-over directories  of sessions and work trees that are not there any more
@@ -241,50 +241,6 @@ func weighed(r rubbish, litter ...registry.Litter) rubbish {
 func (a *app) sessionIDs(ctx context.Context) ([]session.ID, error) {
 	all, err := a.repo.Sessions(ctx)
 	return slices.Sorted(maps.Keys(all)), err
-}
-
-func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, error) {
-	var list []rubbish
-	var trees map[session.Tree]bool // of commits, once they are asked for
-	ids, err := a.sessionIDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		rescues, err := a.repo.Rescues(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range sortedKeys(rescues) {
-			state := rescues[name]
-			tip, err := a.repo.Ref(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			info, err := a.repo.CommitInfo(ctx, tip)
-			if err != nil {
-				return nil, err
-			}
-			if !unix(info.At).Before(before) {
-				continue
-			}
-			r := rubbish{Kind: "rescue", Session: id, Refs: []string{name}, What: fmt.Sprintf("rescue %s (%s)", name, state.Why)}
-			if on := state.Head.Ref; on != "" && !strings.HasPrefix(on, session.BranchPrefix) {
-				r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/")
-			} else {
-				if trees == nil {
-					if trees, err = a.repo.RootTrees(ctx); err != nil {
-						return nil, err
-					}
-				}
-				if state.Raw != "" || !trees[state.Tree] || state.Index != "" && !trees[state.Index] {
-					r.Kept = "it holds the only copy"
-				}
-			}
-			list = append(list, r)
-		}
-	}
-	return list, nil
 }
 
 func (a *app) oldDeletions(ctx context.Context, before time.Time) ([]rubbish, error) {

@@ -23,11 +23,9 @@ func (r *Repo) Rescues(ctx context.Context, id session.ID) (map[string]State, er
 	return all, nil
 }
 
-// RootTrees are the trees of all commits that refs reach which are no rescues, no auto-saves, no operation logs, and nothing
-// deleted.
-func (r *Repo) RootTrees(ctx context.Context) (map[session.Tree]bool, error) {
-	out, err := r.git(ctx, gitOpts{}, "log", "--format=%T", "--exclude="+refsPrefix+"*/rescue/*", "--exclude="+refsPrefix+"*/auto",
-		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--all")
+// LedgerTrees are the trees of all commits that a session's ledger leads to: what stays as long as the session does.
+func (r *Repo) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
+	out, err := r.git(ctx, gitOpts{}, "log", "--format=%T", LedgerRef(id), "--")
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +35,54 @@ func (r *Repo) RootTrees(ctx context.Context) (map[session.Tree]bool, error) {
 	}
 	return all, nil
 }
+
+// OnlyIn says what nothing but a rescue tells or keeps, "" for nothing. trees are those that stay, see LedgerTrees.
+func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string, error) {
+	var head session.Tree
+	if s.Head.Commit != "" {
+		var err error
+		if head, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case s.Raw != "":
+		return "it holds the bytes of files that git converts", nil
+	case !trees[s.Tree]:
+		return "it holds the only copy", nil
+	case s.Index != "" && s.Index != s.Tree && s.Index != head:
+		return "nothing else says what was staged", nil
+	}
+	info, err := r.CommitInfo(ctx, rescue)
+	if err != nil {
+		return "", err
+	}
+	own := map[string]bool{string(rescue): true}
+	for line := range strings.Lines(info.Body) {
+		for _, key := range []string{trailerStateCode, trailerStateIndex} {
+			if id, ok := strings.CutPrefix(strings.TrimSpace(line), key); ok {
+				own[id] = true
+			}
+		}
+	}
+	out, err := r.git(ctx, gitOpts{}, "rev-list", string(rescue), "--not", "--exclude="+refsPrefix+"*/rescue/*", "--exclude="+refsPrefix+"*/auto",
+		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--exclude=refs/stash", "--all")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out)) {
+		if !own[strings.TrimSpace(line)] {
+			return "nothing else leads to commits below it", nil
+		}
+	}
+	return "", nil
+}
+
+// The trailers of a state commit that name its parents.
+const (
+	trailerStateCode  = "Wfs-State-Code: "
+	trailerStateIndex = "Wfs-State-Index: "
+)
 
 // Weight is about how many bytes on the disk git can free once some refs are gone. What reflogs hold is not looked at.
 func (r *Repo) Weight(ctx context.Context, refs []string) (int64, error) {

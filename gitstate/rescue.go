@@ -93,12 +93,12 @@ func (r *Repo) stateCommit(state State, s session.Snapshot, ledger session.Commi
 	code := r.newCommit(string(s.Tree), below, ident, at, "wfs: files "+when)
 	objects := []newObject{code}
 	parents = append(parents, session.Commit(code.id))
-	trailers := []string{"Wfs-State-Code: " + code.id}
+	trailers := []string{trailerStateCode + code.id}
 	if s.Index != "" && s.Index != s.HeadTree {
 		index := r.newCommit(string(s.Index), below, ident, at, "wfs: index "+when)
 		objects = append(objects, index)
 		parents = append(parents, session.Commit(index.id))
-		trailers = append(trailers, "Wfs-State-Index: "+index.id)
+		trailers = append(trailers, trailerStateIndex+index.id)
 	}
 	data, err := json.MarshalIndent(state, "", "\t")
 	if err != nil {
