@@ -168,6 +168,7 @@ func nextCommands(s *session.Session, current bool) []string {
 		if s.Waiting.Reason == session.WaitHuman {
 			return []string{`wfs run --note "your answer"`}
 		}
+		return []string{"wfs run", "wfs run --now"}
 	case session.StatusCompleted:
 		if unjudged(s) {
 			return []string{"wfs run"}
@@ -236,12 +237,37 @@ func whyStopped(s *session.Session, now time.Time) []string {
 	case s.Status == session.StatusBlocked:
 		return append([]string{"blocked by " + string(s.Blocked.Reason) + ":"}, s.Blocked.Evidence...)
 	case s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitLimit:
-		until := time.Unix(s.Waiting.Until, 0)
-		return []string{fmt.Sprintf("waiting for a limit until %s (%s)", until.UTC().Format("15:04 UTC"), inWords(until.Sub(now)))}
+		lines := []string{waitingFor(s.Waiting, now)}
+		if s.Waiting.Why != "" {
+			lines = append(lines, s.Waiting.Why)
+		}
+		return lines
 	case s.Status == session.StatusWaiting:
 		return []string{"waiting for you: " + s.Waiting.Ask}
 	}
 	return nil
+}
+
+// waitingFor says until when a session waits, and what for.
+func waitingFor(w *session.Waiting, now time.Time) string {
+	what := "waiting for a limit until"
+	switch w.Cause {
+	case session.CauseCalls:
+		what = "waiting for the limit of calls per hour until"
+	case session.CauseRateLimited, session.CauseOverloaded:
+		what = "waiting to try again at"
+	}
+	until := time.Unix(w.Until, 0)
+	left := until.Sub(now)
+	format := "15:04 UTC"
+	if left > 20*time.Hour || left < -20*time.Hour {
+		format = "2006-01-02 15:04 UTC"
+	}
+	words := inWords(left)
+	if left <= 0 {
+		words = "over"
+	}
+	return fmt.Sprintf("%s %s (%s)", what, until.UTC().Format(format), words)
 }
 
 // inWords says how long something takes or took, roughly.

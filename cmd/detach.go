@@ -143,7 +143,7 @@ func runFlags(o engine.RunOptions) []string {
 	if o.Note != "" {
 		list = append(list, "--note="+o.Note)
 	}
-	for name, on := range map[string]bool{"--reset-breaker": o.ResetBreaker, "--agree": o.Agree, "--auto": o.Auto, "--no-wait": o.NoWait, "--ignore-survivors": o.IgnoreSurvivors} {
+	for name, on := range map[string]bool{"--reset-breaker": o.ResetBreaker, "--agree": o.Agree, "--auto": o.Auto, "--no-wait": o.NoWait, "--now": o.Now, "--ignore-survivors": o.IgnoreSurvivors} {
 		if on {
 			list = append(list, name)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -121,7 +122,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		say("    does not count: %s", b.Why)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
-			say("waiting for a limit until %s", unix(b.Until).UTC().Format("2006-01-02 15:04 UTC"))
+			say("%s", waitingFor(&b, e.At))
+			if b.Why != "" {
+				say("    %s", b.Why)
+			}
 		}
 	case session.Noted:
 		if b.Request != "" {
@@ -133,10 +137,16 @@ func (p *progress) event(e session.Event, s *session.Session) {
 }
 
 func ranAs(r session.RunResult) string {
-	if r.Outcome == session.OutcomeFailed {
-		return fmt.Sprintf("the run failed with exit %d", r.Exit)
+	text := "the run ended (" + string(r.Outcome) + ")"
+	switch r.Outcome {
+	case session.OutcomeFailed, session.OutcomeIdle, session.OutcomeTimeout, session.OutcomeHung, session.OutcomeNoResult, session.OutcomeTooLong,
+		session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
+		text = "the run " + engine.Ended(r)
 	}
-	return "the run ended (" + string(r.Outcome) + ")"
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	return text
 }
 
 // took says how long something took, if it took a while.

@@ -33,6 +33,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
   wfs run --max-attempts 1
   wfs run --note "the date format must be ISO 8601"
   wfs run --reset-breaker --note "try the standard library instead"
+  wfs run --now                          a limit was lifted early
   wfs run --detach                       and go home; in the morning: wfs
   wfs run --json | jq -r .type`,
 		Args: upTo(1),
@@ -58,6 +59,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
 	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "go on although processes of the last run are alive (build daemons)")
 	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
+	f.BoolVar(&o.Now, "now", false, "do not wait on: try at once")
 	f.BoolVar(&detach, "detach", false, "drive in the background, also when the terminal is closed")
 	f.BoolVar(&detached, "detached", false, "this is the run in the background")
 	_ = f.MarkHidden("detached")

@@ -9,9 +9,6 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// DefaultWait is how long a session waits when a run asks to wait and does not say for how long.
-const DefaultWait = 15 * time.Minute
-
 // Facts are what Decide may know beside the session: observations, and the user's wishes for this run.
 type Facts struct {
 	Now         time.Time
@@ -33,6 +30,7 @@ const (
 	EffectJudge      Effect = "judge"      // judge what it left
 	EffectCheckpoint Effect = "checkpoint" // make the decision durable
 	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
+	EffectKeep       Effect = "keep"       // the same, and decide again
 	EffectSleep      Effect = "sleep"      // until Waiting.Until
 	EffectAgain      Effect = "again"      // nothing to do: decide again
 	EffectBlock      Effect = "block"      // save what is there beside the checkpoints, append Block, and stop
@@ -68,7 +66,7 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		switch {
 		case w.Reason == session.WaitHuman:
 			return Decision{Effect: EffectStop}
-		case f.Now.Unix() < w.Until:
+		case !waited(w, f.Now):
 			if f.Stop != "" {
 				return stop(stopped(f))
 			}
@@ -140,8 +138,12 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		if s.Last != nil {
 			evidence = append(evidence, "last: "+s.Last.Reason)
 		}
-		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence,
-			Hint: `wfs run --reset-breaker --note "what to do differently"`})
+		hint := `wfs run --reset-breaker --note "what to do differently"`
+		if r := s.LastResult; r != nil && r.Outcome == session.OutcomeDenied {
+			evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what is permitted is said by agent: allow: in the configuration")
+			hint = "wfs repin (when allow: is mended), then wfs run"
+		}
+		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint})
 	}
 	if f.Stop != "" {
 		return stop(stopped(f))
@@ -207,38 +209,8 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case o.Run == nil:
 		return Decision{Effect: EffectRun}
 	default:
-		return decideRun(s, o, f)
+		return decideRun(s, p, f)
 	}
-}
-
-func decideRun(s *session.Session, o *session.Open, f Facts) Decision {
-	if len(o.Run.Survivors) > 0 && !f.Ignore {
-		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
-			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", numbers(o.Run.Survivors))},
-			Hint:     "kill -9" + numbers(o.Run.Survivors) + "; wfs run"}}
-	}
-	switch o.Run.Outcome {
-	case session.OutcomeInterrupted:
-		return Decision{Effect: EffectSave, Events: []session.Body{interrupted(f)}}
-	case session.OutcomeWait:
-		until := o.Run.WaitUntil
-		if until == 0 {
-			until = f.Now.Add(DefaultWait).Unix()
-		}
-		return Decision{Effect: EffectAgain, Events: []session.Body{session.Waiting{Reason: session.WaitLimit, Until: until}}}
-	case session.OutcomeAsk:
-		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: o.Run.Ask}}}
-	case session.OutcomeNotStarted:
-		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
-			Evidence: []string{oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", o.Run.Exit, o.Run.Note), 300)},
-			Hint:     "wfs repin --agent 'ANOTHER COMMAND'"})
-	case session.OutcomeOK:
-		return Decision{Effect: EffectJudge}
-	}
-	if o.After == o.Tree { // failed, idle or timed out without touching anything: nothing to judge
-		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: fmt.Sprintf("the run ended as %s (exit %d)", o.Run.Outcome, o.Run.Exit)}}}
-	}
-	return Decision{Effect: EffectJudge}
 }
 
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.

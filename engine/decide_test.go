@@ -57,14 +57,23 @@ func (w *world) add(b session.Body) {
 
 func (w *world) observe() {
 	o := w.s.Open
-	r := session.RunResult{Outcome: rapid.SampledFrom([]session.Outcome{session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeFailed,
-		session.OutcomeNotStarted, session.OutcomeIdle, session.OutcomeWait}).Draw(w.t, "outcome"), Done: rapid.Bool().Draw(w.t, "done")}
+	r := session.RunResult{Outcome: rapid.SampledFrom(outcomes).Draw(w.t, "outcome"), Done: rapid.Bool().Draw(w.t, "done"), Ask: "which one?"}
+	if rapid.Bool().Draw(w.t, "until") { // known, and perhaps over, or years away
+		r.WaitUntil = rapid.Int64Range(1, 1<<40).Draw(w.t, "wait until")
+	}
 	after := o.Tree
 	if rapid.Bool().Draw(w.t, "changed") && r.Outcome != session.OutcomeNotStarted {
 		after = w.tree()
 	}
 	w.add(session.RunEnded{RunResult: r, Tree: after})
 }
+
+// outcomes has what says something about the work more often, or most histories would be short.
+var outcomes = []session.Outcome{session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeOK, session.OutcomeOK,
+	session.OutcomeDenied, session.OutcomeRefused, session.OutcomeCapped, session.OutcomeFailed, session.OutcomeFailed, session.OutcomeNotStarted,
+	session.OutcomeIdle, session.OutcomeTimeout, session.OutcomeWait, session.OutcomeWait, session.OutcomeAsk, session.OutcomeInterrupted,
+	session.OutcomeLimit, session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeOverloaded, session.OutcomeAuth,
+	session.OutcomeBilling, session.OutcomeConfig, session.OutcomeTooLong, session.OutcomeHung, session.OutcomeNoResult}
 
 func (w *world) judge() {
 	j := session.Judgement{Tree: w.s.Open.After, Verdict: session.Fail, Class: session.ClassTargetFailing, Reason: "r"}
@@ -79,6 +88,12 @@ func (w *world) judge() {
 	w.add(session.Judged{Judgement: j})
 }
 
+// save makes a checkpoint of what nobody judges.
+func (w *world) save() {
+	w.add(session.Checkpointed{Number: w.s.NextNumber(), Trigger: session.TriggerInterrupted, Code: session.Commit(fmt.Sprint("c", w.s.NextNumber())),
+		Tree: w.tree(), Phase: w.s.Phase, Lap: w.s.Lap})
+}
+
 func (w *world) checkpoint() {
 	o := w.s.Open
 	w.add(session.Checkpointed{Number: w.s.NextNumber(), Trigger: session.TriggerAttempt, Code: session.Commit(fmt.Sprint("c", w.s.NextNumber())),
@@ -90,12 +105,17 @@ func TestDecideDrivesToAnEnd(t *testing.T) {
 		items := rapid.IntRange(0, 4).Draw(t, "items")
 		w := newWorld(t, items)
 		auto := rapid.Bool().Draw(t, "auto")
-		const most = 20000 // far beyond what laps × attempts allow
+		const most = 200000 // far beyond what laps × attempts × waits allow
+		now := time.Unix(0, 0).AddDate(100, 0, 0)
 		for step := 0; ; step++ {
 			if step == most {
 				t.Fatalf("still running after %d steps, in %s of lap %d", most, w.s.Phase, w.s.Lap)
 			}
-			f := Facts{Now: time.Unix(int64(step), 0).Add(time.Duration(step) * DefaultWait), Tree: "t", RunID: fmt.Sprint("r", step), Auto: auto}
+			now = now.Add(DefaultWait)
+			if w.s.Status == session.StatusWaiting && rapid.IntRange(0, 9).Draw(t, "clock") == 0 { // it jumps by years while a session waits
+				now = now.AddDate(rapid.SampledFrom([]int{-10, 10}).Draw(t, "years"), 0, 0)
+			}
+			f := Facts{Now: now, Tree: "t", RunID: fmt.Sprint("r", step), Auto: auto}
 			before := w.s
 			d := Decide(&w.s, w.plan, f)
 			if again := Decide(&before, w.plan, f); !reflect.DeepEqual(d, again) {
@@ -118,6 +138,15 @@ func TestDecideDrivesToAnEnd(t *testing.T) {
 				if w.s.Visit.Attempts > counted+1 {
 					t.Fatal("one attempt counted twice")
 				}
+			case EffectKeep:
+				if before.Open.After == before.Open.Tree {
+					t.Fatal("a checkpoint of what did not change")
+				}
+				w.save()
+			case EffectSave:
+				w.save()
+				checkEnd(t, w, items)
+				return
 			case EffectStop:
 				checkEnd(t, w, items)
 				return
@@ -125,8 +154,29 @@ func TestDecideDrivesToAnEnd(t *testing.T) {
 			if d.Effect != EffectCheckpoint && w.s.Visit.Attempts > before.Visit.Attempts {
 				t.Fatalf("%s counted as an attempt", d.Effect)
 			}
+			checkCount(t, &before, &w.s, d)
 		}
 	})
+}
+
+// checkCount: the breaker and the count of failed runs hear of nothing but the work and of runs that broke.
+func checkCount(t *rapid.T, before, after *session.Session, d Decision) {
+	if before.Open == nil || before.Open.Run == nil || before.Open.Judgement != nil {
+		return
+	}
+	switch r := before.Open.Run; r.Outcome {
+	case session.OutcomeWait, session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling,
+		session.OutcomeConfig, session.OutcomeAsk, session.OutcomeInterrupted:
+		if d.Effect == EffectJudge || !reflect.DeepEqual(after.Visit, before.Visit) || after.Failed != before.Failed || after.Tries != before.Tries {
+			t.Fatalf("%s led to %s, and counted: %+v, then %+v", r.Outcome, d.Effect, before.Visit, after.Visit)
+		}
+		if before.Open.After != before.Open.Tree && d.Effect != EffectKeep && d.Effect != EffectSave {
+			t.Fatalf("%s led to %s, and nothing keeps what the run had changed", r.Outcome, d.Effect)
+		}
+	}
+	if w := after.Waiting; w != nil && w.Reason == session.WaitLimit && (w.Longest < 0 || w.Longest > int64((maxWait+2*time.Minute)/time.Second)) {
+		t.Fatalf("a wait of %d seconds", w.Longest)
+	}
 }
 
 // checkEnd: a session ends completed only by the engine's own verdicts, and otherwise with a reason and a hint.
@@ -161,6 +211,7 @@ func checkEnd(t *rapid.T, w *world, items int) {
 		if s.Waiting.Ask == "" {
 			t.Fatalf("waits for a person and asks nothing: %+v", s.Waiting)
 		}
+	case session.StatusInterrupted:
 	default:
 		t.Fatalf("stopped as %s", s.Status)
 	}

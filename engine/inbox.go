@@ -65,7 +65,7 @@ func (h *Hand) forgetStops() error {
 // wait waits for a limit, and goes on early when somebody asks for something.
 func (h *Hand) wait(ctx context.Context) error {
 	until := time.Unix(h.S.Waiting.Until, 0)
-	for h.stop == "" && h.e.Clock.Now().Before(until) {
+	for h.stop == "" && !waited(h.S.Waiting, h.e.Clock.Now()) {
 		if err := h.e.Clock.Sleep(ctx, until); err != nil {
 			return nil // still waiting, and whoever cancelled knows
 		}

@@ -18,6 +18,7 @@ type RunOptions struct {
 	Agree        bool // yes to the pending question whether nothing is left
 	Auto         bool // agree by itself from now on
 	NoWait       bool // return instead of waiting for a limit
+	Now          bool // wait no longer for the one that is waited for
 	// IgnoreSurvivors lets it go on although processes of a run are alive after it, such as build daemons.
 	IgnoreSurvivors bool
 }
@@ -77,6 +78,9 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			started++
 			h.e.hit("run/started")
 		}
+		if open != nil && h.S.Status == session.StatusWaiting {
+			started-- // it does not count
+		}
 		done, err := h.perform(ctx, work, d, o)
 		if err != nil || done {
 			return err
@@ -108,6 +112,9 @@ func (h *Hand) perform(ctx, work context.Context, d Decision, o RunOptions) (don
 	case EffectSave:
 		_, err := h.save(work, session.TriggerInterrupted, "as the run left it")
 		return true, err
+	case EffectKeep:
+		_, err := h.save(work, session.TriggerInterrupted, "as the run left it when it had to wait")
+		return h.conflict(work, err)
 	case EffectSleep:
 		if o.NoWait {
 			return true, nil
@@ -166,7 +173,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 			return false, err
 		}
 	}
-	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive)})
+	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Now: o.Now})
 }
 
 // edited reports whether the work tree is something else than what was judged green last.

@@ -63,7 +63,12 @@ func TestDecideStops(t *testing.T) {
 				if step+2 < at { // nothing else happens before
 					at = step + 2
 				}
-			case EffectStop:
+			case EffectKeep:
+				w.save()
+			case EffectStop, EffectSave:
+				if d.Effect == EffectSave {
+					w.save()
+				}
 				checkStopped(t, w, f.Stop)
 				return
 			}
@@ -89,7 +94,11 @@ func checkStopped(t *rapid.T, w *world, stop string) {
 				break
 			}
 		}
-	case session.StatusBlocked, session.StatusCompleted:
+	case session.StatusWaiting:
+		if s.Waiting.Ask == "" {
+			t.Fatalf("stopped, and waits: %+v", s.Waiting)
+		}
+	case session.StatusBlocked, session.StatusCompleted, session.StatusInterrupted:
 	default:
 		t.Fatalf("stopped as %s", s.Status)
 	}

@@ -109,6 +109,7 @@ type Driving struct {
 	MaxAttempts int    `json:"max_attempts,omitempty"`
 	Version     string `json:"version"` // of wfs
 	Ignored     []int  `json:"ignored_survivors,omitempty"`
+	Now         bool   `json:"now,omitempty"` // a wait until a time is over
 }
 
 // AttemptStarted is said before the runner is started.

@@ -1,17 +1,17 @@
 package session
 
 // driving begins a run.
-func (s *Session) driving(e Event) {
+func (s *Session) driving(e Event, b Driving) {
 	if s.Status == StatusBlocked { // a person has looked at it
 		s.Hindered = nil
 	}
 	s.Blocked, s.Why, s.Failed = nil, "", 0
 	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.Refuted), Checkpoints: len(s.Checkpoints), Used: s.Used}
-	if s.Waiting != nil && s.Waiting.Reason == WaitLimit { // it is waited for, whoever drives
+	if s.Waiting != nil && s.Waiting.Reason == WaitLimit && !b.Now { // it is waited for, whoever drives
 		s.Status, s.Spent.Since = StatusWaiting, e.At.Unix()
 		return
 	}
-	s.Status, s.Waiting = StatusRunning, nil
+	s.Status, s.Waiting, s.Spent.Since = StatusRunning, nil, 0
 }
 
 // driven notes when the newest run seems to end, and takes it back when that run goes on.

@@ -46,7 +46,7 @@ func (s *Session) apply(e Event) error {
 	case Baseline:
 		s.Base0 = &b
 	case Driving:
-		s.driving(e)
+		s.driving(e, b)
 	case AttemptStarted:
 		s.waited(e.At.Unix())
 		s.Status, s.Waiting, s.Runs, s.Started = StatusRunning, nil, s.Runs+1, b.RunID

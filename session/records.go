@@ -134,6 +134,9 @@ func (s *Session) repinned(b Repinned) {
 	if w := s.Waiting; w != nil && (w.Approve || w.Reason == WaitHuman && b.Phase != s.Phase) {
 		s.Waiting, over = nil, true // the question was that of a phase as it was
 	}
+	if w := s.Waiting; w != nil && w.Reason == WaitLimit { // it may have been that of another agent
+		s.Waiting, over = nil, true
+	}
 	s.Phase, s.Failed, s.Blocked, s.Hindered = b.Phase, 0, nil, nil
 	if b.Baseline {
 		s.Base0 = nil

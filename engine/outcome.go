@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// How long is waited, when nobody says for how long, and how long in all before somebody has to look. The longest window of
+// a provider's that is known is a week; what is said to last longer is not believed, and asked again.
+const (
+	DefaultWait  = 15 * time.Minute // a limit, or a run that asks to wait
+	longestWait  = 2 * time.Hour    // it doubles up to that
+	firstPause   = 30 * time.Second // the provider's trouble
+	longestPause = 15 * time.Minute // it doubles up to that
+	maxWait      = 8 * 24 * time.Hour
+
+	pausePatience = 12 * time.Hour
+	limitPatience = maxWait
+
+	// clockSlack is how far the clock may be set back without a wait being over because of it.
+	clockSlack = 10 * time.Minute
+)
+
+// waited reports whether a wait until a time is over: that time has come, or the clock was set back so far that it is
+// further away than it was in the beginning.
+func waited(w *session.Waiting, now time.Time) bool {
+	longest := time.Duration(w.Longest) * time.Second
+	if w.Longest == 0 { // of an older wfs
+		longest = maxWait
+	}
+	left := w.Until - now.Unix()
+	return left <= 0 || left > int64((longest+clockSlack)/time.Second)
+}
+
+// decideRun says what the end of the open attempt's run leads to. Whatever tells of the provider, or of the agent's set-up,
+// says nothing about the work: it spends no attempt, and what was done until then is kept without being judged.
+func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
+	o, r := s.Open, s.Open.Run
+	if len(r.Survivors) > 0 && !f.Ignore {
+		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
+			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", numbers(r.Survivors))},
+			Hint:     "kill -9" + numbers(r.Survivors) + "; wfs run"}}
+	}
+	switch r.Outcome {
+	case session.OutcomeOK, session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
+		return Decision{Effect: EffectJudge}
+	case session.OutcomeInterrupted:
+		return Decision{Effect: EffectSave, Events: []session.Body{interrupted(f)}}
+	case session.OutcomeWait, session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
+		return hindered(s, f)
+	case session.OutcomeAsk:
+		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: r.Ask}}}
+	case session.OutcomeNotStarted:
+		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
+			Evidence: []string{oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", r.Exit, r.Note), 300)},
+			Hint:     "wfs repin --agent 'ANOTHER COMMAND'"})
+	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
+		return Decision{Effect: EffectSave, Events: []session.Body{cannotWork(r, p)}}
+	}
+	if o.After == o.Tree { // failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
+		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: worded("the run "+Ended(*r), r.Message)}}}
+	}
+	return Decision{Effect: EffectJudge}
+}
+
+// cannotWork blocks the session at the first sign of what trying again cannot mend.
+func cannotWork(r *session.RunResult, p *workflows.Plan) session.BlockedBy {
+	who := agentOf(r)
+	b := session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run"}
+	switch r.Outcome {
+	case session.OutcomeAuth:
+		b.Evidence = []string{worded(who+" is not logged in, or its key is refused", r.Message)}
+		login := "log in to " + who
+		if c := p.Agent.Card; c != nil && c.Login != "" {
+			login = c.Login
+		}
+		b.Hint = login + ", then wfs run"
+	case session.OutcomeBilling:
+		b.Evidence = []string{worded(who+" has no credit left", r.Message), "once there is credit again, wfs run goes on"}
+	default:
+		b.Evidence = []string{worded(who+" cannot work as it is set up", r.Message), "mend agent: in the configuration (wfs config list --show-origin)"}
+		b.Hint = "wfs repin, then wfs run"
+	}
+	return b
+}
+
+// hindered lets the session wait until the provider may let the agent work again.
+func hindered(s *session.Session, f Facts) Decision {
+	o, r := s.Open, s.Open.Run
+	h := session.Hindered{Runs: 1}
+	if s.Hindered != nil {
+		h = *s.Hindered
+	}
+	effect := EffectAgain
+	if o.After != o.Tree {
+		effect = EffectKeep
+	}
+	w := session.Waiting{Reason: session.WaitLimit}
+	patience := limitPatience
+	var pause time.Duration
+	jitter := chance(s)
+	switch who := agentOf(r); r.Outcome {
+	case session.OutcomeWait:
+		w.Cause, w.Why, jitter = session.CauseAsked, worded("asked for by the run", r.Note), 0
+		pause = DefaultWait
+		if r.WaitUntil != 0 {
+			pause = min(max(time.Unix(r.WaitUntil, 0).Sub(f.Now).Round(time.Second), 0), maxWait)
+		}
+	case session.OutcomeLimit:
+		w.Cause, w.Why = session.CauseLimit, worded(who+" has reached a usage limit", r.Message)
+		pause = told(r.WaitUntil, f.Now, doubled(DefaultWait, longestWait, h.Runs))
+		if r.WaitUntil > 0 && r.WaitUntil <= f.Now.Unix() && h.Runs == 1 {
+			pause, jitter = 0, 0 // it is over by now; but an agent that says so for ever must not run for ever
+		}
+	default:
+		w.Cause, w.Why = session.CauseOverloaded, worded(who+"'s provider has trouble, or cannot be reached", r.Message)
+		if r.Outcome == session.OutcomeRateLimited {
+			w.Cause, w.Why = session.CauseRateLimited, worded(who+" has made too many requests", r.Message)
+		}
+		patience = pausePatience
+		pause = doubled(firstPause, longestPause, h.Runs)
+		pause = max(pause, told(r.WaitUntil, f.Now, pause))
+	}
+	if time.Duration(h.Waited)*time.Second >= patience {
+		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
+			Evidence: []string{w.Why, fmt.Sprintf("%d runs in a row ended so, over %d hours of waiting", h.Runs, h.Waited/3600)}}}}
+	}
+	pause += time.Duration(jitter * float64(min(pause/4, 2*time.Minute)))
+	w.Until = f.Now.Add(pause).Unix()
+	w.Longest = max(1, int64(pause/time.Second))
+	if h.Runs > 1 && w.Cause != session.CauseAsked {
+		w.Why += fmt.Sprintf(" (%d runs in a row)", h.Runs)
+	}
+	return Decision{Effect: effect, Events: []session.Body{w}}
+}
+
+// told is how long it is until a time that somebody named, or otherwise when it is not known, over, or beyond belief.
+func told(until int64, now time.Time, otherwise time.Duration) time.Duration {
+	left := until - now.Unix()
+	if until == 0 || left <= 0 || left > int64(maxWait/time.Second) {
+		return otherwise
+	}
+	return time.Duration(left) * time.Second
+}
+
+// doubled is a pause that doubles from the first up to the longest.
+func doubled(first, longest time.Duration, runs int) time.Duration {
+	return min(longest, first<<min(max(runs-1, 0), 20))
+}
+
+// chance is a number from 0 to 1 that is another one for each run of each session, so that many that wait for the same
+// moment do not begin in it together.
+func chance(s *session.Session) float64 {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s %d", s.ID, s.Runs)
+	return float64(h.Sum32()%1000) / 1000
+}
+
+// Ended says in words how a run ended.
+func Ended(r session.RunResult) string {
+	switch r.Outcome {
+	case session.OutcomeOK:
+		return "ended"
+	case session.OutcomeFailed:
+		return fmt.Sprintf("failed with exit %d", r.Exit)
+	case session.OutcomeIdle:
+		return "was stopped: it printed nothing for too long"
+	case session.OutcomeHung:
+		return "was stopped: it gave signs of life, and did nothing"
+	case session.OutcomeTimeout:
+		return "was stopped: it took too long"
+	case session.OutcomeNoResult:
+		return fmt.Sprintf("ended without a word of how it went (exit %d)", r.Exit)
+	case session.OutcomeTooLong:
+		return "ended: its context is full"
+	case session.OutcomeCapped:
+		return "ended at a cap of turns or money"
+	case session.OutcomeDenied:
+		return "ended, and " + Denied(r)
+	case session.OutcomeRefused:
+		return "ended: the model declined"
+	}
+	return fmt.Sprintf("ended as %s (exit %d)", r.Outcome, r.Exit)
+}
+
+// Denied says what a run was not permitted to do.
+func Denied(r session.RunResult) string {
+	what := fmt.Sprintf("%d %s not permitted", r.Denials, plural(r.Denials, "call was", "calls were"))
+	if len(r.Denied) > 0 {
+		what += ": " + strings.Join(r.Denied, ", ")
+	}
+	return what
+}
+
+func agentOf(r *session.RunResult) string {
+	if r.Agent != "" {
+		return r.Agent
+	}
+	return "the agent"
+}
+
+// worded is what happened, and what the agent says about it.
+func worded(what, message string) string {
+	if message = oneLine(message, 300); message != "" {
+		what += ": " + message
+	}
+	return what
+}
