@@ -12,20 +12,27 @@ import (
 )
 
 func (a *app) attachCmd() *cobra.Command {
-	return &cobra.Command{
+	var tells verbosity
+	c := &cobra.Command{
 		Use: "attach [SESSION]", Short: "follow the run that drives a session, until it ends",
 		Long: `Attach shows what the run that drives a session does, as its own terminal does or would, until it ends, and exits with
-the run's own code. Ctrl-C leaves the run alone: it goes on. When nobody drives the session, it says how the newest run
+the run's own code; --quiet and --verbose are as for wfs run. Ctrl-C leaves the run alone: it goes on. When nobody drives the session, it says how the newest run
 ended. It writes nothing and takes no lock.`,
 		Example: "  wfs run --detach && wfs attach\n  wfs attach csv-export --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.attach(c.Context(), first(args))
+			much, err := tells.how()
+			if err != nil {
+				return err
+			}
+			return a.attach(c.Context(), first(args), much)
 		},
 	}
+	tells.flags(c.Flags())
+	return c
 }
 
-func (a *app) attach(ctx context.Context, name string) error {
+func (a *app) attach(ctx context.Context, name string, much how) error {
 	id, err := a.openNamed(ctx, name)
 	if err != nil {
 		return err
@@ -38,12 +45,23 @@ func (a *app) attach(ctx context.Context, name string) error {
 		a.note("nobody drives %s; this is how it stands", id.Display())
 		return a.sayEnded(ctx, id, "")
 	}
-	w, err := a.follow(ctx, id, &progress{app: a})
+	p := &progress{app: a, much: much}
+	w, err := a.follow(ctx, id, p)
 	if err != nil {
 		return err
 	}
 	a.note("attached to `%s` (pid %d), begun %s: %s", who.Command, who.PID, ago(unix(who.Since), a.env.Now()), now(&w.S))
+	if much != quiet {
+		p.view = a.showView("Ctrl-C leaves it alone: it goes on")
+	}
+	if p.view != nil {
+		defer p.view.end()
+		w.catchUp(ctx, unix(who.Since))
+	}
 	err = w.untilEnd(ctx, who)
+	if p.view != nil {
+		p.view.end()
+	}
 	if errors.Is(err, context.Canceled) {
 		a.note("left: the run goes on")
 		a.note("next: wfs attach %s   or: wfs stop %s", id, id)

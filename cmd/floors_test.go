@@ -25,6 +25,7 @@ var floors = map[string][]string{
 	"internal/faults":   {}, // for tests alone: nothing imports it
 	"internal/proc":     {},
 	"internal/safetext": {},
+	"internal/screen":   {},
 	"session":           {"workflows"},
 	"engine":            {"session", "workflows"},
 	"phases":            {"session", "workflows", "internal/*"},

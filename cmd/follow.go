@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -43,21 +43,49 @@ func (a *app) follow(ctx context.Context, id session.ID, p *progress) (*followin
 
 func (w *following) watchRun(runID string) {
 	if dir, err := w.app.clone.RunDir(w.S.ID, runID); err == nil {
-		w.log = tail{path: filepath.Join(dir, phases.OutputFile)}
+		w.log = tail{path: filepath.Join(dir, phases.EventsFile)}
+	}
+}
+
+// agent tells a line of a run's log.
+func (w *following) agent(line []byte) {
+	if r, ok := agents.DecodeRecord(line); ok {
+		w.p.agent(r.Event)
+	}
+}
+
+// catchUp tells a view what it would know if it had been there from the beginning.
+func (w *following) catchUp(ctx context.Context, began time.Time) {
+	v := w.p.view
+	v.change(func(s *viewing) { s.began = began })
+	v.stands(&w.S, nil)
+	if tip, err := w.app.repo.Ref(ctx, session.LedgerOf(w.S.ID)); err == nil {
+		if plan, err := w.app.pinnedAt(ctx, tip); err == nil { // without one it knows less
+			v.stands(&w.S, plan)
+		}
+	}
+	past := tail{path: w.log.path}
+	for line := range bytes.Lines(past.read(w.log.at)) {
+		if r, ok := agents.DecodeRecord(line); ok {
+			v.agent(r.Event)
+		}
+	}
+	if o := w.S.Open; o != nil && o.Run != nil {
+		v.doing("what is there is judged")
 	}
 }
 
 // look tells the news.
 func (w *following) look(ctx context.Context) error {
 	steps, err := w.Next(ctx)
-	w.log.drain(w.p.line)
+	w.log.drain(w.agent)
 	for _, s := range steps {
 		if a, ok := s.Event.Body.(session.AttemptStarted); ok {
 			w.watchRun(a.RunID)
 		}
 		w.drove = w.drove || s.Event.Kind() == session.KindDriving
 		if s.Event.Kind() == session.KindRunEnded {
-			w.log.drain(w.p.line)
+			w.log.drain(w.agent)
 			w.log = tail{}
 		}
 		w.p.event(s.Event, &s.Session)
@@ -128,7 +156,7 @@ func (t *tail) read(most int64) []byte {
 }
 
 // drain tells the lines that are new. A log whose middle was cut out goes on at its end.
-func (t *tail) drain(say func(string)) {
+func (t *tail) drain(tell func(line []byte)) {
 	info, err := os.Stat(t.path)
 	if err != nil {
 		return
@@ -146,8 +174,6 @@ func (t *tail) drain(say func(string)) {
 	end := bytes.LastIndexByte(data, '\n') + 1
 	t.rest = bytes.Clone(data[end:])
 	for line := range bytes.Lines(data[:end]) {
-		if text := safetext.Line(string(line), shownLine); text != "" {
-			say(text)
-		}
+		tell(line)
 	}
 }

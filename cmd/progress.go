@@ -27,10 +27,22 @@ type streamJSON struct {
 
 // progress turns the engine's events into lines for people, or into JSON.
 type progress struct {
-	app *app
-	say func(format string, args ...any) // where lines for people go; nil is the progress on standard error
+	app  *app
+	say  func(format string, args ...any) // where lines for people go; nil is the progress on standard error
+	much how
+	view *view // nil: there is none
 }
 
+// how says how much a run tells.
+type how string
+
+const (
+	ordinary how = ""
+	quiet    how = "quiet"   // what ends an attempt
+	verbose  how = "verbose" // also everything that an agent says and does
+)
+
+// line tells something that people should know.
 func (p *progress) line(text string) {
 	if p.app.json {
 		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "progress", Text: text})
@@ -39,27 +51,38 @@ func (p *progress) line(text string) {
 	p.sayer()("    %s", text)
 }
 
+// report tells what goes on at this moment. Where a view shows it, nothing else does, unless it is more than that.
+func (p *progress) report(text string) {
+	if p.much == quiet {
+		return
+	}
+	if p.view != nil {
+		p.view.doing(text)
+		if p.much != verbose && strings.HasSuffix(text, "…") {
+			return
+		}
+	}
+	p.line(text)
+}
+
 // agent tells what an agent did.
 func (p *progress) agent(e agents.Event) {
-	if p.app.json {
+	switch {
+	case p.much == quiet:
+		return
+	case p.app.json:
 		at := p.app.env.Now().UTC()
 		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "agent", At: &at, Agent: &e})
 		return
+	case p.view != nil:
+		p.view.agent(e)
+		if p.much != verbose {
+			return
+		}
 	}
-	if text := agentText(e); text != "" {
+	if text := agentText(e, p.much == verbose); text != "" {
 		p.sayer()("    %s", text)
 	}
-}
-
-// agentText is what an agent did, in one line. "" for what nobody has to read.
-func agentText(e agents.Event) string {
-	switch e.Kind {
-	case agents.Text:
-		return safetext.Line(e.Text, shownLine)
-	case agents.ToolCall:
-		return safetext.Line(fmt.Sprintf("%s  %s", e.Tool.Name, e.Tool.Detail), shownLine)
-	}
-	return ""
 }
 
 func (p *progress) sayer() func(format string, args ...any) {
@@ -72,6 +95,13 @@ func (p *progress) sayer() func(format string, args ...any) {
 func (p *progress) event(e session.Event, s *session.Session) {
 	if p.app.json {
 		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
+		return
+	}
+	if p.view != nil {
+		p.view.event(e, s)
+	}
+	if p.much == quiet {
+		p.ending(e, s)
 		return
 	}
 	say := p.sayer()
@@ -134,6 +164,40 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)
 	}
+}
+
+// ending tells what ends an attempt, and nothing else.
+func (p *progress) ending(e session.Event, s *session.Session) {
+	say := p.sayer()
+	switch b := e.Body.(type) {
+	case session.Checkpointed:
+		head := string(b.Phase)
+		if lap := s.LapName(b.Lap); lap != "" {
+			head = lap + "  " + head
+		}
+		if b.Attempt > 0 {
+			head += fmt.Sprintf("  attempt %d", b.Attempt)
+		}
+		say("%s  %s  checkpoint %d  %s", head, outcome(b), b.Number, b.Code.Short())
+	case session.Strayed:
+		sayStrayed(say, b)
+	case session.Voided:
+		say("does not count: %s", b.Why)
+	case session.Waiting:
+		if b.Reason == session.WaitLimit {
+			say("waiting for a limit until %s", unix(b.Until).UTC().Format("2006-01-02 15:04 UTC"))
+		}
+	case session.Interrupted:
+		say("interrupted (%s)", b.Why)
+	}
+}
+
+// outcome is what came of an attempt, or what else a checkpoint is for.
+func outcome(b session.Checkpointed) styled {
+	if b.Verdict == "" {
+		return styled{{b.Summary, plain}}
+	}
+	return append(verdict(b.Verdict), span{": " + b.Summary, plain})
 }
 
 func ranAs(r session.RunResult) string {

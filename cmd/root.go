@@ -176,6 +176,7 @@ type signals struct {
 	// patient says that a pager has the terminal: it gets the interrupts too, and ends when the person wants it to.
 	patient atomic.Bool
 	stop    func()
+	leave   atomic.Pointer[func()] // what the third leaves tidy
 }
 
 func withSignals(parent context.Context) (context.Context, *signals) {
@@ -203,6 +204,9 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 				case 1:
 					close(s.hurry)
 				default:
+					if leave := s.leave.Load(); leave != nil {
+						(*leave)()
+					}
 					os.Exit(s.exitCode())
 				}
 			case <-done:
@@ -212,6 +216,9 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 	}()
 	return ctx, s
 }
+
+// atExit calls a function before the process ends at once.
+func (s *signals) atExit(f func()) { s.leave.Store(&f) }
 
 // why says what interrupted a run, in the words of a session's events.
 func (s *signals) why() string {

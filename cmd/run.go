@@ -18,6 +18,7 @@ import (
 func (a *app) runCmd() *cobra.Command {
 	var o engine.RunOptions
 	var dry, detach, detached bool
+	var tells verbosity
 	c := &cobra.Command{
 		Use: "run [SESSION]", Short: "drive a session until it is done, or needs you",
 		Long: `Run drives the current session from what is on disk: it starts the agent for the present phase, judges what it left
@@ -27,6 +28,10 @@ person has to decide (exit 3), when something is blocked (exit 4), or with --no-
 Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. Closing the terminal does what
 Ctrl-C does. wfs run goes on from there.
 
+On a terminal the last lines show where it stands, what the agent does, and what that costs; what is over scrolls away above
+them. Elsewhere, with TERM=dumb or with ACCESSIBLE=1, there are lines only. --verbose prints everything that the agent says
+and does, --quiet what ends an attempt.
+
 With --detach the run goes on in the background, also when the terminal is closed: wfs attach follows it, wfs stop ends
 it, wfs note leaves a word for its next attempt. The command returns when the run drives, or says why it does not.`,
 		Example: `  wfs run
@@ -35,6 +40,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
   wfs run --reset-breaker --note "try the standard library instead"
   wfs run --now                          a limit was lifted early
   wfs run --detach                       and go home; in the morning: wfs
+  wfs run --quiet                        a line for each attempt
   wfs run --json | jq -r .type`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,13 +48,17 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 			if o.MaxAttempts < 0 {
 				return &usageError{"--max-attempts must not be negative", ""}
 			}
+			much, err := tells.how()
+			if err != nil {
+				return err
+			}
 			switch {
 			case dry:
 				return a.dryRun(ctx, first(args))
 			case detach:
 				return a.detach(ctx, first(args), o)
 			}
-			return a.run(ctx, first(args), o, detached)
+			return a.run(ctx, first(args), o, much, detached)
 		},
 	}
 	f := c.Flags()
@@ -63,11 +73,12 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 	f.BoolVar(&detach, "detach", false, "drive in the background, also when the terminal is closed")
 	f.BoolVar(&detached, "detached", false, "this is the run in the background")
 	_ = f.MarkHidden("detached")
+	tells.flags(f)
 	f.BoolVar(&dry, "dry-run", false, "only say what would run")
 	return c
 }
 
-func (a *app) run(ctx context.Context, name string, o engine.RunOptions, detached bool) error {
+func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much how, detached bool) error {
 	command := "wfs run"
 	if detached {
 		command = "wfs run --detach"
@@ -82,7 +93,7 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, detache
 	if err := a.hold(command, id); err != nil {
 		return err
 	}
-	err = a.drive(ctx, id, o, detached)
+	err = a.drive(ctx, id, o, much, detached)
 	if e := a.clone.KeepEnded(id, a.howEnded(err)); e != nil { // for those who watch; the run itself is not in question
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
@@ -101,16 +112,16 @@ func (a *app) workable(ctx context.Context, name string) (session.ID, error) {
 	return id, a.notGone(ctx, id)
 }
 
-func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, quiet bool) error {
-	p := &progress{app: a}
+func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, much how, detached bool) error {
+	p := &progress{app: a, much: much}
 	a.notices = &notices{app: a, say: p.line}
 	a.eng.Tell = func(e session.Event, s *session.Session) {
 		p.event(e, s)
 		a.notices.event(e, s)
 	}
 	a.eng.Saving = a.autoSaving(ctx, p.line)
-	if !quiet { // what the agent prints is in the log of its run
-		a.eng.Works.(*works).report, a.eng.Works.(*works).watch = p.line, p.agent
+	if !detached { // what the agent does is in the log of its run
+		a.eng.Works.(*works).report, a.eng.Works.(*works).watch = p.report, p.agent
 	}
 	h, err := a.take(ctx, id)
 	if err != nil {
@@ -118,6 +129,13 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 	}
 	a.waitOn(ctx, p.line)
 	a.sayDrift(ctx, &h.S, h.Plan)
+	if much != quiet && !detached {
+		p.view = a.showView("Ctrl-C stops it, and keeps what is there")
+	}
+	if p.view != nil {
+		defer p.view.end()
+		p.view.stands(&h.S, h.Plan)
+	}
 	if err := h.Run(ctx, o); err != nil {
 		if ctx.Err() == nil { // or the person is there and has just typed Ctrl-C
 			a.notices.failed(&h.S, err)
@@ -125,6 +143,9 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, qui
 		return err
 	}
 	a.notices.over.Store(true)
+	if p.view != nil {
+		p.view.end()
+	}
 	return a.ended(ctx, h)
 }
 
@@ -212,11 +233,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
-	if err != nil {
-		return err
-	}
-	plan, err := workflows.DecodePlan(data)
+	plan, err := a.pinnedAt(ctx, v.Tip)
 	if err != nil {
 		return err
 	}
@@ -236,6 +253,15 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 		a.out("  then judge with gate %s", g)
 	}
 	return nil
+}
+
+// pinnedAt is the plan that a session runs as of a ledger commit.
+func (a *app) pinnedAt(ctx context.Context, ledger session.Commit) (*workflows.Plan, error) {
+	data, err := a.repo.File(ctx, ledger, session.FilePlan)
+	if err != nil {
+		return nil, err
+	}
+	return workflows.DecodePlan(data)
 }
 
 type dryJSON struct {

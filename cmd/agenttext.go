@@ -1,0 +1,61 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// agentText is what an agent did, in one line. "" for what nobody has to read; all is for who wants to read everything.
+func agentText(e agents.Event, all bool) string {
+	switch e.Kind {
+	case agents.Text:
+		return safetext.Line(e.Text, shownLine)
+	case agents.ToolCall:
+		return "> " + toolName(e.Tool)
+	case agents.Denial:
+		return "refused, since nobody was there to permit it: " + toolName(e.Tool)
+	case agents.Limit:
+		if e.Limited.Status != "allowed" {
+			return limitText(e.Limited)
+		}
+	case agents.Retry:
+		return "tries again" + retryText(e.Retrying)
+	case agents.Compaction:
+		return "shortens its context"
+	}
+	if !all {
+		return ""
+	}
+	switch e.Kind {
+	case agents.Started:
+		return safetext.Line(fmt.Sprintf("begins: %s %s  conversation %s", e.Model, e.Version, cmp.Or(e.Conversation, "new")), shownLine)
+	case agents.Thinking:
+		return safetext.Line("thinks: "+cmp.Or(e.Text, "…"), shownLine)
+	case agents.ToolResult:
+		word := "< "
+		if e.Failed {
+			word = "< failed: "
+		}
+		return word + safetext.Line(cmp.Or(e.Text, toolName(e.Tool)), shownLine)
+	case agents.Usage:
+		return "used: " + spentText(e.Spent)
+	case agents.Result:
+		if e.Failed {
+			return "ends, failed: " + safetext.Line(e.Text, shownLine)
+		}
+		return "ends"
+	}
+	return ""
+}
+
+// spentText is what was used up: "$0.42, 41k tokens".
+func spentText(s agents.Spent) string {
+	text := ""
+	if s.USD > 0 {
+		text = fmt.Sprintf("$%.2f, ", s.USD)
+	}
+	return text + countText(s.Tokens()) + " tokens"
+}

@@ -1,0 +1,280 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// viewing is what a view knows. It holds nothing that the engine changes behind its back.
+type viewing struct {
+	plan  *workflows.Plan
+	began time.Time
+
+	phase   session.PhaseName
+	lap     string
+	attempt int
+	targets int // of this lap
+	passing int
+	tested  bool // the targets have been judged in this lap
+	fails   int  // attempts in a row without progress, and how many there may be
+	most    int
+
+	what  string    // is done now
+	since time.Time // it is done
+	until time.Time // waiting for a limit, zero for not
+
+	before  float64 // what the session cost before this run
+	spent   agents.Spent
+	tools   int
+	denials int
+	model   string
+	limit   agents.Limited
+}
+
+func (s *viewing) does(what string, now time.Time) { s.what, s.since = what, now }
+
+// who is the agent's name in sentences.
+func (s *viewing) who() string {
+	if s.plan != nil && s.plan.Agent.Use != "" {
+		return s.plan.Agent.Use
+	}
+	return "the agent"
+}
+
+// event takes in an event of the session, which is now as it is with it.
+func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
+	switch b := e.Body.(type) {
+	case session.AttemptStarted:
+		s.attempt, s.until = b.Attempt, time.Time{}
+		s.before, s.spent, s.tools, s.denials = now.CostUSD, agents.Spent{}, 0, 0
+		s.does(s.who()+" begins", at)
+	case session.RunEnded:
+		s.does("what is there is judged", at)
+	case session.Judged:
+		if t := (&session.Judgement{Gates: b.Gates}).Tests(); t != nil {
+			s.passing, s.tested = t.Passing, t.Expect != string(workflows.ExpectRed)
+		}
+		s.does("a checkpoint is made", at)
+	case session.Waiting:
+		if b.Reason == session.WaitLimit {
+			s.until = unix(b.Until)
+		}
+	}
+	s.stands(now)
+}
+
+// stands takes in where a session stands.
+func (s *viewing) stands(now *session.Session) {
+	lap := now.LapName(now.Lap)
+	if now.Phase != s.phase || lap != s.lap {
+		s.tested = s.tested && lap == s.lap
+	}
+	s.phase, s.lap, s.targets = now.Phase, lap, len(now.Targets)
+	if now.Open == nil {
+		s.before, s.spent = now.CostUSD, agents.Spent{}
+	} else {
+		s.attempt = now.Open.Attempt
+	}
+	s.fails, s.most = now.Visit.NoProgress, workflows.DefaultLimits.NoProgress
+	if s.plan != nil {
+		if p := s.plan.Workflow.Phase(now.Phase); p != nil {
+			s.most = cmp.Or(p.Limits.NoProgress, s.most)
+		}
+	}
+}
+
+// agent takes in what an agent did.
+func (s *viewing) agent(e agents.Event, at time.Time) {
+	who := s.who()
+	switch e.Kind {
+	case agents.Started:
+		s.model = cmp.Or(e.Model, s.model)
+		s.does(who+" begins", at)
+	case agents.Text:
+		if text := safetext.Line(e.Text, shownLine); text != "" {
+			s.does(who+" says: "+text, at)
+		}
+	case agents.Thinking:
+		s.does(who+" thinks", at)
+	case agents.ToolCall:
+		s.tools++
+		s.does(who+" "+toolText(e.Tool), at)
+	case agents.ToolResult:
+		s.does(who+" goes on after "+cmp.Or(e.Tool.Name, "a tool"), at)
+	case agents.Denial:
+		s.denials++
+		s.does(who+" was refused "+toolName(e.Tool), at)
+	case agents.Usage:
+		s.spent = e.Spent
+	case agents.Limit:
+		s.limit = e.Limited
+	case agents.Compaction:
+		s.does(who+" shortens its context", at)
+	case agents.Retry:
+		s.does(who+" tries again"+retryText(e.Retrying), at)
+	case agents.Result:
+		s.does(who+" is done", at)
+	}
+}
+
+// toolText says what a call of a tool does: "runs go test ./...".
+func toolText(t agents.Tool) string {
+	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
+		return "uses " + toolName(t)
+	}
+	return string(t.Action) + " " + safetext.Line(t.Detail, shownLine)
+}
+
+// toolName is a call in the agent's own words: "Bash rm -rf build".
+func toolName(t agents.Tool) string {
+	return safetext.Line(cmp.Or(t.Name, "a tool")+" "+t.Detail, shownLine)
+}
+
+func retryText(r agents.Retrying) string {
+	text := ""
+	if r.Attempt > 0 && r.Of > 0 {
+		text = fmt.Sprintf(" (%d of %d)", r.Attempt, r.Of)
+	}
+	switch why := safetext.Line(r.Error, 60); {
+	case why != "" && r.Status > 0:
+		return fmt.Sprintf("%s: %s, HTTP %d", text, why, r.Status)
+	case why != "":
+		return text + ": " + why
+	case r.Status > 0:
+		return fmt.Sprintf("%s: HTTP %d", text, r.Status)
+	}
+	return text
+}
+
+// lines are the view, as wide as the terminal is.
+func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
+	var stands, costs []string
+	add := func(to *[]string, format string, args ...any) { *to = append(*to, fmt.Sprintf(format, args...)) }
+	if s.phase != "" {
+		add(&stands, "%s", s.phase)
+	}
+	if s.lap != "" {
+		add(&stands, "%s", s.lap)
+	}
+	if s.attempt > 0 {
+		add(&stands, "attempt %d", s.attempt)
+	}
+	if s.targets > 0 && s.tested {
+		add(&stands, "tests %d/%d", s.passing, s.targets)
+	} else if s.targets > 0 {
+		add(&stands, "%d %s to pass", s.targets, plural(s.targets, "test", "tests"))
+	}
+	if s.fails > 0 {
+		add(&stands, "%d of %d without progress", s.fails, s.most)
+	}
+
+	what, clock := s.what, clockText(now.Sub(s.since))
+	if !s.until.IsZero() && now.Before(s.until) {
+		what = "waits for a limit until " + s.until.UTC().Format("15:04 UTC")
+		clock = clockText(s.until.Sub(now)) + " left"
+	}
+	if what == "" {
+		what, clock = "begins", ""
+	}
+
+	if s.spent.USD > 0 {
+		add(&costs, "$%.2f", s.spent.USD)
+	}
+	if all := s.before + s.spent.USD; all > 0 && s.before > 0 {
+		add(&costs, "$%.2f in all", all)
+	}
+	if n := s.spent.Tokens(); n > 0 {
+		add(&costs, "%s tokens", countText(n))
+	}
+	if s.tools > 0 {
+		add(&costs, "%d %s", s.tools, plural(s.tools, "tool", "tools"))
+	}
+	if s.denials > 0 {
+		add(&costs, "%d refused", s.denials)
+	}
+	if s.limit.Status != "" && s.limit.Status != "allowed" {
+		add(&costs, "%s", limitText(s.limit))
+	}
+	if s.model != "" {
+		add(&costs, "%s", safetext.Line(s.model, 40))
+	}
+	return []styled{
+		viewLine(stands, clockText(now.Sub(s.began)), columns),
+		viewLine([]string{what}, clock, columns),
+		viewLine(append(costs, hint), "", columns),
+	}
+}
+
+// viewEdge is at the beginning of each line of a view, to tell it from what has scrolled away.
+const viewEdge = "│ "
+
+// viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out, the last
+// ones first; a single one is cut.
+func viewLine(parts []string, clock string, columns int) styled {
+	room := columns - safetext.Width(viewEdge)
+	if clock != "" && room > safetext.Width(clock)+12 {
+		room -= safetext.Width(clock) + 2
+	} else {
+		clock = ""
+	}
+	text := ""
+	for i, part := range parts {
+		if i > 0 {
+			part = "  " + part
+		}
+		if i > 0 && safetext.Width(text+part) > room {
+			break
+		}
+		text += part
+	}
+	text = safetext.Cut(text, room)
+	if clock != "" {
+		clock = strings.Repeat(" ", room-safetext.Width(text)+2) + clock
+	}
+	return styled{{safetext.Cut(viewEdge+text+clock, columns), plain}}
+}
+
+// columns is how many columns a line takes.
+func (s styled) columns() int { return safetext.Width(s.String()) }
+
+// clockText is a duration as clocks show it: 0:04, 1:02:03.
+func clockText(d time.Duration) string {
+	n := max(0, int64(d/time.Second))
+	if n < 3600 {
+		return fmt.Sprintf("%d:%02d", n/60, n%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
+}
+
+// countText is a number in three figures or so: 950, 41k, 1.2M.
+func countText(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// limitText says how much of a provider's limit is used up.
+func limitText(l agents.Limited) string {
+	name := map[string]string{"five_hour": "5-hour limit", "seven_day": "weekly limit"}[l.Window]
+	name = cmp.Or(name, strings.TrimSpace(safetext.Line(l.Window, 20)+" limit"))
+	switch {
+	case l.Status == "rejected":
+		return name + " reached"
+	case l.Used > 0:
+		return fmt.Sprintf("%s %d%% used", name, int(100*l.Used+0.5))
+	}
+	return name + " near"
+}
