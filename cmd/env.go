@@ -120,6 +120,15 @@ func (e Env) stateDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "wfs"), nil
 }
 
+// tempDir is where runs get temporary directories of their own, "" when there is no such place.
+func (e Env) tempDir() string {
+	dir, err := e.stateDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "tmp")
+}
+
 // newID returns n random bytes in hexadecimal.
 func (e Env) newID(n int) string {
 	b := make([]byte, n)

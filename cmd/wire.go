@@ -338,7 +338,7 @@ type works struct {
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.repo.Root(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry}
+	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {

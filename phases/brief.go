@@ -30,6 +30,10 @@ func Render(req session.RunRequest, last []Failure) []byte { return render(req, 
 // render is Render with what the attempt before wanted its successor to know.
 func render(req session.RunRequest, last []Failure, said string) []byte {
 	b := &brief{req: req, s: &req.Session}
+	if req.Conversation != nil {
+		b.goOn(last)
+		return b.out.Bytes()
+	}
 	b.head()
 	b.section("Goal", person(b.s.Goal))
 	if b.s.SpecPath != "" {
@@ -37,6 +41,7 @@ func render(req session.RunRequest, last []Failure, said string) []byte {
 	}
 	b.documents()
 	b.lap()
+	b.history()
 	b.section("Phase "+string(req.Phase.Name), person(req.Phase.Brief))
 	b.limits()
 	b.targets()
@@ -317,22 +322,4 @@ func (b *brief) notes() {
 	for _, n := range b.req.Notes {
 		b.line("- %s", strings.ReplaceAll(person(n), "\n", "\n  "))
 	}
-}
-
-func (b *brief) rules() {
-	b.section("Rules", "")
-	b.line("- Edit the files in the current directory. You need not commit: a checkpoint is taken when you end. Do not push.")
-	b.line("- Leave `.git` and `.wfs` alone.")
-	b.line("- The checks above are run by the engine, after you. What you say about tests is not believed.")
-	b.line("- %s", b.howToEnd())
-	b.line("- In the same JSON object you may write \"note\" (text for the next attempt), \"ask\" (a question that only a person")
-	b.line("  can answer), and \"wait\" (\"15m\") or \"wait_until\" with exit code %d when you must be called again later.", ExitWait)
-}
-
-func (b *brief) howToEnd() string {
-	const done = "When this phase's work is done, write {\"done\": true} to the file that $WFS_RESULT names."
-	if b.s.Laps && len(b.s.Items) == 0 && b.req.Phase.Name == b.req.Plan.Workflow.Start {
-		return done + " If nothing of the goal is left to do, change nothing and write the same."
-	}
-	return done
 }

@@ -27,6 +27,7 @@ const (
 type Runner struct {
 	Root    string   // top of the work tree, absolute
 	Environ []string // of wfs; runs see what DefaultEnv lets through
+	Temp    string   // where runs get temporary directories of their own, outside of all repositories; "": they get none
 	Now     func() time.Time
 	// Report gets lines for the terminal, without control characters. May be nil.
 	Report func(line string)

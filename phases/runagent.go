@@ -2,7 +2,6 @@ package phases
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -91,13 +90,16 @@ func timeout(req session.RunRequest) time.Duration {
 // start runs what is given in the work tree, with all that runs of agents and commands have in common.
 func (r *Runner) start(ctx context.Context, req session.RunRequest, spec proc.Spec) (proc.Result, error) {
 	spec.Dir, spec.Grace, spec.Hurry, spec.Marker = r.Root, r.Grace, r.Hurry, runMarker(req.Started.RunID)
+	temp := r.newTempDir(req.Started.RunID)
+	defer temp.remove()
+	spec.Env = temp.environ(spec.Env)
 	if runtime.GOOS != "windows" { // descriptors are not inherited there
 		lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
 		if err != nil {
 			return proc.Result{}, err
 		}
 		defer lock.Release()
-		spec.ExtraFiles = []*os.File{lock.File()}
+		spec.ExtraFiles = append(temp.files(), lock.File())
 	}
 	return proc.Run(ctx, spec)
 }

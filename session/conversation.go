@@ -1,5 +1,7 @@
 package session
 
+import "slices"
+
 // conversation is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation that led
 // to a failure, to silence or to its own end is not gone on with.
 func (r *RunResult) conversation(before *Conversation) *Conversation {
@@ -11,11 +13,32 @@ func (r *RunResult) conversation(before *Conversation) *Conversation {
 		return nil
 	}
 	if r.Conversation == "" {
-		return before
+		if before == nil {
+			return nil
+		}
+		c := *before
+		c.Ended = r.Outcome
+		return &c
 	}
-	c := Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place, Total: r.Total}
+	c := Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place, Ended: r.Outcome, Total: r.Total}
 	if before != nil && before.ID == c.ID && c.Total == (Total{}) { // it was ended before it could tell
 		c.Total = before.Total
 	}
 	return &c
+}
+
+// Way is how the session came to where it stands: its checkpoints from the first one on, without those that it went back
+// behind.
+func (s *Session) Way() []Checkpoint {
+	var way []Checkpoint
+	for n := s.Current; s.At(n) != nil; {
+		way = append(way, *s.At(n))
+		below := s.At(n).On
+		if below >= n {
+			break
+		}
+		n = below
+	}
+	slices.Reverse(way)
+	return way
 }

@@ -159,7 +159,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	}
 	c := Checkpoint{
 		Number: b.Number, At: e.At.Unix(), Trigger: b.Trigger, Code: b.Code, Tree: b.Tree,
-		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary,
+		Phase: b.Phase, Lap: b.Lap, Attempt: b.Attempt, Verdict: b.Verdict, Class: b.Class, Summary: b.Summary, On: max(0, s.Current),
 		Incomplete: len(b.Skipped)+len(b.HeldOut) > 0, Skipped: b.Skipped[:min(len(b.Skipped), MaxNamed)], HeldOut: b.HeldOut, Deleted: b.Deleted,
 	}
 	if b.Trigger == TriggerAttempt {

@@ -106,6 +106,7 @@ type Checkpoint struct {
 	Class   Class     `json:"class,omitempty"`
 	Green   bool      `json:"green,omitempty"` // its gates passed with nothing red: it can be handed over
 	Summary string    `json:"summary"`
+	On      int       `json:"on,omitempty"` // checkpoint that the session stood on when this one was made
 	// What the session returns to when it is resumed here.
 	Next          PhaseName      `json:"next"`
 	NextLap       int            `json:"next_lap"`

@@ -25,11 +25,12 @@ type RunRequest struct {
 
 // Conversation is an agent's own memory of what it did at a visit of a phase. It is kept by the agent, on one machine.
 type Conversation struct {
-	ID      string `json:"id"`    // the agent's own
-	Agent   string `json:"agent"` // name of its card
-	Version string `json:"version,omitempty"`
-	Place   string `json:"place,omitempty"` // RunResult.Place
-	Total   Total  `json:"total,omitzero"`  // what it has used up over all its runs, where the agent counts so
+	ID      string  `json:"id"`    // the agent's own
+	Agent   string  `json:"agent"` // name of its card
+	Version string  `json:"version,omitempty"`
+	Place   string  `json:"place,omitempty"` // RunResult.Place
+	Ended   Outcome `json:"ended,omitempty"` // how its last run did
+	Total   Total   `json:"total,omitzero"`  // what it has used up over all its runs, where the agent counts so
 }
 
 // Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an

@@ -1,0 +1,155 @@
+package phases
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// maxTempDir bounds the path of a run's temporary directory, in bytes: programs put sockets there, whose path must not be
+// longer than 104 bytes.
+const maxTempDir = 64
+
+const (
+	tempLock  = ".lock" // beside a temporary directory; held by its run's processes
+	tempAside = "gone-" // before the name of one that could not be removed yet
+)
+
+// tempDir is a run's own directory for temporary files. It lies outside of the repository: what looks for a repository, a
+// module or a configuration in the directories above must not find the user's.
+type tempDir struct {
+	path string
+	lock *durable.Lock // nil in the system's directory
+}
+
+// newTempDir makes the temporary directory of a run, and removes those of runs that nobody cleaned up after. nil: the run
+// has to do with that of the system.
+func (r *Runner) newTempDir(runID string) *tempDir {
+	if r.Temp == "" {
+		return nil
+	}
+	h := sha256.Sum256([]byte(runID))
+	name := hex.EncodeToString(h[:4])
+	if len(r.Temp)+1+len(name) > maxTempDir {
+		path, err := os.MkdirTemp("", "wfs-")
+		if err != nil {
+			return nil
+		}
+		return &tempDir{path: path}
+	}
+	if err := os.MkdirAll(r.Temp, 0o700); err != nil {
+		r.say("a run has no temporary directory of its own: " + reason(err))
+		return nil
+	}
+	sweepTemp(r.Temp)
+	path := filepath.Join(r.Temp, name)
+	lock, err := durable.TryLock(path+tempLock, nil)
+	if err == nil {
+		removeTemp(path) // of a run that was killed, and is carried out again
+		if err = os.Mkdir(path, 0o700); err == nil {
+			return &tempDir{path, lock}
+		}
+		_ = lock.Release()
+	}
+	r.say("a run has no temporary directory of its own: " + reason(err))
+	return nil
+}
+
+// environ replaces the variables that name the system's directory.
+func (t *tempDir) environ(env []string) []string {
+	if t == nil {
+		return env
+	}
+	names := []string{"TMPDIR"}
+	if runtime.GOOS == "windows" {
+		names = []string{"TMP", "TEMP"}
+	}
+	kept := make([]string, 0, len(env)+len(names))
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		own := false
+		for _, n := range names {
+			own = own || strings.EqualFold(n, name)
+		}
+		if !own {
+			kept = append(kept, entry)
+		}
+	}
+	for _, n := range names {
+		kept = append(kept, n+"="+t.path)
+	}
+	return kept
+}
+
+// files are what the run's processes inherit.
+func (t *tempDir) files() []*os.File {
+	if t == nil || t.lock == nil {
+		return nil
+	}
+	return []*os.File{t.lock.File()}
+}
+
+func (t *tempDir) remove() {
+	if t == nil {
+		return
+	}
+	removeTemp(t.path)
+	if t.lock == nil {
+		return
+	}
+	_ = os.Remove(t.path + tempLock) // held by us: nobody else can be about to use it
+	_ = t.lock.Release()
+}
+
+// sweepTemp removes what is left of runs whose processes are all gone.
+func sweepTemp(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if strings.HasPrefix(e.Name(), tempAside) {
+			removeTree(path)
+			continue
+		}
+		name, ok := strings.CutSuffix(path, tempLock)
+		if !ok {
+			continue
+		}
+		if held, _, err := durable.Probe(path); err != nil || held {
+			continue
+		}
+		if lock, err := durable.TryLock(path, nil); err == nil {
+			(&tempDir{name, lock}).remove()
+		}
+	}
+}
+
+// removeTemp removes a directory, or at least moves it out of the way: something may still be writing there.
+func removeTemp(path string) {
+	if removeTree(path) {
+		return
+	}
+	dir, name := filepath.Split(path)
+	if aside, err := os.MkdirTemp(dir, tempAside); err == nil {
+		_ = os.Rename(path, filepath.Join(aside, name))
+	}
+}
+
+// removeTree also removes what is protected from its owner, such as a cache of Go modules.
+func removeTree(path string) bool {
+	if os.RemoveAll(path) == nil {
+		return true
+	}
+	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(path) == nil
+}
