@@ -6,6 +6,8 @@ type Budget struct {
 	Session Cap `json:"session,omitzero"`
 	Phase   Cap `json:"phase,omitzero"`
 	Day     Cap `json:"day,omitzero"`
+	// CallsPerHour bounds how often agents are started in a clone; 0 is DefaultCallsPerHour.
+	CallsPerHour int64 `json:"calls_per_hour,omitempty"`
 }
 
 // Cap bounds what is used up. 0 is no word about it; NoCap, which is never in a file, takes a cap away.
@@ -26,7 +28,8 @@ const DefaultCallsPerHour = 100
 
 // Over lays caps that were typed over those of a plan.
 func (b Budget) Over(plan Budget) Budget {
-	return Budget{Session: b.Session.over(plan.Session), Phase: b.Phase.over(plan.Phase), Day: b.Day.over(plan.Day)}
+	return Budget{Session: b.Session.over(plan.Session), Phase: b.Phase.over(plan.Phase), Day: b.Day.over(plan.Day),
+		CallsPerHour: over(b.CallsPerHour, plan.CallsPerHour)}
 }
 
 func (c Cap) over(low Cap) Cap {

@@ -259,6 +259,7 @@ func (r *reader) config(root *node) *Config {
 	}
 	c.Agree = r.agree(f["agree"], "agree")
 	c.Worktree = r.worktree(f["worktree"])
+	c.Budget = r.budget(f["budget"], f["limits"])
 	c.Env = r.env(f["env"])
 	c.OnEvent = r.command(f["on-event"], "on-event")
 	c.MaxFileSize = r.size(f["max-file-size"], "max-file-size")

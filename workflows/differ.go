@@ -20,6 +20,7 @@ func Differences(a, b *Plan) []string {
 	d.value("agent: idle", a.Agent.Idle, b.Agent.Idle)
 	d.value("agent: timeout", a.Agent.Timeout, b.Agent.Timeout)
 	d.lists("env", a.Env, b.Env)
+	d.value("budget", a.Budget.text(), b.Budget.text())
 	d.phases(a.Workflow.Phases, b.Workflow.Phases)
 	d.gates(gatesOf(a), gatesOf(b))
 	_, was := EncodePlan(a)

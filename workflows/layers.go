@@ -199,6 +199,7 @@ func (m *merger) merge(low, high *node, s shape) *node {
 			out.entries = append(out.entries, e)
 		case s.kind == aMap: // a gate is one thing: half of one layer and half of another would be nobody's gate
 			out.entries[i] = e
+		case raises(out.entries[i].value, e.value, s.object.key(name)):
 		default:
 			out.entries[i] = entry{e.key, m.merge(out.entries[i].value, e.value, s.object.key(name).value)}
 		}

@@ -125,6 +125,7 @@ func TestLayers(t *testing.T) {
 		defaults("", configObject)
 		defaults("agent.", agentObject)
 		defaults("worktree.", worktreeObject)
+		defaults("limits.", callsObject)
 		for i, l := range all {
 			for key, d := range l.flat {
 				if key == "agent.command" || key == "agent.script" {
@@ -223,6 +224,60 @@ func TestPersonal(t *testing.T) {
 			}) {
 				t.Errorf("%s: %v, %v", k.name, repo, local)
 			}
+		}
+	}
+}
+
+// A repository may lower what the person's own file caps, and never raise it. The person's other layers may do both.
+func TestRepositoriesLowerBudgets(t *testing.T) {
+	t.Parallel()
+	file := func(source Source, text string) Layer {
+		return Layer{Source: source, Name: string(source), Text: []byte("version: 1\n" + text)}
+	}
+	read := func(layers ...Layer) *Settings {
+		t.Helper()
+		s, findings := ReadLayers(layers...)
+		if len(findings) > 0 {
+			t.Fatal(findings)
+		}
+		return s
+	}
+	own := file(FromUser, "budget: {session: {usd: 20, time: 2h}, day: {tokens: 1000}}\nlimits: {calls-per-hour: 50}")
+	s := read(own, file(FromRepository, "budget: {session: {usd: 5.5, time: 90h, turns: 7}, day: {tokens: 1001}}\nlimits: {calls-per-hour: 51}"))
+	want := Budget{Session: Cap{USD: 5.5, Seconds: 7200, Turns: 7}, Day: Cap{Tokens: 1000}, CallsPerHour: 50}
+	if s.Config.Budget != want {
+		t.Errorf("%+v, want %+v", s.Config.Budget, want)
+	}
+	for key, source := range map[string]Source{"budget.session.usd": FromRepository, "budget.session.time": FromUser, "limits.calls-per-hour": FromUser} {
+		if x, ok := s.Get(key); !ok || x.Source != source {
+			t.Errorf("%s is of %s", key, x.Source)
+		}
+	}
+	s = read(own, file(FromRepository, "limits: {calls-per-hour: 10}"), file(FromLocal, "limits: {calls-per-hour: 200}"))
+	if s.Config.Budget.CallsPerHour != 200 {
+		t.Errorf("the clone's own file has no word: %+v", s.Config.Budget)
+	}
+	if s = read(file(FromRepository, "budget: {session: {usd: 500}}")); s.Config.Budget.Session.USD != 500 {
+		t.Errorf("a repository's cap alone: %+v", s.Config.Budget)
+	}
+}
+
+func TestBudgetMistakes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"budget: {session: {usd: 0}}":      "f:2: budget: session: usd must be an amount of dollars above nothing and at most 1000000, not 0",
+		"budget: {day: {usd: lots}}":       `f:2: budget: day: usd must be an amount of dollars (20, 2.50), not "lots"`,
+		"budget: {phase: {tokens: 1.5}}":   "f:2: budget: phase: tokens must be a whole number, not the number 1.5",
+		"budget: {phase: {time: 3}}":       "f:2: budget: phase: time needs a unit: 3s or 3m?",
+		"budget: {week: {usd: 3}}":         `f:2: budget: unknown key "week" (known: session, phase, day)`,
+		"limits: {calls-per-hour: -1}":     "f:2: limits: calls-per-hour must be a whole number from 1 to 1000, not -1",
+		"budget: {session: {usd: .nan}}":   "f:2: budget: session: usd must be an amount of dollars above nothing and at most 1000000, not .nan",
+		"budget: {session: {usd: 1e9}}":    "f:2: budget: session: usd must be an amount of dollars above nothing and at most 1000000, not 1e9",
+		"budget: {session: {attempts: 0}}": "f:2: budget: session: attempts must be a whole number from 1 to 2000000000, not 0",
+	} {
+		_, findings := ParseConfig("f", []byte("version: 1\n"+text))
+		if len(findings) != 1 || findings[0].String() != want {
+			t.Errorf("%s: %v", text, findings)
 		}
 	}
 }

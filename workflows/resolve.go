@@ -17,6 +17,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	}
 	p := &Plan{Workflow: *w, Agent: resolveAgent(c.Agent, agent), Baseline: []Gate{}}
 	p.Env = slices.Compact(slices.Sorted(slices.Values(c.Env)))
+	p.Budget = c.Budget
 	if w.Laps != nil {
 		laps := *w.Laps
 		if c.Agree != "" {

@@ -128,6 +128,8 @@ func (d definitions) shape(v shape) *schema {
 		return &schema{Enum: v.words}
 	case aNumber:
 		return &schema{Type: "integer", Minimum: v.low, Maximum: v.high}
+	case aMoney:
+		return &schema{Type: "number", Maximum: maxUSD}
 	case aTruth:
 		return &schema{Type: "boolean"}
 	case aCommand:

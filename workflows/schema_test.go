@@ -34,6 +34,8 @@ max-new-files: 5000
 auto-save: 1m
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
+budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}
+limits: {calls-per-hour: 60}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
 `, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
 	},

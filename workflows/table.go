@@ -35,6 +35,8 @@ type key struct {
 	// personal says why a repository's configuration may not set the key, "" when it may. It is for what concerns
 	// one person or one machine.
 	personal string
+	// lowers says that a repository may lower what the person's own configuration sets, and not raise it.
+	lowers bool
 }
 
 // shape is what a value may be.
@@ -58,6 +60,7 @@ const (
 	aPattern            // as in a .gitignore
 	aWord               // one of words
 	aNumber             // whole, from low to high
+	aMoney              // dollars
 	aTruth              // true or false
 	aDuration           // 90s, 10m
 	aSize               // 500KB, 10MB
@@ -123,6 +126,8 @@ var configObject = &object{
 		{name: "auto-save", about: "How often the files are saved while somebody works in a session, or off.",
 			value: shape{kind: anyOf, either: []shape{word(AutoSaveOff), {kind: aDuration}}}, fallback: shortDuration(DefaultAutoSave)},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
+		{name: "budget", about: "What work may cost.", value: isA(budgetObject)},
+		{name: "limits", about: "How fast work may go.", value: isA(callsObject)},
 		{name: "worktree", about: "How a work tree of a session's own is made (`wfs new --worktree`).", value: isA(worktreeObject)},
 	},
 }

@@ -216,6 +216,7 @@ type Config struct {
 	MaxFileSize int64    `json:"max_file_size,omitempty"`
 	MaxNewFiles int      `json:"max_new_files,omitempty"`
 	Worktree    Worktree `json:"worktree"` // of `wfs new --worktree`
+	Budget      Budget   `json:"budget,omitzero"`
 	// AutoSave is how often the files are saved while somebody works. 0: the default, less: never. Pinned in no plan.
 	AutoSave time.Duration `json:"auto_save,omitempty"`
 }
@@ -232,6 +233,7 @@ type Plan struct {
 	Workflow Workflow `json:"workflow"`
 	Agent    Agent    `json:"agent"`
 	Env      []string `json:"env,omitempty"`
+	Budget   Budget   `json:"budget,omitzero"`
 	// Baseline are the gates, each once and without Expect, that are run on the base before the first attempt.
 	Baseline []Gate `json:"baseline"`
 }

@@ -54,7 +54,7 @@ func (v *validator) keyword(s map[string]any, keyword string, want, value any, a
 	switch keyword {
 	case "$schema", "$id", "title", "description", "default", "definitions":
 	case "type":
-		is := map[string]bool{"string": isText, "object": isObject, "array": isArray, "integer": isNumber && number == float64(int(number))}
+		is := map[string]bool{"string": isText, "number": isNumber, "object": isObject, "array": isArray, "integer": isNumber && number == float64(int(number))}
 		_, is["boolean"] = value.(bool)
 		if ok, known := is[want.(string)]; !known {
 			v.t.Fatalf("%s: type %v", at, want)
