@@ -23,6 +23,7 @@ const troubleSaid = 3
 
 // autoSaving is what saves files while somebody works, nil when that is switched off.
 func (a *app) autoSaving(ctx context.Context, say func(string)) func(engine.AutoSaver, engine.SavingOptions) func() {
+	a.watchful.now = a.env.Now
 	every := a.autoSaveEvery(ctx)
 	if every <= 0 {
 		return nil
@@ -31,6 +32,9 @@ func (a *app) autoSaving(ctx context.Context, say func(string)) func(engine.Auto
 		// It is ended by whoever has begun it: a signal to the run is none to what saves its files.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		s := &saver{every: every, save: save, say: say, log: o.Log, now: a.env.Now, soon: make(chan string, 1)}
+		if !o.Once {
+			a.watchful.saving(s.Soon)
+		}
 		var done sync.WaitGroup
 		done.Go(func() {
 			if o.Once {
@@ -40,6 +44,7 @@ func (a *app) autoSaving(ctx context.Context, say func(string)) func(engine.Auto
 			}
 		})
 		return func() {
+			a.watchful.saving(nil)
 			cancel()
 			done.Wait()
 		}

@@ -29,15 +29,16 @@ type app struct {
 	pager   *pager // nil: standard output goes where it always did
 	signals *signals
 
-	repo    *gitstate.Repo
-	clone   *registry.Clone
-	eng     *engine.Engine
-	locks   []*durable.Lock
-	since   int64               // Unix seconds: when the first lock was asked for
-	notices *notices            // of a run, nil for other verbs
-	claimed session.ID          // locked already, to complete its move
-	mending map[session.ID]bool // whose locks the doctor has taken
-	away    session.ID          // acting on this one in its own work tree, which is not where the command was typed
+	repo     *gitstate.Repo
+	clone    *registry.Clone
+	eng      *engine.Engine
+	locks    []*durable.Lock
+	since    int64    // Unix seconds: when the first lock was asked for
+	notices  *notices // of a run, nil for other verbs
+	watchful watchful
+	claimed  session.ID          // locked already, to complete its move
+	mending  map[session.ID]bool // whose locks the doctor has taken
+	away     session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -352,6 +353,7 @@ func (w *works) say(line string) {
 }
 
 func (w *works) saw(e agents.Event) {
+	w.app.watchful.event(e)
 	if w.watch != nil {
 		w.watch(e)
 	}

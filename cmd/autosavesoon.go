@@ -1,0 +1,66 @@
+package cmd
+
+import (
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+)
+
+const (
+	saveEveryCalls = 20               // calls of tools
+	saveAfterWrite = 10 * time.Second // from one file that was written to the next that counts
+)
+
+// risky are commands that throw work away. What is not listed is saved with everything else, when it is time.
+var risky = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^\w.-])(` +
+		`rm\s+-|rmdir\s|mv\s|shred\s|truncate\s|dd\s|unlink\s|find\s.*-delete|` +
+		`git\s+(-\S+\s+(\S+\s+)?)*(reset|clean|checkout|switch|restore|stash|rebase|merge|pull|rm|revert|apply|am|filter-branch)\b` +
+		`)|(^|[^>&\d-])>\s*[^>&\s|]`)
+})
+
+// watchful asks for auto-saves by what an agent does. A call of a tool is told when it begins, so that a save before a
+// command that throws work away is a race: mostly won, because the command has to be started first, and never promised.
+type watchful struct {
+	mu    sync.Mutex
+	now   func() time.Time
+	calls int
+	saved time.Time // when it was asked for the last time
+	soon  func(why string)
+}
+
+// saving says whom to ask from now on; nil: nobody saves.
+func (w *watchful) saving(soon func(why string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.soon, w.calls = soon, 0
+}
+
+func (w *watchful) event(e agents.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if why := w.reason(e); why != "" && w.soon != nil {
+		w.calls, w.saved = 0, w.now()
+		w.soon(why)
+	}
+}
+
+func (w *watchful) reason(e agents.Event) string {
+	switch e.Kind {
+	case agents.ToolCall:
+		w.calls++
+		if e.Tool.Action == agents.Runs && risky().MatchString(e.Tool.Detail) {
+			return "before a command that may throw work away"
+		}
+		if w.calls >= saveEveryCalls {
+			return "after 20 calls of tools"
+		}
+	case agents.ToolResult:
+		if e.Tool.Action == agents.Writes && !e.Failed && w.now().Sub(w.saved) >= saveAfterWrite {
+			return "after a file was written"
+		}
+	}
+	return ""
+}
