@@ -109,6 +109,13 @@ func (e *examination) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo
 	switch {
 	case f.Kind.Name == "journal":
 		done += fmt.Sprintf("; %d %s before the damage %s kept, what follows them is not known any more", keep, plural(keep, "event", "events"), plural(keep, "is", "are"))
+		if f.Session != "" {
+			more, err := e.completed(ctx, f.Session, f.Path)
+			if err != nil {
+				return "", "", err
+			}
+			done += more
+		}
 	case f.Kind.Name == "claim":
 		if id := e.movingHere(ctx, f.Worktree); id != "" {
 			if err := e.a.clone.Claim(e.a.repo.Worktree(), id); err != nil {
@@ -252,6 +259,9 @@ func (e *examination) journal(id session.ID, tip session.Commit) error {
 	path, pathErr := a.clone.JournalPath(id, tip)
 	if err != nil || pathErr != nil {
 		return pathErr // said among the files
+	}
+	if err := e.lostJournal(id, tip); err != nil {
+		return err
 	}
 	if torn && !a.driven(id) {
 		e.add(finding{Level: findTells, About: "journal", Session: id, Where: path, What: "its last line was being written when somebody was killed",

@@ -64,6 +64,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 			events, _, err := a.clone.Peek(id, tip)
 			return events, err
 		},
+		Begun:      a.clone.Begun,
 		Tip:        a.clone.Tip,
 		KeepTip:    a.clone.KeepTip,
 		DecodePlan: workflows.DecodePlan,
@@ -313,7 +314,11 @@ func (a *app) seeInterrupted(s *session.Session) error {
 
 // take opens a session for writing; the caller holds its lock.
 func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
-	return a.eng.Open(ctx, id)
+	h, err := a.eng.Open(ctx, id)
+	if h != nil && h.GivenBack > 0 {
+		a.note("the journal of %s was gone: %d %s back, from the newest auto-save", id.Display(), h.GivenBack, plural(h.GivenBack, "event is", "events are"))
+	}
+	return h, err
 }
 
 // clock is the engine's clock.

@@ -33,8 +33,9 @@ type Engine struct {
 	// OpenJournal opens the journal that extends a session's ledger tip ("" before birth). The caller of the verb
 	// holds the session's driver lock.
 	OpenJournal func(id session.ID, tip session.Commit) (Journal, error)
-	// Peek reads a journal without changing anything.
-	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
+	// Peek reads a journal without changing anything. Begun reports whether there is one.
+	Peek  func(id session.ID, tip session.Commit) ([]session.Event, error)
+	Begun func(id session.ID, tip session.Commit) bool
 	// Tip and KeepTip are a cache of documents of a session's newest ledger commit. Tip returns nil for what it lacks.
 	Tip     func(id session.ID, tip session.Commit) session.Files
 	KeepTip func(id session.ID, tip session.Commit, files session.Files) error
@@ -72,6 +73,9 @@ type View struct {
 // Load reads a session: the ledger's cache of the fold, and the live journal on top.
 func (e *Engine) Load(ctx context.Context, id session.ID, tip session.Commit) (View, error) {
 	live, err := e.Peek(id, tip)
+	if err == nil && len(live) == 0 && !e.Begun(id, tip) { // it is lost, and will be given back
+		live, err = e.SavedEvents(ctx, id, tip)
+	}
 	if err != nil {
 		return View{}, err
 	}
@@ -175,6 +179,8 @@ type Hand struct {
 	saving  func()         // ends the auto-saves that go on, nil for none
 	Unheld  session.Staged // what a checkpoint without changes could not hold
 	stop    string         // id of the request to stop that this run has found
+	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
+	GivenBack int
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.
@@ -188,6 +194,9 @@ func (e *Engine) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	}
 	h := &Hand{e: e, ID: id, Tip: tip}
 	if h.j, err = e.OpenJournal(id, tip); err != nil {
+		return nil, err
+	}
+	if err := h.giveBack(ctx); err != nil {
 		return nil, err
 	}
 	v, err := e.view(ctx, id, tip, h.j.Events())

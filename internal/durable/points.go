@@ -20,6 +20,7 @@ const (
 	SettleDone          Point = "settle/done"
 	OplogWritten        Point = "oplog/written"
 	JournalRotated      Point = "journal/rotated"
+	JournalGivenBack    Point = "journal/given-back" // one that was lost is there again, as far as an auto-save had it
 	RescueWritten       Point = "rescue/written"
 	AutoPacked          Point = "auto/packed" // an auto-save's objects are there, the ref names the one before
 	AutoMoved           Point = "auto/moved"
@@ -56,7 +57,7 @@ const (
 var Points = []Point{
 	PacksMerged, PacksRemoved,
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
-	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,
+	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated, JournalGivenBack,
 	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveRaw, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
