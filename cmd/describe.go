@@ -331,6 +331,8 @@ func agentName(p *workflows.Agent) string {
 	switch {
 	case p.Script != "":
 		return "script"
+	case p.Use != "":
+		return p.Use
 	case p.Command.Shell != "":
 		return p.Command.Shell
 	default:

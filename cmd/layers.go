@@ -59,7 +59,7 @@ func (a *app) userConfig() ([]byte, error) {
 // variables are what the environment may set. Nothing else of it is a setting.
 var variables = []struct{ name, key string }{
 	{"WFS_WORKFLOW", "workflow"},
-	{"WFS_AGENT", "agent.command"},
+	{"WFS_AGENT", "agent"},
 	{"WFS_AGREE", "agree"},
 }
 
@@ -126,7 +126,7 @@ func configSource(path string) (workflows.Source, bool) {
 // typedAgent understands script:FILE, relative to where it is typed.
 func (a *app) typedAgent(l workflows.Layer) (workflows.Layer, error) {
 	file, ok := strings.CutPrefix(l.Value, "script:")
-	if !ok || l.Key != "agent.command" {
+	if !ok || l.Key != "agent" {
 		return l, nil
 	}
 	if !filepath.IsAbs(file) {
@@ -143,7 +143,11 @@ func (a *app) settings(list []rulesFile, typed ...workflows.Layer) (*workflows.S
 	if err != nil {
 		return nil, err
 	}
-	s, findings := workflows.ReadLayers(layers...)
+	cards, err := a.cards(list)
+	if err != nil {
+		return nil, err
+	}
+	s, findings := cards.Read(layers...)
 	if len(findings) > 0 {
 		return nil, &findingsError{findings}
 	}

@@ -21,7 +21,7 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	}
 	settings, err := a.projectSettings(list,
 		workflows.Layer{Source: workflows.FromFlag, Name: "--workflow", Key: "workflow", Value: o.workflow},
-		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent.command", Value: o.agent})
+		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent", Value: o.agent})
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
@@ -31,6 +31,9 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	b, err := a.planOf(settings, list, o)
 	if err != nil {
 		return b, nil, err
+	}
+	if c := b.Plan.Agent.Card; c != nil && c == settings.Config.Agent.Card {
+		a.note("agent %s (%s)", c.Name, a.cardOrigin(c))
 	}
 	return b, settings, a.readSpec(&b, o.spec)
 }
@@ -67,7 +70,7 @@ func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOption
 
 // agentTyped reports whether the agent is of the command line or the environment, and no file's.
 func agentTyped(settings *workflows.Settings) bool {
-	for _, key := range []string{"agent.command", "agent.script"} {
+	for _, key := range []string{"agent.use", "agent.command", "agent.script"} {
 		if x, ok := settings.Get(key); ok && (x.Source == workflows.FromFlag || x.Source == workflows.FromEnvironment) {
 			return true
 		}
@@ -80,7 +83,7 @@ func (a *app) agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	agent := settings.Config.Agent
 	x, ok := settings.Get("agent.script")
 	if !ok {
-		if agent.Command.IsZero() {
+		if agent.Command.IsZero() && agent.Card == nil {
 			return nil, nil
 		}
 		return &agent, nil

@@ -313,7 +313,7 @@ func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 	if !ph.Run.Agent {
 		return commandText(ph.Run.Command)
 	}
-	return agentName(&p.Agent)
+	return agentName(p.AgentOf(ph))
 }
 
 func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {

@@ -218,10 +218,14 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 		if len(list) == 0 {
 			return nil, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to trust: this repository has no files below .wfs/", Hint: "wfs init"}
 		}
+		cards, err := a.cards(list)
+		if err != nil {
+			return nil, err
+		}
 		j.Digest = digest(list)
 		for _, f := range list {
 			j.Files = append(j.Files, f.Path)
-			j.Commands = append(j.Commands, fileCommands(f)...)
+			j.Commands = append(j.Commands, fileCommands(f, cards)...)
 		}
 	}
 	var err error
@@ -235,13 +239,20 @@ func hexDigest(data []byte) string {
 }
 
 // fileCommands lists what a rules file would run. A file that cannot be read as what it is runs nothing; that is said.
-func fileCommands(f rulesFile) []string {
+func fileCommands(f rulesFile, cards workflows.Cards) []string {
 	if source, ok := configSource(f.Path); ok {
-		settings, findings := workflows.ReadLayers(workflows.Layer{Source: source, Name: f.Path, Text: f.text})
+		settings, findings := cards.Read(workflows.Layer{Source: source, Name: f.Path, Text: f.text})
 		if len(findings) > 0 {
 			return []string{findings[0].String()}
 		}
 		return configCommands(settings)
+	}
+	if isCard(f) {
+		c, findings := workflows.ParseCard(f.Path, f.text)
+		if len(findings) > 0 {
+			return []string{findings[0].String()}
+		}
+		return cardCommands(c)
 	}
 	if !strings.HasPrefix(f.Path, workflowsDir) {
 		return nil
@@ -258,6 +269,9 @@ func configCommands(s *workflows.Settings) []string {
 	var list []string
 	for _, x := range s.Commands() {
 		label := x.Key
+		if strings.HasPrefix(label, "agents.") {
+			continue // named below
+		}
 		if label == "worktree.setup" {
 			label = "set-up of a work tree"
 		}
@@ -265,6 +279,14 @@ func configCommands(s *workflows.Settings) []string {
 			label = "gate " + strings.TrimSuffix(gate, ".run")
 		}
 		list = append(list, fmt.Sprintf("%s: %s", strings.TrimSuffix(label, ".command"), x.Text()))
+	}
+	list = append(list, agentCommands("agent", &s.Config.Agent)...)
+	for _, name := range sortedKeys(s.Config.Agents) {
+		agent := s.Config.Agents[name]
+		if !agent.Command.IsZero() {
+			list = append(list, "agent "+name+": "+commandText(agent.Command))
+		}
+		list = append(list, agentCommands("agent "+name, &agent)...)
 	}
 	if file := s.Config.Agent.ScriptPath; file != "" {
 		list = append(list, "agent: plays "+file)
@@ -284,7 +306,7 @@ func configCommands(s *workflows.Settings) []string {
 func workflowCommands(w *workflows.Workflow) []string {
 	var list []string
 	for _, p := range w.Phases {
-		if !p.Run.Agent {
+		if !p.Run.Agent && !p.Run.Human {
 			list = append(list, fmt.Sprintf("phase %s: %s", p.Name, commandText(p.Run.Command)))
 		}
 		for _, g := range p.Gates {
@@ -298,6 +320,12 @@ func workflowCommands(w *workflows.Workflow) []string {
 
 func planCommands(p *workflows.Plan) []string {
 	list := []string{"agent: " + agentName(&p.Agent)}
+	list = append(list, agentCommands("agent", &p.Agent)...)
+	for _, name := range sortedKeys(p.Agents) {
+		agent := p.Agents[name]
+		list = append(list, "agent "+name+": "+agentName(&agent))
+		list = append(list, agentCommands("agent "+name, &agent)...)
+	}
 	list = append(list, workflowCommands(&p.Workflow)...)
 	for _, g := range p.Baseline {
 		list = append(list, fmt.Sprintf("gate %s, on the base: %s", g.Name, commandText(g.Run)))

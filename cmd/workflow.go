@@ -132,6 +132,10 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 			return err
 		}
 	}
+	own, err := a.ownCards()
+	if err != nil {
+		return err
+	}
 	for _, file := range files {
 		path := file
 		if !filepath.IsAbs(path) {
@@ -146,7 +150,7 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 		}
 		list = append(list, rulesFile{file, text})
 	}
-	return a.sayChecked(checkRules(list, layers))
+	return a.sayChecked(checkRules(list, own, layers))
 }
 
 // sourceOf says which layer a file that was named is, by its name and place, and false for a workflow.
@@ -162,15 +166,27 @@ func (a *app) sourceOf(path string) (workflows.Source, bool) {
 	return "", false
 }
 
-// checkRules checks the layers of configuration, by themselves and together, and each workflow by itself and against the
+// checkRules checks the agents' cards, the layers of configuration, by themselves and together, and each workflow by itself and against the
 // configuration.
-func checkRules(list []rulesFile, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
+func checkRules(list, own []rulesFile, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
 	isLayer := map[string]bool{}
 	for _, l := range layers {
 		isLayer[l.Name] = true
 		checked = append(checked, l.Name)
 	}
-	settings, findings := workflows.ReadLayers(layers...)
+	var files []rulesFile
+	for _, f := range list {
+		if isCard(f) || filepath.Base(filepath.Dir(f.Path)) == "agents" {
+			files = append(files, f)
+			isLayer[f.Path] = true
+		}
+	}
+	for _, f := range files {
+		checked = append(checked, f.Path)
+	}
+	cards, findings := readCards(append(files, own...))
+	settings, more := cards.Read(layers...)
+	findings = append(findings, more...)
 	for _, f := range list {
 		if isLayer[f.Path] {
 			continue

@@ -193,7 +193,7 @@ func runner(ph *workflows.Phase, p *workflows.Plan) string {
 	switch {
 	case !ph.Run.Agent:
 		return "command"
-	case p.Agent.Script != "":
+	case p.AgentOf(ph).Script != "":
 		return "script"
 	}
 	return "agent"

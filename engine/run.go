@@ -247,7 +247,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
-		Conversation: h.conversation()})
+		Conversation: h.conversation(ph)})
 	h.endSaving()
 	if tampered, e := h.lookAround(work, before, locked); e != nil || tampered {
 		return true, errors.Join(err, e)

@@ -3,8 +3,7 @@ package phases
 import (
 	"crypto/sha256"
 	"fmt"
-	"strconv"
-	"strings"
+	"path/filepath"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -20,59 +19,30 @@ const answerSchema = `{"type":"object","properties":{` +
 	`"note":{"type":"string","description":"what the next attempt should know, in a few sentences"}},` +
 	`"required":["done"]}`
 
+// SchemaFile is where that schema stands in a run's directory, for agents that read it from a file.
+const SchemaFile = "answer.schema.json"
+
 // AgentCommand is the command line by which an agent's card is driven for a run, and its standard input. A list of the
 // card whose word has no value is left out. id names a new conversation. why says that it cannot be run so.
 func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []string, stdin []byte, why string) {
 	agent := req.Plan.Agent
 	card := agent.Card
-	argv = append(argv, card.Command...)
-	if len(argv) == 0 {
+	if len(card.Command) == 0 {
 		return nil, nil, "the card of " + card.Name + " names no command"
 	}
+	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args, USD: req.LeftUSD, Turns: req.LeftTurns,
+		Schema: answerSchema, SchemaFile: filepath.Join(req.RunDir, SchemaFile)}
 	if c := req.Conversation; c != nil {
-		argv = append(argv, filled(card.Resume, "{id}", c.ID)...)
-	} else {
-		argv = append(argv, filled(card.New, "{id}", id)...)
+		i.Conversation, i.Resume = c.ID, true
 	}
-	argv = append(argv, filled(card.Model, "{model}", agent.Model)...)
-	argv = append(argv, filled(card.Allow, "{tools}", agent.Allow...)...)
-	if req.LeftUSD > 0 {
-		argv = append(argv, filled(card.Budget, "{usd}", strconv.FormatFloat(req.LeftUSD, 'f', -1, 64))...)
-	}
-	if req.LeftTurns > 0 {
-		argv = append(argv, filled(card.Turns, "{turns}", strconv.Itoa(req.LeftTurns))...)
-	}
-	argv = append(argv, filled(card.Answer, "{schema}", answerSchema)...)
-	argv = append(argv, agent.Args...)
 	if card.Prompt != workflows.PromptArgument {
-		return argv, brief, ""
+		return card.Argv(i), brief, ""
 	}
 	if len(brief) > maxArgument {
 		return nil, nil, fmt.Sprintf("the brief has %d bytes, too many for an argument of a command", len(brief))
 	}
-	return append(argv, string(brief)), nil, ""
-}
-
-// filled replaces a word in a card's list. The words with it are repeated for each value; without a value there is
-// nothing of the list.
-func filled(list []string, word string, values ...string) []string {
-	var out []string
-	any := false
-	for _, item := range list {
-		if !strings.Contains(item, word) {
-			out = append(out, item)
-			continue
-		}
-		for _, v := range values {
-			if v != "" {
-				out, any = append(out, strings.ReplaceAll(item, word, v)), true
-			}
-		}
-	}
-	if !any {
-		return nil
-	}
-	return out
+	i.Prompt = string(brief)
+	return card.Argv(i), nil, ""
 }
 
 // conversationID is the UUID of a conversation that a run begins. The same run gives the same one, so that it can be

@@ -30,7 +30,7 @@ var (
 )
 
 // DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed list, and
-// those whose names are in extra. Of a name that occurs twice the last value is kept. The result is sorted.
+// those whose names are in extra, where NAME_* stands for all that begin so. Of a name that occurs twice the last value is kept. The result is sorted.
 func DefaultEnv(environ, extra []string) []string {
 	return allowEnv(environ, extra, runtime.GOOS == "windows")
 }
@@ -43,7 +43,12 @@ func allowEnv(environ, extra []string, windows bool) []string {
 		names = append(names, allowedWindows...)
 	}
 	allowed := map[string]bool{}
+	prefixes := slices.Clone(allowedPrefixes)
 	for _, name := range names {
+		if stem, ok := strings.CutSuffix(name, "*"); ok && stem != "" {
+			prefixes = append(prefixes, fold(stem))
+			continue
+		}
 		allowed[fold(name)] = true
 	}
 	kept := map[string]string{}
@@ -53,7 +58,7 @@ func allowEnv(environ, extra []string, windows bool) []string {
 			continue // "=C:=…" of Windows among them
 		}
 		key := fold(name)
-		if allowed[key] || slices.ContainsFunc(allowedPrefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
+		if allowed[key] || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
 			kept[key] = entry
 		}
 	}

@@ -44,6 +44,7 @@ type Runner struct {
 // Run briefs and runs whoever works in the request's phase. An error means that it could not be found out how the run
 // went; a command that fails, hangs or does not exist is a result.
 func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
+	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on there is one agent only
 	if !r.goesOn(req) {
 		req.Conversation = nil
 	}

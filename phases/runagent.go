@@ -65,6 +65,11 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	if why != "" {
 		return notStarted(out, why), false, nil
 	}
+	if len(card.Answer) > 0 {
+		if err := durable.WriteCache(filepath.Join(req.RunDir, SchemaFile), []byte(answerSchema), 0o600); err != nil {
+			return res, false, err
+		}
+	}
 	said := &ending{}
 	p, err := r.start(ctx, req, proc.Spec{
 		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: both{out.log, decoder}, Stderr: both{errs, said},
@@ -328,5 +333,5 @@ func AgentOf(p *workflows.Plan, ph *workflows.Phase) *workflows.Card {
 	if !ph.Run.Agent {
 		return nil
 	}
-	return p.Agent.Card
+	return p.AgentOf(ph).Card
 }

@@ -37,7 +37,7 @@ func TestCardCommand(t *testing.T) {
 		t.Fatalf("%+v", res)
 	}
 	id := conversationID(b.req.Started.RunID, 1)
-	want := "--session-id|" + id + "|--model|m1|--allow|Bash(go test:*)|Edit|--budget|0.25|--max-turns|7|--more|"
+	want := "--model|m1|--allow|Bash(go test:*)|Edit|--budget|0.25|--max-turns|7|--more|--session-id|" + id + "|"
 	if got := strings.ReplaceAll(b.read(t, b.Root, "args"), "\n", "|"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -1,5 +1,13 @@
 package workflows
 
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Card tells how the program of an agent is driven. It is data: `claude`, `codex`, `gemini` and `opencode` are built in,
 // others come from .wfs/agents and the person's own configuration. A plan pins the card that it was made with.
 //
@@ -18,15 +26,24 @@ type Card struct {
 	Budget []string `json:"budget,omitempty"` // {usd}: what this run may cost
 	Turns  []string `json:"turns,omitempty"`  // {turns}: how many turns this run may take
 	Allow  []string `json:"allow,omitempty"`  // {tools}: what it may do unattended; the word is repeated for each
-	Answer []string `json:"answer,omitempty"` // {schema}: a JSON schema for its last answer
+	Answer []string `json:"answer,omitempty"` // a JSON schema for its last answer: {schema}, or {schema-file}, a path
 
 	// Interrupt says that an interrupt (SIGINT) ends it in good order, with a last word about what it cost.
 	Interrupt bool `json:"interrupt,omitempty"`
 
-	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see
+	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see; NAME_* for all that begin so
 	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with
 	Probe []string          `json:"probe,omitempty"` // prints its version, and costs nothing
 	Login string            `json:"login,omitempty"` // what a person types to log in
+
+	// What only the commands that speak to people need.
+	Unattended string   `json:"unattended,omitempty"` // what it may do without Allow, in words
+	Permit     string   `json:"permit,omitempty"`     // a word of Allow for one {command} and whatever follows it: "Bash({command}:*)"
+	LoggedIn   []string `json:"logged_in,omitempty"`  // ends with 0 when somebody is logged in, and costs nothing
+	Tested     []string `json:"tested,omitempty"`     // versions that wfs was tried with
+
+	// File is where the card was read, "" for one that is built in. A plan does not keep it.
+	File string `json:"-"`
 }
 
 // Prompt says how the brief reaches an agent.
@@ -37,3 +54,85 @@ const (
 	PromptStdin    Prompt = "stdin"
 	PromptArgument Prompt = "argument" // the last word of the command
 )
+
+// Invocation is what one run fills into a card. What is zero is left out.
+type Invocation struct {
+	Conversation string // its id
+	Resume       bool   // it is there, and the run goes on with it; else the run begins it under that id
+	Model        string
+	Tools        []string // of Agent.Allow
+	USD          float64
+	Turns        int
+	Schema       string   // JSON
+	SchemaFile   string   // a file that holds it
+	Args         []string // of Agent.Args
+	Prompt       string   // goes into the command line only with PromptArgument
+}
+
+// Argv is the command line of one run. The conversation comes last, because it is a command of its own for some
+// (`codex exec OPTIONS resume ID`).
+func (c *Card) Argv(i Invocation) []string {
+	argv := slices.Clone(c.Command)
+	add := func(words []string, name string, values ...string) {
+		if len(values) == 0 || values[0] == "" {
+			return
+		}
+		for _, w := range words {
+			if !strings.Contains(w, name) {
+				argv = append(argv, w)
+				continue
+			}
+			for _, v := range values {
+				argv = append(argv, strings.ReplaceAll(w, name, v))
+			}
+		}
+	}
+	add(c.Model, "{model}", i.Model)
+	add(c.Allow, "{tools}", i.Tools...)
+	if i.USD > 0 {
+		usd := max(math.Round(i.USD*1e4)/1e4, 1e-4) // none would be no bound at all
+		add(c.Budget, "{usd}", strconv.FormatFloat(usd, 'f', -1, 64))
+	}
+	if i.Turns > 0 {
+		add(c.Turns, "{turns}", strconv.Itoa(i.Turns))
+	}
+	if slices.ContainsFunc(c.Answer, func(w string) bool { return strings.Contains(w, "{schema-file}") }) {
+		add(c.Answer, "{schema-file}", i.SchemaFile)
+	} else {
+		add(c.Answer, "{schema}", i.Schema)
+	}
+	argv = append(argv, i.Args...)
+	if i.Resume {
+		add(c.Resume, "{id}", i.Conversation)
+	} else {
+		add(c.New, "{id}", i.Conversation)
+	}
+	if c.Prompt == PromptArgument {
+		argv = append(argv, i.Prompt)
+	}
+	return argv
+}
+
+// Permission is the word that lets the agent run a command, and whatever follows it, unattended; "" when the card has
+// no words for that.
+func (c *Card) Permission(command string) string {
+	if c.Permit == "" {
+		return ""
+	}
+	return strings.ReplaceAll(c.Permit, "{command}", command)
+}
+
+// Origin says where the card comes from: "built in", or its file.
+func (c *Card) Origin() string {
+	if c.File == "" {
+		return "built in"
+	}
+	return c.File
+}
+
+var versionText = regexp.MustCompile(`[0-9]+\.[0-9]+[0-9A-Za-z.+-]*`)
+
+// VersionIn finds a version in what a program prints of itself ("codex-cli 0.169.0"), "" when there is none.
+func VersionIn(printed string) string {
+	return strings.TrimRight(versionText.FindString(printed), ".+-")
+}

@@ -41,9 +41,14 @@ func TestParseConfigAgents(t *testing.T) {
 	t.Parallel()
 	const idle, total = DefaultAgentIdle, DefaultAgentTimeout
 	for text, want := range map[string]Agent{
-		"":                                   {Idle: idle, Timeout: total},
-		"agent: make it so":                  {Command: Command{Shell: "make it so"}, Idle: idle, Timeout: total},
-		"agent: [codex, exec]":               {Command: Command{Argv: []string{"codex", "exec"}}, Idle: idle, Timeout: total},
+		"":                         {Idle: idle, Timeout: total},
+		"agent: make it so":        {Command: Command{Shell: "make it so"}, Idle: idle, Timeout: total},
+		"agent: [codex, exec]":     {Command: Command{Argv: []string{"codex", "exec"}}, Idle: idle, Timeout: total},
+		"agent: exec claude":       {Command: Command{Shell: "exec claude"}, Idle: idle, Timeout: total},
+		"agent: {command: claude}": {Command: Command{Shell: "claude"}, Idle: idle, Timeout: total},
+		"agent: claude":            {Use: "claude", Card: BuiltinCards()["claude"], Idle: idle, Timeout: total},
+		"agent: {use: claude, model: opus, allow: [Edit], args: [-x], conversation: fresh}": {Use: "claude", Card: BuiltinCards()["claude"],
+			Model: "opus", Allow: []string{"Edit"}, Args: []string{"-x"}, Fresh: true, Idle: idle, Timeout: total},
 		"agent: {script: play.yaml}":         {ScriptPath: "play.yaml", Idle: idle, Timeout: total},
 		"agent: {command: [a], timeout: 1m}": {Command: Command{Argv: []string{"a"}}, Idle: idle, Timeout: time.Minute},
 	} {
@@ -60,11 +65,20 @@ func TestConfigMistakes(t *testing.T) {
 		{"unknown key", "workflow: tdd", "workflows: tdd", `c.yaml:2: unknown key "workflows" (did you mean "workflow"?)`},
 		{"workflow", "workflow: tdd", "workflow: a/b", `c.yaml:2: workflow "a/b" may hold letters, digits, - and _ only`},
 		{"agree", "workflow: tdd", "agree: Auto", `c.yaml:2: agree must be one of person, auto, not "Auto" | did you mean auto?`},
-		{"agent without anything", "workflow: tdd", "agent: {}", "c.yaml:2: agent is empty | leave it out, or say command: what to run"},
+		{"agent without anything", "workflow: tdd", "agent: {}", "c.yaml:2: agent is empty | leave it out, or say use: which agent, or command: what to run"},
 		{"script elsewhere", "workflow: tdd", "agent: {script: ../play.yaml}",
 			`c.yaml:2: agent: script "../play.yaml" leads out of the work tree, where a repository may not point | set it in .wfs/local.yaml, which is this clone's own`},
 		{"agent with both", "workflow: tdd", "agent: {command: a, script: b}",
-			"c.yaml:2: agent has both a command and a script: one of them works"},
+			"c.yaml:2: agent has both command and script: one of them works"},
+		{"use and a command", "workflow: tdd", "agent: {use: claude, command: b}",
+			"c.yaml:2: agent has both use and command: one of them works | use: names an agent that wfs knows how to start; a command is the whole command line of any other"},
+		{"unknown agent", "workflow: tdd", "agent: {use: cluade}", `c.yaml:2: agent: use: there is no agent "cluade" (did you mean "claude"?) | wfs agent list`},
+		{"model of no agent", "workflow: tdd", "agent: {command: a, model: b}",
+			"c.yaml:2: agent: model is in the words of one agent, and goes with use | write use: NAME beside it; a command has it among its own words"},
+		{"a setting that a card has not", "workflow: tdd", "agent: {use: codex, allow: [x]}",
+			"c.yaml:2: agent: allow: the agent codex has no such setting on its command line"},
+		{"agents", "workflow: tdd", "agents: {reviewer: {use: codx}}", `c.yaml:2: agents: reviewer: use: there is no agent "codx" (did you mean "codex"?) | wfs agent list`},
+		{"a script among agents", "workflow: tdd", "agents: {a: {script: b}}", "c.yaml:2: agents: a: a script can only be the session's agent"},
 		{"empty agent", "workflow: tdd", "agent:",
 			"c.yaml:2: agent must be a command: text for the shell, or a list of arguments, not empty"},
 		{"env", "workflow: tdd", "env:\n  - A=b\n  - 1A\n  - WFS_RESULT\n  - A\n  - A\n  - 7",
@@ -126,6 +140,8 @@ func TestRenderConfig(t *testing.T) {
 		{Command: Command{Shell: "claude -p --allowedTools 'Bash(go test:*)'"}, Idle: time.Minute},
 		{ScriptPath: "demo/play.yaml"},
 		{Timeout: time.Minute},
+		{Fresh: true},
+		{Use: "claude", Card: BuiltinCards()["claude"], Model: "opus", Allow: []string{"Bash(go test:*)", "it's: a"}, Args: []string{"--x", "a: b\n"}, Fresh: true},
 	}
 	for _, g := range gates {
 		for _, a := range agents {
@@ -168,9 +184,9 @@ version: 1
 # The workflow of ` + "`wfs new`" + ` when no other is named.
 workflow: tdd
 
-# Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.
-# ` + "`wfs new --agent 'COMMAND'`" + ` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.
-# agent: {command: 'claude -p --permission-mode acceptEdits', idle: 30m, timeout: 2h}
+# Who works in the phases: an agent that wfs knows (wfs agent list), or any command that reads its instructions on
+# stdin and edits files. ` + "`wfs new --agent`" + ` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.
+# agent: {use: claude, allow: ['Bash(go test:*)']}
 
 # Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.
 # env: [OPENAI_API_KEY]

@@ -34,24 +34,7 @@ func RenderConfig(p Proposal) []byte {
 		line("# workflow: tdd")
 	}
 	line("")
-	a := p.Agent
-	idle, timeout := orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
-	if a.Command.IsZero() && a.ScriptPath == "" && idle == DefaultAgentIdle && timeout == DefaultAgentTimeout {
-		line("# Who works in the phases. The command gets its instructions on stdin and edits files in the work tree.")
-		line("# `wfs new --agent 'COMMAND'` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.")
-		line("# agent: {command: 'claude -p --permission-mode acceptEdits', idle: %s, timeout: %s}",
-			shortDuration(DefaultAgentIdle), shortDuration(DefaultAgentTimeout))
-	} else {
-		line("# Who works in the phases. `wfs new --agent 'COMMAND'` overrides it.")
-		line("agent:")
-		if a.ScriptPath != "" {
-			line("  script: %s", yamlText(a.ScriptPath))
-		} else if !a.Command.IsZero() {
-			line("  command: %s", yamlCommand(a.Command))
-		}
-		line("  idle: %s", shortDuration(idle))
-		line("  timeout: %s", shortDuration(timeout))
-	}
+	renderAgent(line, p.Agent)
 	line("")
 	line("# Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.")
 	line("# env: [OPENAI_API_KEY]")
@@ -90,6 +73,42 @@ func RenderConfig(p Proposal) []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// renderAgent writes who works, or an example of it.
+func renderAgent(line func(string, ...any), a Agent) {
+	idle, timeout := orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+	if a.Use == "" && a.Command.IsZero() && a.ScriptPath == "" && idle == DefaultAgentIdle && timeout == DefaultAgentTimeout && !a.Fresh {
+		line("# Who works in the phases: an agent that wfs knows (wfs agent list), or any command that reads its instructions on")
+		line("# stdin and edits files. `wfs new --agent` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.")
+		line("# agent: {use: claude, allow: ['Bash(go test:*)']}")
+		return
+	}
+	line("# Who works in the phases. `wfs new --agent` overrides it; `wfs agent check` says how it would be started.")
+	line("agent:")
+	switch {
+	case a.Use != "":
+		line("  use: %s", a.Use)
+		if a.Model != "" {
+			line("  model: %s", yamlText(a.Model))
+		}
+		if len(a.Allow) > 0 {
+			line("  # What it may do unattended, besides editing files. Whatever else it wants to do is refused.")
+			line("  allow: %s", yamlCommand(Command{Argv: a.Allow}))
+		}
+		if len(a.Args) > 0 {
+			line("  args: %s", yamlCommand(Command{Argv: a.Args}))
+		}
+	case a.ScriptPath != "":
+		line("  script: %s", yamlText(a.ScriptPath))
+	case !a.Command.IsZero():
+		line("  command: %s", yamlCommand(a.Command))
+	}
+	if a.Fresh {
+		line("  conversation: %s", ConversationFresh)
+	}
+	line("  idle: %s", shortDuration(idle))
+	line("  timeout: %s", shortDuration(timeout))
 }
 
 func orDefault(d, fallback time.Duration) time.Duration {

@@ -194,8 +194,13 @@ func (r *reader) run(n *node, what string) Run {
 	switch {
 	case n.kind == mapping:
 		f, _ := r.fields(n, what, runObject)
-		if len(n.entries) == 0 {
-			r.fail(n.line, "%s is empty: agent, human, or {command: …}", what)
+		switch {
+		case f["agent"] != nil && f["command"] != nil:
+			r.fail(n.line, "%s names both an agent and a command: one of them works", what)
+		case f["agent"] != nil:
+			return Run{Agent: true, Name: r.name(f["agent"], what+": agent")}
+		case len(n.entries) == 0:
+			r.fail(n.line, "%s is empty: agent, human, {agent: …} or {command: …}", what)
 		}
 		return Run{Command: r.command(f["command"], what+": command")}
 	case n.kind == scalar && n.tag == "!!str" && n.text == "agent":
@@ -203,7 +208,7 @@ func (r *reader) run(n *node, what string) Run {
 	case n.kind == scalar && n.tag == "!!str" && n.text == "human":
 		return Run{Human: true}
 	}
-	r.wrong(n, what, "agent, human, or {command: …}")
+	r.wrong(n, what, "agent, human, {agent: …} or {command: …}")
 	return Run{}
 }
 
@@ -255,8 +260,9 @@ func (r *reader) config(root *node) *Config {
 	}
 	c.Workflow = r.name(f["workflow"], "workflow")
 	if n := f["agent"]; n != nil {
-		c.Agent = r.agent(n)
+		c.Agent = r.agent(n, "agent")
 	}
+	c.Agents = r.agents(f["agents"])
 	c.Agree = r.agree(f["agree"], "agree")
 	c.Worktree = r.worktree(f["worktree"])
 	c.Budget = r.budget(f["budget"], f["limits"])
@@ -284,27 +290,6 @@ func (r *reader) config(root *node) *Config {
 		}
 	}
 	return c
-}
-
-func (r *reader) agent(n *node) Agent {
-	a := Agent{Idle: DefaultAgentIdle, Timeout: DefaultAgentTimeout}
-	if n.kind != mapping {
-		a.Command = r.command(n, "agent")
-		return a
-	}
-	f, _ := r.fields(n, "agent", agentObject)
-	if f["command"] != nil && f["script"] != nil {
-		r.fail(n.line, "agent has both a command and a script: one of them works")
-	} else if len(n.entries) == 0 { // without a command it is of use: another layer may name one
-		r.fail(n.line, "agent is empty")
-		r.hint("leave it out, or say command: what to run")
-	}
-	a.Command = r.command(f["command"], "agent: command")
-	a.ScriptPath = r.line(f["script"], "agent: script")
-	r.checkPath(f["script"], a.ScriptPath, "agent: script")
-	a.Idle = r.duration(f["idle"], "agent: idle", a.Idle)
-	a.Timeout = r.duration(f["timeout"], "agent: timeout", a.Timeout)
-	return a
 }
 
 func (r *reader) env(n *node) []string {

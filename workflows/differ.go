@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -13,12 +14,8 @@ func Differences(a, b *Plan) []string {
 	d.value("workflow", a.Workflow.Name, b.Workflow.Name)
 	d.value("start", a.Workflow.Start, b.Workflow.Start)
 	d.value("laps", a.Workflow.Laps.text(), b.Workflow.Laps.text())
-	d.value("agent", a.Agent.text(), b.Agent.text())
-	if a.Agent.Script != b.Agent.Script && a.Agent.text() == b.Agent.text() {
-		d.say("agent", "the script has changed")
-	}
-	d.value("agent: idle", a.Agent.Idle, b.Agent.Idle)
-	d.value("agent: timeout", a.Agent.Timeout, b.Agent.Timeout)
+	d.agent("agent", a.Agent, b.Agent)
+	d.agents(a.Agents, b.Agents)
 	d.lists("env", a.Env, b.Env)
 	d.value("budget", a.Budget.text(), b.Budget.text())
 	d.phases(a.Workflow.Phases, b.Workflow.Phases)
@@ -63,6 +60,45 @@ func (d *differences) lists(what string, a, b []string) {
 	if len(parts) > 0 {
 		d.say(what, strings.Join(parts, " "))
 	}
+}
+
+func (d *differences) agent(what string, a, b Agent) {
+	d.value(what, a.text(), b.text())
+	if a.text() == b.text() && a.Script != b.Script {
+		d.say(what, "the script has changed")
+	}
+	if a.text() == b.text() && !reflect.DeepEqual(a.Card.pinned(), b.Card.pinned()) {
+		d.say(what, "how "+b.text()+" is started has changed")
+	}
+	d.value(what+": model", a.Model, b.Model)
+	d.lists(what+": allow", a.Allow, b.Allow)
+	d.value(what+": args", strings.Join(a.Args, " "), strings.Join(b.Args, " "))
+	d.value(what+": conversation", a.conversation(), b.conversation())
+	d.value(what+": idle", a.Idle, b.Idle)
+	d.value(what+": timeout", a.Timeout, b.Timeout)
+}
+
+// agents compares the agents that phases name.
+func (d *differences) agents(a, b map[string]Agent) {
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if old, had := a[name]; had {
+			d.agent("agent "+name, old, b[name])
+		} else {
+			d.say("agent "+name, "added: "+b[name].text())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if _, has := b[name]; !has {
+			d.say("agent "+name, "removed")
+		}
+	}
+}
+
+func (a Agent) conversation() string {
+	if a.Fresh {
+		return ConversationFresh
+	}
+	return ConversationPhase
 }
 
 func (d *differences) phases(a, b []Phase) {
@@ -153,14 +189,19 @@ func (c Command) text() string {
 }
 
 func (a Agent) text() string {
-	if a.Script != "" {
+	switch {
+	case a.Script != "":
 		return "script"
+	case a.Use != "":
+		return a.Use
 	}
 	return a.Command.text()
 }
 
 func (r Run) text() string {
 	switch {
+	case r.Agent && r.Name != "":
+		return "agent " + r.Name
 	case r.Agent:
 		return "agent"
 	case r.Human:

@@ -43,7 +43,10 @@ func TestDifferences(t *testing.T) {
 		want   string
 	}{
 		{"nothing", nil, ""},
-		{"agent", func(_ *Workflow, c *Config) { c.Agent.Command = Command{Argv: []string{"claude", "-p"}} }, "agent: codex → claude -p"},
+		{"agent", func(_ *Workflow, c *Config) { c.Agent = Agent{Command: Command{Argv: []string{"claude", "-p"}}} }, "agent: codex → claude -p"},
+		{"model", func(_ *Workflow, c *Config) { c.Agent.Model = "o4" }, "agent: model: none → o4"},
+		{"allow", func(_ *Workflow, c *Config) { c.Agent.Allow = []string{"x"} }, "agent: allow: +x"},
+		{"card", func(_ *Workflow, c *Config) { card := *c.Agent.Card; card.Env = nil; c.Agent.Card = &card }, "agent: how codex is started has changed"},
 		{"idle", func(_ *Workflow, c *Config) { c.Agent.Idle = time.Minute }, "agent: idle: 30m0s → 1m0s"},
 		{"gate", func(_ *Workflow, c *Config) {
 			g := c.Gates["tests"]

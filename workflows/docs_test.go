@@ -15,7 +15,7 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := strings.ReplaceAll(string(data), "\r\n", "\n")
-	configs, flows := 0, 0
+	configs, flows, cards := 0, 0, 0
 	for _, part := range strings.Split(doc, "```yaml\n")[1:] {
 		text, _, _ := strings.Cut(part, "```")
 		var findings []Finding
@@ -25,6 +25,9 @@ func TestReference(t *testing.T) {
 		case strings.Contains(text, "\nphases:"):
 			_, findings = ParseWorkflow("workflow", []byte(text))
 			flows++
+		case strings.Contains(text, "\ncommand: ["):
+			_, findings = ParseCard("aider.yaml", []byte(text))
+			cards++
 		default:
 			source := FromRepository
 			if strings.Contains(text, "\non-event:") { // a person's own
@@ -37,8 +40,8 @@ func TestReference(t *testing.T) {
 			t.Errorf("%v in\n%s", findings, text)
 		}
 	}
-	if configs != 3 || flows != 1 {
-		t.Errorf("%d configurations, %d workflows", configs, flows)
+	if configs != 3 || flows != 1 || cards != 1 {
+		t.Errorf("%d configurations, %d workflows, %d cards", configs, flows, cards)
 	}
 
 	gates := 0

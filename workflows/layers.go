@@ -92,24 +92,11 @@ func (s *Settings) Files(group string) []string {
 // higher layer has (a scalar, a list, a gate) replaces what a lower one has under the same key, as a whole. Each layer is
 // checked by itself. Findings are everything that is wrong; the settings are nil if there is one.
 func ReadLayers(layers ...Layer) (*Settings, []Finding) {
-	m := merger{sum: &node{kind: mapping}}
-	for i := range layers {
-		m.add(&layers[i])
+	s, findings := BuiltinCards().Read(layers...)
+	if s != nil {
+		s.Config.Cards = nil // Resolve knows them
 	}
-	if len(m.findings) > 0 {
-		return nil, m.findings
-	}
-	r := &reader{} // what each layer was checked for holds for the sum
-	s := &Settings{Config: *r.config(m.sum)}
-	for _, f := range r.findings {
-		m.findings = append(m.findings, Finding{Message: "the layers of configuration do not go together: " + f.Message,
-			Hint: "wfs config list --show-origin"})
-	}
-	if len(m.findings) > 0 {
-		return nil, m.findings
-	}
-	s.flatten("", m.sum, configObject)
-	return s, nil
+	return s, findings
 }
 
 // ParseConfig reads and checks a repository's configuration by itself. file names the text in findings. Findings are
@@ -125,11 +112,12 @@ func ParseConfig(file string, text []byte) (*Config, []Finding) {
 // merger adds up layers.
 type merger struct {
 	sum      *node
+	cards    Cards
 	findings []Finding
 }
 
 func (m *merger) add(l *Layer) {
-	r := &reader{file: l.Name, layer: l}
+	r := &reader{file: l.Name, layer: l, cards: m.cards}
 	var root *node
 	if l.Key != "" {
 		root = r.typed(l.Key, l.Value)
@@ -137,6 +125,7 @@ func (m *merger) add(l *Layer) {
 		root = nil
 	}
 	if root != nil {
+		m.nameCards(root)
 		r.config(root)
 	}
 	sortFindings(r.findings)
@@ -154,12 +143,40 @@ func (r *reader) typed(key, value string) *node {
 	return n
 }
 
+// nameCards writes out `agent: claude`, where that is the name of a card: {use: claude}.
+func (m *merger) nameCards(root *node) {
+	name := func(n *node) *node {
+		if n.kind != scalar || n.tag != "!!str" || m.cards[strings.TrimSpace(n.text)] == nil {
+			return n
+		}
+		key := &node{line: n.line, from: n.from, tag: "!!str", text: "use"}
+		return &node{kind: mapping, line: n.line, from: n.from, entries: []entry{{key, n}}}
+	}
+	for i, e := range root.entries {
+		switch e.key.text {
+		case "agent":
+			root.entries[i].value = name(e.value)
+		case "agents":
+			for k, x := range e.value.entries {
+				e.value.entries[k].value = name(x.value)
+			}
+		}
+	}
+}
+
 // fillShort writes out what stands for a mapping: `agent: claude -p` is {command: claude -p}.
 func fillShort(n *node, s shape) *node {
-	if s.kind != anObject {
+	if s.kind != anObject && s.kind != aMap {
 		return n
 	}
 	out := *n
+	if s.kind == aMap {
+		out.entries = slices.Clone(out.entries)
+		for i, e := range out.entries {
+			out.entries[i].value = fillShort(e.value, *s.of)
+		}
+		return &out
+	}
 	if n.kind != mapping {
 		if s.object.short == "" {
 			return n
@@ -184,6 +201,9 @@ func (m *merger) merge(low, high *node, s shape) *node {
 	out := *low
 	out.line, out.from = high.line, high.from
 	out.entries = slices.Clone(low.entries)
+	if s.kind == anObject && displaced(low, high, s.object) {
+		out.entries = slices.DeleteFunc(out.entries, func(x entry) bool { return slices.Contains(s.object.with, x.key.text) })
+	}
 	for _, e := range high.entries {
 		name := e.key.text
 		if s.kind == aMap {
@@ -205,6 +225,21 @@ func (m *merger) merge(low, high *node, s shape) *node {
 		}
 	}
 	return &out
+}
+
+// displaced reports whether the higher layer chooses another one of what excludes each other, or says it otherwise.
+func displaced(low, high *node, o *object) bool {
+	chosen := func(n *node) (string, string) {
+		for _, e := range n.entries {
+			if slices.Contains(o.either, e.key.text) {
+				return e.key.text, plainText(plainValue(e.value))
+			}
+		}
+		return "", ""
+	}
+	key, value := chosen(high)
+	was, other := chosen(low)
+	return key != "" && was != "" && (key != was || value != other)
 }
 
 // checkCase reports a name that was probably meant to override another one, and does not.

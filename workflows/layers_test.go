@@ -49,8 +49,23 @@ func drawLayer(t *rapid.T, number int) drawnLayer {
 		}
 		l.flat["env"] = drawn{v, write("", "env", strings.ReplaceAll(fmt.Sprint(v), " ", ", "))}
 	}
-	worker := pick("worker", "", "command", "script")
+	worker := pick("worker", "", "command", "script", "use")
 	switch {
+	case worker == "use":
+		v := pick("card", "claude", "gemini")
+		if some("short") {
+			l.flat["agent.use"] = drawn{v, write("", "agent", v)}
+			break
+		}
+		write("", "agent", "")
+		l.flat["agent.use"] = drawn{v, write("  ", "use", v)}
+		if some("model") {
+			model := fmt.Sprintf("model-of-%d", number)
+			l.flat["agent.model"] = drawn{model, write("  ", "model", model)}
+		}
+		if some("args") {
+			l.flat["agent.args"] = drawn{[]any{"-x"}, write("  ", "args", "[-x]")}
+		}
 	case worker == "command" && some("short"):
 		v := fmt.Sprintf("agent-of-%d", number)
 		l.flat["agent.command"] = drawn{v, write("", "agent", v)}
@@ -85,8 +100,8 @@ func drawLayer(t *rapid.T, number int) drawnLayer {
 	return l
 }
 
-// Layers are merged as the documentation says: the highest layer that has a key decides; of an agent's command and its
-// script the one of the highest layer that has either; a gate comes from one layer as a whole. Origins are true.
+// Layers are merged as the documentation says: the highest layer that has a key decides; of the agent that is used, its command
+// and its script the one of the highest layer that has any, and then nothing that is said about another one; a gate comes from one layer as a whole. Origins are true.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	sources := []Source{FromUser, FromRepository, FromLocal}
@@ -105,7 +120,7 @@ func TestLayers(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(t, "typed") {
-			layers = append(layers, Layer{Source: FromEnvironment, Name: "$WFS_AGENT", Key: "agent.command", Value: "typed"})
+			layers = append(layers, Layer{Source: FromEnvironment, Name: "$WFS_AGENT", Key: "agent", Value: "typed"})
 			all = append(all, drawnLayer{flat: map[string]drawn{"agent.command": {"typed", 0}}})
 		}
 
@@ -127,11 +142,15 @@ func TestLayers(t *testing.T) {
 		defaults("worktree.", worktreeObject)
 		defaults("limits.", callsObject)
 		for i, l := range all {
-			for key, d := range l.flat {
-				if key == "agent.command" || key == "agent.script" {
-					delete(want, "agent.command")
-					delete(want, "agent.script")
+			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {
+				d, chosen := l.flat[worker]
+				if chosen && (want[worker].value != d.value) { // another one: nothing that was said about the one before holds
+					for _, key := range []string{"agent.use", "agent.command", "agent.script", "agent.model", "agent.args"} {
+						delete(want, key)
+					}
 				}
+			}
+			for key, d := range l.flat {
 				want[key] = origin{d.value, layers[i].Name, d.line}
 			}
 			for name, gate := range l.gates {

@@ -49,6 +49,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 			ph.Gates[k] = defined
 		}
 	}
+	findings = append(findings, resolveAgents(p, c)...)
 	for _, m := range missing {
 		findings = append(findings, missingGate(m, c))
 	}
@@ -58,27 +59,6 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	}
 	p.Baseline = append(p.Baseline, baseline(p.Workflow.Phases)...)
 	return p, nil
-}
-
-// resolveAgent returns the agent, with the configuration's time-outs where the override sets none.
-func resolveAgent(configured Agent, override *Agent) Agent {
-	a := configured
-	if override != nil {
-		a = *override
-		if a.Idle == 0 {
-			a.Idle = configured.Idle
-		}
-		if a.Timeout == 0 {
-			a.Timeout = configured.Timeout
-		}
-	}
-	if a.Idle == 0 {
-		a.Idle = DefaultAgentIdle
-	}
-	if a.Timeout == 0 {
-		a.Timeout = DefaultAgentTimeout
-	}
-	return a
 }
 
 func (l Limits) withDefaults() Limits {
@@ -138,7 +118,7 @@ func checkPlan(p *Plan) []Finding {
 	var findings []Finding
 	var blind, agents grouped
 	for _, ph := range p.Workflow.Phases {
-		if ph.Run.Agent {
+		if ph.Run.Agent && ph.Run.Name == "" {
 			agents.add("agent", ph.Name)
 		}
 		for _, g := range ph.Gates {
@@ -160,10 +140,13 @@ func checkPlan(p *Plan) []Finding {
 	a := p.Agent
 	for _, g := range agents {
 		switch {
+		case a.Use != "" && a.Card == nil:
+			findings = append(findings, Finding{Message: fmt.Sprintf("there is no agent %q", a.Use), Hint: "wfs agent list"})
+		case a.Card != nil:
 		case a.Command.IsZero() && a.Script == "" && a.ScriptPath == "":
 			findings = append(findings, Finding{
 				Message: fmt.Sprintf("%s of workflow %s: an agent works there, and none is configured", g, p.Workflow.Name),
-				Hint:    "pass --agent 'COMMAND', or set agent: in .wfs/config.yaml or in your own configuration (wfs config path)",
+				Hint:    "pass --agent NAME or --agent 'COMMAND' (wfs agent list names those that wfs knows), or set agent: in .wfs/config.yaml or in your own configuration (wfs config path)",
 			})
 		case a.Command.IsZero() && a.Script == "":
 			findings = append(findings, Finding{Message: fmt.Sprintf("the agent's script %s is empty", a.ScriptPath)})

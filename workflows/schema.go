@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 )
@@ -14,6 +15,7 @@ const SchemaURL = "https://raw.githubusercontent.com/wfs-dev/wfs/main/docs/schem
 const (
 	ConfigSchemaFile   = "config.schema.json"
 	WorkflowSchemaFile = "workflow.schema.json"
+	CardSchemaFile     = "agent.schema.json"
 )
 
 // ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it finds most of
@@ -85,9 +87,7 @@ func (d definitions) object(o *object) *schema {
 			s.Required = append(s.Required, k.name)
 		}
 	}
-	if len(o.either) > 0 {
-		s.Not = &schema{Required: o.either}
-	}
+	s.Not = excluded(o)
 	if len(o.oneOf) == 1 {
 		s.Required = append(s.Required, o.oneOf[0]...)
 	} else {
@@ -101,11 +101,33 @@ func (d definitions) object(o *object) *schema {
 	return s
 }
 
+// excluded says which keys may not be there together: two of those that exclude each other, or one that belongs to the
+// first of them beside another.
+func excluded(o *object) *schema {
+	var pairs []*schema
+	for i, a := range o.either {
+		for _, b := range o.either[:i] {
+			pairs = append(pairs, &schema{Required: []string{b, a}})
+		}
+	}
+	for _, k := range o.with { // without the first of them it means nothing
+		pairs = append(pairs, &schema{Required: []string{k}, Not: &schema{Required: o.either[:1]}})
+	}
+	switch len(pairs) {
+	case 0:
+		return nil
+	case 1:
+		return pairs[0]
+	}
+	return &schema{AnyOf: pairs}
+}
+
 // Patterns of texts. What wfs reads further rules into (a duration of at most a week) they let pass.
 const (
 	notBlank        = `\S`
 	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
 	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
+	startPattern    = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
 	sizePattern     = `^[1-9][0-9]{0,5}(KB|MB|GB)$`
 	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
 )
@@ -120,6 +142,8 @@ func (d definitions) shape(v shape) *schema {
 		return text(namePattern)
 	case aVariable:
 		return text(variablePattern)
+	case aVariables:
+		return text(startPattern)
 	case aSize:
 		return text(sizePattern)
 	case aDuration:
@@ -139,7 +163,7 @@ func (d definitions) shape(v shape) *schema {
 	case aList:
 		return &schema{Type: "array", Items: d.shape(*v.of), MinItems: 1}
 	case aMap:
-		return &schema{Type: "object", PropertyNames: text(namePattern), Additional: d.shape(*v.of)}
+		return &schema{Type: "object", PropertyNames: text(cmp.Or(v.names, namePattern)), Additional: d.shape(*v.of)}
 	case anObject:
 		if d[v.object.name] == nil {
 			d[v.object.name] = &schema{} // an object may hold itself

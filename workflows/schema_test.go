@@ -37,7 +37,10 @@ gates:
 budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}
 limits: {calls-per-hour: 60}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
-`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
+`, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude\n", `version: 1
+agent: {use: claude, model: opus, allow: ["Bash(go test:*)"], args: [--verbose], conversation: fresh}
+agents: {reviewer: {use: claude, model: haiku}, other: my-agent, third: {command: x}}
+`, "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
 	},
 	{
 		WorkflowSchemaFile, workflowObject, WorkflowSchema,
@@ -61,9 +64,41 @@ phases:
     run: {command: gofmt -w .}
     gates:
       - {use: tests}
+    on: {pass: LAST}
+  LAST:
+    run: {agent: reviewer}
+    gates:
+      - {use: tests}
       - {name: plan, document: plan.md, needs: [tasks]}
       - {name: changed, changes: ["**"]}
     on: {pass: next-lap}
+`},
+	},
+	{
+		CardSchemaFile, cardObject, CardSchema,
+		func(text []byte) []Finding { _, f := ParseCard("aider.yaml", text); return f },
+		[]string{`version: 1
+name: aider
+about: an agent
+command: [aider, --yes]
+prompt: argument
+decoder: text
+new: [--new, "{id}"]
+resume: [--go-on, "{id}"]
+model: ["--model={model}"]
+budget: [--usd, "{usd}"]
+turns: [--turns, "{turns}"]
+allow: [--allow, "{tools}"]
+answer: [--schema, "{schema-file}"]
+interrupt: true
+env: [AIDER_*, OPENAI_API_KEY]
+set: {AIDER_CHECK_UPDATE: "false"}
+probe: [aider, --version]
+login: aider login
+logged-in: [aider, whoami]
+unattended: everything
+permit: run {command}
+tested: ["0.86.1"]
 `},
 	},
 }
@@ -94,6 +129,13 @@ func TestSchemaAccepts(t *testing.T) {
 			}
 		}
 	}
+	cards := newValidator(t, CardSchema())
+	for _, name := range BuiltinCardNames() {
+		text, _ := BuiltinCardText(name)
+		if p := cards.problem(valueOf(t, text)); p != "" {
+			t.Errorf("%s: %s", name, p)
+		}
+	}
 	for _, name := range BuiltinNames() {
 		text, _ := BuiltinText(name)
 		if p := workflow.problem(valueOf(t, text)); p != "" {
@@ -108,6 +150,10 @@ func TestSchemaAccepts(t *testing.T) {
 	for _, part := range strings.Split(strings.ReplaceAll(string(doc), "\r\n", "\n"), "```yaml\n")[1:] {
 		text, _, _ := strings.Cut(part, "```")
 		v := config
+		switch {
+		case strings.Contains(text, "\ncommand: ["):
+			v = cards
+		}
 		if !strings.HasPrefix(text, "version:") {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 type reader struct {
 	file     string
 	layer    *Layer // of a configuration, nil in a workflow
+	cards    Cards  // that a configuration may name
 	findings []Finding
 }
 

@@ -19,6 +19,8 @@ type object struct {
 	short string
 	// either names keys of which only one may be there. Of two layers the higher one's displaces the lower one's.
 	either []string
+	// with are keys that mean something only beside the first of either. They go when a higher layer chooses another one.
+	with []string
 	// elsewhere are keys that people look for here, and where they belong.
 	elsewhere map[string]string
 	// oneOf are groups of keys, exactly one of which must be there.
@@ -47,26 +49,28 @@ type shape struct {
 	of        *shape   // of aList: its items; of aMap: its values
 	object    *object  // of anObject
 	either    []shape  // of anyOf
+	names     string   // of aMap: a pattern for its keys, "" for that of names
 }
 
 type shapeKind int
 
 const (
-	aVersion  shapeKind = iota
-	aText               // not blank
-	aLine               // a text of one line
-	aName               // of a workflow, phase or gate
-	aVariable           // name of an environment variable
-	aPattern            // as in a .gitignore
-	aWord               // one of words
-	aNumber             // whole, from low to high
-	aMoney              // dollars
-	aTruth              // true or false
-	aDuration           // 90s, 10m
-	aSize               // 500KB, 10MB
-	aCommand            // text for the shell, or a list of arguments
-	aList               // of values, not empty
-	aMap                // of names to values; layers merge it by name
+	aVersion   shapeKind = iota
+	aText                // not blank
+	aLine                // a text of one line
+	aName                // of a workflow, phase or gate
+	aVariable            // name of an environment variable
+	aVariables           // the same, or NAME_* for all that begin so
+	aPattern             // as in a .gitignore
+	aWord                // one of words
+	aNumber              // whole, from low to high
+	aMoney               // dollars
+	aTruth               // true or false
+	aDuration            // 90s, 10m
+	aSize                // 500KB, 10MB
+	aCommand             // text for the shell, or a list of arguments
+	aList                // of values, not empty
+	aMap                 // of names to values; layers merge it by name
 	anObject
 	anyOf
 )
@@ -112,7 +116,8 @@ var configObject = &object{
 	keys: []key{
 		versionKey,
 		{name: "workflow", about: "The workflow of `wfs new` when no other is named.", value: shape{kind: aName}},
-		{name: "agent", about: "Who works in phases with `run: agent`: a command, or a mapping.", value: isA(agentObject)},
+		{name: "agent", about: "Who works in phases with `run: agent`: an agent that wfs knows, a command, or a mapping.", value: isA(agentObject)},
+		{name: "agents", about: "Further agents by name, for phases with `run: {agent: NAME}`.", value: mapOf(isA(agentObject))},
 		{name: "agree", about: "Who agrees that nothing is left to do: a person, or nobody (auto). Overrides the workflow's laps.agree.",
 			value: word(AgreePerson, AgreeAuto)},
 		{name: "env", about: "Names of variables that agents and gates may see besides the usual ones. Never values.",
@@ -147,8 +152,16 @@ var worktreeObject = &object{
 }
 
 var agentObject = &object{
-	name: "agent", about: "Who works in phases with `run: agent`.", short: "command", either: []string{"command", "script"},
+	name: "agent", about: "Who works in phases with `run: agent`.", short: "command",
+	either: []string{"use", "command", "script"}, with: []string{"model", "allow", "args"},
 	keys: []key{
+		{name: "use", about: "The name of an agent that wfs knows: claude, codex, gemini, opencode, or one of .wfs/agents. `wfs agent list` names them.",
+			value: shape{kind: aName}},
+		{name: "model", about: "Which model it shall use, in the agent's own words.", value: shape{kind: aLine}},
+		{name: "allow", about: "What it may do unattended besides what it may anyway, in the agent's own words: \"Bash(go test:*)\".", value: listOf(shape{kind: aLine})},
+		{name: "args", about: "Further words of its command line.", value: listOf(shape{kind: aText})},
+		{name: "conversation", about: "phase: the attempts at a phase go on in one conversation. fresh: every attempt begins a new one.",
+			value: word(ConversationPhase, ConversationFresh), fallback: ConversationPhase},
 		{name: "command", about: "The command. It gets its instructions on standard input and edits files in the work tree.",
 			value: shape{kind: aCommand}},
 		{name: "script", about: "Path of a file of prepared edits, which wfs plays instead of running a command. For demonstrations and tests.",
@@ -205,7 +218,7 @@ var phaseObject = &object{
 	name: "phase", about: "What runs, how it is judged, and where each verdict leads.",
 	keys: []key{
 		{name: "brief", about: "Instructions for whoever works here.", value: shape{kind: aText}},
-		{name: "run", about: "Who works here: the session's agent, a person, or a command of the workflow's own.",
+		{name: "run", about: "Who works here: the session's agent, a person, a command of the workflow's own, or an agent by name.",
 			value: shape{kind: anyOf, either: []shape{word("agent", "human"), isA(runObject)}}, fallback: "agent"},
 		{name: "gates", about: "What decides. Only a phase of a person may do without.", value: listOf(isA(gateUseObject))},
 		{name: "guards", about: "Which paths may change while the work is in this phase.", value: isA(guardsObject)},
@@ -215,8 +228,12 @@ var phaseObject = &object{
 }
 
 var runObject = &object{
-	name: "run", about: "A command of the workflow's own.",
-	keys: []key{{name: "command", about: "The command.", value: shape{kind: aCommand}, required: true}},
+	name: "run", about: "A command of the workflow's own, or an agent that is not the session's.",
+	oneOf: [][]string{{"command"}, {"agent"}},
+	keys: []key{
+		{name: "command", about: "The command.", value: shape{kind: aCommand}},
+		{name: "agent", about: "The name of an agent: of `agents:` in the configuration, or one that wfs knows.", value: shape{kind: aName}},
+	},
 }
 
 var gateUseObject = &object{

@@ -78,6 +78,7 @@ type Phase struct {
 // Run says who works in a phase. Exactly one kind: the session's agent, a person, a command of the workflow's own.
 type Run struct {
 	Agent   bool    `json:"agent,omitempty"`
+	Name    string  `json:"name,omitempty"`  // with Agent: not the session's agent but the one of this name
 	Human   bool    `json:"human,omitempty"` // the session waits there until somebody approves or rejects
 	Command Command `json:"command,omitzero"`
 }
@@ -204,13 +205,14 @@ type Agent struct {
 
 // Config is `.wfs/config.yaml`.
 type Config struct {
-	Version  int             `json:"version"`
-	Workflow string          `json:"workflow,omitempty"` // default for `wfs new`
-	Agent    Agent           `json:"agent"`
-	Agree    Agree           `json:"agree,omitempty"`   // overrides Laps.Agree
-	Env      []string        `json:"env,omitempty"`     // names of variables that agents and gates may see, besides the allow-list
-	OnEvent  Command         `json:"on_event,omitzero"` // run when a person should know of something; pinned in no plan
-	Gates    map[string]Gate `json:"gates"`
+	Version  int              `json:"version"`
+	Workflow string           `json:"workflow,omitempty"` // default for `wfs new`
+	Agent    Agent            `json:"agent"`
+	Agents   map[string]Agent `json:"agents,omitempty"`  // further ones, for phases that name theirs
+	Agree    Agree            `json:"agree,omitempty"`   // overrides Laps.Agree
+	Env      []string         `json:"env,omitempty"`     // names of variables that agents and gates may see, besides the allow-list
+	OnEvent  Command          `json:"on_event,omitzero"` // run when a person should know of something; pinned in no plan
+	Gates    map[string]Gate  `json:"gates"`
 	// What a session holds out of its checkpoints: untracked files that are larger, in bytes, and new directories with
 	// more files. 0: the default.
 	MaxFileSize int64    `json:"max_file_size,omitempty"`
@@ -219,7 +221,15 @@ type Config struct {
 	Budget      Budget   `json:"budget,omitzero"`
 	// AutoSave is how often the files are saved while somebody works. 0: the default, less: never. Pinned in no plan.
 	AutoSave time.Duration `json:"auto_save,omitempty"`
+	// Cards are the agents that can be named here. nil: the built-in ones.
+	Cards Cards `json:"-"`
 }
+
+// Values of an agent's conversation.
+const (
+	ConversationPhase = "phase"
+	ConversationFresh = "fresh"
+)
 
 // AutoSaveOff switches auto-saves off.
 const AutoSaveOff = "off"
@@ -232,8 +242,20 @@ const DefaultAutoSave = 30 * time.Second
 type Plan struct {
 	Workflow Workflow `json:"workflow"`
 	Agent    Agent    `json:"agent"`
-	Env      []string `json:"env,omitempty"`
-	Budget   Budget   `json:"budget,omitzero"`
+	// Agents are those that phases name, by that name.
+	Agents map[string]Agent `json:"agents,omitempty"`
+	Env    []string         `json:"env,omitempty"`
+	Budget Budget           `json:"budget,omitzero"`
 	// Baseline are the gates, each once and without Expect, that are run on the base before the first attempt.
 	Baseline []Gate `json:"baseline"`
+}
+
+// AgentOf is who works in a phase with `run: agent`: the one that it names, or the session's.
+func (p *Plan) AgentOf(ph *Phase) *Agent {
+	if ph.Run.Name != "" {
+		if a, ok := p.Agents[ph.Run.Name]; ok {
+			return &a
+		}
+	}
+	return &p.Agent
 }

@@ -221,8 +221,9 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"duration of years", "{use: tests}", "{name: t, run: make, timeout: 9000h}",
 			"w.yaml:6: phase WORK: gate 1: timeout must be at most 168h, not 9000h"},
 
-		{"run", "    on:", "    run: robot\n    on:", `w.yaml:7: phase WORK: run must be agent, human, or {command: …}, not "robot"`},
-		{"run without command", "    on:", "    run: {}\n    on:", `w.yaml:7: phase WORK: run is empty: agent, human, or {command: …}`},
+		{"run", "    on:", "    run: robot\n    on:", `w.yaml:7: phase WORK: run must be agent, human, {agent: …} or {command: …}, not "robot"`},
+		{"run without command", "    on:", "    run: {}\n    on:", `w.yaml:7: phase WORK: run is empty: agent, human, {agent: …} or {command: …}`},
+		{"run with both", "    on:", "    run: {agent: a, command: b}\n    on:", `w.yaml:7: phase WORK: run names both an agent and a command: one of them works`},
 		{"document and run", "{use: tests}", "{name: d, document: plan.md, run: ls}", "w.yaml:6: phase WORK: gate 1: run belongs to a gate that runs a command"},
 		{"document and expect", "{use: tests}", "{name: d, document: plan.md, expect: red}", "w.yaml:6: phase WORK: gate 1: expect belongs to a gate that runs a command"},
 		{"document and changes", "{use: tests}", "{name: d, document: plan.md, changes: ['**']}", "w.yaml:6: phase WORK: gate 1 looks at a document and at changes: make it two gates"},

@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// agentsDir is where a repository's agent cards are, relative to the work tree.
+const agentsDir = ".wfs/agents/"
+
+// ownCards reads the cards in the person's own configuration directory.
+func (a *app) ownCards() ([]rulesFile, error) {
+	config := a.env.configFile()
+	if config == "" {
+		return nil, nil
+	}
+	dir := filepath.Join(filepath.Dir(config), "agents")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []rulesFile
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() || info.Size() > workflows.MaxFileSize {
+			return nil, fmt.Errorf("%s is no file of at most %d bytes", file, workflows.MaxFileSize)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, rulesFile{file, text})
+	}
+	return list, nil
+}
+
+// isCard reports whether a file below .wfs/ is an agent card.
+func isCard(f rulesFile) bool {
+	name, ok := strings.CutPrefix(f.Path, agentsDir)
+	return ok && !strings.Contains(name, "/")
+}
+
+// cards are the agents that can be named here: those that are built in, then the repository's, then the person's own. A
+// later one takes the place of an earlier one: the program that works here is the person's business first.
+func (a *app) cards(list []rulesFile) (workflows.Cards, error) {
+	own, err := a.ownCards()
+	if err != nil {
+		return nil, err
+	}
+	var files []rulesFile
+	for _, f := range list {
+		if isCard(f) {
+			files = append(files, f)
+		}
+	}
+	cards, findings := readCards(append(files, own...))
+	if len(findings) > 0 {
+		return nil, &findingsError{findings}
+	}
+	return cards, nil
+}
+
+// readCards adds cards to those that are built in.
+func readCards(files []rulesFile) (workflows.Cards, []workflows.Finding) {
+	cards := workflows.BuiltinCards()
+	var findings []workflows.Finding
+	for _, f := range files {
+		c, bad := workflows.ParseCard(f.Path, f.text)
+		findings = append(findings, bad...)
+		if c != nil {
+			cards[c.Name] = c
+		}
+	}
+	return cards, findings
+}
+
+// cardOrigin says where a card comes from, for people: "built-in card", or a path.
+func (a *app) cardOrigin(c *workflows.Card) string {
+	switch {
+	case c.File == "":
+		return "built-in card"
+	case filepath.IsAbs(c.File):
+		return "your card " + c.File
+	}
+	return "card " + c.File
+}
+
+// startLine is the command line that an agent begins a conversation with, for people. What differs from run to run is
+// shown in the card's own words.
+func startLine(agent *workflows.Agent) string {
+	c := agent.Card
+	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}"}
+	if c.Prompt == workflows.PromptArgument {
+		i.Prompt = "{brief}"
+	}
+	return shellLine(c.Argv(i))
+}
+
+// shellLine writes words so that a shell reads them back.
+func shellLine(argv []string) string {
+	out := make([]string, len(argv))
+	for i, w := range argv {
+		if w == "" || strings.ContainsFunc(w, func(c rune) bool {
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,@%+{}", c))
+		}) {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out[i] = w
+	}
+	return strings.Join(out, " ")
+}
+
+// agentCommands says how an agent with a card is started, for whoever is asked to trust it.
+func agentCommands(label string, agent *workflows.Agent) []string {
+	if agent.Card == nil {
+		return nil
+	}
+	return append([]string{label + ": " + startLine(agent)}, cardSees(label, agent.Card)...)
+}
+
+// cardCommands says what a card can make wfs run.
+func cardCommands(c *workflows.Card) []string {
+	label := "agent " + c.Name
+	list := []string{label + ": " + startLine(&workflows.Agent{Card: c})}
+	for _, extra := range [][]string{c.Probe, c.LoggedIn} {
+		if len(extra) > 0 {
+			list = append(list, label+", asked about itself: "+shellLine(extra))
+		}
+	}
+	return append(list, cardSees(label, c)...)
+}
+
+func cardSees(label string, c *workflows.Card) []string {
+	var list []string
+	if len(c.Env) > 0 {
+		list = append(list, label+" may see: "+strings.Join(c.Env, " "))
+	}
+	for _, name := range sortedKeys(c.Set) {
+		list = append(list, label+" is started with: "+name+"="+c.Set[name])
+	}
+	return list
+}
