@@ -59,8 +59,13 @@ func (v *values) Write(p []byte) (int, error) {
 	for i := 0; i < len(p); {
 		switch v.state {
 		case inString, passingString, inNoise: // most bytes are here
-			n := plain(p[i:], v.state == inNoise)
-			v.take(p[i : i+n])
+			n := 0
+			if v.state == passingString || v.state == inString && v.clip {
+				n = passed(p[i:])
+			} else {
+				n = plain(p[i:], v.state == inNoise)
+				v.take(p[i : i+n])
+			}
 			if i += n; n > 0 {
 				v.start = false
 				continue
@@ -86,6 +91,22 @@ func plain(p []byte, noise bool) int {
 	for i, b := range p {
 		if b == '\n' || b == '\r' || !noise && (b == '"' || b == '\\') {
 			return i
+		}
+	}
+	return len(p)
+}
+
+// passed counts the bytes of a string of which nothing is kept, up to its end or to an escape that step has to look at.
+func passed(p []byte) int {
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '"', '\n', '\r':
+			return i
+		case '\\':
+			if i+1 == len(p) || p[i+1] == 'u' || p[i+1] == '\n' || p[i+1] == '\r' {
+				return i
+			}
+			i++
 		}
 	}
 	return len(p)
