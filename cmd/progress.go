@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -101,7 +100,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		p.view.event(e, s)
 	}
 	if p.much == quiet {
-		p.ending(e, s)
+		p.ending(e)
 		return
 	}
 	say := p.sayer()
@@ -167,18 +166,11 @@ func (p *progress) event(e session.Event, s *session.Session) {
 }
 
 // ending tells what ends an attempt, and nothing else.
-func (p *progress) ending(e session.Event, s *session.Session) {
+func (p *progress) ending(e session.Event) {
 	say := p.sayer()
 	switch b := e.Body.(type) {
 	case session.Checkpointed:
-		head := string(b.Phase)
-		if lap := s.LapName(b.Lap); lap != "" {
-			head = lap + "  " + head
-		}
-		if b.Attempt > 0 {
-			head += fmt.Sprintf("  attempt %d", b.Attempt)
-		}
-		say("%s  %s  checkpoint %d  %s", head, outcome(b), b.Number, b.Code.Short())
+		say("%s  %s  checkpoint %d  %s", b.Phase, outcome(b), b.Number, b.Code.Short())
 	case session.Strayed:
 		sayStrayed(say, b)
 	case session.Voided:
@@ -192,7 +184,7 @@ func (p *progress) ending(e session.Event, s *session.Session) {
 	}
 }
 
-// outcome is what came of an attempt, or what else a checkpoint is for.
+// outcome is what came of an attempt, with its numbers, or what else a checkpoint is for.
 func outcome(b session.Checkpointed) styled {
 	if b.Verdict == "" {
 		return styled{{b.Summary, plain}}

@@ -1,0 +1,40 @@
+package vt
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Open returns both ends of a new pseudo terminal: the test's, and the one that a program gets.
+func Open(columns, rows int) (master, terminal *os.File, err error) {
+	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		return nil, nil, err
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		return nil, nil, err
+	}
+	terminal, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return master, terminal, Resize(master, columns, rows)
+}
+
+// Resize makes a terminal as large as that.
+func Resize(master *os.File, columns, rows int) error {
+	return unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)})
+}
+
+// Echoes reports whether a terminal shows what is typed.
+func Echoes(master *os.File) (bool, error) {
+	t, err := unix.IoctlGetTermios(int(master.Fd()), unix.TCGETS)
+	return err == nil && t.Lflag&unix.ECHO != 0, err
+}

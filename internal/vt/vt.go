@@ -1,0 +1,157 @@
+// Package vt is a terminal for tests: what a person would see of what a program prints.
+package vt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Screen understands what wfs writes to terminals: characters of one column, ends of lines, moving up, erasing to the end
+// of line and screen, colours and private modes (which change nothing here). Anything else is shown in brackets, so that a
+// test sees it. What scrolls off at the top is kept.
+type Screen struct {
+	mu            sync.Mutex
+	columns, rows int
+	above         []string
+	lines         [][]rune
+	x, y          int
+	rest          []byte // an unfinished sequence or character
+}
+
+// New returns an empty screen.
+func New(columns, rows int) *Screen {
+	s := &Screen{columns: columns, rows: rows}
+	s.lines = make([][]rune, rows)
+	return s
+}
+
+// Write takes what a program prints.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data := append(s.rest, p...)
+	for len(data) > 0 {
+		n := s.take(data)
+		if n == 0 {
+			break
+		}
+		data = data[n:]
+	}
+	s.rest = slices.Clone(data)
+	return len(p), nil
+}
+
+// take understands what stands at the beginning, and returns its length, 0 when more must come.
+func (s *Screen) take(data []byte) int {
+	switch data[0] {
+	case '\r':
+		s.x = 0
+		return 1
+	case '\n':
+		s.down()
+		return 1
+	case '\a':
+		return 1
+	case '\x1b':
+		return s.sequence(data)
+	}
+	if !utf8.FullRune(data) {
+		return 0
+	}
+	r, n := utf8.DecodeRune(data)
+	s.put(r)
+	return n
+}
+
+func (s *Screen) sequence(data []byte) int {
+	if len(data) < 2 {
+		return 0
+	}
+	if data[1] != '[' {
+		s.show("[ESC " + string(data[1:2]) + "]")
+		return 2
+	}
+	end := 2
+	for end < len(data) && (data[end] < 0x40 || data[end] > 0x7e) {
+		end++
+	}
+	if end == len(data) {
+		return 0
+	}
+	words := string(data[2:end])
+	n, err := strconv.Atoi(words)
+	if words == "" {
+		n, err = 1, nil
+	}
+	switch {
+	case data[end] == 'm', strings.HasPrefix(words, "?") && (data[end] == 'h' || data[end] == 'l'):
+	case data[end] == 'A' && err == nil:
+		s.y = max(0, s.y-n)
+	case data[end] == 'K' && words == "":
+		s.erase(s.y, s.x)
+	case data[end] == 'J' && words == "":
+		s.erase(s.y, s.x)
+		for y := s.y + 1; y < s.rows; y++ {
+			s.lines[y] = nil
+		}
+	default:
+		s.show("[" + words + string(data[end:end+1]) + "]")
+	}
+	return end + 1
+}
+
+func (s *Screen) erase(y, from int) {
+	if from < len(s.lines[y]) {
+		s.lines[y] = s.lines[y][:from]
+	}
+}
+
+func (s *Screen) show(text string) {
+	for _, r := range text {
+		s.put(r)
+	}
+}
+
+func (s *Screen) put(r rune) {
+	if s.x == s.columns { // the character after the last column is the first one of the next line
+		s.x = 0
+		s.down()
+	}
+	for len(s.lines[s.y]) <= s.x {
+		s.lines[s.y] = append(s.lines[s.y], ' ')
+	}
+	s.lines[s.y][s.x] = r
+	s.x++
+}
+
+func (s *Screen) down() {
+	if s.y < s.rows-1 {
+		s.y++
+		return
+	}
+	s.above = append(s.above, text(s.lines[0]))
+	s.lines = append(s.lines[1:], nil)
+}
+
+func text(line []rune) string { return strings.TrimRight(string(line), " ") }
+
+// Text is what the screen shows, and what has scrolled off it, without empty lines at the end.
+func (s *Screen) Text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.Clone(s.above)
+	for _, line := range s.lines {
+		all = append(all, text(line))
+	}
+	return strings.TrimRight(strings.Join(all, "\n"), "\n")
+}
+
+// Cursor is where the cursor stands, from 0, and whether the screen holds text at or below it.
+func (s *Screen) Cursor() (column, row int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.x, s.y
+}
