@@ -39,8 +39,18 @@ const (
 // dying is a store whose process dies at one step: it panics, and what comes after the step never happens.
 type dying struct {
 	*gitstate.Repo
-	f  *fixture
-	at step
+	f      *fixture
+	at     step
+	passed *int // so many turns come to their end before; nil for none
+}
+
+// lives reports whether this turn comes to its end.
+func (d dying) lives() bool {
+	if d.passed == nil || *d.passed == 0 {
+		return false
+	}
+	*d.passed--
+	return true
 }
 
 type killed struct{}
@@ -54,7 +64,10 @@ func (d dying) Prepare(ctx context.Context, draft session.Draft, seal func(sessi
 	})
 }
 
-func (d dying) Publish(_ context.Context, p session.Prepared) (session.Settled, error) {
+func (d dying) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
+	if d.lives() {
+		return d.Repo.Publish(ctx, p)
+	}
 	f := d.f
 	f.prepared = p
 	if d.at >= ledgerMoved && d.at <= headMoved {
@@ -167,8 +180,8 @@ func (f *fixture) app() *app {
 func (f *fixture) dies(id session.ID, at step, do func(ctx context.Context, h *engine.Hand) error) {
 	f.t.Helper()
 	a := f.app()
-	defer a.close()
-	a.eng.Store = dying{a.repo, f, at}
+	defer a.gone(id)
+	a.eng.Store = dying{Repo: a.repo, f: f, at: at}
 	defer func() {
 		r := recover()
 		a.repo.Quiet() // a process that dies takes with it what it had begun; this one does not die
@@ -187,6 +200,20 @@ func (f *fixture) dies(id session.ID, at step, do func(ctx context.Context, h *e
 		err = do(ctx, h)
 	}
 	f.t.Fatalf("step %d was not reached: %v", at, err)
+}
+
+// gone gives the locks back as a process does that ends: another test may be about to start a process at this moment,
+// which holds them too until it has become another program.
+func (a *app) gone(id session.ID) {
+	a.close()
+	for range 2000 {
+		_, held, err := a.clone.WorktreeHolder(a.repo.Worktree())
+		_, driven, err2 := a.clone.Driver(id)
+		if !held && !driven || err != nil || err2 != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // What dies.

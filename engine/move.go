@@ -79,7 +79,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		h.keepDoc(name, data)
 	}
 	if err := st.MoveTree(ctx, plan); err != nil {
-		return nil, err
+		return h.lookAgain(ctx, m, err)
 	}
 	return h.arrive(ctx, m, plan.Changes)
 }
@@ -87,72 +87,6 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 // keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.
 func (r *relocation) keeps(s session.Snapshot) bool {
 	return r.stay && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.index)
-}
-
-// arrive makes a move true whose files are in place.
-func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
-	d := session.Draft{NoCode: true, Turn: m.Turn, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
-	moved := session.Moved{MoveStarted: m}
-	var n int64
-	if _, err := h.turn(ctx, d, func(made session.Made) (session.Body, error) {
-		moved.Turn = made.Turn
-		return moved, nil
-	}, func() (err error) {
-		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescue}, h.j.Unclaim(m.Turn.Worktree)
-}
-
-// completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
-// hold edits that were made since.
-func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) error {
-	snap, err := h.snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	if !h.headAsLeft(snap.Head, m.Turn) {
-		return h.giveUpMove(short(nameOf(snap.Head)))
-	}
-	plan, inTheWay := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
-	snap.Raw = plan.Raw
-	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
-	if snap.Tree != m.Turn.Tree || foreign || snap.Raw != "" {
-		if _, err := h.e.Store.Rescue(ctx, h.ID, "found half way through: "+m.Summary, snap, h.e.Clock.Now().Unix()); err != nil {
-			return err
-		}
-	}
-	if foreign { // staged since, and rescued: an index that stayed would take the move back with the next plain commit
-		m.Turn.IndexOld = snap.Index
-	}
-	if inTheWay != nil {
-		return inTheWay
-	}
-	if err := h.e.Store.MoveTree(ctx, plan); err != nil {
-		return err
-	}
-	_, err = h.arrive(ctx, m, plan.Changes)
-	return err
-}
-
-// headAsLeft reports whether HEAD is where a move began, or where it goes to.
-func (h *Hand) headAsLeft(head session.Head, t session.Turn) bool {
-	if t.HeadNew == "" { // within the session's branch
-		return head.Ref == h.S.Branch() && head.Commit == t.HeadOldCommit
-	}
-	name := nameOf(head)
-	return name == t.HeadNew || name == t.HeadOld && head.Commit == t.HeadOldCommit
-}
-
-// giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,
-// and the files are his.
-func (h *Hand) giveUpMove(head string) error {
-	if err := h.append(session.Dropped{Why: "in the middle of the move somebody moved HEAD, which is on " + head, Move: true}); err != nil {
-		return err
-	}
-	return h.j.Unclaim(h.e.Store.Worktree())
 }
 
 // growExclude adds what is ignored now to the session's exclude rules: what was ignored once stays ignored for the

@@ -59,12 +59,12 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 		return err
 	}
 	if found := w.found(); len(found) > 0 {
-		return inTheWay(found)
+		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
 	if raw, err := r.rawOf(ctx, endangered(changes, back)); err != nil {
 		return err
 	} else if raw != m.Raw {
-		return fmt.Errorf("moving the work tree: %w", errRawChanged)
+		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
 	}
 	dir := filepath.Join(r.worktreeDir(), "move")
 	from, to, err := r.throwAway(ctx, m.From, target)
@@ -117,10 +117,24 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 func (r *Repo) checkout(ctx context.Context, dir string, to session.Commit) error {
 	_, err := r.git(ctx, gitOpts{gitDir: dir, write: true}, "-c", "core.splitIndex=false",
 		"checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules", "--detach", string(to), "--")
-	if err != nil {
-		return fmt.Errorf("moving the work tree: %w", err)
+	var refused *GitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && refused.Exit == 1 && unexpected(refused.Stderr):
+		return fmt.Errorf("moving the work tree: %w: %w", session.ErrTouched, err)
 	}
-	return nil
+	return fmt.Errorf("moving the work tree: %w", err)
+}
+
+// unexpected reports whether git refuses a checkout because a file is not what its index says, or is not in it at all.
+func unexpected(stderr string) bool {
+	for _, s := range []string{"would be overwritten by checkout", "would be removed by checkout", "would lose untracked files", "not uptodate"} {
+		if strings.Contains(stderr, s) {
+			return true
+		}
+	}
+	return false
 }
 
 func inTheWay(list []session.Skip) error {
@@ -251,7 +265,7 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the work tree is not what it was moved to: %q differ; was it written to meanwhile?", wrong[:min(5, len(wrong))])
+		return fmt.Errorf("the work tree is not what it was moved to: %q differ: %w", wrong[:min(5, len(wrong))], session.ErrTouched)
 	}
 	return nil
 }

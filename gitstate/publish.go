@@ -120,7 +120,7 @@ func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (sessi
 	if here && state.head == foreignPart {
 		settled.HeadForeign = state.headNow
 	}
-	if here && t.Index != "" && state.indexPending() {
+	if here && t.Index != "" && state.indexPending(t) && (state.headMove || state.headNow == session.BranchOf(id)) { // else somebody has gone elsewhere: his
 		if err := r.settleIndex(ctx, t, state); err != nil {
 			return settled, err
 		}
@@ -184,13 +184,14 @@ type turnState struct {
 }
 
 // indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all of those
-// are done it is done as well; and when somebody moved on, what he has staged since is his.
-func (s turnState) indexPending() bool {
+// are done it is done as well, unless somebody took HEAD there in the middle of the move; and when somebody moved on, what
+// he has staged since is his.
+func (s turnState) indexPending(t session.Turn) bool {
 	if len(s.foreign) > 0 || s.head == foreignPart {
 		return false
 	}
 	nothingElse := len(s.pending) == 0 && s.moved == 0 && !s.headMove
-	return len(s.pending) > 0 || s.head == oldPart || nothingElse
+	return len(s.pending) > 0 || s.head == oldPart || nothingElse || s.headMove && t.IndexOld != ""
 }
 
 func (r *Repo) examine(ctx context.Context, t session.Turn) (turnState, error) {

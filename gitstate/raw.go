@@ -21,9 +21,6 @@ import (
 // deletes a file whose bytes a checkout would not write again, those bytes are kept as they are, in a tree of such files
 // beside that of the snapshot; and a move back writes them.
 
-// errRawChanged says that a file which git converts was written to between plan and move.
-var errRawChanged = errors.New("a file was written to meanwhile")
-
 // Raw keeps the bytes of those files that a plan's move overwrites or deletes and that no checkout of From would write
 // again: a tree of them, durable, "" for none. Nothing refers to that tree yet.
 func (r *Repo) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
@@ -171,7 +168,7 @@ func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error
 	}
 	for i, f := range raw {
 		if raw[i].id = ids[f.path]; raw[i].id == "" {
-			return "", fmt.Errorf("%q: %w", f.path, errRawChanged)
+			return "", fmt.Errorf("%q: %w", f.path, session.ErrTouched)
 		}
 	}
 	index := filepath.Join(dir, "index")
@@ -368,7 +365,7 @@ func (r *Repo) writeRawFile(ctx context.Context, root *os.Root, f rawFile) error
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return errRawChanged
+		return session.ErrTouched
 	}
 	if err := root.Remove(path); err != nil {
 		return err

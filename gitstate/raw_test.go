@@ -179,7 +179,7 @@ func TestMoveSeesRawEdits(t *testing.T) {
 		t.Fatal(m.Raw, err)
 	}
 	r.write("f.t", "a\r\n")
-	if err := r.MoveTree(ctx, m); !errors.Is(err, errRawChanged) || r.read("f.t") != "a\r\n" {
+	if err := r.MoveTree(ctx, m); !errors.Is(err, session.ErrTouched) || r.read("f.t") != "a\r\n" {
 		t.Errorf("moved over it: %v", err)
 	}
 }

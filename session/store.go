@@ -1,5 +1,11 @@
 package session
 
+import "errors"
+
+// ErrTouched says that files were written to while they were being moved. Whoever moves them may look again, keep what is
+// there now, and go on.
+var ErrTouched = errors.New("a file was written to meanwhile")
+
 // Head says where a work tree's HEAD is.
 type Head struct {
 	Ref    string `json:"ref,omitempty"` // full name, "" when detached

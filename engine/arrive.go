@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// arrive makes a move true whose files are in place.
+func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
+	left, err := h.overtaken(ctx, m.Turn.Refs)
+	if err != nil {
+		return nil, err
+	}
+	d := session.Draft{NoCode: true, Turn: m.Turn, Anchors: left, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
+	moved := session.Moved{MoveStarted: m}
+	var n int64
+	if _, err := h.turn(ctx, d, func(made session.Made) (session.Body, error) {
+		moved.Turn = made.Turn
+		return moved, nil
+	}, func() (err error) {
+		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: moved}, string(m.How), m.Summary, m.Undoes, moved.Turn))
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescue}, h.j.Unclaim(m.Turn.Worktree)
+}
+
+// completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
+// hold edits that were made since.
+func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Relocated, error) {
+	snap, err := h.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !h.headAsLeft(snap.Head, m.Turn) {
+		return nil, h.giveUpMove(short(nameOf(snap.Head)))
+	}
+	plan, inTheWay := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
+	snap.Raw = plan.Raw
+	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
+	if snap.Tree != m.Turn.Tree || foreign || snap.Raw != "" {
+		if _, err := h.e.Store.Rescue(ctx, h.ID, "found half way through: "+m.Summary, snap, h.e.Clock.Now().Unix()); err != nil {
+			return nil, err
+		}
+	}
+	if foreign { // staged since, and rescued: an index that stayed would take the move back with the next plain commit
+		m.Turn.IndexOld = snap.Index
+	}
+	if inTheWay != nil {
+		return nil, inTheWay
+	}
+	if err := h.e.Store.MoveTree(ctx, plan); err != nil {
+		return nil, err
+	}
+	return h.arrive(ctx, m, plan.Changes)
+}
+
+// lookAgain carries a move on whose files somebody wrote to after they had been kept: what is there now is kept as well.
+// An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only; then the next command
+// goes on.
+func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) (*Relocated, error) {
+	const tries = 3
+	for range tries {
+		if !errors.Is(err, session.ErrTouched) {
+			break
+		}
+		var r *Relocated
+		if r, err = h.completeMove(ctx, m); err == nil && r == nil {
+			err = &session.Refusal{Code: session.RefuseMoved, Message: "somebody moved HEAD in the middle of this, and it was given up: " + m.Summary, Hint: "wfs status"}
+		}
+		if err == nil {
+			return r, nil
+		}
+	}
+	return nil, err
+}
+
+// overtaken are the commits that refs are moved away from and that the session's ledger does not lead to: commits that
+// somebody made on its branch, and that no checkpoint has adopted. No other ref need lead to them.
+func (h *Hand) overtaken(ctx context.Context, refs []session.RefMove) ([]session.Commit, error) {
+	var list []session.Commit
+	for _, m := range refs {
+		known := func(c session.Checkpoint) bool { return c.Code == m.Old }
+		if m.Old == "" || slices.ContainsFunc(h.S.Checkpoints, known) {
+			continue
+		}
+		kept, err := h.e.Store.IsAncestor(ctx, m.Old, h.Tip)
+		if err != nil {
+			return nil, err
+		}
+		if !kept {
+			list = append(list, m.Old)
+		}
+	}
+	return list, nil
+}
+
+// headAsLeft reports whether HEAD is where a move began, or where it goes to.
+func (h *Hand) headAsLeft(head session.Head, t session.Turn) bool {
+	if t.HeadNew == "" { // within the session's branch
+		return head.Ref == h.S.Branch() && head.Commit == t.HeadOldCommit
+	}
+	name := nameOf(head)
+	return name == t.HeadNew || name == t.HeadOld && head.Commit == t.HeadOldCommit
+}
+
+// giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,
+// and the files are his.
+func (h *Hand) giveUpMove(head string) error {
+	if err := h.append(session.Dropped{Why: "in the middle of the move somebody moved HEAD, which is on " + head, Move: true}); err != nil {
+		return err
+	}
+	return h.j.Unclaim(h.e.Store.Worktree())
+}
