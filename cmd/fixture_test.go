@@ -274,6 +274,9 @@ func (f *fixture) dirty() {
 	}
 }
 
+func dirty(f *fixture)       { f.dirty() }
+func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
+
 // try runs a command and returns its output and exit code, -1 when a signal ended it.
 func (f *fixture) try(env []string, args ...string) (string, int) {
 	f.t.Helper()

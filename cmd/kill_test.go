@@ -33,9 +33,6 @@ type deed struct {
 	outlive func(f *fixture)
 }
 
-func dirty(f *fixture)       { f.dirty() }
-func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
-
 const crlf = "one\r\ntwo\r\n"
 
 // lineEnds makes a checkpoint of a file whose bytes git does not keep.
@@ -54,14 +51,6 @@ func (f *fixture) lineEndsKept() {
 	f.write(".git/raw", crlf)
 	if !f.reachable()[f.ok("git", "hash-object", "--no-filters", ".git/raw")] {
 		f.t.Error("the bytes of a file that git converts are lost")
-	}
-}
-
-// onThree checks the end of a new: HEAD is on the new session's branch. Typed again it may be a second one.
-func onThree(f *fixture) {
-	f.t.Helper()
-	if h := f.head(); !strings.HasPrefix(h, "refs/heads/wfs/three") {
-		f.t.Errorf("HEAD is on %s", h)
 	}
 }
 

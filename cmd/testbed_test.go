@@ -137,17 +137,6 @@ func (d density) points(n int, seed uint32) []int {
 	return list
 }
 
-// chosen reports whether a name is in the list of an environment variable, or there is none.
-func chosen(variable, name string) bool {
-	list := os.Getenv(variable)
-	for one := range strings.SplitSeq(list, ",") {
-		if one == name {
-			return true
-		}
-	}
-	return list == ""
-}
-
 // sweptDeeds are those that WFS_SWEEP_DEED names, separated by commas, or all.
 func sweptDeeds(t *testing.T) []deed {
 	t.Helper()
