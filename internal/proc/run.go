@@ -145,7 +145,7 @@ func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 	var dog *watchdog
 	if s.Signs != nil {
 		m.idle, m.beat = 0, min(m.beat, max(s.Signs.settle()/20, poll))
-		dog = &watchdog{signs: s.Signs, idle: s.Idle, beat: m.beat}
+		dog = &watchdog{signs: s.Signs, idle: s.Idle, beat: m.beat, output: last.Load()}
 	}
 	beat := time.NewTicker(m.beat)
 	defer beat.Stop()
