@@ -14,6 +14,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
 		"wfs":        func() { os.Exit(Main(System())) },
 		"wfs-tracer": func() { os.Exit(tracerMain()) },
+		// A command where no file has locks.
+		"wfs-without-locks": func() { os.Exit(noLocksMain()) },
 	})
 }
 

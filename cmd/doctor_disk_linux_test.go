@@ -1,0 +1,71 @@
+package cmd
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// small lets a shell script run in a copy of the repository on a file system of its own, which is made with options such
+// as size=64m. It skips the test where nobody may mount.
+func (f *fixture) small(options, script string) (string, int) {
+	f.t.Helper()
+	const mounted = `mount -t tmpfs -o "$0" none "$1" && shift && `
+	dir := f.t.TempDir()
+	if out, err := exec.Command("unshare", "-rm", "sh", "-c", mounted+"true", options, dir).CombinedOutput(); err != nil {
+		f.t.Skipf("no file system of its own: %v: %s", err, out)
+	}
+	all := `set -e; mount -t tmpfs -o "$0" none "$1"; cp -a "$2" "$1/repo"; cd "$1/repo"; ` + script
+	return f.try(nil, "unshare", "-rm", "sh", "-c", all, options, dir, f.dir)
+}
+
+// TestDoctorLittleSpace: a file system that is almost full is named before anything fails.
+func TestDoctorLittleSpace(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	for options, says := range map[string]string{
+		"size=100m":                "are left on this file system; a checkpoint may fail, and then nothing is moved. Type: wfs gc",
+		"size=1g,nr_inodes=2000":   "more files can be made on this file system; a checkpoint may fail, and then nothing is moved. Type: git gc",
+		"size=1g,nr_inodes=100000": "",
+	} {
+		out, exit := f.small(options, "wfs doctor")
+		if exit != exitOK || says != "" && !strings.Contains(out, says) || says == "" && strings.Contains(out, "on this file system") {
+			t.Errorf("%s: exit %d: %s", options, exit, out)
+		}
+	}
+}
+
+// TestBar09FullDisk fills a real disk, by bytes and by files: the checkpoint fails and says why, nothing is lost or half
+// made, sessions can be read, and once there is room again the same command succeeds.
+func TestBar09FullDisk(t *testing.T) {
+	t.Parallel()
+	for options, fill := range map[string]string{
+		"size=24m":                `dd if=/dev/zero of=../full bs=4k 2> /dev/null || true`,
+		"size=256m,nr_inodes=900": `mkdir ../full; (cd ../full; seq 1000 | xargs touch 2> /dev/null || true)`,
+	} {
+		t.Run(options, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.write("untracked.txt", strings.Repeat("something that is nowhere else\n", 1000))
+			out, exit := f.small(options, `
+wfs trust --yes > ../said; wfs trust one --yes > ../said
+before=$(git for-each-ref)
+`+fill+`
+! wfs checkpoint 2>&1 || exit 11
+test "$before" = "$(git for-each-ref)" || exit 12
+wfs status || exit 13
+wfs doctor || exit 14
+rm -rf ../full
+wfs checkpoint || exit 15
+git cat-file -e wfs/one:untracked.txt || exit 16
+git fsck --full --strict || exit 17
+test -z "$(git status --porcelain)" || exit 18
+test -z "$(find .git -name '*.lock' -size +0 -path '*/refs/*')" || exit 19
+`)
+			if exit != 0 {
+				t.Fatalf("exit %d: %s", exit, out)
+			}
+			holds(t, out, "no space left on device", "on this file system")
+		})
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package cmd
+
+func noLocksMain() int { return 1 }
