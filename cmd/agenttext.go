@@ -35,11 +35,12 @@ func agentText(e agents.Event, all bool) string {
 	case agents.Thinking:
 		return safetext.Line("thinks: "+cmp.Or(e.Text, "…"), shownLine)
 	case agents.ToolResult:
-		word := "< "
-		if e.Failed {
-			word = "< failed: "
+		switch text := safetext.Line(e.Text, shownLine); {
+		case e.Failed:
+			return "< failed: " + cmp.Or(text, toolName(e.Tool))
+		case text != "":
+			return "< " + text
 		}
-		return word + safetext.Line(cmp.Or(e.Text, toolName(e.Tool)), shownLine)
 	case agents.Usage:
 		return "used: " + spentText(e.Spent)
 	case agents.Result:

@@ -189,7 +189,7 @@ func outcome(b session.Checkpointed) styled {
 	if b.Verdict == "" {
 		return styled{{b.Summary, plain}}
 	}
-	return append(verdict(b.Verdict), span{": " + b.Summary, plain})
+	return append(verdict(b.Verdict), span{": " + strings.TrimPrefix(b.Summary, string(b.Verdict)+": "), plain})
 }
 
 func ranAs(r session.RunResult) string {

@@ -27,12 +27,16 @@ type showJSON struct {
 }
 
 func (a *app) showCmd() *cobra.Command {
-	return &cobra.Command{
+	var run bool
+	c := &cobra.Command{
 		Use: "show [SESSION | CHECKPOINT]", Short: "a session's story, or one checkpoint with its evidence",
 		Long: `Show tells a session's story, or what is known of one checkpoint: the verdict, every gate's result, the tests, and
 where the logs of the run are. A checkpoint is named by its number, as cp-0007, as SESSION@7, or by its commit; auto, or
-SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.`,
-		Example: "  wfs show\n  wfs show 7\n  wfs show auto\n  wfs show csv-export@7 --json",
+SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.
+
+With --run it tells what the agent did, step by step: in the attempt that a checkpoint was made of, or in the newest run of
+the session. That comes from logs on this machine, outside Git, which wfs gc removes one day.`,
+		Example: "  wfs show\n  wfs show 7\n  wfs show 7 --run                what did the agent do there?\n  wfs show auto\n  wfs show csv-export@7 --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -47,6 +51,9 @@ SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.`,
 			if len(args) == 1 {
 				id, n, err := a.address(ctx, args[0])
 				if err == nil {
+					if run {
+						return a.showRun(ctx, id, n)
+					}
 					return a.showCheckpoint(ctx, id, n)
 				}
 				if strings.Contains(args[0], "@") {
@@ -59,6 +66,9 @@ SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.`,
 			id, err := a.resolve(ctx, first(args))
 			if err != nil {
 				return err
+			}
+			if run {
+				return a.showRun(ctx, id, -1)
 			}
 			v, err := a.view(ctx, id)
 			if err != nil {
@@ -82,6 +92,8 @@ SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&run, "run", false, "tell what the agent did, step by step")
+	return c
 }
 
 func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
