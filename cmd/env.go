@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/wfs-dev/wfs/engine"
 )
 
 // Env is everything that comes from outside: the one place where the clock, chance, the environment and the working
@@ -85,6 +87,14 @@ func parseNow(s string) (time.Time, error) {
 		return time.Unix(n, 0).UTC(), nil
 	}
 	return time.Parse(time.RFC3339, s)
+}
+
+// day is the day that a time is in, by the clock of this machine.
+func (e Env) day(t time.Time) engine.Day {
+	t = t.In(e.Now().Location())
+	y, m, d := t.Date()
+	from := time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+	return engine.Day{From: from.Unix(), To: from.AddDate(0, 0, 1).Unix()}
 }
 
 // get returns a variable of the environment, "" when it is not set.

@@ -26,6 +26,8 @@ type newOptions struct {
 	worktree                          bool // in a work tree of its own
 	dir                               string
 
+	budget workflows.Budget
+
 	keep      *workflows.Agent // of a session that is pinned anew
 	keepTyped bool             // it was typed, and is not the configuration's
 }
@@ -75,6 +77,7 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 	f.StringVar(&o.agent, "agent", "", "`command` that works in the phases, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
+	budgetFlags(f, &o.budget)
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
 	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes behind with your branch")
 	f.BoolVar(&o.worktree, "worktree", false, "in a work tree of its own; this one stays as it is")

@@ -65,7 +65,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string) error {
 	if err != nil {
 		return err
 	}
-	s, kept := a.takeIn(ctx, id)
+	s, kept := a.takeIn(ctx, "wfs note", id)
 	if s == nil {
 		s = &v.Session
 	}
@@ -95,16 +95,16 @@ func (a *app) leaveNote(ctx context.Context, text, name string) error {
 }
 
 // takeIn takes in what waits in a session's inbox, if nobody drives it. The error says why not; the requests wait on.
-func (a *app) takeIn(ctx context.Context, id session.ID) (*session.Session, error) {
+func (a *app) takeIn(ctx context.Context, command string, id session.ID) (*session.Session, error) {
 	if who, held, err := a.clone.Driver(id); err != nil {
 		return nil, err
 	} else if held {
 		return nil, &registry.HeldError{Holder: who, What: "session " + string(id) + " is driven", At: a.env.Now().Unix()}
 	}
-	if err := a.beginAt(ctx, "wfs note", string(id), true); err != nil {
+	if err := a.beginAt(ctx, command, string(id), true); err != nil {
 		return nil, err
 	}
-	if err := a.hold("wfs note", id); err != nil {
+	if err := a.hold(command, id); err != nil {
 		return nil, err
 	}
 	h, err := a.take(ctx, id)

@@ -63,6 +63,7 @@ func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOption
 	}
 	b.Plan, b.Workflow, b.Exclude = plan, text, guardText(&settings.Config)
 	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
+	b.Created.Budget = o.budget
 	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.goal, w.Name, w.Start
 	b.Created.Laps, b.Created.Agent = w.Laps != nil, agentName(&plan.Agent)
 	return b, nil

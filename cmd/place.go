@@ -112,6 +112,11 @@ func forSession(command string, id session.ID) string {
 	for i, part := range parts {
 		verb, rest, _ := strings.Cut(strings.TrimPrefix(part, "wfs "), " ")
 		switch verb {
+		case "budget":
+			if rest, set := strings.CutPrefix(rest, "set "); set {
+				parts[i] = "wfs budget set " + string(id) + " " + rest
+				continue
+			}
 		case "run", "attach", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status":
 		default:
 			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)

@@ -71,6 +71,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		NewRunID: func(id session.ID, number int) string {
 			return fmt.Sprintf("%s-%04d-%s", id, number, a.env.newID(4))
 		},
+		Day:     func(t time.Time) engine.Day { return a.env.day(t) },
 		Cut:     a.signals.why,
 		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
 		Version: Version,

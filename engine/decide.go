@@ -20,6 +20,8 @@ type Facts struct {
 	Ignore      bool                // processes of a run that are still alive after it
 	Stop        string              // id of a request to stop, once the present attempt has its checkpoint
 	Cut         session.Interrupted // what interrupts the run now
+	Day         Day                 // that it is
+	Elsewhere   Elsewhere           // what other sessions did
 }
 
 // Effect is the one thing to do next.
@@ -145,16 +147,23 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint})
 	}
+	warn, over := budget(s, p, f)
+	if over != nil {
+		return stop(*over)
+	}
 	if f.Stop != "" {
 		return stop(stopped(f))
 	}
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
 		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as asked", f.Started, plural(f.Started, "attempt", "attempts"))})
 	}
-	return Decision{Effect: EffectRun, Events: []session.Body{session.AttemptStarted{
+	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
+		return Decision{Events: append(warn, *w), Effect: EffectAgain}
+	}
+	return Decision{Effect: EffectRun, Events: append(warn, session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
 		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen,
-	}}}
+	})}
 }
 
 // question is what a phase asks the person whose work it is: the first line of its brief.

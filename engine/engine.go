@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -42,6 +43,8 @@ type Engine struct {
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
 	NewRunID   func(id session.ID, number int) string
+	// Day is the day that a time is in, by the clock of the machine. Nil: that of UTC.
+	Day func(time.Time) Day
 	// Tell is called after each event is durable. It may be nil.
 	Tell func(session.Event, *session.Session)
 	// Saving begins to call save every now and then, while somebody works, until end is called; that waits for what goes
@@ -181,6 +184,7 @@ type Hand struct {
 	stop    string         // id of the request to stop that this run has found
 	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
 	GivenBack int
+	scopes    func() []Scope // of its budget, since it last looked at other sessions
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.

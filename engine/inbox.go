@@ -32,6 +32,11 @@ func (h *Hand) Hear() error {
 				return err
 			}
 			h.e.hit("inbox/heard")
+		case r.Kind == session.RequestBudget:
+			if err := h.append(session.BudgetSet{Budget: *r.Budget, Request: r.ID}); err != nil {
+				return err
+			}
+			h.e.hit("inbox/heard")
 		case r.Kind == session.RequestNote:
 			if err := h.append(session.Noted{Text: r.Text, Request: r.ID}); err != nil {
 				return err

@@ -59,6 +59,11 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 				return err
 			}
 			f.Tree = snap.Tree
+			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit && waited(w, f.Now) {
+				if err := h.lookElsewhere(work, &f); err != nil {
+					return err
+				}
+			}
 		}
 		open := h.S.Open
 		d := Decide(&h.S, h.Plan, f)
@@ -246,8 +251,10 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	if err := h.beginSaving(nil); err != nil {
 		return false, err
 	}
-	res, err := h.e.Works.Run(ctx, session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
-		Conversation: h.conversation(ph)})
+	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
+		Conversation: h.conversation(ph)}
+	h.leave(&req)
+	res, err := h.e.Works.Run(ctx, req)
 	h.endSaving()
 	if tampered, e := h.lookAround(work, before, locked); e != nil || tampered {
 		return true, errors.Join(err, e)

@@ -115,7 +115,13 @@ func parseRequest(data []byte) (r requestFile, ok bool) {
 	if json.Unmarshal(data, &r) != nil || r.V < 1 {
 		return r, false
 	}
-	return r, r.V > FormatVersion || r.Kind == session.RequestNote || r.Kind == session.RequestStop || r.Kind == session.RequestAllow
+	switch r.Kind {
+	case session.RequestNote, session.RequestStop, session.RequestAllow:
+		return r, true
+	case session.RequestBudget:
+		return r, r.Budget != nil || r.V > FormatVersion
+	}
+	return r, r.V > FormatVersion
 }
 
 // requestNames lists the ids of all requests in an inbox, in order.

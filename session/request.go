@@ -1,5 +1,7 @@
 package session
 
+import "github.com/wfs-dev/wfs/workflows"
+
 // Request is what somebody asks of a session that another process may be driving. It waits in the clone's inbox until
 // the process that writes to the session takes it in.
 type Request struct {
@@ -12,6 +14,8 @@ type Request struct {
 	// Paths are let in, or with Revoked held out again.
 	Paths   []string `json:"paths,omitempty"`
 	Revoked bool     `json:"revoked,omitempty"`
+	// Budget are caps to set.
+	Budget *workflows.Budget `json:"budget,omitempty"`
 }
 
 // RequestKind says what is asked for.
@@ -21,6 +25,8 @@ const (
 	RequestNote  RequestKind = "note"  // a person's word for the next attempts
 	RequestStop  RequestKind = "stop"  // end the run once the present attempt has its checkpoint
 	RequestAllow RequestKind = "allow" // let paths in that are held out, before the next attempt
+	// RequestBudget sets caps, before the next attempt.
+	RequestBudget RequestKind = "budget"
 )
 
 // maxHeard bounds the memory of requests. One is removed right after its event is durable, and nothing else is done

@@ -201,6 +201,9 @@ func (s *Session) applyUsage(e Event) bool {
 		s.Spent.RunMillis += b.Millis
 	case BudgetSet:
 		s.Budget = b.Budget.Over(s.Budget)
+		if s.Status == StatusBlocked && s.Blocked.Reason == BlockBudget {
+			s.Status, s.Blocked, s.Why = StatusPaused, nil, "the budget was set"
+		}
 		s.hear(b.Request)
 	case BudgetWarned:
 		warned := append(slices.Clone(s.Warned), b.Key)

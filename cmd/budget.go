@@ -1,0 +1,260 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// budgetJSON is what was used up, and what may be.
+type budgetJSON struct {
+	Version int                  `json:"version"`
+	Session session.ID           `json:"session"`
+	Scopes  []scopeJSON          `json:"scopes"`
+	Phases  []session.PhaseUsage `json:"phases,omitempty"` // by phase and lap
+	Calls   callsJSON            `json:"calls"`
+}
+
+// scopeJSON is one thing that caps are on.
+type scopeJSON struct {
+	Scope string             `json:"scope"`           // session, phase, day
+	Phase string             `json:"phase,omitempty"` // with phase: the present one
+	Lap   int                `json:"lap,omitempty"`
+	From  *time.Time         `json:"from,omitempty"` // with day: its beginning
+	Used  session.Usage      `json:"used"`
+	Cap   workflows.Cap      `json:"cap"`
+	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
+	Over  []string           `json:"reached,omitempty"`
+	scope *engine.Scope      // what the table is made of
+}
+
+// callsJSON is how often agents were started in the clone lately.
+type callsJSON struct {
+	LastHour int        `json:"last_hour"`
+	PerHour  int        `json:"per_hour,omitempty"` // none: there is no limit
+	Next     *time.Time `json:"next,omitempty"`     // when the limit is reached: another one may begin then
+}
+
+func (a *app) budgetCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "budget [SESSION]", Short: "what was used up, what may be, and what is left",
+		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps leave, and the same for
+its present phase, and for today in all sessions of this clone. Money is what agents report. What is spent is spent:
+going back to an earlier checkpoint gives nothing back.
+
+Caps come from budget: in the configuration as it was when the session began, and from wfs new --budget-usd and wfs
+budget set. It writes nothing and takes no lock.`,
+		Example: `  wfs budget
+  wfs budget csv-export --json
+  wfs budget set --usd 40
+  wfs budget set csv-export --day-usd 100 --phase-attempts 20`,
+		Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.budget(c.Context(), first(args)) },
+	}
+	c.AddCommand(a.budgetSetCmd())
+	return c
+}
+
+func (a *app) budget(ctx context.Context, name string) error {
+	v, err := a.openView(ctx, name)
+	if err != nil {
+		return err
+	}
+	j, err := a.budgetOf(ctx, v)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	a.sayBudget(&v.Session, j)
+	return nil
+}
+
+// budgetOf collects what a session and its clone have used up.
+func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
+	s := &v.Session
+	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.PhaseUsage}
+	plan, err := a.planAt(ctx, v)
+	if err != nil {
+		return j, err
+	}
+	day := a.eng.Today()
+	others, err := a.eng.Elsewhere(ctx, s.ID, day)
+	if err != nil {
+		return j, err
+	}
+	b := engine.BudgetOf(s, plan)
+	for _, scope := range engine.Scopes(s, b, day, others.Used) {
+		x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
+		switch scope.Name {
+		case "phase":
+			if s.Phase == workflows.Done {
+				continue
+			}
+			x.Phase, x.Lap = string(s.Phase), s.Lap
+		case "day":
+			from := time.Unix(day.From, 0).UTC()
+			x.From = &from
+		}
+		for _, l := range scope.Lines() {
+			if x.Left == nil {
+				x.Left = map[string]float64{}
+			}
+			x.Left[l.What] = max(0, math.Round((l.Cap-l.Spent)*1e6)/1e6)
+			if engine.Reached(l) {
+				x.Over = append(x.Over, l.What)
+			}
+		}
+		j.Scopes = append(j.Scopes, x)
+	}
+	now := a.env.Now()
+	calls := engine.CallsWithin(append(others.Calls, s.Calls...), now)
+	j.Calls = callsJSON{LastHour: len(calls), PerHour: engine.CallsPerHour(b)}
+	if n := len(calls) - j.Calls.PerHour; j.Calls.PerHour > 0 && n >= 0 {
+		at := time.Unix(calls[n]+engine.CallWindow, 0).UTC()
+		j.Calls.Next = &at
+	}
+	return j, nil
+}
+
+// planAt reads the plan of a session.
+func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
+	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
+	if err != nil {
+		return nil, err
+	}
+	return workflows.DecodePlan(data)
+}
+
+func (a *app) sayBudget(s *session.Session, j budgetJSON) {
+	a.short("%s  %s", s.ID.Display(), s.Headline())
+	rows := [][]cell{{{"", plain}, {"", plain}, {"used", plain}, {"cap", plain}, {"left", plain}}}
+	for _, x := range j.Scopes {
+		name := x.Scope
+		switch x.Scope {
+		case "phase":
+			name = x.Phase
+			if lap := s.LapName(x.Lap); lap != "" {
+				name += ", " + lap
+			}
+		case "day":
+			name = "today, all sessions"
+		}
+		for _, row := range x.rows() {
+			rows = append(rows, append([]cell{{name, plain}}, row...))
+			name = ""
+		}
+	}
+	a.wholeTable(rows)
+	text := fmt.Sprintf("agents were started %d %s within the last hour", j.Calls.LastHour, plural(j.Calls.LastHour, "time", "times"))
+	if j.Calls.PerHour > 0 {
+		text += fmt.Sprintf(", and may be %d times", j.Calls.PerHour)
+	}
+	if j.Calls.Next != nil {
+		text += "; the next one at " + j.Calls.Next.Format("15:04 UTC")
+	}
+	a.out("%s", text)
+	if u := s.Used; u.Runs > u.Priced {
+		a.out("%d of %d runs of agents told no cost: caps in dollars do not see them, caps in tokens may", u.Runs-u.Priced, u.Runs)
+	}
+	a.sayPhases(s)
+}
+
+// rows are what is used or capped of a scope.
+func (x *scopeJSON) rows() [][]cell {
+	caps := map[string]session.BudgetLine{}
+	for _, l := range x.scope.Lines() {
+		caps[l.What] = l
+	}
+	all := engine.Scope{Name: x.Scope, Used: x.Used, Cap: workflows.Cap{USD: 1, Tokens: 1, Turns: 1, Attempts: 1, Seconds: 1}}
+	var rows [][]cell
+	for _, l := range all.Lines() {
+		name := map[string]string{"usd": "cost", "seconds": "time"}[l.What]
+		if name == "" {
+			name = l.What
+		}
+		c, capped := caps[l.What]
+		if !capped {
+			if l.Spent > 0 || l.What == "usd" {
+				rows = append(rows, []cell{{name, plain}, {amount(l.What, l.Spent), plain}, {"–", plain}, {"", plain}})
+			}
+			continue
+		}
+		colour, left := plain, amount(c.What, max(0, c.Cap-c.Spent))
+		switch {
+		case engine.Reached(c):
+			colour, left = bad, "nothing"
+		case c.Spent >= 0.8*c.Cap:
+			colour = notable
+		}
+		rows = append(rows, []cell{{name, plain}, {amount(c.What, c.Spent), plain}, {amount(c.What, c.Cap), plain}, {left, colour}})
+	}
+	return rows
+}
+
+// amount is a number in a column that says what it is of.
+func amount(what string, n float64) string {
+	switch what {
+	case "usd":
+		return fmt.Sprintf("$%.2f", n)
+	case "seconds":
+		return lasting(time.Duration(n * float64(time.Second)))
+	case "tokens":
+		return thousands(int64(n))
+	}
+	return strconv.FormatFloat(n, 'f', 0, 64)
+}
+
+// thousands groups digits: 1,234,567.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// sayPhases sums up by phase what all laps used.
+func (a *app) sayPhases(s *session.Session) {
+	var names []session.PhaseName
+	sums := map[session.PhaseName]session.Usage{}
+	for _, p := range s.PhaseUsage {
+		if _, known := sums[p.Phase]; !known {
+			names = append(names, p.Phase)
+		}
+		sums[p.Phase] = sums[p.Phase].Plus(p.Usage)
+	}
+	if len(names) == 0 {
+		return
+	}
+	a.out("by phase:")
+	var rows [][]cell
+	for _, name := range names {
+		u := sums[name]
+		rows = append(rows, []cell{{"  " + string(name), plain}, {fmt.Sprintf("$%.2f", u.USD.USD()), plain}, {thousands(u.Tokens.Sum()) + " tokens", plain},
+			{fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), plain}, {lasting(time.Duration(u.Millis) * time.Millisecond), plain}})
+	}
+	a.wholeTable(rows)
+}
+
+// costText says what was used up, "" for nothing: "$0.25, 12,000 tokens".
+func costText(u session.Usage) string {
+	var parts []string
+	if u.USD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", u.USD.USD()))
+	}
+	if n := u.Tokens.Sum(); n > 0 {
+		parts = append(parts, thousands(n)+" tokens")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,173 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// none takes a cap away.
+const none = "none"
+
+// capFlag is one number of a cap, as it is typed.
+type capFlag struct {
+	what string // as in session.BudgetLine
+	set  func(float64)
+}
+
+func (f *capFlag) String() string { return "" } // the help says the same everywhere
+
+func (f *capFlag) Type() string {
+	switch f.what {
+	case "usd":
+		return "dollars"
+	case "seconds":
+		return "duration"
+	}
+	return "number"
+}
+
+func (f *capFlag) Set(text string) error {
+	n, err := parseCap(f.what, text)
+	if err == nil {
+		f.set(n)
+	}
+	return err
+}
+
+// parseCap reads what somebody typed for a cap.
+func parseCap(what, text string) (float64, error) {
+	if text == none {
+		return workflows.NoCap, nil
+	}
+	switch what {
+	case "usd":
+		if usd, err := workflows.ParseUSD(text); err == nil {
+			return usd, nil
+		}
+		return 0, errors.New("it is an amount of dollars, such as 20 or 2.50, or none")
+	case "seconds":
+		if d, err := time.ParseDuration(text); err == nil && d >= time.Second {
+			return d.Seconds(), nil
+		}
+		return 0, errors.New("it is a duration, such as 90m or 8h, or none")
+	}
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil && n > 0 {
+		return float64(n), nil
+	}
+	return 0, errors.New("it is a whole number above nothing, or none")
+}
+
+// capFlags adds the flags of one cap: --usd, --phase-usd and so on.
+func capFlags(f *pflag.FlagSet, prefix, of string, c *workflows.Cap) {
+	for _, x := range []struct {
+		name, what, about string
+		set               func(float64)
+	}{
+		{"usd", "usd", "`dollars`", func(n float64) { c.USD = n }},
+		{"tokens", "tokens", "`number` of tokens", func(n float64) { c.Tokens = int64(n) }},
+		{"turns", "turns", "`number` of turns", func(n float64) { c.Turns = int64(n) }},
+		{"attempts", "attempts", "`number` of attempts", func(n float64) { c.Attempts = int64(n) }},
+		{"time", "seconds", "`duration` of work", func(n float64) { c.Seconds = int64(n) }},
+	} {
+		f.Var(&capFlag{what: x.what, set: x.set}, prefix+x.name, "cap "+of+" at this "+x.about)
+	}
+}
+
+func (a *app) budgetSetCmd() *cobra.Command {
+	var b workflows.Budget
+	c := &cobra.Command{
+		Use: "set [SESSION]", Short: "raise or lower what a session may use up",
+		Long: `Set gives a session other caps than those of its configuration; none takes one away. A session that its budget had
+stopped goes on with wfs run. While a run drives the session, it takes the new caps in before its next attempt.
+
+A cap on a phase is on each phase in one lap. A cap on the day is on all sessions of this clone together: this session
+stops at it, whatever the others may.`,
+		Example: `  wfs budget set --usd 40
+  wfs budget set csv-export --time 12h --attempts none
+  wfs budget set --day-usd 100 --phase-usd 10
+  wfs budget set --calls-per-hour 300`,
+		Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if b == (workflows.Budget{}) {
+				return &usageError{"nothing is to be set", "wfs budget set --usd 40"}
+			}
+			return a.setBudget(c.Context(), first(args), b)
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	capFlags(f, "", "the session", &b.Session)
+	capFlags(f, "phase-", "each phase in one lap", &b.Phase)
+	capFlags(f, "day-", "the day, all sessions together,", &b.Day)
+	f.Var(&capFlag{what: "calls", set: func(n float64) { b.CallsPerHour = int64(n) }}, "calls-per-hour", "let agents be started this `number` of times within an hour")
+	return c
+}
+
+// budgetSetJSON is what `budget set` prints.
+type budgetSetJSON struct {
+	Version int              `json:"version"`
+	Session session.ID       `json:"session"`
+	Budget  workflows.Budget `json:"budget"` // all that was typed for it, -1: no cap
+	Request string           `json:"request,omitempty"`
+	Taken   bool             `json:"taken"`
+	Next    []string         `json:"next"`
+}
+
+func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) error {
+	if a.env.get("WFS_RUN_ID") != "" {
+		return &session.Refusal{Code: session.RefuseUsage, Message: "wfs budget set is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
+	}
+	id, err := a.openNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	if s := &v.Session; s.Status.Final() {
+		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": it spends nothing any more", Hint: "wfs budget " + string(id)}
+	}
+	r, err := a.clone.Post(id, session.Request{Kind: session.RequestBudget, Budget: &b}, a.env.Now(), a.env.newID(4))
+	if err != nil {
+		return err
+	}
+	s, kept := a.takeIn(ctx, "wfs budget set", id)
+	if s == nil {
+		s = &v.Session
+	}
+	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: s.Budget, Request: r.ID, Taken: kept == nil}
+	d, _, err := a.seen(ctx, s)
+	if err != nil {
+		return err
+	}
+	j.Next = d.Next
+	if a.json {
+		return a.answer(j)
+	}
+	var held *registry.HeldError
+	switch {
+	case kept == nil:
+		a.out("the budget of %s is set; wfs budget shows it", id.Display())
+	case errors.As(kept, &held):
+		a.out("asked: %s takes it in before its next attempt", held.Holder.Command)
+	default:
+		a.out("asked: the next wfs run takes it in (not now: %s)", kept)
+	}
+	a.next(j.Next)
+	return nil
+}
+
+// budgetFlags are those of `wfs new`.
+func budgetFlags(f *pflag.FlagSet, b *workflows.Budget) {
+	capFlags(f, "budget-", "the session", &b.Session)
+}
