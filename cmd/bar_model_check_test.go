@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -218,22 +219,29 @@ func orCommit(path string) string {
 // keepsAll checks that what wfs has kept once is still kept.
 func (w *world) keepsAll(after *picture, verb string) {
 	w.t.Helper()
-	args := []string{"git", "rev-list", "--objects"}
+	args, theirs := []string{"git", "rev-list", "--objects"}, []string{}
 	for ref := range after.refs {
+		if strings.HasPrefix(ref, session.BranchPrefix) {
+			theirs = append(theirs, ref) // commits by hand are on a branch again when a deletion is taken back
+		}
 		if strings.HasPrefix(ref, "refs/wfs/") && !strings.HasSuffix(ref, "/auto") && !strings.HasSuffix(ref, "/index") || strings.HasPrefix(ref, "refs/wfs-deleted/") {
 			args = append(args, ref)
 		}
 	}
-	now := map[string]bool{}
-	if len(args) > 3 {
-		for line := range strings.Lines(w.must(w.main, args...)) {
-			id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-			now[id] = true
+	named := func(args []string) map[string]bool {
+		all := map[string]bool{}
+		if len(args) > 3 {
+			for line := range strings.Lines(w.must(w.main, args...)) {
+				id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+				all[id] = true
+			}
 		}
+		return all
 	}
+	now, also := named(args), sync.OnceValue(func() map[string]bool { return named(append(args[:3:3], theirs...)) })
 	if verb != "gc" {
 		for id := range w.kept {
-			if !now[id] {
+			if !now[id] && !also()[id] {
 				w.t.Errorf("not kept any more: %s", id)
 			}
 		}
@@ -290,7 +298,8 @@ func (w *world) agrees(p *picture) {
 // sound asks git whether anything is wrong with the repository.
 func (w *world) sound() {
 	w.t.Helper()
-	for _, args := range [][]string{{"git", "fsck", "--full", "--strict", "--no-dangling"}, {"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
+	// What `git repack -ad` takes away because nothing leads to it stays in the commit-graph that an earlier `git gc` wrote.
+	for _, args := range [][]string{{"git", "-c", "core.commitGraph=false", "fsck", "--full", "--strict", "--no-dangling"}, {"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
 		if _, exit, errs := w.run(w.main, nil, args...); exit != 0 || errs != "" {
 			w.t.Errorf("%s: exit %d: %s", strings.Join(args, " "), exit, errs)
 		}

@@ -16,8 +16,8 @@ import (
 
 // Each auto-save leaves a pack, and holds in it all that is not in the repository otherwise; so the packs of those before
 // it could go. But a pack is everybody's: git does not write again what it finds in one. So a pack goes only when
-// nothing can have come to need it since it was made: it is not one of the newest, no ref, index, HEAD or reflog in the
-// repository says anything else than then, and git has not looked up in it what it was about to write (it sets a pack's
+// nothing can have come to need it since it was made: it is not one of the newest, no ref, index, HEAD, reflog or
+// commit-graph in the repository says anything else than then, and git has not looked up in it what it was about to write (it sets a pack's
 // time when it does). A pack that does not meet this stays for good, as any other.
 
 // autoPack is the pack of one auto-save.
@@ -155,6 +155,11 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 		name, _, _ := strings.Cut(line, " ")
 		if !strings.HasPrefix(name, refsPrefix) || !strings.HasSuffix(name, "/auto") {
 			h.Write([]byte(line))
+		}
+	}
+	for _, graph := range []string{"commit-graph", "commit-graphs/commit-graph-chain"} { // which lists what was reachable
+		if info, err := os.Stat(filepath.Join(r.commonDir, "objects", "info", filepath.FromSlash(graph))); err == nil {
+			fmt.Fprintf(h, "%s %d %d\x00", graph, info.Size(), info.ModTime().UnixNano())
 		}
 	}
 	linked, err := filepath.Glob(filepath.Join(globQuote(r.commonDir), "worktrees", "*"))

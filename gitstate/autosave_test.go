@@ -242,8 +242,9 @@ func TestAutoSavesLeaveWhatOthersNeed(t *testing.T) {
 		"in an index": func(r *testRepo) {
 			r.run("update-index", "--add", "--cacheinfo", "100644,"+r.run("rev-parse", AutoRef(testID)+"^2:b.txt")+",taken.txt")
 		},
-		"under a ref":     func(r *testRepo) { r.run("update-ref", "refs/tags/t", AutoRef(testID)+"^2") },
-		"in another pack": func(r *testRepo) { r.run("gc", "-q", "--prune=now") },
+		"under a ref":       func(r *testRepo) { r.run("update-ref", "refs/tags/t", AutoRef(testID)+"^2") },
+		"in another pack":   func(r *testRepo) { r.run("gc", "-q", "--prune=now") },
+		"in a commit-graph": func(r *testRepo) { r.run("commit-graph", "write", "--reachable") },
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

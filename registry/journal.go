@@ -63,6 +63,11 @@ func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
 	if err := j.load(); err != nil {
 		return nil, err
 	}
+	for _, e := range j.events {
+		if run, ok := e.Body.(session.AttemptStarted); ok && checkName("run", run.RunID) == nil {
+			sweep(filepath.Join(dir, runsName, run.RunID))
+		}
+	}
 	return j, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -485,6 +486,25 @@ func TestSweepsWhatWasBeingWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, c, tip(1))
+	if _, err := os.Lstat(temp); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("still there: %v", err)
+	}
+}
+
+func TestSweepsWhatAKilledRunWasWriting(t *testing.T) {
+	t.Parallel()
+	c := clone(t)
+	j := open(t, c, "")
+	mustAppend(t, j, session.Event{Seq: 1, At: time.Unix(1, 0), Body: session.AttemptStarted{Number: 1, RunID: "auth-0001-dead"}})
+	dir, err := j.RunDir("auth-0001-dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := filepath.Join(dir, durable.TempPrefix+"123")
+	if err := os.WriteFile(temp, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, c, "")
 	if _, err := os.Lstat(temp); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("still there: %v", err)
 	}
