@@ -98,15 +98,6 @@ func (p *place) exits(exit int, args []string, texts ...string) string {
 	return out
 }
 
-func holds(t *testing.T, out string, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(out, text) {
-			t.Errorf("%q is not in:\n%s", text, out)
-		}
-	}
-}
-
 // until waits for something to become true.
 func (p *place) until(what string, is func() bool) {
 	p.t.Helper()
