@@ -227,53 +227,6 @@ func statusCode(s *session.Session) int {
 	return exitOK
 }
 
-// dryRun says what the next attempt would be. It writes nothing.
-func (a *app) dryRun(ctx context.Context, name string) error {
-	v, err := a.openView(ctx, name)
-	if err != nil {
-		return err
-	}
-	plan, err := a.pinnedAt(ctx, v.Tip)
-	if err != nil {
-		return err
-	}
-	s := &v.Session
-	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
-	if a.json {
-		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), gatesOf(plan, s.Phase)})
-	}
-	a.out("%s  %s", s.ID.Display(), standing(s))
-	if d.Effect == engine.EffectStop {
-		a.next(nextCommands(s, true))
-		return nil
-	}
-	a.sayDrift(ctx, s, plan)
-	a.out("would run in %s: %s", s.Phase, commandOf(plan, s.Phase))
-	for _, g := range gatesOf(plan, s.Phase) {
-		a.out("  then judge with gate %s", g)
-	}
-	return nil
-}
-
-// pinnedAt is the plan that a session runs as of a ledger commit.
-func (a *app) pinnedAt(ctx context.Context, ledger session.Commit) (*workflows.Plan, error) {
-	data, err := a.repo.File(ctx, ledger, session.FilePlan)
-	if err != nil {
-		return nil, err
-	}
-	return workflows.DecodePlan(data)
-}
-
-type dryJSON struct {
-	Version int               `json:"version"`
-	Session session.ID        `json:"session"`
-	Phase   session.PhaseName `json:"phase"`
-	Lap     int               `json:"lap"`
-	Effect  string            `json:"effect"`
-	Run     string            `json:"run"`
-	Gates   []string          `json:"gates"`
-}
-
 func commandText(c workflows.Command) string {
 	if c.Shell != "" {
 		return c.Shell

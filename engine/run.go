@@ -252,7 +252,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
-		Conversation: h.conversation(ph)}
+		Conversation: Conversation(&h.S, h.Plan, o.AttemptStarted)}
 	h.leave(&req)
 	res, err := h.e.Works.Run(ctx, req)
 	h.endSaving()

@@ -12,15 +12,35 @@ import (
 // maxArgument is what fits into one argument of a command on every system, with room to spare; Linux takes 128 KB.
 const maxArgument = 120 << 10
 
-// answerSchema is what agents are asked for that can answer in a given form. It is the JSON of $WFS_RESULT.
-const answerSchema = `{"type":"object","properties":{` +
+// answerSchema is what agents are asked for that can answer in a given form. It is the JSON of $WFS_RESULT. Some providers
+// take only schemas that require every property and allow no other.
+const answerSchema = `{"type":"object","additionalProperties":false,"required":["done","ask","note"],"properties":{` +
 	`"done":{"type":"boolean","description":"true when the work of this phase is done, or nothing is left to do"},` +
-	`"ask":{"type":"string","description":"a question that only a person can answer; leave it out otherwise"},` +
-	`"note":{"type":"string","description":"what the next attempt should know, in a few sentences"}},` +
-	`"required":["done"]}`
+	`"ask":{"type":"string","description":"a question that only a person can answer; mostly there is none: then empty"},` +
+	`"note":{"type":"string","description":"what the next attempt should know, in a few sentences; may be empty"}}}`
 
 // SchemaFile is where that schema stands in a run's directory, for agents that read it from a file.
 const SchemaFile = "answer.schema.json"
+
+// CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It is nil for
+// a script.
+func (r *Runner) CommandLine(req session.RunRequest) []string {
+	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase)
+	if !r.goesOn(req) {
+		req.Conversation = nil
+	}
+	agent, run := req.Plan.Agent, req.Phase.Run
+	switch {
+	case run.Agent && agent.Card != nil:
+		line, _, _ := AgentCommand(req, []byte("{brief}"), "{id}")
+		return line
+	case run.Agent && agent.Script != "":
+		return nil
+	case run.Agent:
+		return argv(agent.Command)
+	}
+	return argv(run.Command)
+}
 
 // AgentCommand is the command line by which an agent's card is driven for a run, and its standard input. A list of the
 // card whose word has no value is left out. id names a new conversation. why says that it cannot be run so.

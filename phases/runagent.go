@@ -13,7 +13,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // ErrorsFile is what an agent with a card wrote to its standard error. OutputFile holds the rest of what it printed.
@@ -327,11 +326,3 @@ func (r *Runner) moved(ctx context.Context) func() string {
 
 // lookAtMost bounds a look at a large work tree. One that cannot be looked at in that time says nothing.
 const lookAtMost = 2 * time.Second
-
-// AgentOf reports whether a phase is worked in by an agent with a card.
-func AgentOf(p *workflows.Plan, ph *workflows.Phase) *workflows.Card {
-	if !ph.Run.Agent {
-		return nil
-	}
-	return p.AgentOf(ph).Card
-}

@@ -1,0 +1,80 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// dryRun says what the next attempt would be. It writes nothing.
+func (a *app) dryRun(ctx context.Context, name string) error {
+	v, err := a.openView(ctx, name)
+	if err != nil {
+		return err
+	}
+	plan, err := a.pinnedAt(ctx, v.Tip)
+	if err != nil {
+		return err
+	}
+	s := &v.Session
+	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
+	argv := a.commandLine(s, plan, d)
+	if a.json {
+		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv, gatesOf(plan, s.Phase)})
+	}
+	a.out("%s  %s", s.ID.Display(), standing(s))
+	if d.Effect == engine.EffectStop {
+		a.next(nextCommands(s, true))
+		return nil
+	}
+	a.sayDrift(ctx, s, plan)
+	a.out("would run in %s: %s", s.Phase, commandOf(plan, s.Phase))
+	if ph := plan.Workflow.Phase(s.Phase); len(argv) > 0 && ph.Run.Agent && plan.AgentOf(ph).Card != nil {
+		a.out("  %s", safetext.Line(shellLine(argv), maxShownLine))
+	}
+	for _, g := range gatesOf(plan, s.Phase) {
+		a.out("  then judge with gate %s", g)
+	}
+	return nil
+}
+
+// pinnedAt is the plan that a session runs as of a ledger commit.
+func (a *app) pinnedAt(ctx context.Context, ledger session.Commit) (*workflows.Plan, error) {
+	data, err := a.repo.File(ctx, ledger, session.FilePlan)
+	if err != nil {
+		return nil, err
+	}
+	return workflows.DecodePlan(data)
+}
+
+type dryJSON struct {
+	Version int               `json:"version"`
+	Session session.ID        `json:"session"`
+	Phase   session.PhaseName `json:"phase"`
+	Lap     int               `json:"lap"`
+	Effect  string            `json:"effect"`
+	Run     string            `json:"run"`
+	Argv    []string          `json:"argv,omitempty"`
+	Gates   []string          `json:"gates"`
+}
+
+// maxShownLine bounds a command line that is shown, in characters.
+const maxShownLine = 4000
+
+// commandLine is what the attempt that a decision begins would be started with.
+func (a *app) commandLine(s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
+	for _, b := range d.Events {
+		started, ok := b.(session.AttemptStarted)
+		ph := plan.Workflow.Phase(s.Phase)
+		if !ok || ph == nil || ph.Run.Human {
+			continue
+		}
+		runner := a.eng.Works.(*works).runner()
+		return runner.CommandLine(session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
+			Conversation: engine.Conversation(s, plan, started)})
+	}
+	return nil
+}
