@@ -1,0 +1,125 @@
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func stream(r *Redactor, text string, pieces func() int) string {
+	var out bytes.Buffer
+	s := r.Stream(&out)
+	for len(text) > 0 {
+		n := min(max(1, pieces()), len(text))
+		s.Write([]byte(text[:n]))
+		text = text[n:]
+	}
+	s.Close()
+	return out.String()
+}
+
+// TestStreamIsString compares what comes in pieces with what comes at once.
+func TestStreamIsString(t *testing.T) {
+	t.Parallel()
+	r := New(environ)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	var lines []string
+	for name, text := range planted() {
+		if name != "open block" {
+			lines = append(lines, text, "nothing to see here", "")
+		}
+	}
+	for range 20 {
+		rnd.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		text := strings.Join(lines, "\n")
+		whole := stream(r, text, func() int { return len(text) })
+		if got := stream(r, text, func() int { return rnd.IntN(90) }); strings.ReplaceAll(got, "\n", "") != strings.ReplaceAll(whole, "\n", "") {
+			t.Fatalf("%q\nand at once\n%q", got, whole)
+		}
+	}
+}
+
+// TestLongLines puts secrets at every place of lines that do not end.
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	r := New(environ)
+	token := "ghp_" + drawn(rand.New(rand.NewPCG(5, 6)), letters, 36)
+	for _, at := range []int{0, 1000, longest - held - 40, longest - held - 20, longest - held, longest - 20, longest, 2*longest - held, 3 * longest} {
+		for _, filler := range []string{"a ", "{\"k\":1},"} {
+			text := strings.Repeat(filler, at/len(filler)) + " password=\"" + token + "\" plain-words-and-nothing-else " + strings.Repeat(filler, 2*longest/len(filler))
+			got := stream(r, text, func() int { return 4093 })
+			if strings.Contains(got, token[4:]) || strings.Contains(got, "plain-words") || strings.Count(got, "[redacted") != 2 {
+				t.Errorf("%q at %d: %d bytes, %d marks", filler, at, len(got), strings.Count(got, "[redacted"))
+			}
+			if want := strings.Repeat(filler, 2*longest/len(filler)); !strings.HasSuffix(got, want) {
+				t.Errorf("%q at %d: the end is missing", filler, at)
+			}
+		}
+	}
+}
+
+// TestStreamIsBounded writes what never ends, and looks at what is kept back.
+func TestStreamIsBounded(t *testing.T) {
+	t.Parallel()
+	r := New(nil)
+	for name, p := range map[string]string{"one line": "x", "a token": "ghp_abc123", "names": "password=", "a key": "-----BEGIN RSA PRIVATE KEY-----"} {
+		var n counter
+		s := r.Stream(&n)
+		p := []byte(strings.Repeat(p, 1+50_000/len(p)))
+		for range 5 {
+			s.Write(p)
+			if cap(s.rest) > 8*longest {
+				t.Fatalf("%s: %d bytes are kept", name, cap(s.rest))
+			}
+		}
+		s.Close()
+		if n == 0 {
+			t.Errorf("%s: nothing came through", name)
+		}
+	}
+	// Lines that look like a private key for ever are none.
+	var out bytes.Buffer
+	s := r.Stream(&out)
+	fmt.Fprintln(s, "-----BEGIN RSA PRIVATE KEY-----")
+	for range 2 * keyMax / 64 {
+		fmt.Fprintln(s, strings.Repeat("abcd", 16))
+	}
+	s.Close()
+	if !strings.Contains(out.String(), "abcdabcd") {
+		t.Error("everything behind the beginning of a key is gone")
+	}
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+// FuzzString gives any text: nothing panics, redacted text stays as it is, and a stream of whole lines says the same.
+func FuzzString(f *testing.F) {
+	r := New(environ)
+	i := 0
+	for _, text := range planted() {
+		if i++; i < 20 {
+			f.Add(text)
+		}
+	}
+	f.Add("password=\"a1b2c3d4e5\\u003d://x:y1234@h -----BEGIN PRIVATE KEY-----\\nMII\\n\"}")
+	f.Fuzz(func(t *testing.T, text string) {
+		once := r.String(text)
+		if again := r.String(once); again != once && !strings.Contains(text, "[redacted") {
+			t.Errorf("%q: %q, then %q", text, once, again)
+		}
+		stream(r, text, func() int { return 7 })
+	})
+}
+
+func BenchmarkString(b *testing.B) {
+	r := New(environ)
+	text := strings.Repeat("2026-11-20 15:20:11 INFO server: request id=550e8400 path=/v1/users took 12ms\n\tgot := parse(key, token)\n", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r.String(text)
+	}
+}
