@@ -129,9 +129,12 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 
 // planAt reads the plan of a session.
 func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
-	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
-	if err != nil {
-		return nil, err
+	data := a.clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
+	if data == nil {
+		var err error
+		if data, err = a.repo.File(ctx, v.Tip, session.FilePlan); err != nil {
+			return nil, err
+		}
 	}
 	return workflows.DecodePlan(data)
 }
@@ -241,8 +244,12 @@ func (a *app) sayPhases(s *session.Session) {
 	var rows [][]cell
 	for _, name := range names {
 		u := sums[name]
-		rows = append(rows, []cell{{"  " + string(name), plain}, {fmt.Sprintf("$%.2f", u.USD.USD()), plain}, {thousands(u.Tokens.Sum()) + " tokens", plain},
-			{fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), plain}, {lasting(time.Duration(u.Millis) * time.Millisecond), plain}})
+		row := []cell{{"  " + string(name), plain}, {fmt.Sprintf("$%.2f", u.USD.USD()), plain}}
+		if s.Used.Tokens.Sum() > 0 {
+			row = append(row, cell{thousands(u.Tokens.Sum()) + " tokens", plain})
+		}
+		rows = append(rows, append(row, []cell{
+			{fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), plain}, {lasting(time.Duration(u.Millis) * time.Millisecond), plain}}...))
 	}
 	a.wholeTable(rows)
 }
@@ -251,10 +258,67 @@ func (a *app) sayPhases(s *session.Session) {
 func costText(u session.Usage) string {
 	var parts []string
 	if u.USD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", u.USD.USD()))
+		text := fmt.Sprintf("$%.2f", u.USD.USD())
+		if text == "$0.00" {
+			text = "less than a cent"
+		}
+		parts = append(parts, text)
 	}
 	if n := u.Tokens.Sum(); n > 0 {
-		parts = append(parts, thousands(n)+" tokens")
+		parts = append(parts, countText(n)+" tokens")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// runCost is costText of one run, to stand behind what else is said of it.
+func runCost(r session.RunResult) string {
+	if text := costText(r.Usage()); text != "" {
+		return ", " + text
+	}
+	return ""
+}
+
+// sayCost says what a session has cost, beside the caps on all of it.
+func (a *app) sayCost(ctx context.Context, v *engine.View) {
+	if text := a.costOf(ctx, v); text != "" {
+		a.out("cost: %s", text)
+	}
+}
+
+// costOf is what a session has cost, beside the caps on all of it, "" for nothing.
+func (a *app) costOf(ctx context.Context, v *engine.View) string {
+	s := &v.Session
+	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
+		return ""
+	}
+	var caps workflows.Cap
+	if plan, err := a.planAt(ctx, *v); err == nil { // without it the caps are not known, and the cost is
+		caps = engine.BudgetOf(s, plan).Session
+	}
+	var parts []string
+	add := func(there bool, used, most string) {
+		if !there {
+			return
+		}
+		if most != "" {
+			used += " of " + most
+		}
+		parts = append(parts, used)
+	}
+	usd, tokens := "", ""
+	if caps.USD > 0 {
+		usd = fmt.Sprintf("$%.2f", caps.USD)
+	}
+	if caps.Tokens > 0 {
+		tokens = countText(caps.Tokens)
+	}
+	n := s.Used.Tokens.Sum()
+	add(s.Used.USD > 0 || usd != "", fmt.Sprintf("$%.2f", s.Used.USD.USD()), usd)
+	add(n > 0, countText(n)+" tokens", tokens)
+	return strings.Join(parts, ", ")
+}
+
+// budgetText says how near a cap is.
+func budgetText(l session.BudgetLine) string {
+	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
 }

@@ -36,6 +36,7 @@ type sessionJSON struct {
 	Claims     int                `json:"claims"`
 	Refuted    int                `json:"refuted"`
 	CostUSD    float64            `json:"cost_usd,omitempty"`
+	Used       session.Usage      `json:"used,omitzero"`
 	Checkpoint int                `json:"checkpoint"`
 	Branch     string             `json:"branch"`
 	Base       session.Commit     `json:"base"`
@@ -82,7 +83,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	j := sessionJSON{
 		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
-		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), CostUSD: s.CostUSD, Checkpoint: s.Current,
+		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
 		Next: nextCommands(s, there),
 	}

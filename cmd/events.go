@@ -76,7 +76,11 @@ func eventText(body session.Body) string {
 	case session.AttemptStarted:
 		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
 	case session.RunEnded:
-		return strings.TrimPrefix(ranAs(b.RunResult)+took(b.Millis)+claimed(b.RunResult), "the run ")
+		return strings.TrimPrefix(ranAs(b.RunResult)+took(b.Millis)+runCost(b.RunResult)+claimed(b.RunResult), "the run ")
+	case session.UsageFound:
+		return costText(b.Usage)
+	case session.BudgetWarned:
+		return budgetText(b.BudgetLine)
 	case session.Strayed:
 		return strayedText(b)
 	case session.Judged:
@@ -91,7 +95,11 @@ func eventText(body session.Body) string {
 		return fmt.Sprintf("%d  %s  %s", b.Number, b.Code.Short(), b.Summary)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
-			return "until " + unix(b.Until).UTC().Format("2006-01-02 15:04 UTC")
+			text := "until " + unix(b.Until).UTC().Format("2006-01-02 15:04 UTC")
+			if b.Why != "" {
+				text += ", " + b.Why
+			}
+			return text
 		}
 		return b.Ask
 	case session.BlockedBy:

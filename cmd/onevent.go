@@ -24,6 +24,7 @@ const (
 	onPerson    = "needs_person"
 	onCompleted = "completed"
 	onFailed    = "failed" // the run itself ended with an error
+	onBudget    = "budget" // nearly used up
 )
 
 // noticeTime bounds one run of the on-event command. Whoever waits for the end of wfs waits no longer than that.
@@ -60,6 +61,8 @@ func (n *notices) event(e session.Event, s *session.Session) {
 		} else {
 			n.tell(onPerson, s, "")
 		}
+	case session.BudgetWarned:
+		n.tell(onBudget, s, budgetText(b.BudgetLine))
 	case session.Agreed, session.Checkpointed:
 		if s.Status == session.StatusCompleted {
 			n.tell(onCompleted, s, "")
@@ -86,7 +89,7 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	}
 	d := a.describe(s, a.here())
 	d.Driver, d.Next = nil, a.nextFor(s)
-	j := noticeJSON{jsonVersion, event, summaryOf(s, what, a.env.Now()), d}
+	j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), d}
 	input, err := json.Marshal(j)
 	if err != nil {
 		n.warn(err)
@@ -176,10 +179,10 @@ func noticeEnv(environ, extra []string) []string {
 }
 
 // summaryOf says in one line what a person should know.
-func summaryOf(s *session.Session, what string, now time.Time) string {
+func summaryOf(s *session.Session, event, what string, now time.Time) string {
 	parts := []string{s.ID.Display() + " " + stands(s)}
 	if what != "" {
-		parts = []string{s.ID.Display() + " failed: " + what}
+		parts = []string{s.ID.Display() + " " + event + ": " + what}
 	}
 	parts = append(parts, whyStopped(s, now)...)
 	return safetext.Line(strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": "), 500)

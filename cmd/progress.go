@@ -118,7 +118,15 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		if s.Open != nil && s.Open.Runner == "person" {
 			return // who has just typed the answer knows
 		}
-		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis), claimed(b.RunResult))
+		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis)+runCost(b.RunResult), claimed(b.RunResult))
+	case session.UsageFound:
+		if text := costText(b.Usage); text != "" {
+			say("    of a run whose end nobody saw: %s", text)
+		}
+	case session.BudgetSet:
+		say("the budget was set")
+	case session.BudgetWarned:
+		say("budget, %s", budgetText(b.BudgetLine))
 	case session.Judged:
 		for _, g := range b.Gates {
 			say("    gate %s", gateLine(g))
@@ -173,11 +181,13 @@ func (p *progress) ending(e session.Event) {
 		say("%s  %s  checkpoint %d  %s", b.Phase, outcome(b), b.Number, b.Code.Short())
 	case session.Strayed:
 		sayStrayed(say, b)
+	case session.BudgetWarned:
+		say("budget, %s", budgetText(b.BudgetLine))
 	case session.Voided:
 		say("does not count: %s", b.Why)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
-			say("waiting for a limit until %s", unix(b.Until).UTC().Format("2006-01-02 15:04 UTC"))
+			say("%s", waitingFor(&b, e.At))
 		}
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)
@@ -198,6 +208,8 @@ func ranAs(r session.RunResult) string {
 	case session.OutcomeFailed, session.OutcomeIdle, session.OutcomeTimeout, session.OutcomeHung, session.OutcomeNoResult, session.OutcomeTooLong,
 		session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
 		text = "the run " + engine.Ended(r)
+	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
+		return text // what follows says more
 	}
 	if r.Message != "" {
 		text += ": " + r.Message

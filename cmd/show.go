@@ -88,7 +88,7 @@ the session. That comes from logs on this machine, outside Git, which wfs gc rem
 				return a.answer(j)
 			}
 			a.page(ctx)
-			a.tell(&v.Session, j)
+			a.tell(ctx, &v, j)
 			return nil
 		},
 	}
@@ -131,6 +131,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		for _, t := range g.Targets[:min(len(g.Targets), 20)] {
 			a.out("  target: %s", t)
 		}
+	}
+	if text := costText(c.Used); text != "" {
+		a.out("cost: %s", text)
 	}
 	if text := lacks(c); text != "" {
 		a.out("incomplete: it lacks %s", text)

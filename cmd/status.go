@@ -70,6 +70,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if c := s.At(s.Current); c != nil {
 		a.short("at checkpoint %d: %s", c.Number, c.Summary)
 	}
+	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)
 	a.sayDriver(d)
 	a.sayPlace(d)
@@ -159,6 +160,9 @@ func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 		{fmt.Sprintf("%s %3d  %-9s ", mark, c.Number, c.Phase), plain},
 		{fmt.Sprintf("%-11s", word), verdictColour(c.Verdict)},
 		{fmt.Sprintf(" %s  %s", c.Code.Short(), c.Summary), plain},
+	}
+	if text := costText(c.Used); text != "" {
+		line = append(line, span{"  (" + text + ")", plain})
 	}
 	if c.Incomplete {
 		line = append(line, span{"  (incomplete)", notable})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -35,6 +36,8 @@ type lastRunJSON struct {
 	Attempts    int        `json:"attempts"`
 	Refuted     int        `json:"refuted"`
 	Checkpoints int        `json:"checkpoints"`
+
+	Used session.Usage `json:"used,omitzero"`
 }
 
 // spentJSON is where the time went, in seconds.
@@ -87,7 +90,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 		return a.answer(j)
 	}
 	a.sayHalfMoved(ctx)
-	a.tell(&v.Session, j)
+	a.tell(ctx, &v, j)
 	return nil
 }
 
@@ -103,7 +106,7 @@ func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
 	}
 	if d := s.Drive; d != nil {
 		r := lastRunJSON{At: unix(d.At).UTC(), Laps: s.LapsDone() - d.Laps, Attempts: s.Tries - d.Tries,
-			Refuted: len(s.Refuted) - d.Refuted, Checkpoints: len(s.Checkpoints) - d.Checkpoints}
+			Refuted: len(s.Refuted) - d.Refuted, Checkpoints: len(s.Checkpoints) - d.Checkpoints, Used: s.Used.Minus(d.Used)}
 		if d.Ended > 0 && j.Driver == nil {
 			at := unix(d.Ended).UTC()
 			r.EndedAt = &at
@@ -140,7 +143,8 @@ func countTests(gates []session.GateResult) session.Counts {
 }
 
 // tell is a session's story, for somebody who was away.
-func (a *app) tell(s *session.Session, j storyJSON) {
+func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
+	s := &v.Session
 	now := a.env.Now()
 	a.short("%s  %s", s.ID.Display(), s.Headline())
 	a.out("")
@@ -162,7 +166,7 @@ func (a *app) tell(s *session.Session, j storyJSON) {
 	a.sayPlace(j.sessionJSON)
 	a.sayAutoSave(&j.sessionJSON)
 	a.out("")
-	a.tellNumbers(s, j)
+	a.tellNumbers(s, j, a.costOf(ctx, v))
 	if len(j.Newest) > 0 {
 		a.out("")
 	}
@@ -186,7 +190,7 @@ func (a *app) tell(s *session.Session, j storyJSON) {
 }
 
 // tellNumbers tells what was done, and what it cost.
-func (a *app) tellNumbers(s *session.Session, j storyJSON) {
+func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 	now := a.env.Now()
 	laps := fmt.Sprintf("%d %s done", j.LapsDone, plural(j.LapsDone, "lap", "laps"))
 	if j.Items > 0 {
@@ -226,8 +230,8 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON) {
 	if len(spent) > 0 {
 		a.out("time: %s", strings.Join(spent, ", "))
 	}
-	if j.CostUSD > 0 {
-		a.out("cost: $%.2f, as the agent reports it", j.CostUSD)
+	if cost != "" {
+		a.out("cost: %s, as the agent reports it", cost)
 	}
 	if j.Claims > 0 {
 		a.out("claims to be done: %d, refuted by the gates: %d", j.Claims, j.Refuted)
@@ -253,6 +257,9 @@ func runDid(r *lastRunJSON, laps bool) []string {
 	did := []string{fmt.Sprintf("%d %s judged", r.Attempts, plural(r.Attempts, "attempt", "attempts"))}
 	if laps && r.Laps > 0 {
 		did = append(did, fmt.Sprintf("%d %s done", r.Laps, plural(r.Laps, "lap", "laps")))
+	}
+	if text := costText(r.Used); text != "" {
+		did = append(did, text)
 	}
 	if r.Refuted > 0 {
 		did = append(did, fmt.Sprintf("%d %s refuted", r.Refuted, plural(r.Refuted, "claim", "claims")))

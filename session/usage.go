@@ -64,6 +64,16 @@ func (u Usage) Plus(v Usage) Usage {
 	}
 }
 
+// Minus is what was used up since v.
+func (u Usage) Minus(v Usage) Usage {
+	return Usage{
+		USD: u.USD - v.USD, Turns: u.Turns - v.Turns, Runs: u.Runs - v.Runs, Priced: u.Priced - v.Priced,
+		Attempts: u.Attempts - v.Attempts, Millis: u.Millis - v.Millis,
+		Tokens: Tokens{Input: u.Tokens.Input - v.Tokens.Input, Output: u.Tokens.Output - v.Tokens.Output,
+			CacheRead: u.Tokens.CacheRead - v.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite - v.Tokens.CacheWrite},
+	}
+}
+
 // Usage is what one run used up. What it says is untrusted: nothing of it is negative.
 func (r RunResult) Usage() Usage {
 	return Usage{USD: Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis), Tokens: r.Tokens.sane()}
