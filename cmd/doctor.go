@@ -22,7 +22,7 @@ const (
 // finding is one thing that the doctor says.
 type finding struct {
 	Level   string     `json:"level"`
-	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk
+	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook
 	Session session.ID `json:"session,omitempty"`
 	Where   string     `json:"where"`             // path, ref or setting
 	What    string     `json:"what"`              // is wrong
@@ -175,7 +175,7 @@ func (e *examination) all() error {
 	}{
 		{"git and its settings", e.git}, {"the disk", e.disk}, {"refs", e.refsOfOurs}, {"files of this clone", e.files}, {"the clone", e.clone},
 		{"sessions", e.allSessions}, {"objects", e.objects}, {"the operation log", e.operations}, {"work trees", e.workTrees},
-		{"locks", e.locks}, {"what was left behind", e.leftovers},
+		{"locks", e.locks}, {"what was left behind", e.leftovers}, {"hooks of agents", e.hooks},
 	} {
 		e.progress("looking at " + part.name)
 		if err := part.look(); err != nil {

@@ -23,6 +23,7 @@ var floors = map[string][]string{
 	"internal/agents":   {},
 	"internal/durable":  {},
 	"internal/faults":   {}, // for tests alone: nothing imports it
+	"internal/jsonc":    {},
 	"internal/proc":     {},
 	"internal/safetext": {},
 	"internal/screen":   {},

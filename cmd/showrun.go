@@ -107,8 +107,13 @@ func (a *app) sayRun(j *runJSON) {
 		return
 	}
 	a.out("logs: %s", j.Logs)
-	for _, r := range j.Events {
-		head := clockText(r.At.Sub(j.Events[0].At))
+	a.sayRecords(j.Events)
+}
+
+// sayRecords tells what an agent did, and when, from its first deed on.
+func (a *app) sayRecords(list []agents.Record) {
+	for _, r := range list {
+		head := clockText(r.At.Sub(list[0].At))
 		for i, line := range recordLines(r.Event) {
 			if i > 0 {
 				head = ""

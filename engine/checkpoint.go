@@ -22,6 +22,11 @@ func (h *Hand) Save(ctx context.Context, text string) (*session.Checkpoint, erro
 	return h.save(ctx, session.TriggerSwitch, text)
 }
 
+// Hooked keeps what an agent has made of the files that a person works with. summary holds nothing that the agent said.
+func (h *Hand) Hooked(ctx context.Context, summary string) (*session.Checkpoint, error) {
+	return h.save(ctx, session.TriggerHook, summary)
+}
+
 // errUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
 var errUnchanged = errors.New("nothing changed since the present checkpoint")
 

@@ -41,3 +41,24 @@ func backward(text string) []string {
 	}
 	return lines
 }
+
+// ClaimNote is what an agent claims at the end of what it said, in words for the next brief: "says that the work is done:
+// …". "" when it claims nothing.
+func ClaimNote(last string, now func() time.Time) string {
+	a := claimOf(agents.Outcome{Last: last}, answer{}, now)
+	said := ""
+	switch {
+	case a.ask != "":
+		return "asks: " + a.ask
+	case a.done:
+		said = "says that the work of this phase is done"
+	case a.note != "":
+		said = "says that it is not done"
+	default:
+		return ""
+	}
+	if a.note != "" {
+		said += ": " + a.note
+	}
+	return said
+}

@@ -110,3 +110,12 @@ func (c *Clone) ExcludeFile(id session.ID) string {
 	}
 	return path
 }
+
+// MakeRunDir is RunDir, made if need be, for what no journal knows of.
+func (c *Clone) MakeRunDir(id session.ID, runID string) (string, error) {
+	dir, err := c.RunDir(id, runID)
+	if err != nil {
+		return "", err
+	}
+	return dir, c.make(dir)
+}

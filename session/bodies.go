@@ -164,6 +164,7 @@ const (
 	TriggerFound       Trigger = "found" // edits that were there before an attempt, kept before its runner can overwrite them
 	TriggerInterrupted Trigger = "interrupted"
 	TriggerSwitch      Trigger = "switch" // the session's edits, before HEAD goes elsewhere
+	TriggerHook        Trigger = "hook"   // while a person works with an agent, from the agent's hooks
 )
 
 // Checkpointed is a checkpoint: a code commit, and what was concluded about it. (turn)

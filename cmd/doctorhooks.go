@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"os"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// hooks looks whether what agents are to call while people work with them can be called.
+func (e *examination) hooks() error {
+	for _, user := range []bool{false, true} {
+		path, err := e.a.hookSettings(e.ctx, user)
+		if err != nil {
+			continue // no home, and so no settings in it
+		}
+		text, err := durable.ReadFile(path, maxSettings)
+		if err != nil {
+			continue // none, or none that the agent could read
+		}
+		next := "wfs hook install"
+		if user {
+			next += " --user"
+		}
+		called := hookCommands(text)
+		f := finding{Level: findWarns, About: "hook", Where: path, Next: next}
+		switch missing := missingProgram(called); {
+		case len(called) == 0:
+			continue
+		case missing != "":
+			f.What, f.Follows = "calls "+missing+", which is not there", "nothing is kept while you work with the agent"
+		case len(called) < len(hooked):
+			f.What, f.Follows = "has some of the hooks of wfs, and not all", "less is kept while you work with the agent"
+		default:
+			continue
+		}
+		e.add(f)
+	}
+	return nil
+}
+
+// hookCommands are the commands by which settings call wfs.
+func hookCommands(text []byte) []string {
+	_, hooks, err := at(text, '{', "hooks")
+	if err != nil || hooks == nil {
+		return nil
+	}
+	var list []string
+	for _, member := range hooks.Members {
+		for _, group := range member.Value.Elements {
+			inner := group.Get("hooks")
+			if inner == nil {
+				continue
+			}
+			for _, entry := range inner.Elements {
+				if c := entry.Get("command"); c != nil && isOurHook(c.Text(), member.Key) {
+					list = append(list, c.Text())
+				}
+			}
+		}
+	}
+	return list
+}
+
+// missingProgram is the first program that is called by its path and is not there.
+func missingProgram(commands []string) string {
+	for _, c := range commands {
+		program, _, _ := strings.Cut(c, " hook run ")
+		program = strings.ReplaceAll(strings.Trim(program, "'"), `'\''`, "'")
+		if !strings.ContainsRune(program, os.PathSeparator) {
+			continue
+		}
+		if _, err := os.Stat(program); err != nil {
+			return program
+		}
+	}
+	return ""
+}

@@ -1,0 +1,254 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// hookJSON is what hook install and hook remove print.
+type hookJSON struct {
+	Version int    `json:"version"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	Backup  string `json:"backup,omitempty"`  // of the file as it was before
+	Exclude string `json:"exclude,omitempty"` // file that a line was put into or taken out of, so that git passes the settings over
+}
+
+func (a *app) hookCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "hook", Short: "checkpoints while you work with an agent yourself",
+		Long: `Hook lets an agent that you talk to yourself call wfs while it works: Claude Code at present. In a session's work tree that
+writes down what the agent does, and makes a checkpoint every 20 calls of tools, and before a command that could destroy files
+which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout, …). Elsewhere, and in an agent that wfs run drives,
+it does nothing. It never keeps the agent from anything: when something is wrong there is a line on standard error.`,
+		Example: "  wfs hook install\n  wfs new \"csv export\" && claude\n  wfs hook log\n  wfs hook remove",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.hookInstallCmd(), a.hookRemoveCmd(), a.hookRunCmd(), a.hookLogCmd())
+	return c
+}
+
+func (a *app) hookInstallCmd() *cobra.Command {
+	var user bool
+	c := &cobra.Command{
+		Use: "install [claude]", Short: "have an agent call wfs while you work with it",
+		Long: `Install puts hooks into .claude/settings.local.json of this work tree, which is yours alone, or with --user into your own
+settings for all projects. Whatever else the file holds stays as it is, byte by byte; a copy of it as it was is kept in wfs' state
+directory. If git would take .claude/settings.local.json for a new file, a line in .git/info/exclude keeps it out of commits.
+What it cannot read it leaves alone, and prints what to put there by hand. Typed again, it does nothing.`,
+		Example: "  wfs hook install\n  wfs hook install --user",
+		Args:    hookArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.changeHooks(c.Context(), user, false)
+		},
+	}
+	c.Flags().BoolVar(&user, "user", false, "in your own settings, for all projects")
+	return c
+}
+
+func (a *app) hookRemoveCmd() *cobra.Command {
+	var user bool
+	c := &cobra.Command{
+		Use: "remove [claude]", Short: "take the hooks out again",
+		Long: `Remove takes out what wfs hook install put into the agent's settings, and nothing else. A copy of the file as it was is kept
+in wfs' state directory.`,
+		Example: "  wfs hook remove\n  wfs hook remove --user",
+		Args:    hookArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.changeHooks(c.Context(), user, true)
+		},
+	}
+	c.Flags().BoolVar(&user, "user", false, "from your own settings, for all projects")
+	return c
+}
+
+// hookArgs lets the name of an agent through whose hooks are known.
+func hookArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 && args[0] != "claude" {
+		return &usageError{fmt.Sprintf("wfs knows no hooks of %q, but those of claude", args[0]), c.CommandPath() + " claude"}
+	}
+	return upTo(1)(c, args)
+}
+
+// localSettings is where Claude Code has what one person sets for one work tree, below its top.
+const localSettings = ".claude/settings.local.json"
+
+// hookSettings is the file that hooks go into. What is a link is followed: people keep such files elsewhere.
+func (a *app) hookSettings(ctx context.Context, user bool) (string, error) {
+	path := ""
+	if user {
+		dir := a.env.get("CLAUDE_CONFIG_DIR")
+		if home := a.env.get("HOME"); dir == "" && home != "" {
+			dir = filepath.Join(home, ".claude")
+		}
+		if dir == "" {
+			return "", errors.New("neither CLAUDE_CONFIG_DIR nor HOME is set: there is no place for your own settings")
+		}
+		path = filepath.Join(dir, "settings.json")
+	} else {
+		if err := a.open(ctx); err != nil {
+			return "", err
+		}
+		path = filepath.Join(a.repo.Root(), filepath.FromSlash(localSettings))
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	return real, err
+}
+
+// changeHooks puts our hooks into an agent's settings, or takes them out.
+func (a *app) changeHooks(ctx context.Context, user, remove bool) error {
+	path, err := a.hookSettings(ctx, user)
+	if err != nil {
+		return err
+	}
+	old, err := durable.ReadFile(path, maxSettings)
+	absent := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !absent {
+		return err
+	}
+	text, err := withHooks(old, a.hookProgram(), remove)
+	if err != nil {
+		return a.byHand(path, err)
+	}
+	j := hookJSON{Version: jsonVersion, File: path}
+	if j.Changed = string(text) != string(old); j.Changed {
+		if !absent {
+			if j.Backup, err = a.keepSettings(path, old); err != nil {
+				return err
+			}
+		}
+		if err := putSettings(path, text, remove); err != nil {
+			return err
+		}
+	}
+	if !user {
+		if j.Exclude, err = a.hideSettings(ctx, path, remove); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.answer(j)
+	}
+	a.sayHooks(&j, user, remove)
+	return nil
+}
+
+func (a *app) sayHooks(j *hookJSON, user, remove bool) {
+	flag := ""
+	if user {
+		flag = " --user"
+	}
+	switch {
+	case !j.Changed && remove:
+		a.out("no hooks of wfs in %s", j.File)
+	case !j.Changed:
+		a.out("the hooks are in %s already", j.File)
+	case remove:
+		a.out("hooks taken out of %s", j.File)
+	default:
+		a.out("hooks put into %s", j.File)
+	}
+	if j.Backup != "" {
+		a.out("as it was: %s", j.Backup)
+	}
+	if j.Exclude != "" && !remove {
+		a.out("%s keeps %s out of commits", j.Exclude, localSettings)
+	} else if j.Exclude != "" {
+		a.out("the line about it is taken out of %s", j.Exclude)
+	}
+	if !remove {
+		a.out("undo: wfs hook remove%s", flag)
+		a.out("next: start claude in the work tree of a session; one that runs already reads its hooks again when it is started anew")
+	}
+}
+
+// byHand tells what to put into settings that cannot be edited.
+func (a *app) byHand(path string, why error) error {
+	if !a.json {
+		text, err := withHooks(nil, a.hookProgram(), false)
+		if err != nil {
+			return err
+		}
+		a.note("to be put into %s by hand:", path)
+		a.note("%s", strings.TrimSpace(string(text)))
+	}
+	return fmt.Errorf("%s was left as it is: %w", path, why)
+}
+
+// putSettings writes settings; those that say nothing any more are removed.
+func putSettings(path string, text []byte, remove bool) error {
+	if remove && strings.TrimSpace(string(text)) == "{}" {
+		return os.Remove(path)
+	}
+	perm := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		perm = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return durable.WriteFile(path, text, perm)
+}
+
+// keepSettings keeps a copy of settings before they are changed.
+func (a *app) keepSettings(path string, text []byte) (string, error) {
+	dir, err := a.env.stateDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "hooks")
+	if err := durable.MkdirAll(dir); err != nil {
+		return "", err
+	}
+	copied := filepath.Join(dir, a.env.Now().UTC().Format("20060102T150405Z")+"-"+a.env.newID(3)+"-"+filepath.Base(path))
+	return copied, durable.WriteFile(copied, text, 0o600)
+}
+
+// excludeLine keeps the settings of one person out of everybody's commits.
+const excludeLine = "/" + localSettings
+
+// hideSettings sees to it that git passes the settings of this work tree over. It returns the file that it changed.
+func (a *app) hideSettings(ctx context.Context, path string, remove bool) (string, error) {
+	if remove {
+		if _, err := os.Lstat(path); err == nil {
+			return "", nil // it has something else in it
+		}
+	} else if tracked, ignored, err := a.repo.Treats(ctx, localSettings); err != nil || ignored {
+		return "", err
+	} else if tracked {
+		a.note("warning: %s is tracked by git: what stands in it is everybody's", localSettings)
+		return "", nil
+	}
+	file, changed, err := a.repo.ExcludeLocally(excludeLine, remove)
+	if !changed {
+		file = ""
+	}
+	return file, err
+}
+
+// hookProgram is how wfs is called from a shell: by its name, where that leads here.
+func (a *app) hookProgram() string {
+	me, err := os.Stat(a.env.Exe)
+	for _, dir := range filepath.SplitList(a.env.get("PATH")) {
+		if found, e := os.Stat(filepath.Join(dir, "wfs")); e == nil && err == nil {
+			if os.SameFile(me, found) {
+				return "wfs"
+			}
+			break
+		}
+	}
+	return "'" + strings.ReplaceAll(a.env.Exe, "'", `'\''`) + "'"
+}

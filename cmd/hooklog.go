@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// hookLogJSON is what hook log prints.
+type hookLogJSON struct {
+	Version       int            `json:"version"`
+	ID            session.ID     `json:"id"`
+	Conversations []conversation `json:"conversations"` // newest first
+}
+
+// conversation is what one agent did that a person worked with.
+type conversation struct {
+	Name   string          `json:"conversation"`
+	At     time.Time       `json:"at"` // of its newest event
+	Logs   string          `json:"logs"`
+	Events []agents.Record `json:"events"`
+}
+
+func (a *app) hookLogCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "log [SESSION]", Short: "what agents did that you worked with yourself",
+		Long: `Log tells what the hooks have written down in a session, one conversation after the other, the newest first. It comes from
+logs on this machine, outside Git, which wfs gc removes one day. It writes nothing and takes no lock.`,
+		Example: "  wfs hook log\n  wfs hook log csv-export --json",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.hookLog(c.Context(), first(args))
+		},
+	}
+}
+
+func (a *app) hookLog(ctx context.Context, name string) error {
+	id, err := a.openNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	list, err := a.conversations(id)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(hookLogJSON{jsonVersion, id, list})
+	}
+	if len(list) == 0 {
+		a.out("no agent has called wfs in %s", id.Display())
+		a.next([]string{"wfs hook install"})
+		return nil
+	}
+	a.page(ctx)
+	for _, c := range list {
+		a.out("%s  %s  %d %s", c.At.UTC().Format("2006-01-02 15:04 UTC"), c.Name, len(c.Events), plural(len(c.Events), "event", "events"))
+		a.sayRecords(c.Events)
+	}
+	return nil
+}
+
+// conversations reads what the hooks wrote down in a session.
+func (a *app) conversations(id session.ID) ([]conversation, error) {
+	one, err := a.clone.RunDir(id, hookedRun)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := filepath.Glob(one + "*")
+	if err != nil {
+		return nil, err
+	}
+	list := []conversation{}
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		events, err := runEvents(dir)
+		if err != nil {
+			return nil, err
+		}
+		c := conversation{Name: strings.TrimPrefix(filepath.Base(dir), hookedRun), At: info.ModTime().UTC(), Logs: dir, Events: events}
+		if n := len(events); n > 0 {
+			c.At = events[n-1].At
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(x, y conversation) int { return y.At.Compare(x.At) })
+	return list, nil
+}

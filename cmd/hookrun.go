@@ -1,0 +1,235 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// hookedRun is the prefix of the run directories of agents that people talk to themselves.
+const hookedRun = "interactive-"
+
+const (
+	callsPerCheckpoint = 20 // calls of tools
+	maxHookLog         = 8 << 20
+	hookPatience       = 10 * time.Second // for another hook of the same conversation, which makes a checkpoint
+)
+
+func (a *app) hookRunCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "run EVENT", Short: "what the agent calls: nobody types it",
+		Long: `Run takes in what an agent tells its hooks, on standard input as JSON. It prints nothing on standard output, and its exit
+code is 0 whatever happens, so that the agent is never kept from its work.`,
+		Example: "  wfs hook run PreToolUse < event.json",
+		Args:    func(*cobra.Command, []string) error { return nil },
+		RunE: func(c *cobra.Command, args []string) error {
+			defer func() {
+				if what := recover(); what != nil {
+					a.note("wfs hook: %v", what)
+				}
+			}()
+			if err := a.hookRun(c.Context(), first(args)); err != nil {
+				a.note("wfs hook: %v", err)
+			}
+			return nil
+		},
+	}
+}
+
+// hookRun does what one event asks for, where it is about a session that nobody drives.
+func (a *app) hookRun(ctx context.Context, event string) error {
+	h, err := agents.ReadHook(a.env.Stdin)
+	if err != nil {
+		return fmt.Errorf("what the agent said cannot be read: %w", err)
+	}
+	if a.env.get("WFS_RUN_ID") != "" {
+		return nil // wfs run reads what its agent does, and makes checkpoints itself
+	}
+	if h.Event = cmp.Or(event, h.Event); filepath.IsAbs(h.Dir) && isDir(h.Dir) {
+		a.env.Dir = h.Dir
+	}
+	if !inRepository(a.env.Dir) {
+		return nil
+	}
+	if err := a.open(ctx); err != nil {
+		var not *gitstate.ReadyError
+		if errors.As(err, &not) {
+			return nil // nothing that wfs could work with
+		}
+		return err
+	}
+	id, err := a.current(ctx)
+	if err != nil || id == "" {
+		return err
+	}
+	if _, held, err := a.clone.Driver(id); err != nil || held {
+		return err // a run drives it, or another command works on it
+	}
+	run, err := a.hookRecord(id, h)
+	if err != nil {
+		return err
+	}
+	switch {
+	case h.Event == "PreToolUse":
+		if risk := agents.Risk(h.Command); risk != "" {
+			return a.hookCheckpoint(ctx, id, run, "before "+risk+", while working with an agent")
+		}
+	case h.Event == "PostToolUse":
+		n, err := run.count()
+		if err != nil || n%callsPerCheckpoint != 0 {
+			return err
+		}
+		return a.hookCheckpoint(ctx, id, run, fmt.Sprintf("after %d calls of tools, while working with an agent", n))
+	case h.Event == "Stop":
+		return a.hookClaim(id, h)
+	}
+	return nil
+}
+
+// inRepository looks for a git directory above, without asking git.
+func inRepository(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+// hookedDir is the run directory of one conversation.
+type hookedDir string
+
+// count adds a call of a tool, and returns how many there are now.
+func (d hookedDir) count() (int64, error) {
+	f, err := os.OpenFile(filepath.Join(string(d), "calls"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if _, err := f.WriteString("."); err != nil {
+		return 0, err
+	}
+	return f.Seek(0, io.SeekCurrent) // behind this very call, whoever else appends
+}
+
+// hookRecord writes down what the agent does.
+func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return -1
+	}, h.Conversation)
+	name = hookedRun + name[:min(len(name), 64)]
+	dir, err := a.clone.MakeRunDir(id, name)
+	if err != nil {
+		return "", err
+	}
+	e, ok := hookEvent(h)
+	if !ok {
+		return hookedDir(dir), nil
+	}
+	f, err := os.OpenFile(filepath.Join(dir, phases.EventsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() > maxHookLog {
+		return hookedDir(dir), err
+	}
+	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e))
+	return hookedDir(dir), err
+}
+
+// hookEvent is what an event of a hook tells, in the vocabulary of runs.
+func hookEvent(h agents.Hook) (agents.Event, bool) {
+	switch h.Event {
+	case "SessionStart":
+		return agents.Event{Kind: agents.Started, Conversation: h.Conversation, Model: h.Model}, true
+	case "PostToolUse":
+		return agents.Event{Kind: agents.ToolCall, Tool: h.Tool}, true
+	case "Stop":
+		return agents.Event{Kind: agents.Text, Text: h.Last}, h.Last != ""
+	case "SessionEnd":
+		return agents.Event{Kind: agents.Result, Text: h.Why}, true
+	}
+	return agents.Event{}, false
+}
+
+// hookCheckpoint keeps the files as they are now. Agents call tools side by side: a hook that comes while another one
+// makes a checkpoint waits for it.
+func (a *app) hookCheckpoint(ctx context.Context, id session.ID, run hookedDir, summary string) error {
+	var lock *durable.Lock
+	for waited := time.Duration(0); ; waited += 20 * time.Millisecond {
+		var err error
+		if lock, err = durable.TryLock(filepath.Join(string(run), "hook.lock"), nil); err == nil {
+			break
+		}
+		if !errors.Is(err, durable.ErrLocked) || waited >= hookPatience {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	defer lock.Release()
+	err := a.hookKeep(ctx, id, summary)
+	var held *registry.HeldError
+	if errors.As(err, &held) {
+		return nil // whoever works here looks after the files
+	}
+	return err
+}
+
+func (a *app) hookKeep(ctx context.Context, id session.ID, summary string) error {
+	const command = "wfs hook"
+	a.repo, a.clone, a.eng = nil, nil, nil // they were opened for reading
+	if err := a.begin(ctx, command, false); err != nil {
+		return err
+	}
+	if err := a.mustBeCurrent(ctx, id); err != nil {
+		return err
+	}
+	if err := a.hold(command, id); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	if h.S.Status.Final() {
+		return nil
+	}
+	c, err := h.Hooked(ctx, summary)
+	if c != nil {
+		a.note("wfs: checkpoint %d %s", c.Number, c.Summary)
+	}
+	return err
+}
+
+// hookClaim leaves word for the next attempt when the agent says how far it is. It is a claim like any other: gates decide.
+func (a *app) hookClaim(id session.ID, h agents.Hook) error {
+	text := phases.ClaimNote(h.Last, a.env.Now)
+	if text == "" {
+		return nil
+	}
+	_, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + text}, a.env.Now(), a.env.newID(4))
+	return err
+}
