@@ -1,24 +1,284 @@
 package cmd
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
 func (a *app) agentCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "agent", Short: "the agents that wfs knows: their schema",
-		Long:    "An agent that wfs knows has a card, which says how its program is driven. claude, codex, gemini and opencode are built in; others are YAML files in .wfs/agents/, or in agents/ beside your own configuration.",
-		Example: "  wfs agent schema > agent.schema.json",
+		Use: "agent", Short: "the agents that wfs knows, and whether they could work here",
+		Long: `An agent that wfs knows has a card, which says how its program is driven. claude, codex, gemini and opencode are built
+in; others are YAML files in .wfs/agents/, or in agents/ beside your own configuration. Any other program that reads its
+instructions on standard input and edits files can work too: agent: COMMAND.`,
+		Example: "  wfs agent list\n  wfs agent check\n  wfs agent check codex --json",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
+		&cobra.Command{Use: "list", Short: "the agents that there are, and which are installed", Args: noArgs,
+			Long: `List names the agents that agent: and --agent take, with the version that is installed, and marks the one that works here
+by default. A program is asked for its version once, and again when its file has changed.`,
+			Example: "  wfs agent list\n  wfs agent list --json",
+			RunE:    func(c *cobra.Command, _ []string) error { return a.agentList(c.Context()) }},
+		&cobra.Command{Use: "check [AGENT]", Short: "what would be started, what it may do, and what is missing", Args: upTo(1),
+			Long: `Check says of one agent, or of the one that works here by default: where its program is, its version and whether wfs was
+tried with it, whether somebody is logged in, the command line that begins a conversation, and what it may do with nobody
+there to ask. It starts no conversation and costs nothing. It exits 1 when something is missing.`,
+			Example: "  wfs agent check\n  wfs agent check claude\n  wfs agent check --json",
+			RunE:    func(c *cobra.Command, args []string) error { return a.agentCheck(c.Context(), first(args)) }},
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of agent cards, for editors", Args: noArgs,
 			Long:    "Schema prints the JSON Schema (draft-07) of agent cards. Editors check files against it while you type.",
 			Example: "  wfs agent schema > agent.schema.json",
 			RunE:    func(*cobra.Command, []string) error { return a.printSchema(workflows.CardSchema()) }},
 	)
 	return c
+}
+
+// prober asks agents about themselves.
+func (a *app) prober() *phases.Prober {
+	return &phases.Prober{Environ: a.env.Environ, Cache: a.env.cacheFile("agents.json")}
+}
+
+type agentJSON struct {
+	Version      int    `json:"version"`
+	Name         string `json:"name"`
+	About        string `json:"about"`
+	Source       string `json:"source"` // "built in", or a path
+	Installed    bool   `json:"installed"`
+	Path         string `json:"path,omitempty"`
+	AgentVersion string `json:"agent_version,omitempty"`
+	Tested       bool   `json:"tested"`
+	Default      bool   `json:"default"`
+	Problem      string `json:"problem,omitempty"`
+}
+
+// agentSettings are the cards and the configuration here; outside a repository the person's own.
+func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, []rulesFile, error) {
+	list, err := a.ownRules(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.settings(list)
+	return s, list, err
+}
+
+// mayAsk says why a card's program is not asked anything: the repository brought the card, and nobody has looked at it.
+func (a *app) mayAsk(c *workflows.Card, list []rulesFile) (problem string, err error) {
+	if findRules(list, c.File) == nil {
+		return "", nil
+	}
+	ok, err := a.trusted(digest(list))
+	if err != nil || ok {
+		return "", err
+	}
+	return "not trusted", nil
+}
+
+func (a *app) agentList(ctx context.Context) error {
+	s, list, err := a.agentSettings(ctx)
+	if err != nil {
+		return err
+	}
+	all := []agentJSON{}
+	var rows [][]cell
+	for _, name := range s.Config.Cards.Names() {
+		c := s.Config.Cards[name]
+		j := agentJSON{Version: jsonVersion, Name: name, About: c.About, Source: c.Origin(), Default: s.Config.Agent.Use == name}
+		if j.Problem, err = a.mayAsk(c, list); err != nil {
+			return err
+		}
+		if j.Problem == "" {
+			in := a.prober().Find(ctx, c)
+			j.Installed, j.Path, j.AgentVersion, j.Problem = in.Path != "", in.Path, in.Version, in.Problem
+		}
+		j.Tested = slices.Contains(c.Tested, j.AgentVersion)
+		all = append(all, j)
+		mark := ""
+		if j.Default {
+			mark = "default"
+		}
+		rows = append(rows, []cell{{name, plain}, installedCell(j), {c.About, plain}, {j.Source, plain}, {mark, good}})
+	}
+	if a.json {
+		return a.answer(all)
+	}
+	a.table(rows)
+	if agent := s.Config.Agent; agent.Use == "" && !agent.Command.IsZero() {
+		a.out("by default a command works here: %s", commandText(agent.Command))
+	}
+	return nil
+}
+
+func installedCell(j agentJSON) cell {
+	switch {
+	case j.Problem != "" && j.Installed:
+		return cell{"does not work", bad}
+	case j.Problem != "":
+		return cell{j.Problem, notable}
+	case !j.Installed:
+		return cell{"not installed", plain}
+	case j.AgentVersion == "":
+		return cell{"installed", plain}
+	}
+	return cell{j.AgentVersion, plain}
+}
+
+type agentCheckJSON struct {
+	agentJSON
+	LoggedIn   string        `json:"logged_in"` // "yes", "no" or "unknown"
+	Command    []string      `json:"command"`   // that begins a conversation
+	Unattended string        `json:"unattended,omitempty"`
+	Allow      []string      `json:"allow"`
+	Variables  []string      `json:"variables"` // names of those that are set here, and that it sees and others do not
+	Missing    []missingJSON `json:"missing"`
+}
+
+type missingJSON struct {
+	What string `json:"what"`
+	Hint string `json:"hint"`
+}
+
+func (a *app) agentCheck(ctx context.Context, name string) error {
+	s, list, err := a.agentSettings(ctx)
+	if err != nil {
+		return err
+	}
+	agent, err := checkedAgent(s, name)
+	if err != nil {
+		return err
+	}
+	j, err := a.checkAgent(ctx, agent, list)
+	if err != nil {
+		return err
+	}
+	j.Default = s.Config.Agent.Use == j.Name
+	if a.json {
+		err = a.answer(j)
+	} else {
+		a.sayCheckedAgent(agent, j)
+	}
+	if err == nil && len(j.Missing) > 0 {
+		err = exitWith(exitError)
+	}
+	return err
+}
+
+// checkedAgent is the agent that is meant: the configured one, one of agents:, or a card as it is.
+func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) {
+	agent := s.Config.Agent
+	if name != "" && name != agent.Use {
+		other, ok := s.Config.Agents[name]
+		if card := s.Config.Cards[name]; !ok && card != nil {
+			other, ok = workflows.Agent{Use: name, Card: card}, true
+		}
+		if !ok {
+			known := append(s.Config.Cards.Names(), sortedKeys(s.Config.Agents)...)
+			r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no agent %q; there are: %s", name, strings.Join(known, ", ")), Hint: "wfs agent list"}
+			if near := workflows.Suggest(name, known); near != "" {
+				r.Hint = "wfs agent check " + near
+			}
+			return nil, r
+		}
+		agent = other
+	}
+	switch {
+	case agent.Card != nil:
+		return &agent, nil
+	case !agent.Command.IsZero() || agent.ScriptPath != "":
+		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "by default a command works here, of which wfs knows nothing more: " + agentName(&agent) + agent.ScriptPath,
+			Hint: "wfs agent check NAME (wfs agent list names those that wfs knows)"}
+	}
+	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here", Hint: "wfs agent list, then write agent: NAME into .wfs/config.yaml"}
+}
+
+func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list []rulesFile) (*agentCheckJSON, error) {
+	c := agent.Card
+	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()}, LoggedIn: "unknown",
+		Command: startArgv(agent), Unattended: c.Unattended, Allow: append([]string{}, agent.Allow...), Variables: []string{}, Missing: []missingJSON{}}
+	lacks := func(what, hint string) { j.Missing = append(j.Missing, missingJSON{what, hint}) }
+	problem, err := a.mayAsk(c, list)
+	if err != nil {
+		return nil, err
+	}
+	plainEnv := phases.DefaultEnv(a.env.Environ, nil)
+	for _, entry := range phases.DefaultEnv(a.env.Environ, c.Env) {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(plainEnv, entry) {
+			j.Variables = append(j.Variables, name)
+		}
+	}
+	if problem != "" {
+		lacks("its card is the repository's, and you have not trusted it", "wfs trust")
+		return j, nil
+	}
+	in := a.prober().Find(ctx, c)
+	j.Installed, j.Path, j.AgentVersion, j.Problem = in.Path != "", in.Path, in.Version, in.Problem
+	j.Tested = slices.Contains(c.Tested, j.AgentVersion)
+	switch {
+	case !j.Installed:
+		lacks(fmt.Sprintf("there is no program %s in your PATH", c.Command[0]), "install it, or put its directory into PATH")
+		return j, nil
+	case j.Problem != "":
+		lacks(fmt.Sprintf("%s does not work: %s", j.Path, j.Problem), shellLine(c.Probe))
+	}
+	if yes, known := a.prober().LoggedIn(ctx, c); known && yes {
+		j.LoggedIn = "yes"
+	} else if known {
+		j.LoggedIn = "no"
+		lacks("nobody is logged in", c.Login)
+	}
+	return j, nil
+}
+
+func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
+	c := agent.Card
+	a.out("%s (%s)", strings.TrimSuffix(c.Name+": "+c.About, ": "), a.cardOrigin(c))
+	if j.Path != "" {
+		a.out("  program    %s", j.Path)
+	}
+	switch {
+	case j.AgentVersion == "":
+	case j.Tested:
+		a.out("  version    %s, which wfs was tried with", j.AgentVersion)
+	case len(c.Tested) > 0:
+		a.out("  version    %s; wfs was tried with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
+	default:
+		a.out("  version    %s", j.AgentVersion)
+	}
+	switch j.LoggedIn {
+	case "yes":
+		a.out("  logged in  yes")
+	case "unknown":
+		if j.Installed {
+			a.out("  logged in  this cannot be told for nothing; if it is not: %s", c.Login)
+		}
+	}
+	a.out("  starts as  %s", shellLine(j.Command))
+	for _, entry := range c.Environ(agent.Allow) {
+		a.out("             with %s", entry)
+	}
+	if len(j.Variables) > 0 {
+		a.out("  sees       %s", strings.Join(j.Variables, " "))
+	}
+	if c.Unattended != "" {
+		a.out("  may        %s", c.Unattended)
+	}
+	for i, word := range j.Allow {
+		a.out("  %-10s %s", []string{"allowed", ""}[min(i, 1)], word)
+	}
+	for _, m := range j.Missing {
+		a.out("%s", styled{{"missing: ", bad}, {m.What, plain}})
+		a.out("    %s", m.Hint)
+	}
+	if len(j.Missing) == 0 {
+		a.out("nothing is missing")
+	}
 }

@@ -101,15 +101,18 @@ func (a *app) cardOrigin(c *workflows.Card) string {
 	return "card " + c.File
 }
 
-// startLine is the command line that an agent begins a conversation with, for people. What differs from run to run is
-// shown in the card's own words.
-func startLine(agent *workflows.Agent) string {
+// startLine is startArgv as a shell would take it.
+func startLine(agent *workflows.Agent) string { return shellLine(startArgv(agent)) }
+
+// startArgv is the command line that an agent begins a conversation with. What differs from run to run is shown in the
+// card's own words.
+func startArgv(agent *workflows.Agent) []string {
 	c := agent.Card
 	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}"}
 	if c.Prompt == workflows.PromptArgument {
 		i.Prompt = "{brief}"
 	}
-	return shellLine(c.Argv(i))
+	return c.Argv(i)
 }
 
 // shellLine writes words so that a shell reads them back.
@@ -151,8 +154,8 @@ func cardSees(label string, c *workflows.Card) []string {
 	if len(c.Env) > 0 {
 		list = append(list, label+" may see: "+strings.Join(c.Env, " "))
 	}
-	for _, name := range sortedKeys(c.Set) {
-		list = append(list, label+" is started with: "+name+"="+c.Set[name])
+	for _, entry := range c.Environ(nil) {
+		list = append(list, label+" is started with: "+entry)
 	}
 	return list
 }

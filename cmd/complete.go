@@ -91,6 +91,10 @@ func (a *app) candidates(ctx context.Context, kinds []string, named, typed strin
 			all = append(all, statuses...)
 		case "SHELL":
 			all = append(all, shells...)
+		case "AGENT":
+			if s, _, err := a.agentSettings(ctx); err == nil {
+				all = append(all, s.Config.Cards.Names()...)
+			}
 		case "KEY":
 			all = append(all, a.completeKeys(ctx)...)
 		default:

@@ -139,6 +139,22 @@ func (e Env) tempDir() string {
 	return filepath.Join(dir, "tmp")
 }
 
+// cacheFile is a file in the person's cache directory, "" when there is no such place.
+func (e Env) cacheFile(name string) string {
+	dir := e.get("XDG_CACHE_HOME")
+	if !filepath.IsAbs(dir) && runtime.GOOS == "windows" {
+		dir = e.get("LOCALAPPDATA")
+	}
+	if !filepath.IsAbs(dir) {
+		home := e.get("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(dir, "wfs", name)
+}
+
 // newID returns n random bytes in hexadecimal.
 func (e Env) newID(n int) string {
 	b := make([]byte, n)

@@ -345,7 +345,8 @@ type works struct {
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry}
+	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry,
+		Version: func(ctx context.Context, c *workflows.Card) string { return w.app.prober().Find(ctx, c).Version }}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {

@@ -11,7 +11,7 @@ import (
 const statusMark = "WFS_RESULT:"
 
 // claimOf is what an agent says about its run: the answer that a schema asked for, else what it wrote to $WFS_RESULT,
-// else the last line of its last words that begins with statusMark. Nothing at all means that it is not done.
+// else its last words, if they are that JSON as a whole, else the last line of its last words that begins with statusMark. Nothing at all means that it is not done.
 func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if len(o.Structured) > 0 {
 		if a, err := parseResult(o.Structured, now); err == nil {
@@ -20,6 +20,9 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	}
 	if file != (answer{}) {
 		return file
+	}
+	if a, err := parseResult([]byte(o.Last), now); err == nil && a != (answer{}) {
+		return a // the form was asked for, and the stream has no field for it
 	}
 	for _, line := range backward(o.Last) {
 		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // some write all that they say in Markdown

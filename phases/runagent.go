@@ -79,6 +79,9 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	}
 	o := decoder.End(exitOf(p, said.String()))
 	res, lost = r.ended(req, p, o, w, out)
+	if res.AgentVersion == "" && r.Version != nil && p.Ended != proc.NotStarted {
+		res.AgentVersion = clipped(r.Version(ctx, card))
+	}
 	return res, lost && req.Conversation != nil, nil
 }
 
@@ -229,10 +232,7 @@ func (r *Runner) agentEnv(req session.RunRequest) []string {
 	card := req.Plan.Agent.Card
 	req.Plan.Env = append(req.Plan.Env[:len(req.Plan.Env):len(req.Plan.Env)], card.Env...)
 	env := r.env(req)
-	for name, value := range card.Set {
-		env = append(env, name+"="+value)
-	}
-	return env
+	return append(env, card.Environ(req.Plan.Agent.Allow)...)
 }
 
 // watched is what is understood of a stream while it comes.

@@ -128,6 +128,8 @@ func TestClaims(t *testing.T) {
 		{name: "file", file: yes, last: `WFS_RESULT: {"done": false}`, want: yes},
 		{name: "line", last: "All is well.\nWFS_RESULT: {\"done\": true}\n", want: yes},
 		{name: "in Markdown", last: "**WFS_RESULT:** `{\"done\": true}`", want: yes},
+		{name: "the form as last words", last: " {\"done\":true,\"ask\":\"\",\"note\":\"n\"}\n", want: answer{done: true, note: "n"}},
+		{name: "other JSON", last: `{"list":["done"]}`},
 		{name: "ask", last: `WFS_RESULT: {"ask": "tabs?"}`, want: answer{ask: "tabs?"}},
 		{name: "words", last: "I am done. done: true"},
 		{name: "broken", last: "WFS_RESULT: {\"done\": yes}"},

@@ -31,8 +31,8 @@ func (r *reader) agent(n *node, what string) Agent {
 	for _, item := range r.items(f["args"], what+": args", "words") {
 		a.Args = append(a.Args, r.text(item, what+": args"))
 	}
-	r.checkHas(f["model"], a, what+": model", func(c *Card) []string { return c.Model })
-	r.checkHas(f["allow"], a, what+": allow", func(c *Card) []string { return c.Allow })
+	r.checkHas(f["model"], a, what+": model", func(c *Card) bool { return len(c.Model) > 0 })
+	r.checkHas(f["allow"], a, what+": allow", (*Card).Permits)
 	a.Fresh = r.word(f["conversation"], what+": conversation", ConversationPhase, ConversationFresh) == ConversationFresh
 	a.Idle = r.duration(f["idle"], what+": idle", a.Idle)
 	a.Timeout = r.duration(f["timeout"], what+": timeout", a.Timeout)
@@ -66,9 +66,9 @@ func (r *reader) checkChosen(f map[string]*node, n *node, what string) {
 }
 
 // checkHas reports a setting that the agent's card has no words for.
-func (r *reader) checkHas(n *node, a Agent, what string, words func(*Card) []string) {
-	if n != nil && a.Card != nil && len(words(a.Card)) == 0 {
-		r.fail(n.line, "%s: the agent %s has no such setting on its command line", what, a.Use)
+func (r *reader) checkHas(n *node, a Agent, what string, has func(*Card) bool) {
+	if n != nil && a.Card != nil && !has(a.Card) {
+		r.fail(n.line, "%s: the agent %s has no such setting", what, a.Use)
 	}
 }
 

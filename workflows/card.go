@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"encoding/json"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -32,7 +34,8 @@ type Card struct {
 	Interrupt bool `json:"interrupt,omitempty"`
 
 	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see; NAME_* for all that begin so
-	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with
+	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with; {tools} is all of Each
+	Each  string            `json:"each,omitempty"`  // JSON for one {tool} of what it may do unattended, for {tools} in Set
 	Probe []string          `json:"probe,omitempty"` // prints its version, and costs nothing
 	Login string            `json:"login,omitempty"` // what a person types to log in
 
@@ -112,6 +115,23 @@ func (c *Card) Argv(i Invocation) []string {
 	}
 	return argv
 }
+
+// Environ are the variables that the program is started with when these may be done unattended, as NAME=value, sorted.
+func (c *Card) Environ(tools []string) []string {
+	var all strings.Builder
+	for _, t := range tools {
+		quoted, _ := json.Marshal(t) // a text always can
+		all.WriteString(strings.ReplaceAll(c.Each, "{tool}", string(quoted[1:len(quoted)-1])))
+	}
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
+		env = append(env, name+"="+strings.ReplaceAll(c.Set[name], "{tools}", all.String()))
+	}
+	return env
+}
+
+// Permits reports whether there is a way to tell the program what it may do unattended.
+func (c *Card) Permits() bool { return len(c.Allow) > 0 || c.Each != "" }
 
 // Permission is the word that lets the agent run a command, and whatever follows it, unattended; "" when the card has
 // no words for that.

@@ -65,6 +65,9 @@ func TestArgv(t *testing.T) {
 	if got := BuiltinCards()["claude"].Permission("go test"); got != "Bash(go test:*)" {
 		t.Error(got)
 	}
+	if got := BuiltinCards()["opencode"].Environ([]string{"go test*", `a"b`}); !slices.Contains(got, `OPENCODE_PERMISSION={"bash":{"*":"deny","go test*":"allow","a\"b":"allow"}}`) {
+		t.Errorf("%q", got)
+	}
 	if got := BuiltinCards()["codex"].Permission("go test"); got != "" {
 		t.Error(got)
 	}
@@ -103,7 +106,8 @@ x.yaml:4: env: "A" is there twice`},
 		{"set", "version: 1\nname: x\ncommand: [x]\nset: {A-B: c, WFS_RUN_ID: d, E: 1}", `x.yaml:4: set: "A-B" is no name of a variable
 x.yaml:4: set: "WFS_RUN_ID" belongs to wfs, which sets it by itself
 x.yaml:4: set: E must be text, not the number 1`},
-		{"permit without allow", "version: 1\nname: x\ncommand: [x]\npermit: a {command}", "x.yaml:4: permit is a word of allow, and there is no allow"},
+		{"each without a place", "version: 1\nname: x\ncommand: [x]\neach: '{tool}'", "x.yaml:4: each is filled into {tools} of set, and there is none"},
+		{"permit without allow", "version: 1\nname: x\ncommand: [x]\npermit: a {command}", "x.yaml:4: permit is a word of allow, and there is neither allow nor each"},
 	} {
 		card, findings := ParseCard("x.yaml", []byte(c.text))
 		var got []string

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -37,6 +38,7 @@ var cardObject = &object{
 		{name: "env", about: "Names of variables that it may see besides those that every run sees; NAME_* for all that begin so.",
 			value: listOf(shape{kind: aVariables})},
 		{name: "set", about: "Variables that it is started with.", value: shape{kind: aMap, of: &shape{kind: aText}, names: variablePattern}},
+		{name: "each", about: "JSON for one {tool} that is allowed. All of them stand where set has {tools}, for a program that is told in a variable.", value: shape{kind: aLine}},
 		{name: "probe", about: "A command that prints its version, and costs nothing.", value: words},
 		{name: "login", about: "What a person types to log in.", value: shape{kind: aLine}},
 		{name: "logged-in", about: "A command that ends with 0 when somebody is logged in, and costs nothing.", value: words},
@@ -93,12 +95,18 @@ func (r *reader) card(root *node) *Card {
 	c.Interrupt = r.truth(f["interrupt"], "interrupt")
 	c.Env = r.variables(f["env"])
 	c.Set = r.set(f["set"])
+	if c.Each = r.line(f["each"], "each"); c.Each != "" {
+		r.checkPlaces(f["each"], "each", []string{c.Each}, "{tool}")
+		if !slices.ContainsFunc(slices.Collect(maps.Values(c.Set)), func(v string) bool { return strings.Contains(v, "{tools}") }) {
+			r.fail(f["each"].line, "each is filled into {tools} of set, and there is none")
+		}
+	}
 	c.Probe, c.LoggedIn = r.words(f["probe"], "probe"), r.words(f["logged-in"], "logged-in")
 	c.Login, c.Unattended = r.line(f["login"], "login"), r.line(f["unattended"], "unattended")
 	if c.Permit = r.line(f["permit"], "permit"); c.Permit != "" {
 		r.checkPlaces(f["permit"], "permit", []string{c.Permit}, "{command}")
-		if f["allow"] == nil {
-			r.fail(f["permit"].line, "permit is a word of allow, and there is no allow")
+		if !c.Permits() {
+			r.fail(f["permit"].line, "permit is a word of allow, and there is neither allow nor each")
 		}
 	}
 	for _, item := range r.items(f["tested"], "tested", "versions") {

@@ -76,7 +76,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"model of no agent", "workflow: tdd", "agent: {command: a, model: b}",
 			"c.yaml:2: agent: model is in the words of one agent, and goes with use | write use: NAME beside it; a command has it among its own words"},
 		{"a setting that a card has not", "workflow: tdd", "agent: {use: codex, allow: [x]}",
-			"c.yaml:2: agent: allow: the agent codex has no such setting on its command line"},
+			"c.yaml:2: agent: allow: the agent codex has no such setting"},
 		{"agents", "workflow: tdd", "agents: {reviewer: {use: codx}}", `c.yaml:2: agents: reviewer: use: there is no agent "codx" (did you mean "codex"?) | wfs agent list`},
 		{"a script among agents", "workflow: tdd", "agents: {a: {script: b}}", "c.yaml:2: agents: a: a script can only be the session's agent"},
 		{"empty agent", "workflow: tdd", "agent:",

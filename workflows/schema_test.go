@@ -92,7 +92,8 @@ allow: [--allow, "{tools}"]
 answer: [--schema, "{schema-file}"]
 interrupt: true
 env: [AIDER_*, OPENAI_API_KEY]
-set: {AIDER_CHECK_UPDATE: "false"}
+set: {AIDER_CHECK_UPDATE: "false", AIDER_MAY: "{tools}"}
+each: "{tool},"
 probe: [aider, --version]
 login: aider login
 logged-in: [aider, whoami]
