@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -92,8 +93,9 @@ type Repo struct {
 
 	begun   sync.WaitGroup // what goes on in the background
 	noting  sync.Mutex
-	noted   int          // git processes that move refs now
-	waited  atomic.Int64 // nanoseconds, for locks of somebody else
+	noted   int           // git processes that move refs now
+	moving  *durable.Lock // while there are some, see movingRefs
+	waited  atomic.Int64  // nanoseconds, for locks of somebody else
 	longer  func(waited time.Duration, e *LockedError) bool
 	auto    autoSaves
 	keeping keeping

@@ -61,8 +61,7 @@ func TestHealOthers(t *testing.T) {
 		if name != "idle" {
 			mine = "refs/heads/" + name
 		}
-		_, err := r.noteLocks([]string{"HEAD", mine}) // and killed
-		r.must(err)
+		r.diesMoving("HEAD", mine)
 		index := r.indexPath() + ".lock"
 		for path, text := range map[string]string{r.lockOf("HEAD"): "", r.lockOf(mine): "", index: string(lockMark)} {
 			r.put(path, text)

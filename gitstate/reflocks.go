@@ -30,6 +30,10 @@ const (
 // there when one that was made later is, and what a file holds need not be.
 func (r *Repo) lockNotes() string { return filepath.Join(r.worktreeDir(), "ref-locks") }
 
+// movingRefs is a file whose lock processes of ours share as long as a git of theirs moves refs: some do so without the
+// work tree's lock. Whoever gets it alone knows that all who noted locks are dead.
+func (r *Repo) movingRefs() string { return filepath.Join(r.worktreeDir(), "moving-refs") }
+
 // noteLocks notes that refs are going to be locked, and returns what takes the notes of all git processes of ours back
 // once none of them runs any more. It is told the lock that git did not get, "" for none: that one is somebody else's,
 // and so is a lock that is there before it is noted.
@@ -39,16 +43,24 @@ func (r *Repo) noteLocks(refs []string) (done func(theirs string), err error) {
 	if err := durable.MkdirAll(r.lockNotes()); err != nil {
 		return nil, err
 	}
+	if r.noted == 0 {
+		l, err := durable.Share(r.movingRefs())
+		if err != nil && !errors.Is(err, durable.ErrNoLocks) { // where there are none nobody drives, and nobody heals
+			return nil, err
+		}
+		r.moving = l
+	}
+	r.noted++
 	before := r.notedRefs()
 	for _, ref := range refs {
 		if len(r.leftLocks([]string{ref})) > 0 {
 			continue
 		}
 		if err := os.WriteFile(r.lockNote(ref), nil, 0o600); err != nil {
+			r.endMoving()
 			return nil, err
 		}
 	}
-	r.noted++
 	return func(theirs string) {
 		r.noting.Lock()
 		defer r.noting.Unlock()
@@ -59,13 +71,22 @@ func (r *Repo) noteLocks(refs []string) (done func(theirs string), err error) {
 			}))
 			noted = r.notedRefs()
 		}
-		if r.noted--; r.noted > 0 {
+		if r.noted > 1 {
+			r.noted--
 			return
 		}
 		if len(r.leftLocks(noted)) == 0 { // git may have failed to remove one, and not said so
 			r.dropNotes(noted)
 		}
+		r.endMoving()
 	}, nil
+}
+
+func (r *Repo) endMoving() {
+	if r.noted--; r.noted == 0 && r.moving != nil {
+		_ = r.moving.Release()
+		r.moving = nil
+	}
 }
 
 func (r *Repo) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
@@ -121,6 +142,14 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 			break
 		}
 		if waited >= leftPatience {
+			alone, err := durable.TryLock(r.movingRefs(), nil)
+			if errors.Is(err, durable.ErrLocked) {
+				break // they may be those of somebody who lives
+			}
+			if err != nil {
+				return err
+			}
+			defer alone.Release()
 			for _, path := range left {
 				if filepath.Base(path) == packedLock {
 					if !r.nobodyPacks(ctx) {

@@ -18,9 +18,7 @@ func TestHealLocks(t *testing.T) {
 	r := newRepo(t)
 	ctx := context.Background()
 	mine, others := LedgerRef("one"), "refs/heads/main"
-	if _, err := r.noteLocks([]string{mine, "HEAD"}); err != nil { // and killed
-		t.Fatal(err)
-	}
+	r.diesMoving(mine, "HEAD")
 	for _, ref := range []string{mine, others, "HEAD"} {
 		r.put(filepath.Join(r.commonDir, filepath.FromSlash(ref)+".lock"), "")
 	}
@@ -42,6 +40,36 @@ func TestHealLocks(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.commonDir, "HEAD.lock")); err != nil {
 		t.Error(err)
+	}
+}
+
+// diesMoving notes refs as a process does that is killed right after it.
+func (r *testRepo) diesMoving(refs ...string) {
+	r.t.Helper()
+	_, err := r.noteLocks(refs)
+	r.must(err)
+	r.endMoving()
+}
+
+// A lock that somebody living has noted is left alone, however long it stays: not everybody who moves refs has the work
+// tree's lock.
+func TestHealNobodysLocksAlone(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	refs := []string{LedgerRef("one")}
+	lock := filepath.Join(r.commonDir, filepath.FromSlash(refs[0])+".lock")
+	other := &Repo{root: r.root, gitDir: r.gitDir, commonDir: r.commonDir, worktree: r.worktree, format: r.format}
+	done, err := other.noteLocks(refs)
+	r.must(err)
+	r.put(lock, "")
+	r.must(r.HealLocks(context.Background()))
+	if !isThere(lock) || len(r.notedRefs()) != 1 {
+		t.Fatalf("the lock of one that lives is there: %v; notes: %v", isThere(lock), r.notedRefs())
+	}
+	done("")
+	r.must(r.HealLocks(context.Background()))
+	if isThere(lock) || len(r.notedRefs()) > 0 {
+		t.Errorf("the lock of one that is dead is there: %v; notes: %v", isThere(lock), r.notedRefs())
 	}
 }
 
@@ -73,9 +101,7 @@ func TestHealPackedRefs(t *testing.T) {
 	r := newRepo(t)
 	lock, half := filepath.Join(r.commonDir, "packed-refs.lock"), filepath.Join(r.commonDir, "packed-refs.new")
 	for _, busy := range []bool{true, false} {
-		if _, err := r.noteLocks([]string{"packed-refs"}); err != nil {
-			t.Fatal(err)
-		}
+		r.diesMoving("packed-refs")
 		r.put(lock, "")
 		r.put(half, "# pack-refs with")
 		var git *exec.Cmd

@@ -52,6 +52,7 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/moving", Name: "note of a move", Lost: moves},
 		{Pattern: "worktrees/*/lock-mark", Name: "mark of our locks", Cache: true},
 		{Pattern: "worktrees/*/ref-locks", Name: "notes of our locks", Dir: true, Lost: "no ref can be moved"},
+		{Pattern: "worktrees/*/moving-refs", Name: "lock", Lost: "no ref can be moved"},
 		{Pattern: "worktrees/*/excludes", Name: "combined excludes", Cache: true},
 		{Pattern: "worktrees/*/seen", Name: "cache", Cache: true},
 		{Pattern: "worktrees/*/clock", Name: "scratch", Cache: true},

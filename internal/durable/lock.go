@@ -33,9 +33,21 @@ func TryLock(path string, info []byte) (*Lock, error) {
 	return tryLock(path, info, func() { time.Sleep(lockPause) })
 }
 
+// Share takes the lock at path together with others who share it. It returns ErrLocked when somebody has it alone for
+// 200 ms on end.
+func Share(path string) (*Lock, error) {
+	for try := 1; ; try++ {
+		l, err := lockOnce(path, false)
+		if !errors.Is(err, ErrLocked) || try == lockTries {
+			return l, err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
 func tryLock(path string, info []byte, pause func()) (*Lock, error) {
 	for try := 1; ; try++ {
-		l, err := lockOnce(path)
+		l, err := lockOnce(path, true)
 		if err == nil {
 			if err := l.write(info); err != nil {
 				l.Release()
@@ -50,12 +62,12 @@ func tryLock(path string, info []byte, pause func()) (*Lock, error) {
 	}
 }
 
-func lockOnce(path string) (*Lock, error) {
+func lockOnce(path string, exclusive bool) (*Lock, error) {
 	f, err := openRegular(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(f, true); err != nil {
+	if err := lockFile(f, exclusive); err != nil {
 		f.Close()
 		return nil, err
 	}
