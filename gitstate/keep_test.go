@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
@@ -81,8 +82,15 @@ func TestTidyPacks(t *testing.T) {
 			t.Errorf("removed: %s", name)
 		}
 	}
-	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.worktreeDir() + "/stage.lock": false, r.StateDir() + "/.tmp-1": true} {
+	hours := time.Now().Add(-2 * time.Hour)
+	for path, stays := range map[string]bool{r.worktreeDir() + "/.tmp-1": false, r.worktreeDir() + "/stage.lock": false, r.StateDir() + "/.tmp-1": true,
+		r.StateDir() + "/half-made/.tmp-1": true, r.StateDir() + "/.tmp-old": false, r.StateDir() + "/half-made/.tmp-old": false} {
 		r.put(path, "")
+		if strings.HasSuffix(path, "old") {
+			if err := os.Chtimes(path, hours, hours); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r.put(r.indexPath()+".lock", string(lockMark))
 		if err := r.HealLocks(context.Background()); err != nil {
 			t.Fatal(err)
