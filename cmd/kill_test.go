@@ -29,6 +29,7 @@ type deed struct {
 	// done checks the end. It must hold whether the first, killed try had come through or not.
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
+	hurt  bool // before has kept what there was and has then damaged something: until the command succeeds, git and wfs may complain
 	// outlive waits for processes that the command had started and that outlive it for a moment.
 	outlive func(f *fixture)
 }
@@ -539,7 +540,7 @@ func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
 	hit := map[durable.Point]int{}
 	t.Run("deeds", func(t *testing.T) {
-		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds) {
+		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
 				for _, at := range passes(t, d) {
@@ -683,12 +684,20 @@ func (d deed) at(t *testing.T, top string) *fixture {
 
 func killAt(t *testing.T, d deed, at string) {
 	f := d.fixture(t)
-	before := f.blobs()
+	before := d.contents(f)
 	theirs := f.userThings()
 	if out, exit := f.try([]string{"WFS_FAILPOINT=" + at}, d.command()...); exit != -1 {
 		t.Fatalf("not killed, but exit %d: %s", exit, out)
 	}
 	f.afterwards(d, before, theirs)
+}
+
+// contents are what must never get lost.
+func (d deed) contents(f *fixture) map[string]string {
+	if d.hurt {
+		return f.kept
+	}
+	return f.blobs()
 }
 
 // afterwards checks what a command left that was stopped somewhere, and that it succeeds when it is typed again.
@@ -698,7 +707,9 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	if d.outlive != nil {
 		d.outlive(f)
 	}
-	f.intact(before)
+	if !d.hurt {
+		f.intact(before)
+	}
 	f.Retries++
 	again, exit := f.try(nil, d.command()...)
 	if exit != 0 && !f.doneAlready(d, again) {

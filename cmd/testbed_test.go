@@ -31,7 +31,7 @@ func newTestbed(t *testing.T, d deed) *testbed {
 	dir := inMemory(t)
 	p := &testbed{top: filepath.Join(dir, "all"), saved: filepath.Join(dir, "saved")}
 	p.f = d.at(t, p.top)
-	p.before, p.theirs = p.f.blobs(), p.f.userThings()
+	p.before, p.theirs = d.contents(p.f), p.f.userThings()
 	if out, err := exec.Command("cp", "-a", p.top, p.saved).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -141,7 +141,7 @@ func (d density) points(n int, seed uint32) []int {
 func sweptDeeds(t *testing.T) []deed {
 	t.Helper()
 	var list []deed
-	for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds) {
+	for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, repairDeeds) {
 		if chosen("WFS_SWEEP_DEED", d.name) {
 			list = append(list, d)
 		}

@@ -51,13 +51,16 @@ func (r *Repo) setHead(ctx context.Context, head session.Head, branch string, at
 	}
 	_, err = f.WriteString("ref: " + branch + "\n")
 	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err == nil {
+		durable.Hit(durable.HeadLocked)
 		if err = r.logHead(ctx, fmt.Sprintf("%s %s %s\t%s\n", cmp.Or(string(head.Commit), r.zero()), at, strings.TrimSpace(string(who)), why)); err == nil {
+			durable.Hit(durable.HeadLogged)
 			err = os.Rename(lock, file)
 		}
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(lock))
 	}
+	durable.Hit(durable.HeadMoved)
 	return durable.SyncDir(r.gitDir)
 }
 

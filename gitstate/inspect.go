@@ -151,34 +151,6 @@ func (r *Repo) Lost(ctx context.Context, refs []string) (string, error) {
 	return "", err
 }
 
-// Replant gives a ref that is broken or gone a commit, durably. The file of a broken one is moved to a directory first,
-// and its new name returned: below refs it would go on to be a broken ref.
-func (r *Repo) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string, err error) {
-	if b.File != "" {
-		if err := durable.MkdirAll(asideDir); err != nil {
-			return "", err
-		}
-		name := filepath.Join(asideDir, strings.ReplaceAll(strings.TrimPrefix(b.Ref, "refs/"), "/", "_"))
-		if err := os.Rename(b.File, name); err != nil {
-			return "", err
-		}
-		if kept, err = durable.MoveAside(name); err != nil {
-			return "", err
-		}
-		if err := durable.SyncDir(filepath.Dir(b.File)); err != nil {
-			return kept, err
-		}
-	}
-	if to == "" {
-		return kept, nil
-	}
-	now, err := r.Ref(ctx, b.Ref) // what was broken may have hidden a packed value
-	if err != nil {
-		return kept, err
-	}
-	return kept, r.moveRef(ctx, session.RefMove{Ref: b.Ref, Old: now, New: to}, "wfs: doctor")
-}
-
 // RescueOf returns the commit that this work tree's operation log keeps for a rescue, "" for none.
 func (r *Repo) RescueOf(ctx context.Context, ref string) session.Commit {
 	l, err := r.readOps(ctx, r.opsRef())

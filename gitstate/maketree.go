@@ -318,6 +318,7 @@ func (r *Repo) ForgetWorktree(ctx context.Context, dir string) error {
 	if err := os.Rename(r.linkedDir(t.ID), away); err != nil {
 		return err
 	}
+	durable.Hit(durable.EntryAway)
 	_ = os.Remove(filepath.Dir(r.linkedDir(t.ID))) // as git does when it was the last
 	return os.RemoveAll(away)
 }

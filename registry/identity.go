@@ -111,7 +111,11 @@ func (c *Clone) Identify(i Identity) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(c.identityFile(), append(data, '\n'), 0o600)
+	if err := durable.WriteFile(c.identityFile(), append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	durable.Hit(durable.CloneKnown)
+	return nil
 }
 
 // Ours reports whether a run began in this clone.

@@ -35,7 +35,11 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 	if kept, err = durable.KeepAside(f.Path); err != nil {
 		return "", err
 	}
-	return kept, durable.WriteFile(f.Path, append(header.encode(), lines...), 0o600)
+	if err := durable.WriteFile(f.Path, append(header.encode(), lines...), 0o600); err != nil {
+		return kept, err
+	}
+	durable.Hit(durable.JournalMended)
+	return kept, nil
 }
 
 const journalKind = "journal"

@@ -63,6 +63,7 @@ func aside(path string, how func(from, to string) error) (string, error) {
 	if err := how(path, to(next)); err != nil {
 		return "", err
 	}
+	Hit(AsideMoved)
 	for len(kept) >= keptAside {
 		_ = os.RemoveAll(to(kept[0])) // only tidiness
 		kept = kept[1:]

@@ -48,6 +48,16 @@ const (
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
 	RunDecided          Point = "run/decided"
+	HeadLocked          Point = "head/locked"    // by us, with what HEAD will be
+	HeadLogged          Point = "head/logged"    // its reflog says so, HEAD does not yet
+	HeadMoved           Point = "head/moved"     // and that is not synced yet
+	FilesOut            Point = "files/out"      // what was written to the work tree is on the disk
+	EntryAway           Point = "worktree/away"  // git does not know the work tree any more, its entry is in our directory
+	AsideMoved          Point = "aside/moved"    // something damaged has another name
+	CloneKnown          Point = "clone/known"    // the clone has an identity, or its new one
+	JournalMended       Point = "journal/mended" // it ends with its good beginning
+	RefAway             Point = "ref/away"       // the file of a broken ref is out of the way
+	RefReplanted        Point = "ref/replanted"
 	InboxPosted         Point = "inbox/posted"
 	InboxHeard          Point = "inbox/heard" // its event is durable, the request still there
 	InboxRemoved        Point = "inbox/removed"
@@ -63,5 +73,6 @@ var Points = []Point{
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
+	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved,
 }

@@ -31,5 +31,8 @@ func WriteOut(paths []string) error {
 	}
 	close(next)
 	done.Wait()
+	if len(paths) > 0 {
+		Hit(FilesOut)
+	}
 	return errors.Join(errs...)
 }
