@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -321,4 +322,13 @@ func (a *app) costOf(ctx context.Context, v *engine.View) string {
 // budgetText says how near a cap is.
 func budgetText(l session.BudgetLine) string {
 	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
+}
+
+// Used is what is known of what a run used up whose end nobody saw.
+func (w *works) Used(id session.ID, runID string) session.Usage {
+	dir, err := w.app.clone.RunDir(id, runID)
+	if err != nil {
+		return session.Usage{}
+	}
+	return phases.Used(dir)
 }

@@ -213,6 +213,21 @@ func (h *Hand) leave(r *session.RunRequest) {
 	r.LeftUSD, r.LeftTokens, r.LeftTurns, r.LeftTime = usd, int64(tokens), int(turns), time.Duration(seconds)*time.Second
 }
 
+// found counts what the open attempt's run used up when its end will not be told.
+func (h *Hand) found(u session.Usage) error {
+	o := h.S.Open
+	if u == (session.Usage{}) || o == nil || o.Found || o.Run != nil {
+		return nil
+	}
+	if o.Runner != "command" {
+		u.Runs = 1
+		if u.USD > 0 {
+			u.Priced = 1
+		}
+	}
+	return h.append(session.UsageFound{RunID: o.RunID, Usage: u})
+}
+
 // CallWindow is the time that the limit of calls per hour is about, in seconds.
 const CallWindow = 3600
 

@@ -256,21 +256,27 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	h.leave(&req)
 	res, err := h.e.Works.Run(ctx, req)
 	h.endSaving()
-	if tampered, e := h.lookAround(work, before, locked); e != nil || tampered {
+	if tampered, e := h.lookAround(work, before, locked, res.Usage()); e != nil || tampered {
 		return true, errors.Join(err, e)
 	}
 	if err != nil {
+		if e := h.found(h.e.Works.Used(h.ID, o.RunID)); e != nil {
+			return false, errors.Join(err, e)
+		}
 		if e := h.append(session.Voided{Why: oneLine(err.Error(), 300)}); e != nil {
 			return false, errors.Join(err, e)
 		}
 		return false, err
 	}
 	if err := h.notInProgress(work); err != nil { // there may be no tree to speak of
+		if e := h.found(res.Usage()); e != nil {
+			return false, errors.Join(err, e)
+		}
 		return h.conflict(work, err)
 	}
 	snap, err := h.snapshot(work)
 	if err != nil {
-		return false, err
+		return false, errors.Join(err, h.found(res.Usage()))
 	}
 	if err := h.append(session.RunEnded{RunResult: res, Tree: snap.Tree}); err != nil {
 		return false, err

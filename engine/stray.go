@@ -12,7 +12,7 @@ import (
 // lookAround records what a run changed beside the session's branch and files. Who moved the ledger has laid hands on
 // the session's own records: it is put back, what the run left is kept, and a person is to look. Nobody but this process
 // may move it.
-func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock) (tampered bool, err error) {
+func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock, used session.Usage) (tampered bool, err error) {
 	st := h.e.Store
 	locks, err := h.strandedLocks(ctx, locked) // first: they are in the way of what may have to be done here
 	if err != nil {
@@ -54,6 +54,9 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	block := session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs diff, then wfs run",
 		Evidence: []string{fmt.Sprintf("%s was %s during the run, and is back where it was", ledger, what)}}
+	if err := h.found(used); err != nil {
+		return false, err
+	}
 	if err := h.append(block); err != nil {
 		return false, err
 	}

@@ -48,7 +48,7 @@ type Usage struct {
 	USD      Money  `json:"cost_usd,omitempty"` // as agents and commands say
 	Tokens   Tokens `json:"tokens,omitzero"`
 	Turns    int64  `json:"turns,omitempty"`
-	Runs     int64  `json:"runs,omitempty"`     // of agents, that ended
+	Runs     int64  `json:"runs,omitempty"`     // of agents, that worked
 	Priced   int64  `json:"priced,omitempty"`   // of those, how many said what they cost
 	Attempts int64  `json:"attempts,omitempty"` // judged
 	Millis   int64  `json:"millis,omitempty"`   // that runs and gates took
@@ -83,6 +83,16 @@ func (t Tokens) sane() Tokens {
 	const most = 1 << 50 // so that sums of them do not overflow
 	sane := func(n int64) int64 { return max(0, min(n, most)) }
 	return Tokens{Input: sane(t.Input), Output: sane(t.Output), CacheRead: sane(t.CacheRead), CacheWrite: sane(t.CacheWrite)}
+}
+
+// Worked reports whether a run may have cost something: it was not turned away at the door.
+func (r RunResult) Worked() bool {
+	switch r.Outcome {
+	case OutcomeLimit, OutcomeRateLimited, OutcomeOverloaded, OutcomeAuth, OutcomeBilling, OutcomeConfig, OutcomeNotStarted, OutcomeWait:
+		u := r.Usage()
+		return u.USD > 0 || u.Tokens.Sum() > 0
+	}
+	return true
 }
 
 // PhaseUsage is what a phase used up in one lap.
@@ -207,6 +217,12 @@ func (s *Session) applyUsage(e Event) bool {
 		open := *s.Open
 		open.Found = true
 		s.Open = &open
+		if c := s.Visit.Conversation; c != nil && c.Total != (Total{}) && !open.HalfOpen { // else its next run would count this one again
+			again := *c
+			again.Total.CostUSD += b.USD.USD()
+			again.Total.Tokens = Usage{Tokens: c.Total.Tokens}.Plus(b.Usage).Tokens
+			s.Visit.Conversation = &again
+		}
 		s.use(e.At, open.Phase, open.Lap, b.Usage)
 		s.Spent.RunMillis += b.Millis
 	case BudgetSet:
@@ -237,7 +253,7 @@ func (s *Session) ran(e Event, open *Open, b RunEnded) {
 		return
 	}
 	u := b.Usage()
-	if open.Runner != "command" {
+	if open.Runner != "command" && b.Worked() {
 		u.Runs = 1
 		if u.USD > 0 {
 			u.Priced = 1

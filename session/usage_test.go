@@ -70,7 +70,7 @@ func (p *spender) end(r session.RunResult) session.Usage {
 		p.add(session.Interrupted{Why: "killed"})
 		return u
 	}
-	if runner != "command" {
+	if runner != "command" && r.Worked() {
 		u.Runs = 1
 		if u.USD > 0 {
 			u.Priced = 1
