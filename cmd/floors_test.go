@@ -25,6 +25,7 @@ var floors = map[string][]string{
 	"internal/faults":   {}, // for tests alone: nothing imports it
 	"internal/jsonc":    {},
 	"internal/proc":     {},
+	"internal/redact":   {},
 	"internal/safetext": {},
 	"internal/screen":   {},
 	"internal/vt":       {}, // for tests alone: no other imports it

@@ -16,6 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -156,7 +157,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 	if info, err := f.Stat(); err != nil || info.Size() > maxHookLog {
 		return hookedDir(dir), err
 	}
-	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e))
+	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e.Map(redact.New(a.env.Environ).String)))
 	return hookedDir(dir), err
 }
 
@@ -230,6 +231,6 @@ func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	if text == "" {
 		return nil
 	}
-	_, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + text}, a.env.Now(), a.env.newID(4))
+	_, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + redact.New(a.env.Environ).String(text)}, a.env.Now(), a.env.newID(4))
 	return err
 }

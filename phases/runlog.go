@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/redact"
 )
 
 // EventsFile is what the agent of a run did, in the vocabulary of internal/agents: one record on each line.
@@ -20,6 +21,7 @@ type runLog struct {
 	mu    sync.Mutex
 	log   *boundedLog
 	now   func() time.Time
+	clean *redact.Redactor
 	watch func(agents.Event)
 }
 
@@ -36,16 +38,17 @@ func (r *Runner) newRunLog(runDir string) (*runLog, error) {
 			}
 		}
 	}
-	return &runLog{log: log, now: r.Now, watch: watch}, nil
+	return &runLog{log: log, now: r.Now, clean: redact.New(r.Environ), watch: watch}, nil
 }
 
-// Event is where a decoder emits to.
+// Event is where a decoder emits to. Secrets are taken out of what is kept and told.
 func (l *runLog) Event(e agents.Event) {
 	if e.Kind == agents.Other {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	e = e.Map(l.clean.String)
 	_, _ = l.log.Write(agents.EncodeRecord(l.now(), e))
 	l.watch(e)
 }

@@ -12,9 +12,11 @@ import (
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.Environ = append(b.Environ, "API_TOKEN=hunter2-hunter3-hunter4")
+	b.req.Plan.Env = []string{"API_TOKEN"}
 	var told []agents.Event
 	b.Watch = func(e agents.Event) { told = append(told, e) }
-	b.agent(t, `echo one; printf '\033[31mtwo\n' >&2; printf three`)
+	b.agent(t, `echo one; echo "token $API_TOKEN"; printf '\033[31mtwo\n' >&2; printf three`)
 	b.run(t)
 	var kept []agents.Event
 	for line := range bytes.Lines([]byte(b.read(t, b.req.RunDir, EventsFile))) {
@@ -24,7 +26,7 @@ func TestWatch(t *testing.T) {
 		}
 		kept = append(kept, r.Event)
 	}
-	want := "[{text one} {text two} {text three}]"
+	want := "[{text one} {text token [redacted: $API_TOKEN]} {text two} {text three}]"
 	for name, list := range map[string][]agents.Event{"told": told, "kept": kept} {
 		var got []struct{ Kind, Text string }
 		for _, e := range list {

@@ -48,6 +48,12 @@ type Event struct {
 	Fatal        Class    `json:"fatal,omitempty"` // what it will come to however long it goes on: it can be stopped at once
 }
 
+// Map returns the event with every text in it that an agent may have taken from anywhere passed through a function.
+func (e Event) Map(f func(string) string) Event {
+	e.Text, e.Tool.Detail, e.Retrying.Error = f(e.Text), f(e.Tool.Detail), f(e.Retrying.Error)
+	return e
+}
+
 // MaxText bounds the text of one event, in bytes.
 const MaxText = 4 << 10
 
