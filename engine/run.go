@@ -39,6 +39,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		return err
 	}
 	var kept session.Tree
+	found := 0
 	for started := 0; ; {
 		if err := h.Hear(); err != nil {
 			return err
@@ -67,8 +68,9 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		open := h.S.Open
 		d := Decide(&h.S, h.Plan, f)
-		if startsRunner(d) && f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept {
+		if startsRunner(d) && f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept && found < maxFound {
 			// Somebody edited files since the last checkpoint. The runner may overwrite them, so they are kept first.
+			found++
 			kept = f.Tree
 			if _, err := h.save(work, session.TriggerFound, "edits found before an attempt"); err != nil {
 				_, err := h.conflict(work, err)
@@ -81,6 +83,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		if open == nil && h.S.Open != nil {
 			started++
+			found = 0
 			h.e.hit("run/started")
 		}
 		if open != nil && h.S.Status == session.StatusWaiting {
@@ -92,6 +95,10 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 	}
 }
+
+// maxFound bounds how often edits are kept before one attempt: something may be writing all the time, this command's own
+// output for one.
+const maxFound = 3
 
 // startsRunner reports whether a decision sets somebody to work on the files.
 func startsRunner(d Decision) bool {
