@@ -251,6 +251,15 @@ func whyStopped(s *session.Session, now time.Time) []string {
 
 // waitingFor says until when a session waits, and what for.
 func waitingFor(w *session.Waiting, now time.Time) string {
+	words := "over"
+	if left := unix(w.Until).Sub(now); left > 0 {
+		words = inWords(left)
+	}
+	return waitingUntil(w, now) + " (" + words + ")"
+}
+
+// waitingUntil is waitingFor without how long that is from now.
+func waitingUntil(w *session.Waiting, now time.Time) string {
 	what := "waiting for a limit until"
 	switch w.Cause {
 	case session.CauseCalls:
@@ -258,17 +267,12 @@ func waitingFor(w *session.Waiting, now time.Time) string {
 	case session.CauseRateLimited, session.CauseOverloaded:
 		what = "waiting to try again at"
 	}
-	until := time.Unix(w.Until, 0)
-	left := until.Sub(now)
+	left := unix(w.Until).Sub(now)
 	format := "15:04 UTC"
 	if left > 20*time.Hour || left < -20*time.Hour {
 		format = "2006-01-02 15:04 UTC"
 	}
-	words := inWords(left)
-	if left <= 0 {
-		words = "over"
-	}
-	return fmt.Sprintf("%s %s (%s)", what, until.UTC().Format(format), words)
+	return what + " " + unix(w.Until).UTC().Format(format)
 }
 
 // inWords says how long something takes or took, roughly.

@@ -15,7 +15,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := a.pinnedAt(ctx, v.Tip)
+	plan, err := a.planAt(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -39,15 +39,6 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 		a.out("  then judge with gate %s", g)
 	}
 	return nil
-}
-
-// pinnedAt is the plan that a session runs as of a ledger commit.
-func (a *app) pinnedAt(ctx context.Context, ledger session.Commit) (*workflows.Plan, error) {
-	data, err := a.repo.File(ctx, ledger, session.FilePlan)
-	if err != nil {
-		return nil, err
-	}
-	return workflows.DecodePlan(data)
 }
 
 type dryJSON struct {

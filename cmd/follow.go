@@ -59,8 +59,8 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 	v := w.p.view
 	v.change(func(s *viewing) { s.began = began })
 	v.stands(&w.S, nil)
-	if tip, err := w.app.repo.Ref(ctx, session.LedgerOf(w.S.ID)); err == nil {
-		if plan, err := w.app.pinnedAt(ctx, tip); err == nil { // without one it knows less
+	if now, err := w.app.view(ctx, w.S.ID); err == nil {
+		if plan, err := w.app.planAt(ctx, now); err == nil { // without one it knows less
 			v.stands(&w.S, plan)
 		}
 	}

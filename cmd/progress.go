@@ -211,7 +211,7 @@ func ranAs(r session.RunResult) string {
 	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		return text // what follows says more
 	}
-	if r.Message != "" {
+	if r.Message != "" && r.Outcome != session.OutcomeDenied { // which has named them
 		text += ": " + r.Message
 	}
 	return text

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -26,11 +27,12 @@ type viewing struct {
 	fails   int  // attempts in a row without progress, and how many there may be
 	most    int
 
-	what  string    // is done now
-	since time.Time // it is done
-	until time.Time // waiting for a limit, zero for not
+	what  string           // is done now
+	since time.Time        // it is done
+	wait  *session.Waiting // for a time, nil for not
 
 	before  float64 // what the session cost before this run
+	cap     float64 // what it may cost, 0 for any
 	spent   agents.Spent
 	tools   int
 	denials int
@@ -52,7 +54,7 @@ func (s *viewing) who() string {
 func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
-		s.attempt, s.until = b.Attempt, time.Time{}
+		s.attempt = b.Attempt
 		s.before, s.spent, s.tools, s.denials = now.CostUSD, agents.Spent{}, 0, 0
 		s.does(s.who()+" begins", at)
 	case session.RunEnded:
@@ -62,10 +64,6 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 			s.passing, s.tested = t.Passing, t.Expect != string(workflows.ExpectRed)
 		}
 		s.does("a checkpoint is made", at)
-	case session.Waiting:
-		if b.Reason == session.WaitLimit {
-			s.until = unix(b.Until)
-		}
 	}
 	s.stands(now)
 }
@@ -77,6 +75,11 @@ func (s *viewing) stands(now *session.Session) {
 		s.tested = s.tested && lap == s.lap
 	}
 	s.phase, s.lap, s.targets = now.Phase, lap, len(now.Targets)
+	s.wait = nil
+	if now.Status == session.StatusWaiting && now.Waiting.Reason == session.WaitLimit {
+		w := *now.Waiting
+		s.wait = &w
+	}
 	if now.Open == nil {
 		s.before, s.spent = now.CostUSD, agents.Spent{}
 	} else {
@@ -84,6 +87,7 @@ func (s *viewing) stands(now *session.Session) {
 	}
 	s.fails, s.most = now.Visit.NoProgress, workflows.DefaultLimits.NoProgress
 	if s.plan != nil {
+		s.cap = engine.BudgetOf(now, s.plan).Session.USD
 		if p := s.plan.Workflow.Phase(now.Phase); p != nil {
 			s.most = cmp.Or(p.Limits.NoProgress, s.most)
 		}
@@ -176,9 +180,9 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 	}
 
 	what, clock := s.what, clockText(now.Sub(s.since))
-	if !s.until.IsZero() && now.Before(s.until) {
-		what = "waits for a limit until " + s.until.UTC().Format("15:04 UTC")
-		clock = clockText(s.until.Sub(now)) + " left"
+	if s.wait != nil && now.Before(unix(s.wait.Until)) {
+		what = waitingUntil(s.wait, now)
+		clock = clockText(unix(s.wait.Until).Sub(now)) + " left"
 	}
 	if what == "" {
 		what, clock = "begins", ""
@@ -187,20 +191,23 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 	if s.spent.USD > 0 {
 		add(&costs, "$%.2f", s.spent.USD)
 	}
-	if all := s.before + s.spent.USD; all > 0 && s.before > 0 {
+	switch all := s.before + s.spent.USD; {
+	case s.cap > 0:
+		add(&costs, "$%.2f of $%.2f in all", all, s.cap)
+	case s.before > 0:
 		add(&costs, "$%.2f in all", all)
+	}
+	if s.limit.Status != "" && s.limit.Status != "allowed" {
+		add(&costs, "%s", limitText(s.limit))
+	}
+	if s.denials > 0 {
+		add(&costs, "%d refused", s.denials)
 	}
 	if n := s.spent.Tokens(); n > 0 {
 		add(&costs, "%s tokens", countText(n))
 	}
 	if s.tools > 0 {
 		add(&costs, "%d %s", s.tools, plural(s.tools, "tool", "tools"))
-	}
-	if s.denials > 0 {
-		add(&costs, "%d refused", s.denials)
-	}
-	if s.limit.Status != "" && s.limit.Status != "allowed" {
-		add(&costs, "%s", limitText(s.limit))
 	}
 	if s.model != "" {
 		add(&costs, "%s", safetext.Line(s.model, 40))
@@ -219,7 +226,7 @@ const viewEdge = "│ "
 // ones first; a single one is cut.
 func viewLine(parts []string, clock string, columns int) styled {
 	room := columns - safetext.Width(viewEdge)
-	if clock != "" && room > safetext.Width(clock)+12 {
+	if clock != "" && room > safetext.Width(clock)+20 {
 		room -= safetext.Width(clock) + 2
 	} else {
 		clock = ""
