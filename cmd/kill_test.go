@@ -476,6 +476,26 @@ var leaveDeeds = []deed{
 		},
 	},
 	{
+		name: "budget set", args: "budget set --usd 3 --calls-per-hour 7", before: dirty, dirty: true,
+		done: func(f *fixture) {
+			if s := f.ok("wfs", "budget", "--json"); !strings.Contains(s, `"cap":{"usd":3}`) || !strings.Contains(s, `"per_hour":7`) {
+				f.t.Errorf("the budget is %s", s)
+			}
+		},
+	},
+	{
+		name: "run that has to wait with work in its hands", args: "run",
+		before: func(f *fixture) {
+			f.ok("wfs", "repin", "--agent", `test -e half.txt || { echo half > half.txt; echo '{"wait_until": 1, "cost_usd": 0.5}' > "$WFS_RESULT"; exit 75; }; echo x > work.txt`)
+		},
+		done: func(f *fixture) {
+			f.branchHolds("wfs/one", "half.txt", "work.txt")
+			if s := f.ok("wfs", "status", "--json"); !strings.Contains(s, `"cost_usd":0.5,`) { // counted once, whoever saw the run end
+				f.t.Errorf("the cost is not told, or told twice: %s", s)
+			}
+		},
+	},
+	{
 		name: "run with requests in the inbox", args: "run",
 		before: func(f *fixture) {
 			f.post(session.Request{Kind: session.RequestNote, Text: "first"})
