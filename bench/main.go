@@ -2,6 +2,7 @@
 // ratios. Absolute times say more about the machine than about wfs.
 //
 //	go run ./bench                  # a checkpoint on 5,000 files, and the commands that must feel instant
+//	go run ./bench -attempt         # what an attempt costs beyond its agent, its gates and its checkpoint
 //	go run ./bench -files 100000 -ignored 100000 -rounds 7
 package main
 
@@ -27,11 +28,16 @@ func main() {
 	changes := flag.Int("changes", 10, "changes before each checkpoint: 7 edits, 2 new files, 1 deletion in ten")
 	rounds := flag.Int("rounds", 15, "rounds; the median of their ratios is printed")
 	strict := flag.Bool("strict", false, fmt.Sprintf("exit 1 when the checkpoint's ratio is over %.2f", checkpointBar))
+	attempt := flag.Bool("attempt", false, fmt.Sprintf("time attempts instead, and exit 1 when one costs more than %d ms of its own", attemptBar))
 	flag.Parse()
 	b, err := setUp(*files, *ignored)
 	if err == nil {
 		defer os.RemoveAll(b.dir)
-		err = b.all(*changes, *rounds, *strict)
+		if *attempt {
+			err = b.attempts(*files, *changes, *rounds)
+		} else {
+			err = b.all(*changes, *rounds, *strict)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -27,7 +27,7 @@ type watchful struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	calls int
-	saved time.Time // when it was asked for the last time
+	saved time.Time // when the files were safe, as far as is known here
 	soon  func(why string)
 }
 
@@ -35,7 +35,7 @@ type watchful struct {
 func (w *watchful) saving(soon func(why string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.soon, w.calls = soon, 0
+	w.soon, w.calls, w.saved = soon, 0, w.now() // what is there now is in a checkpoint
 }
 
 func (w *watchful) event(e agents.Event) {

@@ -26,6 +26,9 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 		asked = nil
 	}
 	tool(agents.ToolResult, agents.Writes, "a.go")
+	expect("")
+	now = now.Add(saveAfterWrite)
+	tool(agents.ToolResult, agents.Writes, "a.go")
 	expect("after a file was written")
 	tool(agents.ToolResult, agents.Writes, "b.go")
 	w.event(agents.Event{Kind: agents.Text})
