@@ -39,7 +39,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if err := a.readSpec(&b, spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: strings.TrimSpace(goal), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.redactor().String(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -157,7 +156,7 @@ func (a *app) hookRecord(id session.ID, h agents.Hook) (hookedDir, error) {
 	if info, err := f.Stat(); err != nil || info.Size() > maxHookLog {
 		return hookedDir(dir), err
 	}
-	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e.Map(redact.New(a.env.Environ).String)))
+	_, err = f.Write(agents.EncodeRecord(a.env.Now(), e.Map(a.redactor().String)))
 	return hookedDir(dir), err
 }
 
@@ -231,6 +230,6 @@ func (a *app) hookClaim(id session.ID, h agents.Hook) error {
 	if text == "" {
 		return nil
 	}
-	_, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + redact.New(a.env.Environ).String(text)}, a.env.Now(), a.env.newID(4))
+	_, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: "An agent that a person worked with " + a.redactor().String(text)}, a.env.Now(), a.env.newID(4))
 	return err
 }

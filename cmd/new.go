@@ -65,7 +65,7 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 			if o.dir != "" && !o.worktree {
 				return &usageError{"--dir is the directory of a work tree of the session's own", "wfs new GOAL --worktree --dir " + o.dir}
 			}
-			o.goal = args[0]
+			o.goal = a.redactor().String(args[0]) // its name is made of it
 			if o.worktree {
 				return a.newInTree(c.Context(), o)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -26,7 +27,8 @@ type app struct {
 	json    bool
 	color   when
 	noPager bool
-	pager   *pager // nil: standard output goes where it always did
+	pager   *pager           // nil: standard output goes where it always did
+	secrets *redact.Redactor // nil: nothing needed it yet; see redactor
 	signals *signals
 
 	repo     *gitstate.Repo
@@ -75,8 +77,18 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		Cut:     a.signals.why,
 		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
 		Version: Version,
+		Redact:  func(s string) string { return a.redactor().String(s) },
 	}
 	return nil
+}
+
+// redactor takes the secrets of this environment, and those of a known form, out of text. It is made where it is needed
+// first: reading commands do without.
+func (a *app) redactor() *redact.Redactor {
+	if a.secrets == nil {
+		a.secrets = redact.New(a.env.Environ)
+	}
+	return a.secrets
 }
 
 // ready is open for verbs that write: the repository must be in a state that can be worked with.
@@ -345,7 +357,7 @@ type works struct {
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Environ: w.app.env.Environ, Now: w.app.env.Now, Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry,
+	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.redactor(), Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry,
 		Version: func(ctx context.Context, c *workflows.Card) string { return w.app.prober().Find(ctx, c).Version }}
 }
 
@@ -373,7 +385,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 	repo := w.app.repo
 	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Report: w.say, Show: repo.Show, Changes: repo.Changes,
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Show: repo.Show, Changes: repo.Changes,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

@@ -55,6 +55,8 @@ type Engine struct {
 	Cut     func() string
 	Version string
 	logged  int64 // number of the operation that this process has logged last, 0 for none
+	// Redact takes secrets out of what people, agents and gates say, before it is kept. It may be nil.
+	Redact func(string) string
 	// Hit marks a durable step for fault injection. It may be nil.
 	Hit func(point string)
 }
@@ -260,7 +262,11 @@ func (h *Hand) append(bodies ...session.Body) error {
 	return nil
 }
 
+// next is where an event is made: what is in it is kept for ever.
 func (h *Hand) next(b session.Body) session.Event {
+	if h.e.Redact != nil {
+		b = session.Worded(b, h.e.Redact)
+	}
 	return session.Event{Seq: h.S.Seq + 1, At: h.e.Clock.Now().UTC(), Body: b}
 }
 

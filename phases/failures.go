@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -57,12 +58,12 @@ func ReadFailures(runDir string) ([]Failure, error) {
 
 const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 
-// writeFailures replaces the file. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
-func writeFailures(runDir string, list []Failure) error {
+// writeFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
+func writeFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
 	list = list[:min(len(list), maxFailures)]
 	left := maxAllExcerpt
 	for i := range list {
-		list[i].Message = excerpt(list[i].Message, min(left, maxExcerpt))
+		list[i].Message = excerpt(secrets.String(safetext.Strip(list[i].Message)), min(left, maxExcerpt))
 		left -= len(list[i].Message)
 	}
 	if list == nil {

@@ -71,7 +71,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if err != nil {
 		return nil, err
 	}
-	log, err := newLog(filepath.Join(runDir, run.log), maxGateLog)
+	log, err := newLog(filepath.Join(runDir, run.log), maxGateLog, j.Secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,11 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
 	}
 	if g.Format.InFiles() {
-		if err := j.readReports(run, reportFile, old); err != nil {
+		err := j.readReports(run, reportFile, old)
+		if err := cleanLeft(reportFile, j.Secrets); err != nil {
+			j.say("the report of gate " + g.Name + " could not be kept without secrets: " + reason(err))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -18,6 +19,8 @@ import (
 type Judge struct {
 	Root string   // top of the work tree, absolute
 	Env  []string // the whole environment of gates, as DefaultEnv made it
+	// Secrets are taken out of what gates leave and show. nil takes nothing out.
+	Secrets *redact.Redactor
 	// Report gets a line of progress now and then. May be nil.
 	Report func(line string)
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
@@ -283,7 +286,7 @@ func (g *gateRun) quoted() []string {
 }
 
 func (j *Judge) keepFailures(runDir string, list []Failure) {
-	if err := writeFailures(runDir, list); err != nil {
+	if err := writeFailures(runDir, list, j.Secrets); err != nil {
 		j.say("what the failing tests printed could not be kept: " + err.Error())
 	}
 }
@@ -369,6 +372,6 @@ func (j *Judge) read(name string) []byte {
 
 func (j *Judge) say(line string) {
 	if j.Report != nil {
-		j.Report(line)
+		j.Report(j.Secrets.String(line))
 	}
 }

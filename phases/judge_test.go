@@ -258,7 +258,7 @@ func TestWriteFailuresIsBounded(t *testing.T) {
 	for range 3 * maxFailures {
 		list = append(list, Failure{Test: "x", Message: strings.Repeat("é\x00<", 10_000)})
 	}
-	if err := writeFailures(dir, list); err != nil {
+	if err := writeFailures(dir, list, nil); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadFailures(dir)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -28,9 +29,11 @@ type boundedLog struct {
 	size int64
 	cut  int64
 	err  error
+	// safe takes secrets out of what is written, line by line: the last line waits for Close. nil: nothing is taken out.
+	safe *redact.Stream
 }
 
-func newLog(path string, most int64) (*boundedLog, error) {
+func newLog(path string, most int64, secrets *redact.Redactor) (*boundedLog, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -45,10 +48,26 @@ func newLog(path string, most int64) (*boundedLog, error) {
 	if most <= 0 {
 		most = DefaultMaxLog
 	}
-	return &boundedLog{f: f, max: max(most, minMaxLog)}, nil
+	l := &boundedLog{f: f, max: max(most, minMaxLog)}
+	if secrets != nil {
+		l.safe = secrets.Stream(writerFunc(l.write))
+	}
+	return l, nil
 }
 
+// writerFunc is a function that is a writer.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 func (l *boundedLog) Write(p []byte) (int, error) {
+	if l.safe != nil {
+		return l.safe.Write(p)
+	}
+	return l.write(p)
+}
+
+func (l *boundedLog) write(p []byte) (int, error) {
 	if l.err == nil {
 		n, err := l.f.WriteAt(p, l.size)
 		l.size += int64(n)
@@ -80,7 +99,12 @@ func (l *boundedLog) compact() error {
 	return l.f.Truncate(l.size)
 }
 
-func (l *boundedLog) Close() error { return errors.Join(l.err, l.f.Close()) }
+func (l *boundedLog) Close() error {
+	if l.safe != nil {
+		_ = l.safe.Close() // what went wrong is in err
+	}
+	return errors.Join(l.err, l.f.Close())
+}
 
 // maxShown is how many characters of one line of output are shown as progress.
 const maxShown = 200

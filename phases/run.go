@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -30,6 +31,7 @@ type Runner struct {
 	Environ []string // of wfs; runs see what DefaultEnv lets through
 	Temp    string   // where runs get temporary directories of their own, outside of all repositories; "": they get none
 	Now     func() time.Time
+	Secrets *redact.Redactor // taken out of all that a run leaves, shows and answers; nil takes nothing out
 	// Report gets lines for the terminal, without control characters. May be nil.
 	Report func(line string)
 	// Watch gets what the agent does as it does it, one event at a time. Texts may hold control characters. nil: what
@@ -58,7 +60,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	if err := os.RemoveAll(filepath.Join(req.RunDir, ResultFile)); err != nil {
 		return session.RunResult{}, err
 	}
-	log, err := newLog(filepath.Join(req.RunDir, OutputFile), r.MaxLog)
+	log, err := newLog(filepath.Join(req.RunDir, OutputFile), r.MaxLog, r.Secrets)
 	if err != nil {
 		return session.RunResult{}, err
 	}
@@ -69,6 +71,9 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	}
 	out := &output{log: log, events: events, progress: progress{report: events.said}}
 	res, err := r.run(ctx, req, brief, out)
+	if err := cleanLeft(filepath.Join(req.RunDir, ResultFile), r.Secrets); err != nil {
+		r.say("the answer of the run could not be kept without secrets: " + reason(err))
+	}
 	if err := out.Close(); err != nil {
 		r.say("the log of the run could not be written: " + reason(err))
 	}
@@ -77,7 +82,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 
 // writeBrief keeps the brief as it is given to whoever works.
 func (r *Runner) writeBrief(req session.RunRequest) ([]byte, error) {
-	brief := r.brief(req)
+	brief := []byte(r.Secrets.String(string(r.brief(req))))
 	return brief, durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600)
 }
 
@@ -148,7 +153,7 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 
 func (r *Runner) say(line string) {
 	if r.Report != nil {
-		r.Report(line)
+		r.Report(r.Secrets.String(line))
 	}
 }
 

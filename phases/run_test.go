@@ -222,7 +222,7 @@ func TestLastFailuresReachTheBrief(t *testing.T) {
 	b.req.Session.LastRun = "r1"
 	b.req.Session.Last = &session.Decided{Verdict: session.Fail, Class: session.ClassTargetFailing}
 	prior := filepath.Join(filepath.Dir(b.req.RunDir), "r1")
-	if err := writeFailures(prior, []Failure{{Test: "calc.TestAdd", Status: session.TestFail, Message: "want 3, got 4"}}); err != nil {
+	if err := writeFailures(prior, []Failure{{Test: "calc.TestAdd", Status: session.TestFail, Message: "want 3, got 4"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(prior, ResultFile), []byte(`{"note": "mind the carry"}`), 0o600); err != nil {
@@ -245,7 +245,7 @@ func TestLogKeepsBothEnds(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "log")
 	const most = 8 << 10
-	l, err := newLog(name, most)
+	l, err := newLog(name, most, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestLogKeepsBothEnds(t *testing.T) {
 func TestLogTakesOneLargeWrite(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "log")
-	l, err := newLog(name, minMaxLog)
+	l, err := newLog(name, minMaxLog, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	if !ok {
 		return notStarted(out, "the card of "+card.Name+" names a decoder that this wfs does not have: "+card.Decoder), false, nil
 	}
-	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog)
+	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog, r.Secrets)
 	if err != nil {
 		return res, false, err
 	}

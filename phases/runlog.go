@@ -26,7 +26,7 @@ type runLog struct {
 }
 
 func (r *Runner) newRunLog(runDir string) (*runLog, error) {
-	log, err := newLog(filepath.Join(runDir, EventsFile), maxEvents)
+	log, err := newLog(filepath.Join(runDir, EventsFile), maxEvents, r.Secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (r *Runner) newRunLog(runDir string) (*runLog, error) {
 			}
 		}
 	}
-	return &runLog{log: log, now: r.Now, clean: redact.New(r.Environ), watch: watch}, nil
+	return &runLog{log: log, now: r.Now, clean: r.Secrets, watch: watch}, nil
 }
 
 // Event is where a decoder emits to. Secrets are taken out of what is kept and told.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/redact"
 )
 
 // What a run prints is kept as events and told to whoever watches, in the same order, and to nobody else.
@@ -13,6 +14,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Environ = append(b.Environ, "API_TOKEN=hunter2-hunter3-hunter4")
+	b.Secrets = redact.New(b.Environ)
 	b.req.Plan.Env = []string{"API_TOKEN"}
 	var told []agents.Event
 	b.Watch = func(e agents.Event) { told = append(told, e) }

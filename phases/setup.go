@@ -28,12 +28,12 @@ type SetupRequest struct {
 
 // Setup runs the command that makes a new work tree ready. A command that fails is a refusal that holds its last lines.
 func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
-	log, err := newLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog)
+	log, err := newLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog, r.Secrets)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	out, tail := &output{log: log, progress: progress{report: r.Report}}, &lastLines{}
+	out, tail := &output{log: log, progress: progress{report: r.say}}, &lastLines{}
 	defer out.progress.flush()
 	both := io.MultiWriter(out, tail)
 	var env []string
@@ -65,7 +65,7 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 	}
 	said := ""
 	if lines := tail.lines(); len(lines) > 0 {
-		said = "; it printed last:\n  " + strings.Join(lines, "\n  ")
+		said = "; it printed last:\n  " + r.Secrets.String(strings.Join(lines, "\n  "))
 	}
 	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,
 		Hint: "mend worktree: setup in .wfs/config.yaml; nothing was left behind"}

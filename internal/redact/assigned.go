@@ -193,7 +193,7 @@ func (how strength) fits(v string, quoted bool) bool {
 		return false
 	}
 	if !quoted && set(dotted).run(v) == len(v) && !named(v) && (lower(v[0]) || upper(v[0])) { // may be a name in code
-		return entropy(v) >= 3 && digitRuns(v) >= 2
+		return entropy(v) >= 2.7 && digitRuns(v) >= 2
 	}
 	return entropy(v) >= 2.7
 }

@@ -1,0 +1,83 @@
+package phases
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/redact"
+)
+
+func TestCleanLeft(t *testing.T) {
+	t.Parallel()
+	secrets := redact.New([]string{"API_TOKEN=open-sesame-for-all"})
+	dir := t.TempDir()
+	left := filepath.Join(dir, "report.xml")
+	if err := cleanLeft(left, secrets); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(left, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	with, without := filepath.Join(left, "sub", "a.xml"), filepath.Join(left, "b.xml")
+	for name, text := range map[string]string{with: "<a>open-sesame-for-all</a>\n", without: "<b>nothing</b>\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(with, filepath.Join(left, "link")); err != nil {
+		t.Skip(err)
+	}
+	if err := cleanLeft(left, secrets); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{with: "<a>[redacted: $API_TOKEN]</a>\n", without: "<b>nothing</b>\n"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if _, err := os.Readlink(filepath.Join(left, "link")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLogsAreClean writes a secret in two pieces to the log of a run, and in an event.
+func TestLogsAreClean(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var seen []agents.Event
+	r := &Runner{Secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"}), Watch: func(e agents.Event) { seen = append(seen, e) }}
+	log, err := newLog(filepath.Join(dir, OutputFile), 0, r.Secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range []string{"say open-ses", "ame-for-all", " twice\nlast open-sesame-", "for-all"} {
+		if n, err := log.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, OutputFile))
+	if want := "say [redacted: $API_TOKEN] twice\nlast [redacted: $API_TOKEN]"; err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	events, err := r.newRunLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events.now = func() time.Time { return time.Unix(1893553445, 0) }
+	events.Event(agents.Event{Kind: agents.ToolCall, Text: "open-sesame-for-all", Tool: agents.Tool{Detail: "login open-sesame-for-all"},
+		Retrying: agents.Retrying{Error: "no open-sesame-for-all"}})
+	if err := events.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err = os.ReadFile(filepath.Join(dir, EventsFile))
+	if err != nil || strings.Contains(string(got), "sesame") || strings.Count(string(got), "redacted") != 3 || len(seen) != 1 || strings.Contains(seen[0].Text, "sesame") {
+		t.Errorf("%s, %+v, %v", got, seen, err)
+	}
+}

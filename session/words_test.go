@@ -1,0 +1,73 @@
+package session
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestWorded fills every text of every kind of event, and expects that those which people, agents or gates write are put
+// through the function, and no other.
+func TestWorded(t *testing.T) {
+	t.Parallel()
+	free := map[string]bool{"Goal": true, "Note": true, "Ask": true, "Message": true, "Reason": true, "Why": true, "Evidence": true,
+		"Hint": true, "Text": true, "Title": true, "Changes": true}
+	for _, kind := range Kinds() {
+		b, err := bodies[kind]([]byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := reflect.New(reflect.TypeOf(b)).Elem()
+		fillTexts(v, 0)
+		worded := Worded(v.Interface().(Body), strings.ToUpper)
+		checkTexts(t, string(kind), "", reflect.ValueOf(worded), free)
+	}
+}
+
+func fillTexts(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && depth < 6 {
+				fillTexts(v.Field(i), depth+1)
+			}
+		}
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillTexts(v.Index(0), depth+1)
+	}
+}
+
+func checkTexts(t *testing.T, kind, name string, v reflect.Value, free map[string]bool) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			n := f.Name
+			switch {
+			case !f.IsExported():
+				continue
+			case n == "Reason" && f.Type != reflect.TypeFor[string](): // one of a few words
+				n = ""
+			case n == "Why" && (v.Type() == reflect.TypeFor[Skip]() || v.Type() == reflect.TypeFor[Held]()): // git's, and the rule's
+				n = ""
+			case n == "Summary" && kind == string(KindCheckpointed):
+				n = "Text"
+			case n == "Evidence" && f.Type.Kind() == reflect.Struct:
+				continue // a document of its own: names of tests
+			}
+			checkTexts(t, kind, n, v.Field(i), free)
+		}
+	case reflect.String:
+		if got := v.String(); got != "" && (got == "TEXT") != free[name] {
+			t.Errorf("%s: %s is %q", kind, name, got)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			checkTexts(t, kind, name, v.Index(i), free)
+		}
+	}
+}
