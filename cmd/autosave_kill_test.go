@@ -4,11 +4,11 @@ package cmd
 
 import "runtime"
 
-// savingDeeds are killed while files are saved beside a run. They are no deeds of the sweeps: an agent that waits makes
-// as many system calls as it likes.
+// savingDeeds are killed while files are saved beside a run. Their agents wait for auto-saves, so the number of calls is
+// another one each time: a sweep does not meet all of its points.
 var savingDeeds = []deed{
 	{
-		name: "run with auto-saves", args: "run", dirty: true,
+		name: "run with auto-saves", args: "run", dirty: true, waits: true,
 		before: func(f *fixture) { f.savingAgent(3); f.ok("git", "repack", "-a", "-d", "-q") }, // few packs: none are merged meanwhile
 		outlive: func(f *fixture) {
 			if runtime.GOOS == "linux" {
@@ -17,7 +17,9 @@ var savingDeeds = []deed{
 		},
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "step1", "step3")
-			f.noLoose()
+			if !f.Unsynced {
+				f.noLoose()
+			}
 		},
 	},
 	{

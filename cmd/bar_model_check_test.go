@@ -108,10 +108,17 @@ func (w *world) reach(objects map[string]string, without ...string) {
 // files.
 func (w *world) forgets(p *picture) {
 	w.t.Helper()
-	lasting := map[string]string{}
-	w.reach(lasting, "refs/wfs-deleted/*")
-	for id, path := range lasting {
-		if path == "state.json" {
+	lasting, elsewhere := map[string]string{}, map[string]string{}
+	going := []string{"refs/wfs-deleted/*"}
+	for ref := range p.refs { // of a deletion that was killed: it is carried to its end first
+		if id, _, ok := strings.Cut(strings.TrimPrefix(ref, "refs/wfs-deleted/"), "/"); ok && strings.HasPrefix(ref, "refs/wfs-deleted/") {
+			going = append(going, "refs/wfs/"+id+"/*", session.BranchPrefix+id)
+		}
+	}
+	w.reach(lasting, going...)
+	w.reach(elsewhere, append(going, "refs/wfs/*/rescue/*")...)
+	for id, path := range lasting { // documents of rescues
+		if _, also := elsewhere[id]; !also && (path == "state.json" || path == session.FileSession || path == session.FileEvents) {
 			delete(lasting, id)
 		}
 	}

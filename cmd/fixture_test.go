@@ -42,6 +42,7 @@ type counts struct {
 
 	// Of commands that were stopped somewhere; only tests with the tag failpoints have any.
 	Cut       bool // the power was cut before the command had ended: what nobody had synced may be gone
+	Unsynced  bool // the power was cut, and names that nobody had synced are as they were
 	Changed   int  // times that something of the user's was another
 	Retries   int  // of the same command
 	Succeeded int  // of those, without anything done by hand

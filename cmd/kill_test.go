@@ -30,6 +30,7 @@ type deed struct {
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
 	hurt  bool // before has kept what there was and has then damaged something: until the command succeeds, git and wfs may complain
+	waits bool // its agent waits for files that it has written: none of them may fail to be
 	// outlive waits for processes that the command had started and that outlive it for a moment.
 	outlive func(f *fixture)
 }

@@ -76,13 +76,17 @@ func moved(id session.ID, branch string, goes bool) []leftRule {
 		{name: "no word of it is left", fits: func(s leftover) bool { return s.journal == "gone" }, then: there},
 		{name: "half-way, and somebody has moved on: given up", fits: func(s leftover) bool { return !s.published && someone(s) },
 			then: func(f *fixture, s leftover) {
-				on(f)
-				f.happened(id, "dropped")
+				if on(f); s.besides != "unclaimed" { // else nobody knows of it before the session is taken in hand
+					f.happened(id, "dropped")
+				}
 			}},
 		{name: "half-way, and somebody has committed on the branch that it moves: that is left alone, and said",
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") && s.besides != "unclaimed" }, refuses: true, says: "by somebody else meanwhile"},
 		{name: "half-way, and nobody knows that the files are not the current session's: they become its checkpoint, and it is given up",
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") }, may: true},
+		{name: "half-way, HEAD is there already, and nobody knows of the move: left as it is", fits: func(s leftover) bool {
+			return !s.published && s.headIs("new") && s.besides == "unclaimed"
+		}, then: there},
 		{name: "half-way: carried to its end", fits: func(s leftover) bool { return !s.published }, then: clean},
 		{name: "it happened, and somebody has moved on: left alone", fits: func(s leftover) bool {
 			return s.journal == "turn" && (s.headIs("theirs") || s.refsAre("theirs"))

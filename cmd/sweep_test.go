@@ -69,7 +69,7 @@ func sweep(t *testing.T, d deed, density density) {
 	}
 	var points []point
 	for i, w := range ways {
-		if chosen("WFS_SWEEP_WAY", w.name) {
+		if chosen("WFS_SWEEP_WAY", w.name) && !(d.waits && len(w.errnos) > 0) {
 			h := fnv.New32()
 			h.Write([]byte(d.name + w.name))
 			for _, at := range density.points(all.Points, h.Sum32()) {

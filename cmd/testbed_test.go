@@ -141,7 +141,7 @@ func (d density) points(n int, seed uint32) []int {
 func sweptDeeds(t *testing.T) []deed {
 	t.Helper()
 	var list []deed
-	for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, repairDeeds) {
+	for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, repairDeeds, savingDeeds) {
 		if chosen("WFS_SWEEP_DEED", d.name) {
 			list = append(list, d)
 		}

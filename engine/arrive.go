@@ -39,6 +39,9 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 	if !h.headAsLeft(snap.Head, m.Turn) {
 		return nil, h.giveUpMove(short(nameOf(snap.Head)))
 	}
+	if err := h.keepIndex(ctx, m.Turn); err != nil {
+		return nil, err
+	}
 	plan, inTheWay := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
 	snap.Raw = plan.Raw
 	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
