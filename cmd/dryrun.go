@@ -21,7 +21,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	}
 	s := &v.Session
 	d := engine.Decide(s, plan, engine.Facts{Now: a.env.Now(), RunID: "dry-run"})
-	argv := a.commandLine(s, plan, d)
+	argv := a.commandLine(ctx, s, plan, d)
 	if a.json {
 		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv, gatesOf(plan, s.Phase)})
 	}
@@ -56,7 +56,7 @@ type dryJSON struct {
 const maxShownLine = 4000
 
 // commandLine is what the attempt that a decision begins would be started with.
-func (a *app) commandLine(s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
+func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
 	for _, b := range d.Events {
 		started, ok := b.(session.AttemptStarted)
 		ph := plan.Workflow.Phase(s.Phase)
@@ -64,7 +64,8 @@ func (a *app) commandLine(s *session.Session, plan *workflows.Plan, d engine.Dec
 			continue
 		}
 		runner := a.eng.Works.(*works).runner()
-		return runner.CommandLine(session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
+		runner.Prober = nil // this command starts nothing
+		return runner.CommandLine(ctx, session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
 			Conversation: engine.Conversation(s, plan, started)})
 	}
 	return nil

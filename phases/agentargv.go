@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
@@ -24,9 +25,9 @@ const SchemaFile = "answer.schema.json"
 
 // CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It is nil for
 // a script.
-func (r *Runner) CommandLine(req session.RunRequest) []string {
+func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []string {
 	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase)
-	if !r.goesOn(req) {
+	if !r.goesOn(ctx, req) {
 		req.Conversation = nil
 	}
 	agent, run := req.Plan.Agent, req.Phase.Run

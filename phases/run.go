@@ -37,6 +37,8 @@ type Runner struct {
 	// Watch gets what the agent does as it does it, one event at a time. Texts may hold control characters. nil: what
 	// it says goes to Report.
 	Watch func(agents.Event)
+	// Prober knows the versions of agents that do not tell theirs. May be nil.
+	Prober *Prober
 	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
@@ -50,7 +52,7 @@ type Runner struct {
 // went; a command that fails, hangs or does not exist is a result.
 func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
 	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on there is one agent only
-	if !r.goesOn(req) {
+	if !r.goesOn(ctx, req) {
 		req.Conversation = nil
 	}
 	brief, err := r.writeBrief(req)

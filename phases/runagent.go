@@ -78,6 +78,9 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 		return res, false, err
 	}
 	o := decoder.End(exitOf(p, said.String()))
+	if o.Version == "" && p.Ended != proc.NotStarted {
+		o.Version = r.version(context.WithoutCancel(ctx), card)
+	}
 	res, lost = r.ended(req, p, o, w, out)
 	if res.AgentVersion == "" && r.Version != nil && p.Ended != proc.NotStarted {
 		res.AgentVersion = clipped(r.Version(ctx, card))

@@ -61,6 +61,7 @@ func TestConversationGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.card(t, `printf '%s ' "$@" > args`)
+	b.Prober = &Prober{Environ: b.Environ}
 	args := func() string { b.run(t); return b.read(t, b.Root, "args") }
 	b.req.Conversation = &session.Conversation{ID: "c1", Agent: "zoo", Place: b.place()}
 	if got := args(); got != "--resume c1 " {
@@ -70,6 +71,12 @@ func TestConversationGoesOn(t *testing.T) {
 		"another directory": func(r *session.RunRequest) { r.Conversation.Place = "x" },
 		"another agent":     func(r *session.RunRequest) { r.Conversation.Agent = "x" },
 		"always fresh":      func(r *session.RunRequest) { r.Plan.Agent.Fresh = true },
+		"another version": func(r *session.RunRequest) {
+			r.Conversation.Version = "2.0.9"
+			card := *c
+			card.Probe = []string{"echo", "2.1.3"}
+			r.Plan.Agent.Card = &card
+		},
 		"no way to resume": func(r *session.RunRequest) {
 			r.Plan.Agent.Card = &workflows.Card{Name: "zoo", Command: c.Command, Decoder: "text", New: c.New}
 		},
@@ -81,6 +88,18 @@ func TestConversationGoesOn(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		b.req = before
+	}
+}
+
+func TestVersionFamilies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{{"2.1.197", "2.1.329", true}, {"2.1.197", "2.2.0", false}, {"", "1", true}, {"3", "3", true}, {"0.9", "0.9.1", true}} {
+		if sameFamily(c.a, c.b) != c.same {
+			t.Errorf("%q and %q", c.a, c.b)
+		}
 	}
 }
 
