@@ -156,7 +156,11 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Strayed:
 		sayStrayed(say, b)
 	case session.Voided:
-		say("    does not count: %s", b.Why)
+		why := b.Why
+		if r := s.LastResult; r != nil && strings.HasPrefix(why, "the run "+engine.Ended(*r)) {
+			why = "it changed nothing" // how it ended was told
+		}
+		say("    does not count: %s", why)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
 			say("%s", waitingFor(&b, e.At))

@@ -142,8 +142,8 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 		hint := `wfs run --reset-breaker --note "what to do differently"`
 		if r := s.LastResult; r != nil && r.Outcome == session.OutcomeDenied {
-			evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what is permitted is said by agent: allow: in the configuration")
-			hint = "wfs repin (when allow: is mended), then wfs run"
+			evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what it needs belongs into agent: allow: of the configuration, then:")
+			hint = "wfs repin && wfs run"
 		}
 		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint})
 	}

@@ -60,7 +60,11 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 			Evidence: []string{oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", r.Exit, r.Note), 300)},
 			Hint:     "wfs repin --agent 'ANOTHER COMMAND'"})
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
-		return Decision{Effect: EffectSave, Events: []session.Body{cannotWork(r, p)}}
+		var card *workflows.Card
+		if ph := p.Workflow.Phase(o.Phase); ph != nil {
+			card = p.AgentOf(ph).Card
+		}
+		return Decision{Effect: EffectSave, Events: []session.Body{cannotWork(r, card)}}
 	}
 	if o.After == o.Tree { // failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
 		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: worded("the run "+Ended(*r), r.Message)}}}
@@ -69,22 +73,25 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 }
 
 // cannotWork blocks the session at the first sign of what trying again cannot mend.
-func cannotWork(r *session.RunResult, p *workflows.Plan) session.BlockedBy {
+func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	who := agentOf(r)
 	b := session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run"}
 	switch r.Outcome {
 	case session.OutcomeAuth:
 		b.Evidence = []string{worded(who+" is not logged in, or its key is refused", r.Message)}
-		login := "log in to " + who
-		if c := p.Agent.Card; c != nil && c.Login != "" {
-			login = c.Login
+		b.Hint = "log in to " + who + ", then wfs run"
+		if c := card; c != nil && c.Login != "" {
+			command, other, _ := strings.Cut(c.Login, "(") // "codex login   (or …)"
+			b.Hint = strings.TrimSpace(command) + " && wfs run"
+			if other = strings.TrimSuffix(strings.TrimSpace(other), ")"); other != "" {
+				b.Evidence = append(b.Evidence, "log in, "+other)
+			}
 		}
-		b.Hint = login + ", then wfs run"
 	case session.OutcomeBilling:
 		b.Evidence = []string{worded(who+" has no credit left", r.Message), "once there is credit again, wfs run goes on"}
 	default:
-		b.Evidence = []string{worded(who+" cannot work as it is set up", r.Message), "mend agent: in the configuration (wfs config list --show-origin)"}
-		b.Hint = "wfs repin, then wfs run"
+		b.Evidence = []string{worded(who+" cannot work as it is set up", r.Message), "mend agent: in the configuration (wfs agent check looks at it), then:"}
+		b.Hint = "wfs repin && wfs run"
 	}
 	return b
 }

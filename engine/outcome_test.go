@@ -96,10 +96,10 @@ func TestOutcomes(t *testing.T) {
 func TestWhatCannotWorkIsBlockedAtOnce(t *testing.T) {
 	t.Parallel()
 	l := newLife(t)
-	l.plan.Agent.Card = &workflows.Card{Name: "claude", Login: "claude /login"}
+	l.plan.Agent.Card = &workflows.Card{Name: "claude", Login: "claude auth login   (or set ANTHROPIC_API_KEY)"}
 	l.run(session.RunResult{Outcome: session.OutcomeAuth, Agent: "claude", Message: "Not logged in · Please run /login"}, "t0")
 	b := l.s.Blocked
-	if b == nil || b.Reason != session.BlockRunner || b.Hint != "claude /login, then wfs run" || !strings.Contains(b.Evidence[0], "Not logged in") {
+	if b == nil || b.Reason != session.BlockRunner || b.Hint != "claude auth login && wfs run" || !strings.Contains(b.Evidence[0], "Not logged in") || b.Evidence[1] != "log in, or set ANTHROPIC_API_KEY" {
 		t.Errorf("%+v", b)
 	}
 	l.add(session.Driving{})
