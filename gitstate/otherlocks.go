@@ -72,6 +72,11 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 		if giveBack == nil {
 			continue
 		}
+		if o.worktree == "main" { // where gits are looked for that may be at work
+			if path, err := r.mainWorktree(ctx); err == nil && path != "" {
+				o.root = path
+			}
+		}
 		err = o.HealLocks(ctx)
 		giveBack()
 		if err != nil {

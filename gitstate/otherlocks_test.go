@@ -3,7 +3,9 @@ package gitstate
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -98,5 +100,30 @@ func TestHealOthers(t *testing.T) {
 	}
 	if !isThere(theirs) {
 		t.Error("somebody else's lock was removed")
+	}
+}
+
+// From a linked work tree, too, a git that is at work in the main one keeps the lock of packed refs where it is.
+func TestHealOthersPackedRefs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("who is at work can be found out on Linux only")
+	}
+	ctx := context.Background()
+	r := newRepo(t)
+	r.diesMoving("packed-refs")
+	lock := filepath.Join(r.commonDir, "packed-refs.lock")
+	r.put(lock, "")
+	end := r.begin(exec.Command("git", "-c", "alias.wait=!echo ready; cat", "wait"))
+	linked := filepath.Join(r.home, "linked")
+	r.run("worktree", "add", "-q", "-b", "side", linked)
+	r.open(linked)
+	anybody := func(string) (func(), error) { return func() {}, nil }
+	if _, err := r.HealOthers(ctx, anybody); err != nil || !isThere(lock) {
+		t.Errorf("with a git at work there: %v, the lock is there: %v", err, isThere(lock))
+	}
+	end()
+	if _, err := r.HealOthers(ctx, anybody); err != nil || isThere(lock) {
+		t.Errorf("with none: %v, the lock is there: %v", err, isThere(lock))
 	}
 }
