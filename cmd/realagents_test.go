@@ -1,0 +1,335 @@
+//go:build unix
+
+package cmd
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var counter atomic.Int64
+
+func unique(kind string) string { return fmt.Sprintf("%s_played_%d", kind, counter.Add(1)) }
+
+// realAgent is how one program is set up for a session, and how the model does things in its words.
+type realAgent struct {
+	name, npm string // of the card, of npm with its version
+	allow     string // YAML
+	env       []string
+	files     map[string]string // in HOME; ADDR and REPO are filled in
+	write     func(top, path, text string, known bool) []reply
+	run       func(command string) reply
+	done      []reply // says that the work is done
+	limited   func() reply
+}
+
+const doneLine = `All of it is there.` + "\n" + `WFS_RESULT: {"done": true}`
+
+func tool(name string, input jsonMap) reply { return reply{Tool: name, Input: input} }
+
+func claudeLike(version string) realAgent {
+	return realAgent{name: "claude", npm: "@anthropic-ai/claude-code@" + version, allow: `["Bash(go test:*)"]`,
+		env: []string{"ANTHROPIC_BASE_URL=http://ADDR", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_MAX_RETRIES=2"},
+		write: func(top, path, text string, known bool) (steps []reply) {
+			if known { // it refuses to write over what it has not read
+				steps = append(steps, tool("Read", jsonMap{"file_path": filepath.Join(top, path)}))
+			}
+			return append(steps, tool("Write", jsonMap{"file_path": filepath.Join(top, path), "content": text}))
+		},
+		run:  func(c string) reply { return tool("Bash", jsonMap{"command": c, "description": "run it"}) },
+		done: []reply{tool("StructuredOutput", jsonMap{"done": true, "ask": "", "note": ""}), {Text: "Done."}},
+		limited: func() reply {
+			reset := strconv.FormatInt(time.Now().Add(20*time.Second).Unix(), 10)
+			return reply{Status: 429, Text: "This request would exceed your account's rate limit.", Headers: map[string]string{
+				"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": reset, "anthropic-ratelimit-unified-representative-claim": "five_hour",
+				"anthropic-ratelimit-unified-5h-status": "rejected", "anthropic-ratelimit-unified-5h-reset": reset, "anthropic-ratelimit-unified-5h-utilization": "1.0"}}
+		},
+	}
+}
+
+func tooMany() reply { return reply{Status: 429, Text: "too many requests"} }
+
+var realAgents = map[string]realAgent{
+	"claude-2.1.329": claudeLike("2.1.329"),
+	"claude-2.1.197": claudeLike("2.1.197"),
+	"codex-0.169.0": {name: "codex", npm: "@openai/codex@0.169.0", env: []string{"OPENAI_API_KEY=played"}, limited: tooMany,
+		files: map[string]string{".codex/config.toml": "model_provider = \"played\"\nmodel = \"played\"\n[model_providers.played]\nname = \"played\"\nwire_api = \"responses\"\n" +
+			"base_url = \"http://ADDR/v1\"\nenv_key = \"OPENAI_API_KEY\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"},
+		write: func(_, path, text string, _ bool) []reply {
+			return []reply{tool("exec_command", jsonMap{"cmd": "cat > " + path + " <<'END'\n" + text + "END\n"})}
+		},
+		run:  func(c string) reply { return tool("exec_command", jsonMap{"cmd": c}) },
+		done: []reply{{Text: `{"done":true,"ask":"","note":""}`}}},
+	"gemini-0.61.0": {name: "gemini", npm: "@google/gemini-cli@0.61.0", allow: `["run_shell_command(go test)", "run_shell_command(go vet)"]`, limited: tooMany,
+		env: []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=http://ADDR"},
+		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"enableAutoUpdate":false}}`,
+			".gemini/trustedFolders.json": `{"REPO":"TRUST_FOLDER"}`},
+		write: func(top, path, text string, _ bool) []reply {
+			return []reply{tool("write_file", jsonMap{"file_path": filepath.Join(top, path), "content": text})}
+		},
+		run:  func(c string) reply { return tool("run_shell_command", jsonMap{"command": c, "description": "run it"}) },
+		done: []reply{{Text: doneLine}}},
+	"opencode-1.18.33": {name: "opencode", npm: "opencode-ai@1.18.33", allow: `["go test*"]`, limited: tooMany,
+		files: map[string]string{".config/opencode/opencode.json": `{"provider":{"played":{"npm":"@ai-sdk/openai-compatible","name":"played",` +
+			`"options":{"baseURL":"http://ADDR/v1","apiKey":"played"},"models":{"m":{"name":"m"}}}},"model":"played/m"}`},
+		write: func(top, path, text string, known bool) (steps []reply) {
+			if known {
+				steps = append(steps, tool("read", jsonMap{"filePath": filepath.Join(top, path)}))
+			}
+			return append(steps, tool("write", jsonMap{"filePath": filepath.Join(top, path), "content": text}))
+		},
+		run:  func(c string) reply { return tool("bash", jsonMap{"command": c, "description": "run it"}) },
+		done: []reply{{Text: doneLine}}},
+}
+
+const (
+	realTest = "package calc\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tif got := Sub(3, 1); got != 2 {\n\t\tt.Errorf(\"Sub(3, 1) = %d\", got)\n\t}\n}\n"
+	realMore = "package calc\n\nimport \"testing\"\n\nfunc TestSubStopsAtZero(t *testing.T) {\n\tif got := Sub(1, 3); got != 0 {\n\t\tt.Errorf(\"Sub(1, 3) = %d\", got)\n\t}\n}\n"
+)
+
+func realSub(body string) string {
+	return "package calc\n\n// Sub subtracts.\nfunc Sub(a, b int) int { return " + body + " }\n"
+}
+
+// plays are what the model does in each attempt. In lap 1 its first implementation is wrong, and it says that it is done.
+func (r *realAgent) plays(top string) map[string][]reply {
+	steps := func(parts ...[]reply) (all []reply) {
+		for _, p := range append(parts, r.done) {
+			all = append(all, p...)
+		}
+		return all
+	}
+	test := []reply{r.run("go test ./...")}
+	right := r.write(top, "sub.go", realSub("max(a-b, 0)"), true)
+	return map[string][]reply{
+		"1/RED/1":      steps(r.write(top, "sub_test.go", realTest, false)),
+		"1/GREEN/1":    steps(r.write(top, "sub.go", realSub("a + b"), false)),
+		"1/GREEN/2":    steps(test, r.write(top, "sub.go", realSub("a - b"), true), test),
+		"1/REFACTOR/1": steps(),
+		"2/RED/1":      steps(r.write(top, "zero_test.go", realMore, false)),
+		"2/GREEN/1":    steps(right),
+		"2/GREEN/2":    steps(right),
+		"2/GREEN/3":    steps(right),
+		"2/REFACTOR/1": steps(),
+	}
+}
+
+// TestRealAgents plays a session of two laps of tdd with each real agent, against a model that is played on loopback: a
+// wrong claim, a usage limit, a conversation that goes on, and a kill in the middle. WFS_REAL_AGENTS names the directory
+// in which .ci/agents has installed them.
+func TestRealAgents(t *testing.T) {
+	dir := os.Getenv("WFS_REAL_AGENTS")
+	if dir == "" {
+		t.Skip("WFS_REAL_AGENTS is not set: .ci/agents")
+	}
+	wfs := filepath.Join(t.TempDir(), "wfs")
+	if out, err := exec.Command("go", "build", "-o", wfs, "./wfs").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, agent := range realAgents {
+		t.Run(name, func(t *testing.T) {
+			bin := filepath.Join(dir, name, "node_modules", ".bin")
+			if _, err := os.Stat(filepath.Join(bin, agent.name)); err != nil {
+				t.Skipf("SKIPPED: %s is not installed: %v", agent.npm, err)
+			}
+			playSession(t, wfs, bin, agent)
+		})
+	}
+}
+
+// night is one session with a real agent.
+type night struct {
+	t        *testing.T
+	wfs, top string
+	env      []string
+}
+
+func (n *night) command(args ...string) *exec.Cmd {
+	c := exec.Command(args[0], args[1:]...)
+	if args[0] == "wfs" {
+		c = exec.Command(n.wfs, args[1:]...)
+	}
+	c.Dir, c.Env = n.top, n.env
+	return c
+}
+
+// do runs a command and shows what it printed.
+func (n *night) do(exit int, args ...string) string {
+	n.t.Helper()
+	out, err := n.command(args...).CombinedOutput()
+	n.t.Logf("$ %s\n%s", strings.Join(args, " "), out)
+	got := 0
+	if err != nil {
+		got = -1
+		var e *exec.ExitError
+		if asExit(err, &e) {
+			got = e.ExitCode()
+		}
+	}
+	if got != exit {
+		n.t.Fatalf("%s: exit %d, want %d", strings.Join(args, " "), got, exit)
+	}
+	return string(out)
+}
+
+// goCache keeps the standard library from being built for each of them.
+func goCache(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func playSession(t *testing.T, wfs, bin string, agent realAgent) {
+	home, top := t.TempDir(), filepath.Join(t.TempDir(), "repo")
+	top, _ = filepath.EvalSymlinks(filepath.Dir(top))
+	plays := agent.plays(top)
+	var once sync.Once
+	limited, hanging := false, make(chan struct{})
+	hung := false
+	var mu sync.Mutex
+	server := &modelServer{play: func(p modelAt) reply {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case p.key() == "2/RED/1" && p.Step == 1 && !limited:
+			limited = true
+			return agent.limited()
+		case strings.HasPrefix(p.key(), "2/GREEN/") && p.Step >= 1 && !hung:
+			hung = true
+			once.Do(func() { close(hanging) })
+			return reply{Hang: true}
+		}
+		if steps := plays[p.key()]; p.Step < len(steps) {
+			return steps[p.Step]
+		}
+		return reply{Text: "There is nothing more to do."}
+	}}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := &http.Server{Handler: server}
+	go func() { _ = web.Serve(socket) }()
+	t.Cleanup(func() { _ = web.Close() })
+	fill := strings.NewReplacer("ADDR", socket.Addr().String(), "REPO", top)
+
+	n := &night{t: t, wfs: wfs, top: top, env: []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb",
+		"GOCACHE=" + goCache(t), "GOFLAGS=-mod=mod", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}}
+	for _, e := range agent.env {
+		n.env = append(n.env, fill.Replace(e))
+	}
+	put := func(file, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+			err = os.WriteFile(file, []byte(text), 0o600)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range agent.files {
+		put(filepath.Join(home, name), fill.Replace(text))
+	}
+	put(filepath.Join(top, "go.mod"), "module example.org/calc\n\ngo 1.21\n")
+	put(filepath.Join(top, "calc.go"), "package calc\n\nfunc Add(a, b int) int { return a + b }\n")
+	put(filepath.Join(top, "calc_test.go"), "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n")
+	put(filepath.Join(top, "SPEC.md"), "- [ ] Sub subtracts\n- [ ] Sub stops at zero\n")
+	use := "agent: {use: " + agent.name + "}\n"
+	if agent.allow != "" {
+		use = "agent: {use: " + agent.name + ", allow: " + agent.allow + "}\n"
+	}
+	put(filepath.Join(top, ".wfs", "config.yaml"), "version: 1\nworkflow: tdd\n"+use+"gates:\n  tests: {run: go test -json ./..., format: go-test-json}\n")
+	n.do(0, "git", "init", "-q", "-b", "main")
+	n.do(0, "git", "add", "-A")
+	n.do(0, "git", "commit", "-q", "-m", "start")
+	n.do(0, "wfs", "trust", "--yes")
+	check, _ := n.command("wfs", "agent", "check").CombinedOutput() // who is logged in here is not known to all of them
+	t.Logf("$ wfs agent check\n%s", check)
+	n.do(0, "wfs", "agent", "list")
+	n.do(0, "wfs", "new", "subtract", "--spec", "SPEC.md")
+
+	driver := n.command("wfs", "run", "--verbose")
+	var log strings.Builder
+	driver.Stdout, driver.Stderr = &log, &log
+	if err := driver.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- driver.Wait() }()
+	select {
+	case <-hanging:
+		_ = driver.Process.Kill() // SIGKILL, of wfs alone
+		<-ended
+		t.Logf("$ wfs run\n%s\nkilled with SIGKILL in the second lap", log.String())
+	case err := <-ended:
+		t.Fatalf("the first run ended by itself: %v\n%s", err, log.String())
+	case <-time.After(4 * time.Minute):
+		_ = driver.Process.Kill()
+		t.Fatalf("the first run does not get on\n%s", log.String())
+	}
+	n.endSurvivors(n.do(0, "wfs", "status"))
+	n.do(0, "wfs", "run")
+	n.do(0, "wfs", "log")
+	if status := n.do(0, "wfs", "status", "--json"); !strings.Contains(status, `"status":"completed"`) {
+		t.Errorf("it is not completed")
+	}
+	n.conversations(server)
+	n.do(0, "wfs", "finish")
+	n.do(0, "git", "log", "--stat", "--format=%h %s%n%b", "-1")
+}
+
+var alive = regexp.MustCompile("(?m)([0-9]+) `")
+
+// endSurvivors does what wfs says when the agent has outlived it.
+func (n *night) endSurvivors(status string) {
+	for _, m := range alive.FindAllStringSubmatch(status, -1) {
+		pid, _ := strconv.Atoi(m[1])
+		n.t.Logf("$ kill %d", pid)
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+		for range 200 { // until it is gone
+			if syscall.Kill(pid, 0) != nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		_ = syscall.Kill(pid, syscall.SIGKILL) // gemini does not mind being asked
+	}
+}
+
+// conversations looks at what the model was told: the second attempt of lap 1 went on in the same conversation.
+func (n *night) conversations(s *modelServer) {
+	n.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	goneOn := false
+	for _, p := range s.seen {
+		goneOn = goneOn || p.key() == "1/GREEN/2" && p.Briefs > 1
+	}
+	if !goneOn {
+		n.t.Errorf("the second attempt did not go on with the conversation of the first: %+v", s.seen)
+	}
+	events, err := n.command("wfs", "events", "--json").Output()
+	if err != nil {
+		n.t.Error(err)
+	}
+	for _, want := range []string{`"agent_version"`, `"conversation"`} {
+		if !strings.Contains(string(events), want) {
+			n.t.Errorf("no event has %s", want)
+		}
+	}
+}
