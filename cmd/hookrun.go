@@ -77,8 +77,8 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 	if err != nil || id == "" {
 		return err
 	}
-	if _, held, err := a.clone.Driver(id); err != nil || held {
-		return err // a run drives it, or another command works on it
+	if who, held, err := a.clone.Driver(id); err != nil || held && isRun(who) {
+		return err // it makes checkpoints itself
 	}
 	run, err := a.hookRecord(id, h)
 	if err != nil {
