@@ -81,3 +81,29 @@ func TestLogsAreClean(t *testing.T) {
 		t.Errorf("%s, %+v, %v", got, seen, err)
 	}
 }
+
+// TestBriefIsClean has secrets in what a person wrote before wfs took them out, and in what a checkpoint's file says.
+func TestBriefIsClean(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Secrets = redact.New([]string{"API_TOKEN=open-sesame-for-all"})
+	b.req.Session.Goal = "use open-sesame-for-all, as commit 9fceb02d0ae598e95dc970b74767f19372d61af8 says"
+	b.agent(t, `cat > told; printf '{"note": "open-sesame-for-all"}' > "$WFS_RESULT"; echo open-sesame-for-all >&2`)
+	b.run(t)
+	for dir, names := range map[string][]string{b.Root: {"told"}, b.req.RunDir: {BriefFile, ResultFile, OutputFile, EventsFile}} {
+		for _, name := range names {
+			got := b.read(t, dir, name)
+			if strings.Contains(got, "sesame") || !strings.Contains(got, "[redacted: $API_TOKEN]") {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	}
+	if brief := b.read(t, b.req.RunDir, BriefFile); !strings.Contains(brief, "9fceb02d0ae598e95dc970b74767f19372d61af8") {
+		t.Error(brief)
+	}
+	for _, line := range b.lines {
+		if strings.Contains(line, "sesame") {
+			t.Error(line)
+		}
+	}
+}
