@@ -57,6 +57,8 @@ func planted() map[string]string {
 		"npmrc":      "//registry.npmjs.org/:_authToken=" + a(36),
 		"symbols":    `DB_PASSWORD="p4` + a(6) + `!#%"`,
 		"query":      "https://example.com/x?access_token=" + a(30) + "&y=1",
+		"digits":     "xoxb-" + drawn(r, "0123456789", 12) + "-" + drawn(r, "0123456789", 13),
+		"telegram":   "https://api.telegram.org/bot123456789:AA" + drawn(r, urlChars, 33) + "/getMe",
 		"weak":       `token: "` + a(32) + `"`,
 		"value":      "the key is plain-words-and-nothing-else, use it",
 		"odd value":  `echo it's "quoted" & <odd> | cat`,
@@ -101,6 +103,8 @@ func secret(name, s string) string {
 		return s
 	case "symbols":
 		return strings.Split(s, `"`)[1]
+	case "telegram":
+		return strings.Split(s, "/")[3][13:]
 	case "npmrc":
 		_, s, _ = strings.Cut(s, "=")
 		return s

@@ -66,7 +66,7 @@ func known() []form {
 		{"xoxr-", word, 20, 0, "Slack token", ""}, {"xoxs-", word, 20, 0, "Slack token", ""}, {"xoxo-", word, 20, 0, "Slack token", ""},
 		{"xoxe-", word, 20, 0, "Slack token", ""}, {"xoxe.", dotted, 20, 0, "Slack token", ""}, {"xapp-", word, 20, 0, "Slack token", ""},
 		{"hooks.slack.com/", folder, 40, 0, "Slack web hook", ""}, {"discord.com/api/webhooks/", folder, 40, 0, "Discord web hook", ""},
-		{"discordapp.com/api/webhooks/", folder, 40, 0, "Discord web hook", ""}, {"webhook.office.com/", hook, 40, 0, "Teams web hook", ""},
+		{":AA", word, 33, 33, "Telegram token", ""}, {"discordapp.com/api/webhooks/", folder, 40, 0, "Discord web hook", ""}, {"webhook.office.com/", hook, 40, 0, "Teams web hook", ""},
 		{"SG.", dotted, 60, 0, "SendGrid key", "."}, {"xkeysib-", word, 60, 0, "Brevo key", ""},
 		{"xsmtpsib-", word, 60, 0, "Brevo key", ""}, {"SK", hexLow, 32, 32, "Twilio key", ""},
 		// money
@@ -106,7 +106,7 @@ func byFirst() *[256][]form {
 func tokens(s string, table *[256][]form, found []span) []span {
 	for i := 0; i < len(s); i++ {
 		list := table[s[i]]
-		if list == nil || !begins(s, i) {
+		if list == nil || !begins(s, i) && s[i] != ':' {
 			continue
 		}
 		for _, f := range list {
@@ -118,7 +118,7 @@ func tokens(s string, table *[256][]form, found []span) []span {
 			if n < f.least || f.most > 0 && n > f.most || f.has != "" && !strings.Contains(rest[:n], f.has) {
 				continue
 			}
-			if !likely(rest[:n]) && (len(f.prefix) < 7 || entropy(rest[:n]) < 2.5) {
+			if !likely(rest[:n]) && (len(f.prefix) < 5 || entropy(rest[:n]) < 2.5) {
 				continue
 			}
 			found = append(found, span{i, i, i + len(f.prefix) + n, mark(f.kind)})
