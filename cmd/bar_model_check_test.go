@@ -95,7 +95,7 @@ func (w *world) look() *picture {
 func (w *world) reach(objects map[string]string, without ...string) {
 	w.t.Helper()
 	args := []string{"git", "rev-list", "--objects"}
-	for _, pattern := range append(without, "refs/wfs-ops/*", "refs/wfs/*/auto") {
+	for _, pattern := range append(without, "refs/wfs-ops/*", "refs/wfs/*/auto", "refs/wfs-deleted/*/auto") {
 		args = append(args, "--exclude="+pattern)
 	}
 	for line := range strings.Lines(w.must(w.main, append(args, "--all")...)) {
@@ -113,6 +113,15 @@ func (w *world) forgets(p *picture) {
 	for ref := range p.refs { // of a deletion that was killed: it is carried to its end first
 		if id, _, ok := strings.Cut(strings.TrimPrefix(ref, "refs/wfs-deleted/"), "/"); ok && strings.HasPrefix(ref, "refs/wfs-deleted/") {
 			going = append(going, "refs/wfs/"+id+"/*", session.BranchPrefix+id)
+		}
+	}
+	claims, _ := filepath.Glob(filepath.Join(w.main, ".git/wfs/worktrees/*/claim"))
+	for _, claim := range claims { // or of one that was killed before
+		text, _ := os.ReadFile(claim)
+		for id := range w.logs {
+			if strings.Contains(string(text), string(id)) {
+				going = append(going, "refs/wfs/"+string(id)+"/*", session.BranchOf(id))
+			}
 		}
 	}
 	w.reach(lasting, going...)
@@ -231,7 +240,7 @@ func (w *world) keepsAll(after *picture, verb string) {
 		if strings.HasPrefix(ref, session.BranchPrefix) {
 			theirs = append(theirs, ref) // commits by hand are on a branch again when a deletion is taken back
 		}
-		if strings.HasPrefix(ref, "refs/wfs/") && !strings.HasSuffix(ref, "/auto") && !strings.HasSuffix(ref, "/index") || strings.HasPrefix(ref, "refs/wfs-deleted/") {
+		if strings.HasPrefix(ref, "refs/wfs/") && !strings.HasSuffix(ref, "/auto") && !strings.HasSuffix(ref, "/index") || strings.HasPrefix(ref, "refs/wfs-deleted/") && !strings.HasSuffix(ref, "/auto") {
 			args = append(args, ref)
 		}
 	}

@@ -41,11 +41,15 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 
 // readRef reads one ref without following it.
 func (r *Repo) readRef(name string) (next string, commit session.Commit, err error) {
-	data, err := os.ReadFile(r.refPath(name))
+	path := r.refPath(name)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() { // to open a FIFO may take for ever
+		return "", "", fmt.Errorf("%s: %w: its file is no regular one (%s)", name, ErrBrokenRef, info.Mode().Type())
+	}
+	data, err := os.ReadFile(path)
 	if err == nil {
 		return r.parseRef(name, data)
 	}
-	if info, statErr := os.Stat(r.refPath(name)); !absent(err) && (statErr != nil || !info.IsDir()) {
+	if info, statErr := os.Stat(path); !absent(err) && (statErr != nil || !info.IsDir()) {
 		return "", "", err
 	}
 	packed, err := r.packedRefs()
