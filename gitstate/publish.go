@@ -30,7 +30,7 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 		}
 		durable.Hit(durable.LedgerMoved)
 	}
-	settled, err := r.Settle(ctx, p.Session, p.Turn)
+	settled, err := r.settle(ctx, p.Session, p.Turn, true)
 	if err == nil && p.Logged != nil && (logged || r.moveOps(ctx, *p.Logged, "operation") == nil) {
 		settled.Op = p.Op // or who calls logs it in full
 		durable.Hit(durable.OplogWritten)
@@ -110,6 +110,11 @@ func (r *Repo) syncRef(ref string, isNew bool) error {
 // belongs to somebody who moved on and is left alone. The caller holds the work tree's lock. Of a turn of another work
 // tree only the refs are moved.
 func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
+	return r.settle(ctx, id, t, false)
+}
+
+// settle is Settle. first says that the turn was published just now, so that nobody has settled it before.
+func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first bool) (session.Settled, error) {
 	var settled session.Settled
 	here := t.Worktree == "" || t.Worktree == r.worktree
 	state, err := r.examine(ctx, t)
@@ -120,7 +125,7 @@ func (r *Repo) Settle(ctx context.Context, id session.ID, t session.Turn) (sessi
 	if here && state.head == foreignPart {
 		settled.HeadForeign = state.headNow
 	}
-	if here && t.Index != "" && state.indexPending(t) && (state.headMove || state.headNow == session.BranchOf(id)) { // else somebody has gone elsewhere: his
+	if here && t.Index != "" && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) { // else somebody has gone elsewhere: his
 		if err := r.settleIndex(ctx, t, state); err != nil {
 			return settled, err
 		}
@@ -184,14 +189,14 @@ type turnState struct {
 }
 
 // indexPending reports whether the index may still be the old one. It comes before refs and HEAD, so once all of those
-// are done it is done as well, unless somebody took HEAD there in the middle of the move; and when somebody moved on, what
-// he has staged since is his.
-func (s turnState) indexPending(t session.Turn) bool {
+// are done it is done as well, unless they were before the turn was: somebody can take HEAD there in the middle of a move.
+// And when somebody moved on, what he has staged since is his.
+func (s turnState) indexPending(first bool) bool {
 	if len(s.foreign) > 0 || s.head == foreignPart {
 		return false
 	}
 	nothingElse := len(s.pending) == 0 && s.moved == 0 && !s.headMove
-	return len(s.pending) > 0 || s.head == oldPart || nothingElse || s.headMove && t.IndexOld != ""
+	return first || len(s.pending) > 0 || s.head == oldPart || nothingElse
 }
 
 func (r *Repo) examine(ctx context.Context, t session.Turn) (turnState, error) {

@@ -63,6 +63,7 @@ func TestSparseCheckout(t *testing.T) {
 	r.write("out/y.txt", "y\n")
 	r.run("add", "-A")
 	r.run("commit", "-q", "-m", "second")
+	r.run("switch", "-q", "-c", "wfs/x")
 	old := r.snapshot()
 	r.run("sparse-checkout", "set", "--cone", "in")
 	r.write("in/x.txt", "edited\n")
