@@ -77,7 +77,7 @@ func (r *Repo) tidy() {
 			_ = os.Remove(path)
 		}
 	}
-	notes := filepath.Join(r.StateDir(), "half-made") // of work trees, see the registry
+	notes := filepath.Join(r.StateDir(), "half-made")                                                               // of work trees, see the registry
 	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour, notes: time.Hour} { // the latter two are everybody's
 		files, err := os.ReadDir(dir)
 		if err != nil {
