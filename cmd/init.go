@@ -29,6 +29,8 @@ type initJSON struct {
 	Flaky    []session.TestID   `json:"flaky,omitempty"`
 	Needs    string             `json:"needs,omitempty"`
 	Also     []string           `json:"also,omitempty"`
+	Agent    string             `json:"agent,omitempty"`
+	Allow    []string           `json:"allow,omitempty"`
 	Next     []string           `json:"next"`
 }
 
@@ -36,6 +38,7 @@ type initJSON struct {
 type initOptions struct {
 	test, format string
 	force        bool
+	worker       workerOptions
 }
 
 func (a *app) initCmd() *cobra.Command {
@@ -47,17 +50,24 @@ func (a *app) initCmd() *cobra.Command {
 .wfs/local.yaml, the settings of this clone alone, out of commits. Nothing else is changed; the files are yours to edit
 and to commit.
 
+At a terminal it asks which of the installed agents shall work here, unless your own configuration says so, and what it may
+do with nobody there to permit it: the tests by default, and nothing else. --agent and --allow answer before they are
+asked; without a terminal and without --agent no agent is written down.
+
 It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python (pytest,
 unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP (PHPUnit, Pest), Bats,
 and "make test".`,
 		Example: `  wfs init
   wfs init --test 'go test -json ./...' --format go-test-json
+  wfs init --agent claude --allow tests --allow 'go vet'
   wfs init --test 'pytest --junitxml="$WFS_REPORT"' --format junit`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
 	}
 	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal")
 	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
+	c.Flags().StringVar(&o.worker.agent, "agent", "", "who works here: a `name` (wfs agent list), a command, or none")
+	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself; tests: the test command; none (may be repeated)")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists")
 	return c
 }
@@ -86,7 +96,11 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.writeConfig(ctx, file, chosen, base, alsoFound(list, chosen))
+	agent, next, err := a.worker(ctx, o.worker, chosen.Gate.Run)
+	if err != nil {
+		return err
+	}
+	return a.writeConfig(ctx, file, chosen, base, alsoFound(list, chosen), agent, next)
 }
 
 // try runs one proposal after the other until one shows tests. One that ran without any is taken when none does, and one
@@ -233,7 +247,7 @@ func (a *app) proposeWorktree(ctx context.Context) (workflows.Worktree, error) {
 	}), err
 }
 
-func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, base session.Baseline, also []string) error {
+func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, base session.Baseline, also []string, agent workflows.Agent, newAgent string) error {
 	res := base.Gates[0]
 	workflow := ""
 	if p.Gate.Format.PerTest() {
@@ -243,7 +257,7 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	if err != nil {
 		return err
 	}
-	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res), Worktree: provide})
+	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res), Worktree: provide, Agent: agent})
 	before, err := a.rules(ctx)
 	if err != nil {
 		return err
@@ -272,12 +286,12 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 			return err
 		}
 	}
-	next := []string{`git add .wfs && git commit -m "how wfs judges this project"`, `wfs new "what you want to build" --agent 'COMMAND'`}
+	next := []string{`git add .wfs && git commit -m "how wfs judges this project"`, `wfs new "what you want to build"` + newAgent}
 	if !known && !onlyOurs {
 		next = slices.Insert(next, 0, "wfs trust")
 	}
 	if a.json {
-		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, also, next})
+		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, also, agentName(&agent), agent.Allow, next})
 	}
 	a.out("%s", baselineLine(res))
 	if len(base.Red) > 0 && res.Counts.Total() > 0 {
@@ -287,6 +301,12 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 		a.out("  flaky: %s", testNames(base.Flaky))
 	}
 	a.out("wrote %s: %s", configPath, commandText(p.Gate.Run))
+	if agent.Card != nil {
+		a.out("agent %s: %s", agent.Use, agent.Card.Unattended)
+		for _, word := range agent.Allow {
+			a.out("    it may also: %s", word)
+		}
+	}
 	if len(provide.Copy) > 0 {
 		a.out("in work trees of sessions' own, copied: %s", strings.Join(provide.Copy, " "))
 	}

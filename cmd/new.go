@@ -49,7 +49,7 @@ touched; uncommitted changes stay, and --carry takes a copy of them along.
 
 A spec with a checklist ("- [ ] item") is worked off item by item.`,
 		Example: `  wfs new "csv export"
-  wfs new "csv export" --agent 'claude -p --permission-mode acceptEdits'
+  wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry
   wfs new "try it with streams" --from csv-export@4 --worktree`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -74,7 +74,7 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
-	f.StringVar(&o.agent, "agent", "", "`command` that works in the phases, or script:FILE")
+	f.StringVar(&o.agent, "agent", "", "who works in the phases: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
 	budgetFlags(f, &o.budget)

@@ -28,7 +28,7 @@ further on counts from there, also for what was red before. Nothing is pinned in
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&agent, "agent", "", "`command` that works in the phases from now on, or script:FILE")
+	f.StringVar(&agent, "agent", "", "who works in the phases from now on: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&workflow, "workflow", "", "`name` of another workflow")
 	f.StringVar(&phase, "phase", "", "`name` of the phase in which the session goes on")
 	f.BoolVar(&dry, "dry-run", false, "only show what would change")

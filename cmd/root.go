@@ -31,7 +31,7 @@ It does not believe the agent: a phase ends when the engine's own gates say so.`
 
 const rootExamples = `  wfs demo           see all of it in a temporary directory
   wfs init           find out how this project is tested, and try it
-  wfs new "csv export" --agent 'claude -p --permission-mode acceptEdits'
+  wfs new "csv export" --agent claude
   wfs run            drive it until it is done, or needs you
   wfs                what happened, where it stands, what to type
   wfs finish         one clean commit on a branch of yours`

@@ -1,0 +1,177 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Words of --agent and --allow that are no names or commands.
+const (
+	noAgent    = "none"  // nobody is written down; nothing is allowed
+	allowTests = "tests" // the command that judges
+)
+
+// workerOptions are the answers to the questions about who works and what it may do.
+type workerOptions struct {
+	agent string
+	allow []string
+}
+
+// worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
+// then nobody is written down. next is what has to be typed at wfs new in that case.
+func (a *app) worker(ctx context.Context, o workerOptions, test workflows.Command) (agent workflows.Agent, next string, err error) {
+	cards, err := a.cards(nil)
+	if err != nil {
+		return agent, "", err
+	}
+	installed := a.installedAgents(cards)
+	asks := a.env.StdinTTY && a.env.StderrTTY && !a.json
+	own, err := a.settings(nil)
+	if err != nil {
+		return agent, "", err
+	}
+	choice := o.agent
+	switch {
+	case choice != "":
+	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
+		return agent, "", nil // the person has one for all repositories
+	case len(installed) == 0:
+		return agent, " --agent 'COMMAND'", nil
+	case !asks:
+		return agent, " --agent " + installed[0], nil
+	default:
+		others := strings.Join(append(slices.Clone(installed[1:]), noAgent), ", ")
+		if choice, err = a.prompt(ctx, fmt.Sprintf("Which agent shall work here? [%s] (or %s): ", installed[0], others), "wfs init --agent NAME"); err != nil {
+			return agent, "", err
+		}
+		if choice == "" {
+			choice = installed[0]
+		}
+	}
+	c := cards[choice]
+	switch {
+	case choice == noAgent:
+		return agent, " --agent 'COMMAND'", nil
+	case c == nil && len(o.allow) > 0:
+		return agent, "", &usageError{fmt.Sprintf("--allow is in words of an agent that wfs knows, and %q is none", choice), "wfs agent list"}
+	case c == nil && o.agent == "":
+		return agent, "", &usageError{fmt.Sprintf("there is no agent %q", choice), "wfs agent list"}
+	case c == nil:
+		agent.Command = workflows.Command{Shell: choice}
+		return agent, "", nil
+	}
+	agent.Use, agent.Card = choice, c
+	allowed := o.allow
+	if len(allowed) == 0 {
+		if allowed, err = a.askAllowed(ctx, c, test, asks && o.agent == ""); err != nil {
+			return agent, "", err
+		}
+	}
+	agent.Allow, err = permissions(c, allowed, test)
+	return agent, "", err
+}
+
+// installedAgents are the agents whose programs are there: claude first, because most people have it.
+func (a *app) installedAgents(cards workflows.Cards) []string {
+	var names []string
+	for _, name := range cards.Names() {
+		if _, err := proc.LookPath(cards[name].Command[0], a.env.get("PATH")); err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.SortStableFunc(names, func(x, y string) int {
+		return strings.Compare(strings.TrimPrefix(x, "claude"), strings.TrimPrefix(y, "claude"))
+	})
+	return names
+}
+
+// askAllowed asks what an agent may do with nobody there to permit it. The tests are allowed unless somebody says no.
+func (a *app) askAllowed(ctx context.Context, c *workflows.Card, test workflows.Command, asks bool) ([]string, error) {
+	words := testWords(test)
+	allowed := []string{allowTests}
+	if c.Permit == "" || words == "" {
+		allowed = nil
+	}
+	if !asks || c.Permit == "" {
+		return allowed, nil
+	}
+	a.note("%s: %s.", c.Name, c.Unattended)
+	if words != "" {
+		answer, err := a.prompt(ctx, fmt.Sprintf("May it run the tests by itself (%s …)? [Y/n] ", words), "wfs init --allow tests")
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(strings.ToLower(answer), "n") {
+			allowed = []string{}
+		}
+	}
+	answer, err := a.prompt(ctx, "Which other commands may it run? (separated by commas; none if empty) ", "wfs init --allow COMMAND")
+	if err != nil {
+		return nil, err
+	}
+	for command := range strings.SplitSeq(answer, ",") {
+		if command = strings.TrimSpace(command); command != "" {
+			allowed = append(allowed, command)
+		}
+	}
+	return allowed, nil
+}
+
+// permissions are commands in an agent's own words.
+func permissions(c *workflows.Card, commands []string, test workflows.Command) ([]string, error) {
+	var list []string
+	for _, command := range commands {
+		if command == noAgent {
+			continue
+		}
+		if command == allowTests {
+			if command = testWords(test); command == "" {
+				return nil, &usageError{"the test command has no beginning that could be allowed: " + commandText(test), "wfs init --allow COMMAND"}
+			}
+		}
+		word := c.Permission(command)
+		if word == "" {
+			return nil, &usageError{fmt.Sprintf("%s cannot be told which commands it may run: it %s", c.Name, c.Unattended), "wfs init --agent " + c.Name}
+		}
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list, nil
+}
+
+// launchers run whatever comes next: alone they would allow everything.
+var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry", "pdm", "bundle", "deno", "bun", "env", "dotnet",
+	"exec", "run", "-m", "-c", "-e"}
+
+// testWords is the beginning of a test command that says which program it is and what it does: "go test" of
+// `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
+func testWords(c workflows.Command) string {
+	fields := c.Argv
+	if c.Shell != "" {
+		fields = strings.Fields(c.Shell)
+	}
+	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
+		fields = fields[1:]
+	}
+	launches := func(words []string) bool { return len(words) > 0 && slices.Contains(launchers, words[len(words)-1]) }
+	var out []string
+	for _, w := range fields {
+		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
+			break
+		}
+		if !launches(out) && (strings.HasPrefix(w, "-") || len(out) >= 2) {
+			break
+		}
+		out = append(out, w)
+	}
+	if len(out) == 0 || out[0] == "cd" || launches(out) {
+		return ""
+	}
+	return strings.Join(out, " ")
+}
