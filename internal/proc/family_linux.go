@@ -74,8 +74,8 @@ func (f family) leave() {
 }
 
 // sweep kills what is left, until two looks in a row find nothing: a process that is just about to execute another
-// program shows no environment for a moment.
-func (f family) sweep(l *leader, marker string) {
+// program shows no environment for a moment. It reports whether that is so.
+func (f family) sweep(l *leader, marker string) bool {
 	clean := 0
 	for limit := time.Now().Add(lastWait); clean < 2 && time.Now().Before(limit); time.Sleep(poll) {
 		found := f.survivors(l, marker)
@@ -87,6 +87,7 @@ func (f family) sweep(l *leader, marker string) {
 			clean = 0
 		}
 	}
+	return clean == 2
 }
 
 // survivors are all that are still alive: members of the group, and what escaped from it.

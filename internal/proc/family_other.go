@@ -11,9 +11,9 @@ import (
 // family finds nothing here: these systems do not show the environment of other processes cheaply.
 type family struct{}
 
-func enterFamily() family                { return family{} }
-func (family) leave()                    {}
-func (family) sweep(_ *leader, _ string) {}
+func enterFamily() family                     { return family{} }
+func (family) leave()                         {}
+func (family) sweep(_ *leader, _ string) bool { return false }
 
 func (family) survivors(l *leader, _ string) []int {
 	if groupAlive(l) {

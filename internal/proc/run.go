@@ -104,7 +104,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	r := Result{Exit: -1}
 	r.Ended = watch(ctx, s, leader, &p.last)
 	stop(s, leader, r.Ended)
-	family.sweep(leader, s.Marker)
+	clean := family.sweep(leader, s.Marker)
 
 	select {
 	case <-leader.ended:
@@ -115,7 +115,9 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 		r.Exit, r.Signal = exitOf(cmd.ProcessState)
 	default: // it hangs in the kernel; the survivors name it
 	}
-	r.Survivors = family.survivors(leader, s.Marker)
+	if !clean {
+		r.Survivors = family.survivors(leader, s.Marker)
+	}
 	p.finish()
 	r.Millis = time.Since(began).Milliseconds()
 	return r, nil
