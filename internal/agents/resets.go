@@ -246,8 +246,9 @@ func timeOfDay(w, next string) (hour, minute int) {
 
 // zoneIn finds the zone of a text in lower case: in parentheses, or UTC.
 func zoneIn(s string, local *time.Location) *time.Location {
-	_, name, ok := strings.Cut(s, "(")
-	if name, _, ok = strings.Cut(name, ")"); !ok {
+	_, rest, _ := strings.Cut(s, "(")
+	name, _, ok := strings.Cut(rest, ")")
+	if !ok {
 		for _, w := range strings.Fields(s) {
 			if w := strings.Trim(w, ".,;"); w == "utc" || w == "gmt" {
 				return time.UTC

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -200,9 +200,13 @@ func TestNoSecrets(t *testing.T) {
 func TestSource(t *testing.T) {
 	t.Parallel()
 	r := New(nil)
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skip(err)
+	}
 	lines, changed := 0, 0
 	for _, dir := range []string{"net/http", "crypto/tls", "go/parser", "encoding/json", "os", "text/template"} {
-		files, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src", dir, "*.go"))
+		files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(root)), "src", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
