@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ func (f *fixture) small(options, script string) (string, int) {
 	const mounted = `mount -t tmpfs -o "$0" none "$1" && shift && `
 	dir := f.t.TempDir()
 	if out, err := exec.Command("unshare", "-rm", "sh", "-c", mounted+"true", options, dir).CombinedOutput(); err != nil {
-		f.t.Skipf("no file system of its own: %v: %s", err, out)
+		notHere(f.t, fmt.Sprintf("no file system of its own: %v: %s", err, out))
 	}
 	all := `set -e; mount -t tmpfs -o "$0" none "$1"; cp -a "$2" "$1/repo"; cd "$1/repo"; ` + script
 	return f.try(nil, "unshare", "-rm", "sh", "-c", all, options, dir, f.dir)

@@ -39,6 +39,16 @@ func chosen(variable, name string) bool {
 	return list == ""
 }
 
+// notHere skips a test that this machine's set-up does not allow: no mounts in a name space of its own, no filter of system
+// calls. With WFS_REQUIRE_SANDBOX it fails instead.
+func notHere(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("WFS_REQUIRE_SANDBOX") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
 // TestRecoverMoves: every combination of what may be found of a move, a birth, a finish, a deletion or an abandonment
 // has one row. The same command, typed again, succeeds or refuses in one clear line; nothing is lost, nothing of the
 // user's is touched, and readers say the same before and change nothing. WFS_SWEEP=all builds all of them, WFS_SWEEP_DEED
