@@ -3,6 +3,7 @@ package phases
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 		}
 		return &tempDir{path: path}
 	}
-	if err := os.MkdirAll(r.Temp, 0o700); err != nil {
+	if err := durable.MkdirAll(r.Temp); err != nil { // whatever the umask is
 		r.say("a run has no temporary directory of its own: " + reason(err))
 		return nil
 	}
@@ -51,8 +52,8 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	path := filepath.Join(r.Temp, name)
 	lock, err := durable.TryLock(path+tempLock, nil)
 	if err == nil {
-		removeTemp(path) // of a run that was killed, and is carried out again
-		if err = os.Mkdir(path, 0o700); err == nil {
+		removeTemp(path)                                                                 // of a run that was killed, and is carried out again
+		if err = errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o700)); err == nil { // the umask may have taken bits away
 			return &tempDir{path, lock}
 		}
 		_ = lock.Release()
