@@ -47,7 +47,7 @@ refs/wfs/<session>/rescue/<n>. To see a history without all that: git log --excl
 		topic("environment", "variables that change what wfs does", `These are read from the environment:
 
     WFS_WORKFLOW      the workflow of wfs new, over what files say
-    WFS_AGENT         the agent's command, or script:FILE, in the same way
+    WFS_AGENT         the agent's name or command, or script:FILE, in the same way
     WFS_AGREE         person or auto: who agrees that nothing is left
     XDG_CONFIG_HOME   where your own wfs/config.yaml is (default: ~/.config)
     WFS_PAGER         the pager of long output, instead of git's; empty for none
