@@ -44,20 +44,16 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	if err != nil {
 		return made, err
 	}
-	paths := []string{".", ":(exclude,top)" + userDir}
+	but := []string{":(exclude,top)" + userDir}
 	for _, p := range h.keep {
 		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
 		if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
-			paths = append(paths, ":(exclude,top,literal)"+p)
+			but = append(but, ":(exclude,top,literal)"+p)
 		}
 	}
-	for try := 1; ; try++ {
-		if made.Skipped, err = r.addRest(ctx, index, h.how, paths); err != nil {
+	if !r.addChanged(ctx, index, old, h) {
+		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {
 			return made, err
-		}
-		notStored := slices.ContainsFunc(made.Skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
-		if !notStored || try == maxTries {
-			break // a full disk says so each time, git that collects garbage does not
 		}
 	}
 	unseen, err := r.unseen(ctx, index, old)
@@ -66,7 +62,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	}
 	made.Skipped = joinSkips(made.Skipped, unseen)
 	if len(h.force) > 0 {
-		paths = nil
+		var paths []string
 		for _, p := range h.force {
 			paths = append(paths, ":(top,literal)"+p)
 		}
@@ -86,6 +82,19 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
 	return made, err
+}
+
+// addEverything adds the whole work tree but for some pathspecs, and names what was passed over.
+func (r *Repo) addEverything(ctx context.Context, index, how string, but []string) (skipped []session.Skip, err error) {
+	for try := 1; ; try++ {
+		if skipped, err = r.addRest(ctx, index, how, append([]string{"."}, but...)); err != nil {
+			return nil, err
+		}
+		notStored := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
+		if !notStored || try == maxTries {
+			return skipped, nil // a full disk says so each time, git that collects garbage does not
+		}
+	}
 }
 
 // addRest runs `git add` with -A or -u, goes on where it gives up, and names what was passed over.
@@ -116,10 +125,10 @@ const maxSpecs = 64 << 10
 
 // addOnce runs one `git add`. Git has all of the pathspecs before it begins, and never has them from a pipe: one that is
 // cut short by a kill lacks what is to be left out, and an empty one means everything.
-func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string) (addReport, error) {
+func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, how string, settings ...string) (addReport, error) {
 	// safecrlf may forbid to add files whose line ends do not survive a round trip; that is advice for people.
-	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
-		"add", how, addErrors, "--sparse"}
+	args := append(settings, "-c", "core.excludesFile="+r.excludesPath(), "-c", "core.splitIndex=false", "-c", "core.safecrlf=false",
+		"add", how, addErrors, "--sparse")
 	if all := strings.Join(pathspecs, "\x00"); len(all) > maxSpecs {
 		file := index + ".specs"
 		if err := durable.WriteCache(file, []byte(all), 0o600); err != nil {

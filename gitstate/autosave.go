@@ -261,11 +261,11 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 		return nil, s, false, err
 	}
 	s.Index = r.auto.indexTree
-	data, err := os.ReadFile(index)
-	if err != nil && !absent(err) {
+	old, err := r.privateIndex(index)
+	if err != nil {
 		return nil, s, false, err
 	}
-	if s.Staged, err = side.addAll(ctx, index, r.parsed(data), d.Exclude, s.Head.Commit, s.HeadTree); err != nil {
+	if s.Staged, err = side.addAll(ctx, index, old, d.Exclude, s.Head.Commit, s.HeadTree); err != nil {
 		return nil, s, false, err
 	}
 	tree, err := side.writeTree(ctx, index)
@@ -274,6 +274,21 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 	}
 	s.Tree, err = side.withUserDir(ctx, tree, s.HeadTree)
 	return side, s, true, err
+}
+
+// privateIndex reads an index that nobody else writes to, nil when only git can read it, or when there is none.
+func (r *Repo) privateIndex(path string) (*index, error) {
+	st, err := os.Stat(path)
+	if err == nil {
+		var data []byte
+		if data, err = os.ReadFile(path); err == nil {
+			return r.parsedOf(data, st.ModTime()), nil
+		}
+	}
+	if absent(err) {
+		err = nil
+	}
+	return nil, err
 }
 
 // autoIndex makes the private index ready. It knows the files' stat data from the last time, so it is copied anew only
@@ -296,7 +311,7 @@ func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) e
 		return os.RemoveAll(index + ".lock")
 	}
 	a.entries = ""
-	if _, err := a.side.copyIndex(index); err != nil {
+	if _, _, err := a.side.copyIndex(index); err != nil {
 		return err
 	}
 	var conflict *ReadyError

@@ -55,6 +55,8 @@ type holding struct {
 	before  func() ([]session.Held, error)
 	ignored []string // found to be ignored: to be remembered, so that git need not be asked again
 	force   []string // allowed, and below something that is held out or ignored
+	changed []string // what git has to look at
+	unsure  bool     // it has to look at everything
 }
 
 // hold decides what of the work tree is kept out of a private index. x is that index, nil when only git can read it;
@@ -66,13 +68,14 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 		}
 	}
 	rules, g := session.SplitGuard(h.rules)
-	found := looked{suspects: []string{""}, others: true} // the whole work tree
+	found := looked{suspects: []string{""}, others: true, unsure: true} // the whole work tree
 	if x != nil {
 		found = r.look(x, rules, g)
 	}
 	if h.how = "-A"; !found.others && len(x.entries) > 0 {
 		h.how = "-u" // git need not look for what is not there
 	}
+	h.changed, h.unsure = found.changed, found.unsure
 	h.keep, h.force = found.held, r.forced(x, rules, g)
 	h.before = soon(r, func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })
 	if len(found.suspects) == 0 {

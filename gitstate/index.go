@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // indexInfo is what wfs asks an index about without changing it.
@@ -55,10 +56,13 @@ func (i *indexInfo) note(gitlink, unmerged bool, name string) {
 type index struct {
 	entries []indexEntry
 	cached  *cachedTree // nil when git noted nothing
+	odd     bool        // it has an extension that is about more than its own entries
+	written int64       // when its file was, in Unix seconds; 0 when that is not known
 }
 
 type indexEntry struct {
 	mode     uint32
+	stat     []byte // what the file looked like when git read it
 	id       []byte
 	name     []byte
 	stage    int
@@ -144,12 +148,16 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		if size < 0 || len(rest)-8 < size || rest[0] < 'A' || rest[0] > 'Z' {
 			return nil, false
 		}
-		if string(rest[:4]) == "TREE" {
+		switch string(rest[:4]) {
+		case "TREE":
 			tree, _, ok := parseCachedTree(rest[8:8+size], idSize, 0)
 			if !ok {
 				return nil, false
 			}
 			x.cached = tree
+		case "REUC", "EOIE", "IEOT": // conflicts that were resolved, and where entries begin
+		default:
+			x.odd = true
 		}
 		rest = rest[8+size:]
 	}
@@ -164,9 +172,18 @@ func (r *Repo) parsed(data []byte) *index {
 	return nil
 }
 
-// parsing is parsed at the first call.
-func (r *Repo) parsing(data []byte) func() *index {
-	return sync.OnceValue(func() *index { return r.parsed(data) })
+// parsedOf is parsed for an index of which it is known when it was written.
+func (r *Repo) parsedOf(data []byte, written time.Time) *index {
+	x := r.parsed(data)
+	if x != nil && !written.IsZero() {
+		x.written = written.Unix()
+	}
+	return x
+}
+
+// parsing is parsedOf at the first call.
+func (r *Repo) parsing(data []byte, written time.Time) func() *index {
+	return sync.OnceValue(func() *index { return r.parsedOf(data, written) })
 }
 
 // parsedAs returns what returns an index.
@@ -179,7 +196,7 @@ func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {
 		return e, 0, false
 	}
 	flags := binary.BigEndian.Uint16(b[size-2:])
-	e = indexEntry{mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize], stage: int(flags >> 12 & 3), unseen: flags&0x8000 != 0}
+	e = indexEntry{stat: b[:40], mode: binary.BigEndian.Uint32(b[24:]), id: b[40 : 40+idSize], stage: int(flags >> 12 & 3), unseen: flags&0x8000 != 0}
 	if flags&0x4000 != 0 { // a second word of flags
 		size += 2
 		if len(b) < size {

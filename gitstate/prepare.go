@@ -208,7 +208,7 @@ func (r *Repo) writeTurn(ctx context.Context, made *store, tree session.Tree, ow
 		return err
 	}
 	index := filepath.Join(r.worktreeDir(), "stage")
-	if _, err := r.copyIndex(index); err != nil {
+	if _, _, err := r.copyIndex(index); err != nil {
 		return err
 	}
 	same, err2 := r.writeTree(ctx, index)

@@ -259,7 +259,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	}
 	defer unlock()
 	index := filepath.Join(r.worktreeDir(), "settle")
-	if _, err := r.copyIndex(index); err != nil {
+	if _, _, err := r.copyIndex(index); err != nil {
 		return err
 	}
 	now, err := r.treeOfIndex(ctx, index, t.Index)

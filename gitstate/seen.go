@@ -108,8 +108,8 @@ func (r *Repo) keepSeen(seen map[string]seenDir) {
 	}
 }
 
-// children returns the directories in d that hold something tracked, and a sum of all tracked names in it.
-func (d trackedDir) children() (below []trackedDir, names uint64) {
+// children returns the directories in d that hold something tracked, its tracked files, and a sum of all those names.
+func (d trackedDir) children() (below []trackedDir, files []*indexEntry, names uint64) {
 	h := fnv.New64a()
 	for i := 0; i < len(d.entries); {
 		name := d.entries[i].name[len(d.prefix):]
@@ -117,6 +117,7 @@ func (d trackedDir) children() (below []trackedDir, names uint64) {
 		if slash < 0 {
 			h.Write(name)
 			h.Write([]byte{0})
+			files = append(files, &d.entries[i])
 			i++
 			continue
 		}
@@ -128,5 +129,5 @@ func (d trackedDir) children() (below []trackedDir, names uint64) {
 		}
 		below = append(below, trackedDir{prefix: string(prefix), entries: d.entries[first:i]})
 	}
-	return below, h.Sum64()
+	return below, files, h.Sum64()
 }

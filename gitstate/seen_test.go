@@ -62,10 +62,10 @@ func TestSeenDirectories(t *testing.T) {
 	stamp, _ := stampOf(r.path("d2/deep"), tellingDevice(r.root))
 	for _, d := range []string{"", "d2/"} {
 		s, _ := stampOf(filepath.Join(r.root, d), tellingDevice(r.root))
-		_, names := trackedDir{prefix: d, entries: entriesBelow(x, d)}.children()
+		_, _, names := trackedDir{prefix: d, entries: entriesBelow(x, d)}.children()
 		seen[d] = seenDir{s, names}
 	}
-	_, names := trackedDir{prefix: "d2/deep/", entries: entriesBelow(x, "d2/deep/")}.children()
+	_, _, names := trackedDir{prefix: "d2/deep/", entries: entriesBelow(x, "d2/deep/")}.children()
 	seen["d2/deep/"] = seenDir{stamp, names}
 	r.keepSeen(seen)
 	if found := look(); len(found) > 0 {
@@ -97,7 +97,7 @@ func (r *testRepo) rememberAll() map[string]seenDir {
 	seen, last := map[string]seenDir{}, uint64(0)
 	for todo := []trackedDir{{entries: x.entries}}; len(todo) > 0; {
 		d := todo[0]
-		below, names := d.children()
+		below, _, names := d.children()
 		stamp, _ := stampOf(filepath.Join(r.root, d.prefix), tellingDevice(r.root))
 		seen[d.prefix] = seenDir{stamp, names}
 		last = max(last, stamp.changed, stamp.made)

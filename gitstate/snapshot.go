@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -32,14 +33,14 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 		}
 	}
 	index := filepath.Join(r.worktreeDir(), "index")
-	data, err := r.copyIndex(index)
+	data, written, err := r.copyIndex(index)
 	if err != nil {
 		return s, err
 	}
 	if s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree); err != nil {
 		return s, err
 	}
-	old := r.parsed(data)
+	old := r.parsedOf(data, written)
 	if s.Staged, err = r.addAll(ctx, index, old, exclude, s.Head.Commit, s.HeadTree); err != nil {
 		return s, err
 	}
@@ -68,42 +69,42 @@ func removeLeftovers(index string) error {
 	return nil
 }
 
-// copyIndex copies the work tree's index, and returns what is in it. The copy keeps the time of the original: git
+// copyIndex copies the work tree's index, and returns what is in it and when it was written. The copy keeps that time: git
 // compares it with those of the files to tell which of them may have changed after they were added, within the clock's
 // resolution.
-func (r *Repo) copyIndex(to string) ([]byte, error) {
+func (r *Repo) copyIndex(to string) (content []byte, written time.Time, err error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	if err := removeLeftovers(to); err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	in, err := os.Open(r.indexPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, written, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	defer in.Close()
 	st, err := in.Stat()
 	if err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	var data bytes.Buffer
 	data.Grow(int(st.Size()) + bytes.MinRead)
 	if _, err := data.ReadFrom(in); err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, st.Mode().Perm())
 	if err != nil {
-		return nil, err
+		return nil, written, err
 	}
 	_, err = out.Write(data.Bytes())
 	if err := errors.Join(err, out.Close()); err != nil {
-		return nil, err
+		return nil, written, err
 	}
-	return data.Bytes(), os.Chtimes(to, st.ModTime(), st.ModTime())
+	return data.Bytes(), st.ModTime(), os.Chtimes(to, st.ModTime(), st.ModTime())
 }
 
 func withIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }

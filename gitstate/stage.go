@@ -43,11 +43,11 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 			unlock()
 		}
 	}()
-	data, err := r.copyIndex(index)
+	data, written, err := r.copyIndex(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed := r.parsing(data)
+	parsed := r.parsing(data, written)
 	added = soon(r, func() (session.Staged, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
 
 	on, err := ground()

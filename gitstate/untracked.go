@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"maps"
@@ -25,6 +26,8 @@ type looked struct {
 	suspects []string // files and directories that may have to be held out
 	held     []string // the same, of what is held out already
 	others   bool     // there may be something that is not tracked, of whatever kind
+	changed  []string // what is not tracked, and tracked files that may differ from the index; a directory stands for all in it
+	unsure   bool     // there may be more of that
 }
 
 // looker compares directories with an index.
@@ -39,6 +42,8 @@ type looker struct {
 	seen    map[string]seenDir // of earlier looks
 	device  uint64             // whose directories tell when they changed, 0 for none
 	now     func() uint64      // by the file system's clock, in nanoseconds
+	written int64              // the index, in Unix seconds
+	empty   []byte             // id of an empty file
 
 	mu    sync.Mutex // guards what follows
 	found looked
@@ -58,7 +63,10 @@ type trackedDir struct {
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
-		seen: r.seenDirs(), device: tellingDevice(r.root), now: sync.OnceValue(r.fileTime), again: map[string]seenDir{}}
+		seen: r.seenDirs(), device: tellingDevice(r.root), now: sync.OnceValue(r.fileTime), again: map[string]seenDir{},
+		written: x.written}
+	l.empty, _ = hex.DecodeString(r.newObject("blob", nil).id)
+	l.found.unsure = !x.comparable()
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -84,6 +92,7 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	}
 	slices.Sort(l.found.suspects)
 	slices.Sort(l.found.held)
+	slices.Sort(l.found.changed)
 	l.found.held = slices.Compact(l.found.held)
 	return l.found
 }
@@ -121,20 +130,25 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		d.out = d.prefix
 	}
 	stamp, names, clean := dirStamp{}, uint64(0), false
+	var tracked []trackedDir
 	if d.out == "" {
-		var known bool
 		if stamp, clean = stampOf(filepath.Join(l.root, filepath.FromSlash(d.prefix)), l.device); clean {
-			if below, names = d.children(); l.seen[d.prefix] == (seenDir{stamp, names}) {
-				known = true
+			var files []*indexEntry
+			tracked, files, names = d.children()
+			l.compare(d.prefix, files)
+			if l.seen[d.prefix] == (seenDir{stamp, names}) {
+				l.remember(d.prefix, seenDir{stamp, names})
+				return tracked
 			}
 		}
-		if known {
-			l.remember(d.prefix, seenDir{stamp, names})
-			return below
-		}
-		below = nil
+	}
+	if !clean {
+		l.doubt()
 	}
 	list, whole := l.read(d.prefix)
+	if !whole {
+		l.doubt()
+	}
 	for _, e := range list {
 		name := e.Name()
 		switch {
@@ -142,6 +156,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			continue
 		case name == ".git":
 			whole = false // git has rules of its own for what lies in another repository
+			l.doubt()
 			continue
 		}
 		file, entries := find(d.entries, len(d.prefix), name)
@@ -153,6 +168,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			continue
 		}
 		whole = false
+		l.change(d.prefix + name)
 		switch {
 		case l.twin(d.prefix + name):
 		case d.out != "" && !l.guard.Allows(d.prefix+name):
@@ -161,6 +177,17 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			left := l.files
 			if !l.fresh(d.prefix+name, e, &left) {
 				l.note(&l.found.suspects, d.prefix+name+"/")
+			}
+		}
+	}
+	if len(below) < len(tracked) { // what is gone is not in the list
+		there := map[string]bool{}
+		for _, b := range below {
+			there[b.prefix] = true
+		}
+		for _, t := range tracked {
+			if !there[t.prefix] {
+				l.change(strings.TrimSuffix(t.prefix, "/"))
 			}
 		}
 	}
@@ -173,6 +200,44 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		l.remember(d.prefix, seenDir{stamp, names})
 	}
 	return below
+}
+
+// compare compares the tracked files of a directory with the index, unless git has to look at everything anyway.
+func (l *looker) compare(prefix string, files []*indexEntry) {
+	l.mu.Lock()
+	unsure := l.found.unsure
+	l.mu.Unlock()
+	if unsure {
+		return
+	}
+	names, ok := differing(l.root, prefix, files, l.written, l.empty)
+	if !ok {
+		l.doubt()
+	}
+	for _, name := range names {
+		l.change(prefix + name)
+	}
+}
+
+// change notes a path that git has to look at. .wfs is none of them.
+func (l *looker) change(p string) {
+	if p == userDir || strings.HasPrefix(p, userDir+"/") {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.found.changed) == maxChanged {
+		l.found.unsure = true
+		return
+	}
+	l.found.changed = append(l.found.changed, p)
+}
+
+// doubt says that git has to look at everything.
+func (l *looker) doubt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.found.unsure = true
 }
 
 func (l *looker) remember(prefix string, d seenDir) {

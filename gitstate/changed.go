@@ -1,0 +1,91 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// `git add -A` compares every tracked file with the index, one after the other, and reads every directory: most of what a
+// checkpoint costs in a tree that hardly changed. The look at the work tree reads the directories anyway, so it compares
+// the files as well, on all processors, and git is told which paths to look at. It is git that looks at them: a path too
+// many costs a little time, and what cannot be told for certain is left to git as a whole.
+
+// maxChanged is how many paths git is told of. It compares each of them with the name of each file in the index: beyond
+// this many, to look at every file is no slower.
+const maxChanged = 100
+
+// comparable reports whether the stat data in an index say all that there is to know about a file: no entries of
+// submodules, conflicts, intentions, or files that git was told not to look at, and nothing that others keep up to date.
+func (x *index) comparable() bool {
+	return x.written > 0 && !x.odd && !slices.ContainsFunc(x.entries, func(e indexEntry) bool {
+		return e.stage != 0 || e.intended || e.unseen || e.mode&indexType == indexGitlink
+	})
+}
+
+// fileLook is what git remembers of a file: numbers of 32 bits, whatever is cut off.
+type fileLook struct {
+	changed, changedNano, modified, modifiedNano, inode, mode, user, group, size uint32
+}
+
+// The kinds of files, as systems with a stat number them and as the index does.
+const (
+	kindRegular = 0o100000
+	kindLink    = 0o120000
+)
+
+// unchanged reports whether a file is for certain as an entry says. That is stricter than git, whose settings let it pass
+// over some differences. A file that was modified in the second in which the index was written, or later, may have been
+// modified again without a trace (racy-git in git's documentation). Git sets the size of such a file to 0 when it writes
+// the index anew, whatever it was: only what is empty for certain may have that.
+func (e *indexEntry) unchanged(f fileLook, written int64, empty []byte) bool {
+	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.stat[4*i:]) }
+	switch f.mode & indexType {
+	case kindRegular:
+		if e.mode&indexType != kindRegular || (e.mode^f.mode)&0o100 != 0 {
+			return false
+		}
+	case kindLink:
+		if e.mode&indexType != kindLink {
+			return false
+		}
+	default:
+		return false
+	}
+	// The device is left out, as git does: it is numbered anew when a system starts.
+	return n(0) == f.changed && n(1) == f.changedNano && n(2) == f.modified && n(3) == f.modifiedNano &&
+		n(5) == f.inode && n(7) == f.user && n(8) == f.group && n(9) == f.size &&
+		int64(f.modified) < written && (f.size > 0 || bytes.Equal(e.id, empty))
+}
+
+// addChanged adds to an index, x, what a look found to have changed, and reports whether that was all, without a word from
+// git. Otherwise the caller adds everything.
+//
+// Git is not told what to keep out: with a path to be left out beside a single one in a directory, git 2.39 finds nothing
+// there and does not say so.
+func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding) bool {
+	if h.unsure {
+		return false
+	}
+	changed := slices.Clone(h.changed)
+	for _, k := range h.keep {
+		k = strings.TrimSuffix(k, "/")
+		changed = slices.DeleteFunc(changed, func(p string) bool { return p == k })
+		if x.tracks(k) || slices.ContainsFunc(changed, func(p string) bool {
+			return strings.HasPrefix(k, p+"/") || strings.HasPrefix(p, k+"/")
+		}) {
+			return false
+		}
+	}
+	var paths []string
+	for _, p := range changed {
+		paths = append(paths, ":(top,literal)"+p)
+	}
+	if len(paths) == 0 {
+		return true
+	}
+	report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false") // its threads would compare nothing
+	return err == nil && report.fatal == nil && len(report.skipped) == 0
+}
