@@ -4,8 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // `git add -A` compares every tracked file with the index, one after the other, and reads every directory: most of what a
@@ -38,9 +45,10 @@ const (
 
 // unchanged reports whether a file is for certain as an entry says. That is stricter than git, whose settings let it pass
 // over some differences. A file that was modified in the second in which the index was written, or later, may have been
-// modified again without a trace (racy-git in git's documentation). Git sets the size of such a file to 0 when it writes
-// the index anew, whatever it was: only what is empty for certain may have that.
-func (e *indexEntry) unchanged(f fileLook, written int64, empty []byte) bool {
+// modified again without a trace (racy-git in git's documentation), unless it is known to have been left alone for a while
+// when it was read. Git sets the size of such a file to 0 when it writes the index anew, whatever it was: only what is
+// empty for certain may have that.
+func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
 	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.stat[4*i:]) }
 	switch f.mode & indexType {
 	case kindRegular:
@@ -57,7 +65,40 @@ func (e *indexEntry) unchanged(f fileLook, written int64, empty []byte) bool {
 	// The device is left out, as git does: it is numbered anew when a system starts.
 	return n(0) == f.changed && n(1) == f.changedNano && n(2) == f.modified && n(3) == f.modifiedNano &&
 		n(5) == f.inode && n(7) == f.user && n(8) == f.group && n(9) == f.size &&
-		int64(f.modified) < written && (f.size > 0 || bytes.Equal(e.id, empty))
+		(int64(f.modified) < x.written || f.stamp().settled(x.read)) && (f.size > 0 || bytes.Equal(e.id, empty))
+}
+
+func (f fileLook) stamp() dirStamp {
+	at := func(seconds, nano uint32) uint64 { return uint64(seconds)*uint64(time.Second) + uint64(nano) }
+	return dirStamp{changed: at(f.changed, f.changedNano), made: at(f.modified, f.modifiedNano)}
+}
+
+// Git knows when it wrote an index, and not when it read the files: every file of that second it reads again, and so
+// would wfs in all that is done in that second. But when a checkpoint begins to look at the files is known. Whatever could
+// have changed without a trace is read after that, and so whatever changes after it was read has a later time than what
+// had been left alone by then.
+
+func (r *Repo) readFile() string { return filepath.Join(r.worktreeDir(), "read") }
+
+// readSince is from when on the files of an index were read, 0 when that is not known.
+func (r *Repo) readSince(x *index) uint64 {
+	data, err := durable.ReadFile(r.readFile(), 1024)
+	sum, since, ok := strings.Cut(string(data), " ")
+	if err != nil || !ok || sum != hex.EncodeToString(x.sum) || len(bytes.Trim(x.sum, "\x00")) == 0 { // index.skipHash
+		return 0
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(since, "\n"), 16, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// noteRead remembers it. It is a cache: without it git reads more.
+func (r *Repo) noteRead(x *index, since uint64) {
+	if x != nil && since > 0 {
+		_ = durable.WriteCache(r.readFile(), fmt.Appendf(nil, "%x %x\n", x.sum, since), 0o600)
+	}
 }
 
 // addChanged adds to an index, x, what a look found to have changed, and reports whether that was all, without a word from

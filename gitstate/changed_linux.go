@@ -8,7 +8,7 @@ import (
 
 // differing returns the names of those files of a directory that are not for certain as their entries say. prefix is the
 // directory's path in the index. It reports false when it cannot tell.
-func differing(root, prefix string, files []*indexEntry, written int64, empty []byte) (names []string, ok bool) {
+func (x *index) differing(root, prefix string, files []*indexEntry, empty []byte) (names []string, ok bool) {
 	if len(files) == 0 {
 		return nil, true
 	}
@@ -20,9 +20,9 @@ func differing(root, prefix string, files []*indexEntry, written int64, empty []
 	var st unix.Stat_t
 	for _, e := range files {
 		name := string(e.name[len(prefix):])
-		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mtim.Sec < 0 || st.Mtim.Sec>>32 != 0 || !e.unchanged(fileLook{
+		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mtim.Sec < 0 || st.Mtim.Sec>>32 != 0 || !x.unchanged(e, fileLook{
 			uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec),
-			uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, written, empty) {
+			uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, empty) {
 			names = append(names, name)
 		}
 	}

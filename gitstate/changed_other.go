@@ -4,4 +4,4 @@ package gitstate
 
 // differing cannot tell. On systems where two names may mean one file, what git makes of a path depends on how it is
 // written.
-func differing(string, string, []*indexEntry, int64, []byte) ([]string, bool) { return nil, false }
+func (*index) differing(string, string, []*indexEntry, []byte) ([]string, bool) { return nil, false }

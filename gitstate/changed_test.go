@@ -305,6 +305,40 @@ func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	}
 }
 
+// Of files that a checkpoint has read, git is not told again, however young the index is; of those that it may have read
+// too early, and of all when somebody else wrote the index, it is.
+func TestChangedSinceItWasRead(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	if tellingDevice(r.root) == 0 {
+		t.Skip("this file system is not believed")
+	}
+	r.write("b.txt", "b\n")
+	r.write("c.txt", "c\n")
+	for then := r.fileTime(); r.fileTime() <= then+uint64(freshByTick); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.write("c.txt", "C\n")
+	r.publish(r.prepare(r.draft("")))
+	long := time.Unix(at, 0)
+	chtimes(t, r.indexPath(), long) // every file is younger
+	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "c.txt" {
+		t.Errorf("%q, sure: %v", got, sure)
+	}
+	r.write("b.txt", "B\n")
+	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "b.txt c.txt" {
+		t.Errorf("%q, sure: %v", got, sure)
+	}
+	r.run("update-index", "--chmod=+x", "a.txt")
+	chtimes(t, r.indexPath(), long)
+	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "a.txt b.txt c.txt" {
+		t.Errorf("%q, sure: %v", got, sure)
+	}
+	if got, want := r.snapshot().Tree, r.byGit(); string(got) != want {
+		t.Errorf("%s, git add -A makes %s", got, want)
+	}
+}
+
 // Whatever of a file's looks differs, it may have changed; so may one that is as young as the index.
 func TestUnchangedIsCertain(t *testing.T) {
 	t.Parallel()
@@ -317,7 +351,8 @@ func TestUnchangedIsCertain(t *testing.T) {
 	id, empty := []byte{1}, []byte{2}
 	is := fileLook{changed: 20, changedNano: 21, modified: 10, modifiedNano: 11, inode: 5, mode: 0o100644, user: 7, group: 8, size: 9}
 	e := indexEntry{mode: 0o100644, id: id, stat: stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 9)}
-	if !e.unchanged(is, 11, empty) {
+	x := &index{written: 11}
+	if !x.unchanged(&e, is, empty) {
 		t.Error("a file that is as it was has changed")
 	}
 	for name, change := range map[string]func(*fileLook){
@@ -328,18 +363,35 @@ func TestUnchangedIsCertain(t *testing.T) {
 		"a directory": func(f *fileLook) { f.mode = 0o040755 }, "a pipe": func(f *fileLook) { f.mode = 0o010644 },
 	} {
 		now := is
-		if change(&now); e.unchanged(now, 11, empty) {
+		if change(&now); x.unchanged(&e, now, empty) {
 			t.Errorf("another %s does not count", name)
 		}
 	}
-	if e.unchanged(is, 10, empty) || e.unchanged(is, 9, empty) {
-		t.Error("a file as young as the index cannot have changed")
+	for written := range int64(10) {
+		if x.written = written + 1; x.unchanged(&e, is, empty) {
+			t.Error("a file as young as the index cannot have changed")
+		}
 	}
+	last := uint64(20*time.Second + 21)
+	for read, sure := range map[uint64]bool{0: false, last: false, last + uint64(freshByTick): false, last + uint64(freshByTick) + 1: true} {
+		if x.read = read; x.unchanged(&e, is, empty) != sure {
+			t.Errorf("read at %d, changed at %d: certain is not %v", read, last, sure)
+		}
+	}
+	e.stat, is.changedNano = stat(20, 0, 10, 11, 99, 5, 0o100644, 7, 8, 9), 0 // a file system that counts in seconds
+	if x.unchanged(&e, is, empty) {
+		t.Error("a tick of a file system that counts in seconds is short")
+	}
+	x.read = last + uint64(freshBySecond)
+	if !x.unchanged(&e, is, empty) {
+		t.Error("a file that was left alone for seconds has changed")
+	}
+	x.written, is.changedNano = 11, 21
 	e.stat, is.size = stat(20, 21, 10, 11, 99, 5, 0o100644, 7, 8, 0), 0
-	if e.unchanged(is, 11, empty) { // git marks an entry that it could not tell from a changed one like that
+	if x.unchanged(&e, is, empty) { // git marks an entry that it could not tell from a changed one like that
 		t.Error("a file that had something in it, and has nothing, is as it was")
 	}
-	if e.id = empty; !e.unchanged(is, 11, empty) {
+	if e.id = empty; !x.unchanged(&e, is, empty) {
 		t.Error("a file that is empty, and was, has changed")
 	}
 }

@@ -58,6 +58,8 @@ type index struct {
 	cached  *cachedTree // nil when git noted nothing
 	odd     bool        // it has an extension that is about more than its own entries
 	written int64       // when its file was, in Unix seconds; 0 when that is not known
+	sum     []byte      // that its file ends with: of all that is in it
+	read    uint64      // no file in it was looked at before, in nanoseconds by the file system's clock; 0: not known
 }
 
 type indexEntry struct {
@@ -109,7 +111,7 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		return nil, false
 	}
 	rest := data[12 : len(data)-idSize]
-	x := &index{entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
+	x := &index{sum: data[len(data)-idSize:], entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
 	var name []byte
 	for range count {
 		e, fixed, ok := parseIndexEntry(rest, idSize)
@@ -176,7 +178,7 @@ func (r *Repo) parsed(data []byte) *index {
 func (r *Repo) parsedOf(data []byte, written time.Time) *index {
 	x := r.parsed(data)
 	if x != nil && !written.IsZero() {
-		x.written = written.Unix()
+		x.written, x.read = written.Unix(), r.readSince(x)
 	}
 	return x
 }

@@ -64,6 +64,15 @@ func (r *Repo) fileTime() uint64 {
 	return uint64(st.ModTime().UnixNano())
 }
 
+// treeTime is fileTime where that can be compared with the times of the work tree's files: 0 when wfs keeps its own files
+// on a file system whose clock may be another machine's.
+func (r *Repo) treeTime() uint64 {
+	if durable.MkdirAll(r.worktreeDir()) != nil || tellingDevice(r.worktreeDir()) == 0 {
+		return 0
+	}
+	return r.fileTime()
+}
+
 const maxSeen = 256 << 20 // bytes
 
 // fileAge is how long ago a file was changed, by the clock of the file system.

@@ -18,6 +18,8 @@ type staged struct {
 	repo   *Repo
 	path   string
 	files  []string // that it has new
+	since  uint64   // when the work tree began to be looked at, by the file system's clock
+	parsed *index   // nil when only git can read it
 	unlock func()
 }
 
@@ -35,7 +37,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	index := filepath.Join(r.worktreeDir(), "stage")
+	since, index := r.treeTime(), filepath.Join(r.worktreeDir(), "stage")
 	added := func() (session.Staged, error) { return session.Staged{}, nil }
 	defer func() {
 		if err != nil {
@@ -95,14 +97,17 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err := r.complete(ctx, unwritten, parsed()); err != nil { // an index of files that are nowhere must not become the user's
 		return nil, nil, err
 	}
-	return unwritten, &staged{r, index, r.newFiles(parsed(), x), unlock}, nil
+	return unwritten, &staged{r, index, r.newFiles(parsed(), x), since, x, unlock}, nil
 }
 
 // install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
 // back. The files that it has new come to the disk as well: the work tree that a power cut leaves must not be behind
 // the checkpoint, with empty files that look like edits.
 func (s *staged) install() (wait func() error) {
-	written := soon(s.repo, func() (struct{}, error) { return struct{}{}, durable.WriteOut(s.files) })
+	written := soon(s.repo, func() (struct{}, error) {
+		s.repo.noteRead(s.parsed, s.since)
+		return struct{}{}, durable.WriteOut(s.files)
+	})
 	installed := soon(s.repo, func() (struct{}, error) { return struct{}{}, s.repo.installIndex(s.path) })
 	return func() error {
 		_, err := installed()

@@ -42,8 +42,8 @@ type looker struct {
 	seen    map[string]seenDir // of earlier looks
 	device  uint64             // whose directories tell when they changed, 0 for none
 	now     func() uint64      // by the file system's clock, in nanoseconds
-	written int64              // the index, in Unix seconds
-	empty   []byte             // id of an empty file
+	index   *index
+	empty   []byte // id of an empty file
 
 	mu    sync.Mutex // guards what follows
 	found looked
@@ -63,8 +63,8 @@ type trackedDir struct {
 // look looks at the whole work tree. x is its index.
 func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
-		seen: r.seenDirs(), device: tellingDevice(r.root), now: sync.OnceValue(r.fileTime), again: map[string]seenDir{},
-		written: x.written}
+		seen: r.seenDirs(), device: tellingDevice(r.root), now: sync.OnceValue(r.treeTime), again: map[string]seenDir{},
+		index: x}
 	l.empty, _ = hex.DecodeString(r.newObject("blob", nil).id)
 	l.found.unsure = !x.comparable()
 	l.size, l.files = g.Limits()
@@ -210,7 +210,7 @@ func (l *looker) compare(prefix string, files []*indexEntry) {
 	if unsure {
 		return
 	}
-	names, ok := differing(l.root, prefix, files, l.written, l.empty)
+	names, ok := l.index.differing(l.root, prefix, files, l.empty)
 	if !ok {
 		l.doubt()
 	}
