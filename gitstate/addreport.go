@@ -11,6 +11,7 @@ type addReport struct {
 	skipped []session.Skip
 	fatal   *session.Skip // the path because of which git gave up as a whole
 	unknown string        // an error that names no path which we could recognise
+	ignored []string      // paths that git was told of, and that rules exclude
 }
 
 // skipNotStored is why a file is skipped that git could read and could not write as an object.
@@ -50,6 +51,11 @@ func readAddReport(stderr []byte) addReport {
 	var report addReport
 	for _, msg := range messages(string(stderr)) {
 		switch {
+		case strings.HasPrefix(msg, theIgnored):
+			_, list, _ := strings.Cut(msg, "\n")
+			for _, path := range strings.Split(list, "\n") {
+				report.ignored = append(report.ignored, strings.TrimSuffix(path, "/"))
+			}
 		case strings.HasPrefix(msg, "fatal: "):
 			if path, why, ok := match(fatalSentences, msg); ok && path != "" {
 				report.fatal = &session.Skip{Path: path, Why: why}
@@ -74,14 +80,16 @@ func saidByFilter(msg string) bool {
 	return strings.HasPrefix(msg, "error: cannot run ") || strings.Contains(msg, " external filter ")
 }
 
-// messages splits what git printed into messages. Hints, and the list of ignored paths that the exclusion of an
-// ignored .wfs brings, are none.
+// theIgnored begins the list of ignored paths; the exclusion of an ignored .wfs brings one, too.
+const theIgnored = "The following paths are ignored"
+
+// messages splits what git printed into messages.
 func messages(s string) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "error: "), strings.HasPrefix(line, "warning: "), strings.HasPrefix(line, "fatal: "),
-			strings.HasPrefix(line, "hint: "), strings.HasPrefix(line, "The following paths are ignored"):
+			strings.HasPrefix(line, "hint: "), strings.HasPrefix(line, theIgnored):
 			out = append(out, line)
 		case len(out) > 0:
 			out[len(out)-1] += "\n" + line

@@ -128,5 +128,30 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 		return true
 	}
 	report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false") // its threads would compare nothing
-	return err == nil && report.fatal == nil && len(report.skipped) == 0
+	if err != nil || report.fatal != nil || len(report.skipped) > 0 {
+		return false
+	}
+	now, _, err := r.readParsed(ctx, index)
+	return err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
+}
+
+// accounts reports whether an index says of a path what the work tree says: that git has looked at it is not taken on
+// trust, because of what it passes over without a word. ignored are paths of which it said that they are.
+func (r *Repo) accounts(x *index, p string, ignored []string) bool {
+	file, below := find(x.entries, 0, p)
+	info, err := r.lstat(p)
+	switch {
+	case absent(err):
+		return file == nil && len(below) == 0
+	case err != nil:
+		return false
+	case file == nil && len(below) == 0 && slices.Contains(ignored, p):
+		return true
+	case info.IsDir():
+		return file == nil && len(below) > 0
+	case file == nil:
+		return false
+	}
+	at := info.ModTime()
+	return binary.BigEndian.Uint32(file.stat[8:]) == uint32(at.Unix()) && binary.BigEndian.Uint32(file.stat[12:]) == uint32(at.Nanosecond())
 }

@@ -395,3 +395,58 @@ func TestUnchangedIsCertain(t *testing.T) {
 		t.Error("a file that is empty, and was, has changed")
 	}
 }
+
+// What git passes over without a word is not taken for done.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.write(".gitignore", "*.log\n/build\n")
+	r.write("d/in.txt", "in\n")
+	r.run("add", "-A")
+	r.write("new.txt", "new\n")
+	r.write("dir/new.txt", "new\n")
+	r.write("x.log", "log\n")
+	r.write("build/x.o", "o\n")
+	r.remove(r.path("a.txt"))
+	index := filepath.Join(t.TempDir(), "index")
+	if err := copyKeepingTime(r.indexPath(), index); err != nil {
+		t.Fatal(err)
+	}
+	changed := []string{"a.txt", "build", "dir", "new.txt", "x.log"}
+	accounts := func(ignored []string) (list []string) {
+		x, _, err := r.readParsed(context.Background(), index)
+		if err != nil || x == nil {
+			t.Fatal(x, err)
+		}
+		for _, p := range changed {
+			if r.accounts(x, p, ignored) {
+				list = append(list, p)
+			}
+		}
+		return list
+	}
+	if got := accounts(nil); len(got) > 0 {
+		t.Errorf("before: %q", got)
+	}
+	report, err := r.addOnce(context.Background(), index, []string{":(top,literal)a.txt", ":(top,literal)build", ":(top,literal)dir", ":(top,literal)new.txt", ":(top,literal)x.log"}, "-A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"build", "x.log"}; !slices.Equal(report.ignored, want) {
+		t.Errorf("ignored: %q", report.ignored)
+	}
+	if got := accounts(report.ignored); !slices.Equal(got, changed) {
+		t.Errorf("after: %q", got)
+	}
+	if got := accounts(nil); !slices.Equal(got, []string{"a.txt", "dir", "new.txt"}) {
+		t.Errorf("without what git said of ignored paths: %q", got)
+	}
+	r.write("new.txt", "edited\n")
+	chtimes(t, r.path("new.txt"), time.Unix(at, 5))
+	r.remove(r.path("dir/new.txt"))
+	r.remove(r.path("dir"))
+	r.write("a.txt", "back\n")
+	if got := accounts(report.ignored); !slices.Equal(got, []string{"build", "x.log"}) {
+		t.Errorf("changed since: %q", got)
+	}
+}
