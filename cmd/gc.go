@@ -51,7 +51,7 @@ func (a *app) gcCmd() *cobra.Command {
 than --days:
 
   logs of runs           but for the newest run of a session that is not over
-  rescues                whose content is in the session's checkpoints, and that wfs undo does not need
+  rescues                whose content is in checkpoints, and that wfs undo does not need
   auto-saves             from before something else that happened
   deleted sessions       for good, with everything that only they hold
   left-over directories  of sessions and work trees that are not there any more
