@@ -235,9 +235,11 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 	}
 	put := func(file, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+		err := os.MkdirAll(filepath.Dir(file), 0o700)
+		if err == nil {
 			err = os.WriteFile(file, []byte(text), 0o600)
-		} else if err != nil {
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

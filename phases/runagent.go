@@ -82,9 +82,6 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 		o.Version = r.version(context.WithoutCancel(ctx), card)
 	}
 	res, lost = r.ended(req, p, o, w, out)
-	if !lost && res.AgentVersion == "" && r.Version != nil && p.Ended != proc.NotStarted {
-		res.AgentVersion = clipped(r.Version(ctx, card))
-	}
 	return res, lost && req.Conversation != nil, nil
 }
 

@@ -103,7 +103,7 @@ func FuzzParse(f *testing.F) {
 				if j >= i {
 					from++
 				}
-				if got, want := fmt.Sprintf("%s", cut(rest, &r, j)), fmt.Sprintf("%s", cut(out, &w, from)); got != want {
+				if got, want := string(cut(rest, &r, j)), string(cut(out, &w, from)); got != want {
 					t.Fatalf("%q without %d becomes %q", out, i, rest)
 				}
 			}
