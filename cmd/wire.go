@@ -357,8 +357,7 @@ type works struct {
 }
 
 func (w *works) runner() *phases.Runner {
-	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Prober: w.app.prober(), Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.redactor(), Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry,
-		Version: func(ctx context.Context, c *workflows.Card) string { return w.app.prober().Find(ctx, c).Version }}
+	return &phases.Runner{Root: w.app.repo.Root(), Temp: w.app.env.tempDir(), Prober: w.app.prober(), Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.redactor(), Report: w.say, Watch: w.saw, Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {

@@ -14,7 +14,6 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Names of what a run leaves in its directory, outside Git.
@@ -43,9 +42,7 @@ type Runner struct {
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
 	Settle time.Duration // silence after an agent's last word before it is stopped; 0 is that of proc.Signs
-	// Version tells an agent's version where its stream does not. May be nil.
-	Version func(context.Context, *workflows.Card) string
-	MaxLog  int64 // bytes; 0 is DefaultMaxLog
+	MaxLog int64         // bytes; 0 is DefaultMaxLog
 }
 
 // Run briefs and runs whoever works in the request's phase. An error means that it could not be found out how the run

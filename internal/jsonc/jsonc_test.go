@@ -3,7 +3,6 @@ package jsonc
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"testing"
 )
 
