@@ -479,6 +479,7 @@ var leaveDeeds = []deed{
 	{
 		name: "budget set", args: "budget set --usd 3 --calls-per-hour 7", before: dirty, dirty: true,
 		done: func(f *fixture) {
+			f.ok("wfs", "note", "another") // takes in what could not be taken in at once
 			if s := f.ok("wfs", "budget", "--json"); !strings.Contains(s, `"cap":{"usd":3}`) || !strings.Contains(s, `"per_hour":7`) {
 				f.t.Errorf("the budget is %s", s)
 			}
@@ -491,7 +492,8 @@ var leaveDeeds = []deed{
 		},
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "half.txt", "work.txt")
-			if s := f.ok("wfs", "status", "--json"); !strings.Contains(s, `"cost_usd":0.5,`) { // counted once, whoever saw the run end
+			// Counted once, whoever saw the run end. What the agent had written of it may be gone with the power.
+			if s := f.ok("wfs", "status", "--json"); !strings.Contains(s, `"cost_usd":0.5,`) && !(f.Cut && !strings.Contains(s, `"cost_usd"`)) {
 				f.t.Errorf("the cost is not told, or told twice: %s", s)
 			}
 		},
