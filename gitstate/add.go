@@ -148,8 +148,7 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 }
 
 // ungraft takes those gitlinks out of a private index that head does not have, names them, and submodules that have edits
-// of their own, and returns the index as it
-// was parsed, nil when that was not possible.
+// of their own, and returns the index as it was parsed, nil when that was not possible.
 func (r *Repo) ungraft(ctx context.Context, path string, head session.Tree) (*index, []session.Skip, error) {
 	x, info, err := r.readParsed(ctx, path)
 	if err != nil || len(info.gitlinks) == 0 {

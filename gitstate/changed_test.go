@@ -438,6 +438,20 @@ func TestAccounts(t *testing.T) {
 	if got := accounts(report.ignored); !slices.Equal(got, changed) {
 		t.Errorf("after: %q", got)
 	}
+	x, _, err := r.readParsed(context.Background(), index)
+	if err != nil || x == nil {
+		t.Fatal(x, err)
+	}
+	if err := os.Mkdir(r.path("empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Git adds nothing of an empty directory, and says nothing.
+	adds := func(paths ...string) bool {
+		return r.addChanged(context.Background(), index, x, holding{how: "-A", changed: paths})
+	}
+	if !adds("new.txt") || adds("empty", "new.txt") {
+		t.Error("what git passed over in silence was taken for added, or what it added was not")
+	}
 	if got := accounts(nil); !slices.Equal(got, []string{"a.txt", "dir", "new.txt"}) {
 		t.Errorf("without what git said of ignored paths: %q", got)
 	}

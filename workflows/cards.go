@@ -3,9 +3,7 @@ package workflows
 import (
 	"embed"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 )
 
 //go:embed agents/*.yaml
@@ -28,23 +26,10 @@ func BuiltinCards() Cards {
 }
 
 // BuiltinCardNames are the names of the cards that come with wfs, sorted.
-func BuiltinCardNames() []string {
-	entries, err := agentCards.ReadDir("agents")
-	if err != nil {
-		return nil // the directory is compiled in
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	return names
-}
+func BuiltinCardNames() []string { return namesIn(agentCards, "agents") }
 
 // BuiltinCardText returns the YAML text of a built-in card, and false if there is none of that name.
-func BuiltinCardText(name string) ([]byte, bool) {
-	text, err := agentCards.ReadFile(path.Join("agents", name+".yaml"))
-	return text, err == nil && nameProblem(name) == ""
-}
+func BuiltinCardText(name string) ([]byte, bool) { return textIn(agentCards, "agents", name) }
 
 // Names are the names of the cards, sorted.
 func (cs Cards) Names() []string { return slices.Sorted(maps.Keys(cs)) }

@@ -10,8 +10,14 @@ import (
 var builtin embed.FS
 
 // BuiltinNames returns the names of the workflows that come with wfs, sorted.
-func BuiltinNames() []string {
-	entries, err := builtin.ReadDir("builtin")
+func BuiltinNames() []string { return namesIn(builtin, "builtin") }
+
+// BuiltinText returns the YAML text of a built-in workflow, and false if there is none of that name.
+func BuiltinText(name string) ([]byte, bool) { return textIn(builtin, "builtin", name) }
+
+// namesIn are the names of the YAML files in a directory that is compiled in, sorted.
+func namesIn(files embed.FS, dir string) []string {
+	entries, err := files.ReadDir(dir)
 	if err != nil {
 		return nil // the directory is compiled in
 	}
@@ -22,9 +28,8 @@ func BuiltinNames() []string {
 	return names
 }
 
-// BuiltinText returns the YAML text of a built-in workflow, and false if there is none of that name.
-func BuiltinText(name string) ([]byte, bool) {
-	text, err := builtin.ReadFile(path.Join("builtin", name+".yaml"))
+func textIn(files embed.FS, dir, name string) ([]byte, bool) {
+	text, err := files.ReadFile(path.Join(dir, name+".yaml"))
 	return text, err == nil && nameProblem(name) == ""
 }
 
