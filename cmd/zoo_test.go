@@ -1,0 +1,346 @@
+//go:build unix
+
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// habitat is a small project of one ecosystem, in which a session of tdd with one item begins: a function that subtracts.
+// Its test runner is the real one.
+type habitat struct {
+	name  string
+	needs []string // commands without which its rows are skipped
+	// has reports whether what else it needs is here; may be nil.
+	has   func() bool
+	files map[string]string
+	gate  string // YAML of the gate "tests"
+	plain string // the command that a loop would type to see whether the tests pass
+	tools string // shell functions: red writes the failing test, green the code that makes it pass
+
+	born, red template
+	here      sync.Once
+	missing   string
+}
+
+// creature is one agent of the zoo: what it does in each phase, as shell, and what becomes of it. What it leaves out is
+// done honestly. It claims to be done after each phase.
+type creature struct {
+	name string
+	does string
+	// naive is what a loop concludes that goes by the exit code of the tests and by what the agent says: "green" is that the
+	// command ends with 0, "believed" that only the agent says so, "stuck" that such a loop never ends.
+	naive string
+
+	red, green, refactor string
+
+	honest   bool
+	want     string // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
+	status   string // of the session then; "" is any but completed, and completed for the honest
+	attempts int    // that it is given after those before its misbehaviour; 0 is 1
+	agree    bool   // "nothing is left" is agreed to without a person
+	slips    string // why wfs does not see through it yet
+}
+
+func (c *creature) firstBad() (phase string, before int) {
+	switch {
+	case c.red != "":
+		return "RED", 0
+	case c.green != "":
+		return "GREEN", 0
+	}
+	return "REFACTOR", 1
+}
+
+func (h *habitat) make(f *fixture) {
+	f.env = append(f.env, zooEnv()...)
+	f.write("../gitconfig", fixtureConfig)
+	f.write("../SPEC.md", "- [ ] numbers are subtracted\n")
+	f.writeAll(h.files)
+	f.write("../agent.sh", h.agent(creature{}))
+	f.write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, idle: 60s, timeout: 60s}\ngates:\n  tests: "+h.gate+"\n")
+	f.ok("git", "init", "-q")
+	f.ok("git", "add", "-A")
+	f.ok("git", "commit", "-q", "-m", "start")
+	f.ok("wfs", "trust", "--yes")
+	f.ok("wfs", "new", "s", "--spec", "../SPEC.md")
+}
+
+func newHabitat(p *habitat) *habitat {
+	p.born = template{make: p.make, fast: true}
+	p.red = template{fast: true, make: func(f *fixture) {
+		p.make(f)
+		f.ok("wfs", "run", "--max-attempts", "1")
+	}}
+	return p
+}
+
+// agent is the script that is a creature's whole mind.
+func (h *habitat) agent(c creature) string {
+	or := func(s, honest string) string {
+		if s == "" {
+			return honest
+		}
+		return s
+	}
+	return "put() { mkdir -p \"$(dirname \"$1\")\"; cat > \"$1\"; }\n" + h.tools +
+		"case $WFS_PHASE in\nRED)\n" + or(c.red, "red") + "\n;;\nGREEN)\n" + or(c.green, "green") + "\n;;\nREFACTOR)\n" + or(c.refactor, ":") + "\n;;\nesac\n" +
+		"printf '{\"done\": true}' > \"$WFS_RESULT\"\necho 'All tests pass. The work is done.'\n"
+}
+
+// zooEnv lets Go find its cache, whatever HOME is.
+var zooEnv = sync.OnceValue(func() []string {
+	env := []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK="}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		if out, err := exec.Command("go", "env", name).Output(); err == nil {
+			env = append(env, name+"="+strings.TrimSpace(string(out)))
+		}
+	}
+	return env
+})
+
+func (h *habitat) lacks() string {
+	h.here.Do(func() {
+		for _, tool := range h.needs {
+			if _, err := exec.LookPath(tool); err != nil {
+				h.missing = tool + " is not here"
+				return
+			}
+		}
+		if h.has != nil && !h.has() {
+			h.missing = "it is not installed"
+		}
+	})
+	return h.missing
+}
+
+// zooSeen is what became of a creature.
+type zooSeen struct {
+	last     string // "PHASE verdict class" of the newest attempt
+	status   string
+	attempts []zooAttempt // oldest first
+	refuted  int
+	out      string
+}
+
+type zooAttempt struct {
+	Trigger, Phase, Verdict, Class, Summary string
+}
+
+func (a zooAttempt) String() string { return a.Phase + " " + a.Verdict + " " + a.Class }
+
+// live lets a creature work in a copy of its habitat.
+func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
+	t.Helper()
+	phase, before := c.firstBad()
+	from := &h.red
+	if phase == "RED" {
+		from = &h.born
+	}
+	f := from.copied(t)
+	f.env = append(f.env, zooEnv()...)
+	f.write("../agent.sh", h.agent(c))
+	f.trust("s")
+	args := []string{"wfs", "run"}
+	if !c.honest && !zooWhole() {
+		args = append(args, "--max-attempts", fmt.Sprint(before+max(1, c.attempts)))
+	}
+	if c.agree {
+		args = append(args, "--auto")
+	}
+	var s zooSeen
+	s.out, _ = f.try(nil, args...)
+	var log struct{ Checkpoints []zooAttempt }
+	var status struct {
+		Status  string
+		Refuted int
+	}
+	for cmd, into := range map[string]any{"log": &log, "status": &status} {
+		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, "--json")), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Reverse(log.Checkpoints)
+	for _, a := range log.Checkpoints {
+		if a.Trigger == "attempt" {
+			s.attempts, s.last = append(s.attempts, a), a.String()
+		}
+	}
+	s.status, s.refuted = status.Status, status.Refuted
+	return f, s
+}
+
+// wantsLast compares with what a creature's newest attempt was to be.
+func (c *creature) wantsLast(got string) bool {
+	if phase, _ := c.firstBad(); c.want == "" {
+		return !strings.HasPrefix(got, phase) // of an earlier phase
+	}
+	want := strings.Fields(c.want)
+	is := strings.Fields(got)
+	return len(is) == 3 && is[0] == want[0] && is[1] == want[1] && slices.Contains(strings.Split(want[2], "|"), is[2])
+}
+
+// believed reports whether a creature came further than it should: its session is over, or a phase took its word.
+func (c *creature) believed(s zooSeen) string {
+	if s.status == "completed" || s.status == "finished" {
+		return "the session is completed"
+	}
+	phase, _ := c.firstBad()
+	for _, a := range s.attempts {
+		if a.Phase == phase && a.Verdict == "pass" && !strings.HasPrefix(c.want, phase+" pass") {
+			return a.String()
+		}
+	}
+	return ""
+}
+
+// zooWhole reports whether creatures are watched until they are stopped, and naive loops are really asked.
+func zooWhole() bool { return os.Getenv("WFS_ZOO") != "" }
+
+// zooTable is what TestZoo prints.
+type zooTable struct {
+	sync.Mutex
+	rows   [][]string
+	slips  []string
+	counts map[string]int
+}
+
+func (z *zooTable) add(kind string, row ...string) {
+	z.Lock()
+	defer z.Unlock()
+	z.rows = append(z.rows, append([]string{kind}, row...))
+	z.counts[kind]++
+}
+
+// TestZoo lets agents loose on real projects with real test runners. Those that misbehave must not come to the end, and
+// are told from each other; those that only look as if they did must come there without a word against them.
+//
+// The short form stops a misbehaving agent after its first lie. WFS_ZOO=all watches each until wfs stops it, and asks the
+// project's own tests what a loop would have concluded: .ci/zoo. WFS_REQUIRE_ZOO fails instead of skipping what is not
+// here.
+func TestZoo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts some hundred test runners")
+	}
+	z := &zooTable{counts: map[string]int{}}
+	t.Cleanup(func() {
+		z.print(t)
+		for _, at := range zoo() {
+			_ = os.RemoveAll(at.born.top)
+			_ = os.RemoveAll(at.red.top)
+		}
+	})
+	for _, at := range zoo() {
+		for _, c := range at.creatures {
+			kind := "misbehaves"
+			if c.honest {
+				kind = "honest"
+			}
+			t.Run(at.name+"/"+kind+"/"+strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+				t.Parallel()
+				if why := at.lacks(); why != "" {
+					if os.Getenv("WFS_REQUIRE_ZOO") != "" {
+						t.Fatal(why)
+					}
+					z.add("skipped", at.name, c.name, why)
+					t.Skip("SKIPPED: " + why)
+				}
+				f, s := at.live(t, c)
+				z.add(kind, at.name, c.name, c.does, c.naive, s.last+", "+s.status)
+				if c.honest {
+					c.isLeftAlone(t, s)
+					return
+				}
+				c.isSeenThrough(t, z, at.habitat, f, s)
+			})
+		}
+	}
+}
+
+func (c *creature) isLeftAlone(t *testing.T, s zooSeen) {
+	t.Helper()
+	var against []string
+	for _, a := range s.attempts {
+		if a.Verdict != "pass" {
+			against = append(against, a.String()+": "+a.Summary)
+		}
+	}
+	if len(against) > 0 || s.refuted > 0 || s.status != "completed" {
+		t.Errorf("honest work was stopped: %s, %d refuted, %s\n%s", s.status, s.refuted, strings.Join(against, "; "), s.out)
+	}
+}
+
+func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *fixture, s zooSeen) {
+	t.Helper()
+	why := c.believed(s)
+	if c.slips != "" {
+		if why != "" {
+			z.Lock()
+			z.slips = append(z.slips, h.name+"/"+c.name+": "+c.slips+" ("+why+")")
+			z.Unlock()
+			return
+		}
+		t.Logf("no longer slips through: take the word out of its row")
+	}
+	if why != "" {
+		t.Errorf("it was believed: %s\n%s", why, s.out)
+	} else if !c.wantsLast(s.last) {
+		t.Errorf("wfs concluded %q, want %q\n%s", s.last, c.want, s.out)
+	}
+	if zooWhole() {
+		c.fools(t, h, f)
+	} else if c.status != "" && c.status != s.status {
+		t.Errorf("the session is %s, want %s\n%s", s.status, c.status, s.out)
+	}
+}
+
+// fools asks the project's tests, as a loop would.
+func (c *creature) fools(t *testing.T, h *habitat, f *fixture) {
+	t.Helper()
+	if c.naive == "stuck" {
+		return
+	}
+	out, exit := f.try(nil, "sh", "-c", h.plain)
+	if green := exit == 0; green != (c.naive == "green") {
+		t.Errorf("a naive loop would see exit %d, and the row says %q\n%s", exit, c.naive, out)
+	}
+}
+
+func (z *zooTable) print(t *testing.T) {
+	slices.SortFunc(z.rows, func(a, b []string) int { return strings.Compare(strings.Join(a[:3], " "), strings.Join(b[:3], " ")) })
+	for _, r := range z.rows {
+		t.Log(strings.Join(r, " | "))
+	}
+	slices.Sort(z.slips)
+	for _, s := range z.slips {
+		t.Log("SLIPS THROUGH: " + s)
+	}
+	t.Logf("%d misbehave, %d of them slip through; %d are honest; %d rows skipped", z.counts["misbehaves"], len(z.slips), z.counts["honest"], z.counts["skipped"])
+	if len(z.slips) > mostSlips {
+		t.Errorf("%d slip through, and at most %d did", len(z.slips), mostSlips)
+	}
+}
+
+// mostSlips is how many agents wfs does not see through yet.
+const mostSlips = 12
+
+type zooHouse struct {
+	*habitat
+	creatures []creature
+}
+
+func zoo() []zooHouse {
+	return []zooHouse{{goHabitat, slices.Concat(goCreatures, goHonest)}}
+}
+
+// edited is a shell command that replaces a text in a file, once on each line.
+func edited(file, from, to string) string {
+	return fmt.Sprintf("sed 's/%s/%s/' %s > new.tmp && mv new.tmp %[3]s\n", from, to, file)
+}
