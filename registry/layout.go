@@ -64,6 +64,8 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/settle", Name: "private index", Cache: true},
 		{Pattern: "worktrees/*/*.lock", Name: "lock of a private index", Cache: true},
 		{Pattern: "worktrees/*/*.specs", Name: "scratch", Cache: true},
+		{Pattern: "worktrees/*/clean", Name: "memory of the clean tree", Dir: true, Lost: "no gate runs on a clean tree"},
+		{Pattern: "worktrees/*/overlay", Name: "scratch", Dir: true, Lost: "no gate runs on a clean tree"},
 		{Pattern: "worktrees/*/move", Name: "private git directory", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/raw", Name: "files that git converts", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/auto", Name: "objects of auto-saves", Dir: true, Lost: "what an agent is doing is not saved while it works"},

@@ -1,0 +1,299 @@
+package gitstate
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Materialise makes a directory hold a tree and nothing else, so that gates can run on what a checkpoint has and on
+// nothing that only lies beside it. The directory is made if it is not there, and has a repository of its own: see ownGit.
+// What was put into it before is used again: files that are as in the tree are not written. Nothing of it is believed,
+// though: files that were changed since are written anew, and whatever is in it and not in the tree is removed, but for
+// paths (with slashes, from its top) that keep says yes to, with everything below them. A nil keep keeps nothing.
+//
+// The index that says what was written lies in this work tree's own directory, out of the way of what runs there. It is
+// written last: killed in the middle, the next call begins where it was. The caller holds the work tree's lock.
+func (r *Repo) Materialise(ctx context.Context, dir string, tree session.Tree, keep func(rel string) bool) error {
+	root, err := filepath.EvalSymlinks(r.root)
+	if err != nil {
+		return err
+	}
+	if inside(dir, root) || inside(dir, r.root) || inside(dir, r.commonDir) {
+		return fmt.Errorf("%s lies in the repository: what looks for files in the directories above would find those of the work tree", dir)
+	}
+	m := materialiser{repo: r, dir: dir, private: filepath.Join(r.worktreeDir(), "clean")}
+	err = m.write(ctx, tree, keep)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// Something is in the way, or was changed in a way that git does not mend: begin anew.
+	if again := m.discard(); again != nil {
+		return errors.Join(err, again)
+	}
+	return m.write(ctx, tree, keep)
+}
+
+// Dematerialise removes a materialised tree, and what is remembered of it.
+func (r *Repo) Dematerialise(dir string) error {
+	return (&materialiser{repo: r, dir: dir, private: filepath.Join(r.worktreeDir(), "clean")}).discard()
+}
+
+type materialiser struct {
+	repo    *Repo
+	dir     string
+	private string // what is remembered of it: the index, a private git directory, and the place
+	fresh   bool   // git has just written every file
+}
+
+func (m *materialiser) index() string { return filepath.Join(m.private, "index") }
+func (m *materialiser) place() string { return filepath.Join(m.private, "place") }
+
+func (m *materialiser) discard() error {
+	return errors.Join(os.RemoveAll(m.private), removeAll(m.dir))
+}
+
+// git runs git on the directory, with what is remembered of it.
+func (m *materialiser) git(ctx context.Context, args ...string) ([]byte, error) {
+	in := &Repo{root: m.dir, env: m.repo.env, userEnv: m.repo.userEnv}
+	o := gitOpts{gitDir: filepath.Join(m.private, "git"), env: withIndex(m.index())}
+	return in.git(ctx, o, append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...)...)
+}
+
+func (m *materialiser) write(ctx context.Context, tree session.Tree, keep func(string) bool) error {
+	if err := m.prepare(); err != nil {
+		return err
+	}
+	if err := m.tidy(ctx, keep); err != nil {
+		return err
+	}
+	// Files that differ from the index by their stat data, or by content where those cannot tell, are written anew even
+	// if the tree has not changed there; so are files that the tree had before.
+	if _, err := m.git(ctx, "read-tree", "--reset", "-u", string(tree)); err != nil {
+		return err
+	}
+	if !m.fresh {
+		differ, err := m.git(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules=all")
+		if err != nil {
+			return err
+		}
+		if names := splitZ(differ); len(names) > 0 {
+			return fmt.Errorf("%s is not as the tree has it", names[0])
+		}
+	}
+	return m.ownGit(ctx, tree)
+}
+
+// prepare makes the directory and what is remembered of it fit for each other.
+func (m *materialiser) prepare() error {
+	text, err := os.ReadFile(m.place())
+	info, there := os.Lstat(m.dir)
+	m.fresh = err != nil || string(text) != m.dir || there != nil || !info.IsDir()
+	if m.fresh {
+		if err := m.discard(); err != nil {
+			return err
+		}
+		if err := errors.Join(durable.MkdirAll(m.private), durable.MkdirAll(m.dir)); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(m.index() + ".lock"); err != nil && !absent(err) {
+		return err
+	}
+	if err := m.repo.makeGitDir(filepath.Join(m.private, "git"), "ref: refs/heads/none"); err != nil {
+		return err
+	}
+	if m.fresh {
+		return os.WriteFile(m.place(), []byte(m.dir), 0o600)
+	}
+	return nil
+}
+
+// names lists what the index has: files, and the directories that they are in.
+func (m *materialiser) names(ctx context.Context) (files, dirs map[string]bool, err error) {
+	files, dirs = map[string]bool{}, map[string]bool{}
+	add := func(name string) {
+		files[name] = true
+		for d := path.Dir(name); d != "." && !dirs[d]; d = path.Dir(d) {
+			dirs[d] = true
+		}
+	}
+	data, err := os.ReadFile(m.index())
+	if absent(err) {
+		return files, dirs, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if x := m.repo.parsed(data); x != nil {
+		for _, e := range x.entries {
+			add(string(e.name))
+		}
+		return files, dirs, nil
+	}
+	out, err := m.git(ctx, "ls-files", "-z")
+	for _, name := range splitZ(out) {
+		add(name)
+	}
+	return files, dirs, err
+}
+
+// tidy removes what is neither in the index nor kept. Links are not followed.
+func (m *materialiser) tidy(ctx context.Context, keep func(string) bool) error {
+	files, dirs, err := m.names(ctx)
+	if err != nil {
+		return err
+	}
+	var walk func(rel string) error
+	walk = func(rel string) error {
+		entries, err := os.ReadDir(filepath.Join(m.dir, filepath.FromSlash(rel)))
+		if errors.Is(err, fs.ErrPermission) { // what runs there may have taken it away
+			_ = os.Chmod(filepath.Join(m.dir, filepath.FromSlash(rel)), 0o700)
+			entries, err = os.ReadDir(filepath.Join(m.dir, filepath.FromSlash(rel)))
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := strings.TrimPrefix(rel+"/"+e.Name(), "/")
+			switch {
+			case keep != nil && keep(name):
+			case files[name] && !e.IsDir():
+			case dirs[name] && e.IsDir():
+				if err := walk(name); err != nil {
+					return err
+				}
+			default:
+				if err := removeAll(filepath.Join(m.dir, filepath.FromSlash(name))); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return walk("")
+}
+
+// ownGit gives the directory a repository of its own: what asks git there must neither find the live repository nor be
+// told that there is none. It borrows the objects of that one, and its HEAD is a commit of the tree upon the live HEAD.
+// Refs are the live tags alone. Whatever is done to it is gone the next time.
+func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
+	r := m.repo
+	dir := filepath.Join(m.dir, ".git")
+	if err := removeAll(dir); err != nil {
+		return err
+	}
+	for _, d := range []string{filepath.Join("objects", "info"), filepath.Join("objects", "pack"), filepath.Join("refs", "heads"), filepath.Join("refs", "tags")} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return err
+		}
+	}
+	head, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	commit := CommitInfo{At: firstDay}
+	var parents []session.Commit
+	if head.Commit != "" {
+		if commit, err = r.CommitInfo(ctx, head.Commit); err != nil {
+			return err
+		}
+		parents = append(parents, head.Commit)
+	}
+	own := r.newCommit(string(tree), parents, "wfs <wfs@localhost>", commit.At, "wfs: the tree that is judged")
+	tags, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+	if err != nil {
+		return err
+	}
+	settings, err := m.settings(ctx)
+	if err != nil {
+		return err
+	}
+	loose, err := deflated(own)
+	if err != nil {
+		return err
+	}
+	object := filepath.Join("objects", own.id[:2], own.id[2:])
+	if err := os.Mkdir(filepath.Join(dir, "objects", own.id[:2]), 0o755); err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{
+		"HEAD":   []byte(own.id + "\n"),
+		"config": settings,
+		object:   loose,
+		filepath.Join("objects", "info", "alternates"): []byte(filepath.ToSlash(filepath.Join(r.commonDir, "objects")) + "\n"),
+		"packed-refs": tags,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return copyKeepingTime(m.index(), filepath.Join(dir, "index"))
+}
+
+// firstDay is the date of a materialised tree's commit that has no parent: what is packed with it must not be older than
+// archives can say.
+const firstDay = 946684800 // 2000-01-01
+
+// settings are those of the repository's configuration that say what its files look like, and nothing else: no remotes, no
+// hooks, no aliases.
+func (m *materialiser) settings(ctx context.Context) ([]byte, error) {
+	r := m.repo
+	var b strings.Builder
+	version := 0
+	if r.format == "sha256" {
+		version = 1
+		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
+	}
+	fmt.Fprintf(&b, "[core]\n\trepositoryFormatVersion = %d\n\tbare = false\n\thooksPath = %s\n", version, os.DevNull)
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--local", "-z", "--get-regexp",
+		`^core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|symlinks)$`)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range splitZ(out) {
+		key, value, _ := strings.Cut(entry, "\n")
+		if value != "" && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
+			fmt.Fprintf(&b, "\t%s = %s\n", strings.TrimPrefix(key, "core."), value)
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+// removeAll also removes directories that are protected from their owner, such as a cache of Go modules.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// deflated is an object as a file of its own holds it.
+func deflated(o newObject) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(z, "%s %d\x00", o.kind, len(o.data))
+	_, err = z.Write(o.data)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
+}

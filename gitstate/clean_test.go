@@ -1,0 +1,271 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// under lists the files and links below a directory, with what is in them, but for .git.
+func under(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case rel == ".git":
+			return filepath.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(p)
+			got[rel] = "-> " + to
+			return err
+		case d.Type().IsRegular():
+			data, err := os.ReadFile(p)
+			got[rel] = string(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// treeFiles lists what a tree has, in the same form.
+func (r *testRepo) treeFiles(tree session.Tree) map[string]string {
+	r.t.Helper()
+	want := map[string]string{}
+	for _, line := range splitZ([]byte(r.run("ls-tree", "-r", "-z", string(tree)))) {
+		meta, name, _ := strings.Cut(line, "\t")
+		f := strings.Fields(meta)
+		_, data, err := r.object(context.Background(), f[2])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		want[name] = string(data)
+		if f[0] == modeLink {
+			want[name] = "-> " + string(data)
+		}
+	}
+	return want
+}
+
+func sameFiles(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		if have, ok := got[name]; !ok || have != text {
+			t.Errorf("%s is %q, want %q", name, have, text)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s is there and not in the tree", name)
+		}
+	}
+}
+
+func (r *testRepo) snap() session.Tree {
+	r.t.Helper()
+	s, err := r.Snapshot(context.Background(), "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s.Tree
+}
+
+func TestMaterialise(t *testing.T) {
+	r := newRepo(t)
+	ctx := context.Background()
+	dir := filepath.Join(r.home, "clean", "repo")
+	r.write("pkg/b.txt", "b\n")
+	r.write("ignored.txt", "not part of it\n")
+	r.write(".gitignore", "ignored.txt\n")
+	if err := os.Symlink("pkg/b.txt", filepath.Join(r.root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	first := r.snap()
+	make := func(tree session.Tree, keep func(string) bool) {
+		t.Helper()
+		if err := r.Materialise(ctx, dir, tree, keep); err != nil {
+			t.Fatal(err)
+		}
+	}
+	make(first, nil)
+	sameFiles(t, under(t, dir), r.treeFiles(first))
+
+	// Another tree: what is the same is not written again.
+	before, err := os.Stat(filepath.Join(dir, "pkg", "b.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("a.txt", "changed\n")
+	r.write("new/c.txt", "c\n")
+	second := r.snap()
+	make(second, nil)
+	sameFiles(t, under(t, dir), r.treeFiles(second))
+	if after, err := os.Stat(filepath.Join(dir, "pkg", "b.txt")); err != nil || !after.ModTime().Equal(before.ModTime()) || !os.SameFile(before, after) {
+		t.Errorf("a file that is the same in both trees was written again: %v", err)
+	}
+
+	// What ran there changed files, with their times put back, made others, and protected them from being removed.
+	info, _ := os.Stat(filepath.Join(dir, "a.txt"))
+	write := func(name, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.txt", "forged!\n")
+	if err := os.Chtimes(filepath.Join(dir, "a.txt"), info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	write("left/behind.txt", "x")
+	write("ignored.txt", "x")
+	write("cache/kept.txt", "kept")
+	if err := errors.Join(os.Remove(filepath.Join(dir, "link")), os.Symlink("/etc/passwd", filepath.Join(dir, "link")),
+		os.RemoveAll(filepath.Join(dir, "new")), os.Chmod(filepath.Join(dir, "left"), 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	write("new", "a file where a directory was")
+	write(".git/config", "[core]\n\tbare = true\n")
+	make(second, func(rel string) bool { return rel == "cache" })
+	want := r.treeFiles(second)
+	want["cache/kept.txt"] = "kept"
+	sameFiles(t, under(t, dir), want)
+
+	// Back to the first tree, with nothing kept.
+	make(first, nil)
+	sameFiles(t, under(t, dir), r.treeFiles(first))
+
+	// What is remembered and what is there do not fit, in every way.
+	private := filepath.Join(r.worktreeDir(), "clean")
+	for name, spoil := range map[string]func() error{
+		"index gone":       func() error { return os.Remove(filepath.Join(private, "index")) },
+		"index torn":       func() error { return os.Truncate(filepath.Join(private, "index"), 40) },
+		"index locked":     func() error { return os.WriteFile(filepath.Join(private, "index.lock"), nil, 0o600) },
+		"memory gone":      func() error { return os.RemoveAll(private) },
+		"directory gone":   func() error { return os.RemoveAll(dir) },
+		"directory a file": func() error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+		"half removed":     func() error { return os.RemoveAll(filepath.Join(dir, "pkg")) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		make(second, nil)
+		if sameFiles(t, under(t, dir), r.treeFiles(second)); t.Failed() {
+			t.Fatalf("%s", name)
+		}
+	}
+	if err := r.Dematerialise(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was not removed: %v", err)
+	}
+	for _, inside := range []string{filepath.Join(r.root, "clean"), filepath.Join(r.commonDir, "wfs", "clean")} {
+		if err := r.Materialise(ctx, inside, first, nil); err == nil {
+			t.Errorf("%s was taken", inside)
+		}
+	}
+}
+
+// TestMaterialisedGit asks git in a materialised tree what tools ask: nothing leads to the live repository.
+func TestMaterialisedGit(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			r := newRepo(t, "--object-format="+format)
+			ctx := context.Background()
+			dir := filepath.Join(r.home, "clean", "repo")
+			r.run("tag", "v1.2.3")
+			r.run("remote", "add", "origin", "https://example.org/x.git")
+			r.write("b.txt", "b\n")
+			tree := r.snap()
+			if err := r.Materialise(ctx, dir, tree, nil); err != nil {
+				t.Fatal(err)
+			}
+			ask := func(args ...string) string {
+				t.Helper()
+				c := exec.Command("git", args...)
+				c.Dir, c.Env = dir, r.env
+				out, err := c.CombinedOutput()
+				if err != nil {
+					t.Fatalf("git %v: %v: %s", args, err, out)
+				}
+				return strings.TrimSpace(string(out))
+			}
+			for _, q := range []struct {
+				args []string
+				want string
+			}{
+				{[]string{"rev-parse", "--show-toplevel"}, dir},
+				{[]string{"rev-parse", "--absolute-git-dir"}, filepath.Join(dir, ".git")},
+				{[]string{"status", "--porcelain"}, ""},
+				{[]string{"ls-files"}, "a.txt\nb.txt"},
+				{[]string{"rev-parse", "HEAD^{tree}"}, string(tree)},
+				{[]string{"describe", "--tags", "HEAD~1"}, "v1.2.3"},
+				{[]string{"remote"}, ""},
+				{[]string{"fsck"}, ""},
+			} {
+				if got := ask(q.args...); got != q.want && q.args[0] != "fsck" {
+					t.Errorf("git %s: %q, want %q", strings.Join(q.args, " "), got, q.want)
+				}
+			}
+			refs := r.run("for-each-ref")
+			ask("-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "of a gate's")
+			if now := r.run("for-each-ref"); now != refs {
+				t.Errorf("a commit there moved refs here:\n%s\nwas\n%s", now, refs)
+			}
+		})
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	r := newRepo(t)
+	ctx := context.Background()
+	r.write("test/one.txt", "one\n")
+	r.write("test/two.txt", "two\n")
+	r.write("src/x", "a file\n")
+	from := r.snap()
+	r.write("test/one.txt", "weakened\n")
+	r.write("a.txt", "work\n")
+	r.write("test/new.txt", "new\n")
+	if err := errors.Join(os.Remove(filepath.Join(r.root, "test", "two.txt")), os.Remove(filepath.Join(r.root, "src", "x"))); err != nil {
+		t.Fatal(err)
+	}
+	r.write("src/x/deep.txt", "a directory\n")
+	base := r.snap()
+	for _, c := range []struct {
+		paths []string
+		want  map[string]string
+	}{
+		{nil, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x/deep.txt": "a directory\n"}},
+		{[]string{"test/one.txt"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/new.txt": "new\n", "src/x/deep.txt": "a directory\n"}},
+		{[]string{"test/"}, map[string]string{"a.txt": "work\n", "test/one.txt": "one\n", "test/two.txt": "two\n", "src/x/deep.txt": "a directory\n"}},
+		{[]string{"test/new.txt", "nowhere"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "src/x/deep.txt": "a directory\n"}},
+		{[]string{"src"}, map[string]string{"a.txt": "work\n", "test/one.txt": "weakened\n", "test/new.txt": "new\n", "src/x": "a file\n"}},
+	} {
+		tree, err := r.Overlay(ctx, base, from, c.paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.treeFiles(tree); !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(c.want))) {
+			t.Errorf("%q: %v, want %v", c.paths, got, c.want)
+		} else {
+			sameFiles(t, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package gitstate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Overlay returns the tree base with some paths as another tree has them: those that it lacks are removed. A path of a
+// directory stands for all that is in it, in either tree. The new tree is durable; no file of the work tree is looked at.
+func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error) {
+	if len(paths) == 0 || base == from {
+		return base, nil
+	}
+	changes, err := r.diffTrees(ctx, base, from)
+	if err != nil {
+		return "", err
+	}
+	wanted := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		wanted[strings.Trim(p, "/")] = true
+	}
+	// Removals first: a file may stand where the other tree has a directory, and the other way round.
+	var gone, there strings.Builder
+	for _, c := range changes {
+		switch {
+		case !below(c.Path, wanted):
+		case c.newMode == modeNone:
+			fmt.Fprintf(&gone, "0 %s\t%s\x00", r.zero(), c.Path)
+		default:
+			fmt.Fprintf(&there, "%s %s\t%s\x00", c.newMode, c.newID, c.Path)
+		}
+	}
+	if gone.Len()+there.Len() == 0 {
+		return base, nil
+	}
+	dir := filepath.Join(r.worktreeDir(), "overlay")
+	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
+		return "", err
+	}
+	if err := durable.MkdirAll(dir); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	index := filepath.Join(dir, "index")
+	o := gitOpts{write: true, env: withIndex(index)}
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "read-tree", string(base)); err != nil {
+		return "", err
+	}
+	o.stdin = []byte(gone.String() + there.String())
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	return r.writeTree(ctx, index)
+}
+
+// below reports whether a path, or a directory above it, is one of those that are wanted.
+func below(path string, wanted map[string]bool) bool {
+	for {
+		if wanted[path] {
+			return true
+		}
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return false
+		}
+		path = path[:i]
+	}
+}
