@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -70,8 +71,12 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 		}
 	}
 	said := &ending{}
+	told := io.Writer(said)
+	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
+		told = both{said, warnings}
+	}
 	p, err := r.start(ctx, req, proc.Spec{
-		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: both{out.log, decoder}, Stderr: both{errs, said},
+		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: both{out.log, decoder}, Stderr: both{errs, told},
 		Idle: agent.Idle, Timeout: timeout(req), Signs: w.signs, Interrupt: card.Interrupt,
 	})
 	if err != nil {
@@ -133,8 +138,11 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 		return res, false
 	}
 	class := o.Class
-	if fatal := w.fatal(); fatal != "" && (class == agents.Interrupted || class == agents.NoResult || class == agents.Crashed) {
-		class = fatal
+	if dead := w.why(); dead.class != "" && (class == agents.Interrupted || class == agents.NoResult || class == agents.Crashed) {
+		class, o.RetryAt = dead.class, dead.until
+		if dead.said != "" {
+			o.Message = dead.said
+		}
 	}
 	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Now), r.Now)
 	res = session.RunResult{
@@ -240,10 +248,18 @@ type watched struct {
 	req   *session.RunRequest
 	to    *runLog
 	signs *proc.Signs
-	dead  atomic.Value // agents.Class: there is no use in going on
+	dead  atomic.Value // useless: there is no use in going on
 	retry atomic.Value // agents.Class: why its newest request failed
 }
 
+// useless says why a run is stopped before its end.
+type useless struct {
+	class agents.Class
+	until int64  // Unix seconds: when there is use again; 0: unknown
+	said  string // the agent's words
+}
+
+// event may be called from several goroutines: some agents tell of their trouble on standard error alone.
 func (w *watched) event(e agents.Event) {
 	if e.Kind.Progress() {
 		w.signs.Work()
@@ -253,15 +269,18 @@ func (w *watched) event(e agents.Event) {
 		w.signs.Said(true)
 	case agents.Usage:
 		if w.over(e.Spent) {
-			w.stop(agents.Capped)
+			w.stop(useless{class: agents.Capped})
 		}
 	case agents.Other, agents.Limit:
 	case agents.Retry:
 		w.signs.Said(false)
 		class, fatal := retried(e.Retrying)
+		if e.Fatal != "" {
+			class, fatal = e.Fatal, true
+		}
 		w.retry.Store(class)
 		if fatal {
-			w.stop(class)
+			w.stop(useless{class, e.Limited.ResetsAt, e.Retrying.Error})
 		}
 	default:
 		w.signs.Said(false)
@@ -270,8 +289,8 @@ func (w *watched) event(e agents.Event) {
 	w.to.Event(e)
 }
 
-func (w *watched) stop(why agents.Class) {
-	w.dead.Store(why)
+func (w *watched) stop(why useless) {
+	w.dead.CompareAndSwap(nil, why) // the first reason is the one
 	w.signs.Enough()
 }
 
@@ -280,9 +299,9 @@ func (w *watched) over(s agents.Spent) bool {
 	return w.req.LeftTokens > 0 && s.Tokens() >= w.req.LeftTokens || w.req.LeftUSD > 0 && s.USD >= w.req.LeftUSD
 }
 
-func (w *watched) fatal() agents.Class {
-	c, _ := w.dead.Load().(agents.Class)
-	return c
+func (w *watched) why() useless {
+	u, _ := w.dead.Load().(useless)
+	return u
 }
 
 // cause is what a run was waiting for when it was stopped for doing nothing, "" when that is not known.

@@ -132,6 +132,23 @@ func TestCardStopped(t *testing.T) {
 	}
 }
 
+// TestWaitsTooLongByItself: an agent that tells on standard error alone that its limit is reached, and waits for hours, is
+// stopped at once; one that waits a little is left to it.
+func TestWaitsTooLongByItself(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.card(t, `echo '{"type":"init","session_id":"s1"}'; echo 'Attempt 1 failed: You have exhausted your capacity on this model. Your quota will reset after 2h0m0s.. Retrying after 7300000ms...' >&2; exec sleep 60`)
+	c.Decoder = "gemini"
+	res := b.run(t)
+	if res.Outcome != session.OutcomeLimit || res.WaitUntil != noon.Add(7300*time.Second).Unix() || res.Conversation != "s1" || !strings.Contains(res.Message, "exhausted your capacity") {
+		t.Errorf("%+v", res)
+	}
+	c.Command[2] = `echo '{"type":"init"}'; echo 'Attempt 1 failed: You have exhausted your capacity on this model.. Retrying after 3000ms...' >&2; echo '{"type":"message","content":"on"}'; echo '{"type":"result","status":"success"}'`
+	if res := b.run(t); res.Outcome != session.OutcomeOK {
+		t.Errorf("%+v", res)
+	}
+}
+
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return noon }

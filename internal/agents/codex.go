@@ -182,6 +182,9 @@ func (c *codex) failure() {
 	}
 	c.fail(v.class, c.told)
 	c.out.RetryAt = v.at
+	if v.at%60 == 0 && v.at != 0 && v.class == LimitHit {
+		c.out.RetryAt += 60 // "try again at 2:58 PM" leaves the seconds out: the limit ends within that minute
+	}
 }
 
 // completed looks at a turn that ended in good order. When CODEX_HOME lies below the directory for temporary files, codex

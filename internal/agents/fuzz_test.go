@@ -43,6 +43,10 @@ func fuzz(f *testing.F, decoder string) {
 			}
 			return d.End(Exit{Code: code, Stderr: stderr}), events
 		}
+		s := sample{name: decoder + "-", exit: Exit{Stderr: stderr}}
+		if got, want := warned(s, int(piece)%64+1), warned(s, 0); !reflect.DeepEqual(got, want) {
+			t.Errorf("of standard error, whole: %+v\nin pieces: %+v", want, got)
+		}
 		whole, events := run(len(stdout) + 1)
 		parts, same := run(int(piece)%64 + 1)
 		if !reflect.DeepEqual(whole, parts) || !reflect.DeepEqual(events, same) {

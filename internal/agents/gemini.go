@@ -150,8 +150,11 @@ func (g *gemini) End(e Exit) Outcome {
 	g.out.Class = OK
 	switch {
 	case g.result != nil && !g.busy && g.result.Status == "success":
-		if len(g.out.Denials) > 0 {
+		switch {
+		case len(g.out.Denials) > 0:
 			g.fail(Denied, "not permitted: "+names(g.out.Denials))
+		case g.turns == 0 && g.out.Spent == Spent{}:
+			g.nothing(e)
 		}
 	case g.result != nil && !g.busy:
 		g.failure(e, g.result.Error.Type+" "+g.result.Error.Message, g.result.Error.Message)
@@ -160,7 +163,7 @@ func (g *gemini) End(e Exit) Outcome {
 	case g.problem != "" && e.Code != 0:
 		g.failure(e, g.problem, g.problem)
 	case e.Code != 0 && e.Signal == "":
-		g.failure(e, e.Stderr, lastLine(e.Stderr))
+		g.failure(e, e.Stderr, "")
 	default:
 		g.ended(e)
 	}
@@ -192,6 +195,12 @@ func (g *gemini) failure(e Exit, said, message string) {
 	if own := geminiCode(e.Code); v.class == "" || own != "" && e.Code < 128 {
 		v.class = own
 	}
+	if message == "" {
+		message = telling(said, v.class)
+	}
+	if strings.Contains(said, "daily quota") { // it tells no time
+		v.at = quotaDay(g.o.Now())
+	}
 	switch {
 	case strings.Contains(strings.ToLower(said), "max session turns") || strings.Contains(said, "maximum session turns"):
 		v = verdict{class: Capped}
@@ -212,5 +221,23 @@ func (g *gemini) cut(e Exit) {
 	line, _, _ := strings.Cut(e.Stderr[i:], "\n")
 	v := judge(0, line, g.o.Now())
 	g.fail(v.class, "a request "+line)
+	g.out.RetryAt = v.at
+}
+
+// nothing looks at a run that is told to be a success and in which the model did not say a word: with a setting that gemini
+// cannot read it asks nobody, and ends with 0.
+func (g *gemini) nothing(e Exit) {
+	v := judge(0, e.Stderr, g.o.Now())
+	at := strings.Index(e.Stderr, "Invalid configuration in ")
+	switch {
+	case at >= 0:
+		v = verdict{class: Config}
+		said, _, _ := strings.Cut(e.Stderr[at:], "Please fix")
+		g.fail(Config, said)
+	case v.class != "":
+		g.fail(v.class, telling(e.Stderr, v.class))
+	default:
+		g.fail(NoResult, "the model was not asked anything")
+	}
 	g.out.RetryAt = v.at
 }

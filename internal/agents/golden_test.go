@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,6 +119,39 @@ func play(t testing.TB, s sample, piece int) (Outcome, []Event) {
 	return d.End(s.exit), events
 }
 
+// warned is what standard error told while the agent worked, written in pieces of so many bytes, or as a whole.
+func warned(s sample, piece int) (events []Event) {
+	w := NewWarnings(s.decoder(), Options{Now: now, Emit: func(e Event) { events = append(events, e) }})
+	if w == nil {
+		return nil
+	}
+	if piece <= 0 {
+		piece = len(s.exit.Stderr) + 1
+	}
+	for p := range slices.Chunk([]byte(s.exit.Stderr), piece) {
+		_, _ = w.Write(p)
+	}
+	return events
+}
+
+// TestWarningsInPieces: what is learnt from standard error does not depend on how it comes.
+func TestWarningsInPieces(t *testing.T) {
+	t.Parallel()
+	told := 0
+	for _, s := range samples(t) {
+		whole := warned(s, 0)
+		told += len(whole)
+		for _, piece := range []int{1, 7, 4096} {
+			if got := warned(s, piece); !reflect.DeepEqual(got, whole) {
+				t.Errorf("%s in pieces of %d: %+v, as a whole %+v", s.name, piece, got, whole)
+			}
+		}
+	}
+	if told < 8 {
+		t.Errorf("%d warnings", told)
+	}
+}
+
 // TestGolden says of each recorded stream what it comes to. After a change: UPDATE_AGENTS=1 go test ./internal/agents -run
 // TestGolden, and read the difference.
 func TestGolden(t *testing.T) {
@@ -143,6 +177,9 @@ func TestGolden(t *testing.T) {
 		}
 		for _, e := range events {
 			fmt.Fprintf(&got, "  %s\n", eventText(e))
+		}
+		for _, e := range warned(s, 0) {
+			fmt.Fprintf(&got, "  on standard error: %s\n", eventText(e))
 		}
 	}
 	golden := filepath.Join("testdata", "golden.txt")

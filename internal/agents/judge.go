@@ -17,9 +17,9 @@ var phrases = []struct {
 	any   []string
 }{
 	{Billing, []string{"credit balance", "insufficient_quota", "insufficient credit", "insufficient funds", "payment required",
-		"billing_error", "billing hard limit"}},
+		"billing_error", "billing hard limit", "to use codex with your chatgpt plan, upgrade"}},
 	{LimitHit, []string{"usage limit", "you've hit your", "you’ve hit your", "limit reached|", "limit · resets", "daily quota",
-		"quota will reset", "hour limit reached", "weekly limit"}},
+		"quota will reset", "hour limit reached", "weekly limit", "exhausted your capacity"}},
 	{TooLong, []string{"prompt is too long", "prompt too long", "context_length_exceeded", "context length", "context window",
 		"maximum context", "input is too long", "input token count", "too many input tokens"}},
 	{Lost, []string{"no conversation found", "no rollout found", "thread/resume failed", "session not found", "is already in use",
@@ -31,8 +31,9 @@ var phrases = []struct {
 	{Config, []string{"issue with the selected model", "model_not_found", "model not found", "providermodelnotfound",
 		"unknown model", "does not exist or you do not have access", "requires --verbose", "cannot be used with root",
 		"not inside a trusted directory", "not running in a trusted directory", "unknown option", "unexpected argument",
-		"unknown argument", "invalid value", "is not supported when using codex"}},
-	{RateLimited, []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted", "request rejected (429)"}},
+		"unknown argument", "invalid value", "is not supported when using codex", "is not found for api version",
+		"error loading config", "error: model provider", "is not valid json(c)", "configuration is invalid at", "/settings.json: ", "invalid values:"}},
+	{RateLimited, []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted", "request rejected (429)", "quota exceeded for metric"}},
 	{Overloaded, []string{"overloaded", "high demand", "at capacity", "timed out", "timeout", "internal server error",
 		"bad gateway", "service unavailable", "gateway time", "stream disconnected", "connection error", "connection refused",
 		"connection reset", "econnre", "enotfound", "eai_again", "etimedout", "fetch failed", "socket hang up", "network error",
@@ -47,6 +48,8 @@ func judge(status int, said string, now int64) verdict {
 	}
 	v := verdict{class: spoken(low)}
 	switch {
+	case outOfCredit(low):
+		v.class = Billing
 	case status == 401:
 		v.class = Auth
 	case status == 402:
@@ -70,6 +73,29 @@ func judge(status int, said string, now int64) verdict {
 		v.at = resetIn(said, now)
 	}
 	return v
+}
+
+// outOfCredit tells OpenAI's words for an account without credit from Google's for a quota that comes back, which begin
+// alike and name the quota.
+func outOfCredit(low string) bool {
+	return strings.Contains(low, "check your plan and billing details") && !strings.Contains(low, "quota exceeded for metric")
+}
+
+// telling is the line of several that says what is wrong: the first one that has words for a class, else the last one. What
+// a line announces, with a colon at its end or an arrow on the next one, belongs to it.
+func telling(s string, c Class) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		said := oneLine(line, maxMessage)
+		if said == "" || spoken(strings.ToLower(said)) != c {
+			continue
+		}
+		if i+1 < len(lines) && (strings.HasSuffix(said, ":") || strings.HasPrefix(lines[i+1], "↳")) {
+			said = oneLine(said+" "+lines[i+1], maxMessage)
+		}
+		return said
+	}
+	return lastLine(s)
 }
 
 func spoken(low string) Class {

@@ -114,7 +114,9 @@ func (c *opencode) End(e Exit) Outcome {
 	c.out.Class = OK
 	switch {
 	case c.problem != nil:
-		c.failure(*c.problem)
+		c.failure(*c.problem, e)
+	case c.steps == 0 && e.Code == 1 && strings.HasPrefix(strings.TrimSpace(e.Stderr), "opencode run [message..]"):
+		c.fail(Config, "it does not know a flag, or a value of one, and printed its help")
 	case c.steps == 0 || c.open || c.reason == "tool-calls":
 		c.ended(e)
 	case c.reason == "content-filter":
@@ -127,7 +129,14 @@ func (c *opencode) End(e Exit) Outcome {
 	return c.out
 }
 
-func (c *opencode) failure(p opencodeError) {
+func (c *opencode) failure(p opencodeError, e Exit) {
+	if p.Name == "UnknownError" { // "Check server logs for details."
+		for line := range strings.Lines(e.Stderr) {
+			if strings.Contains(line, " message=failed ") {
+				p.Data.Message = logged(strings.TrimSpace(line), "error")
+			}
+		}
+	}
 	said := p.Name + " " + p.Data.Message + " " + p.Data.Body
 	if p.Data.Headers.RetryAfter != "" {
 		said += " retry-after: " + p.Data.Headers.RetryAfter

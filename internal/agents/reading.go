@@ -148,11 +148,11 @@ func (r *reading) fail(c Class, message string) {
 
 // ended concludes from how the process ended, where the stream says nothing.
 func (r *reading) ended(e Exit) {
+	v := judge(0, e.Stderr+"\n"+r.prose, r.o.Now())
 	said := r.prose
 	if e.Stderr != "" {
-		said = lastLine(e.Stderr)
+		said = telling(e.Stderr, v.class)
 	}
-	v := judge(0, e.Stderr+"\n"+r.prose, r.o.Now())
 	switch {
 	case r.fatal != "":
 		r.fail(r.fatal, r.why)
@@ -188,8 +188,10 @@ func askedToStop(e Exit) bool {
 
 // inner is the message in an error that is JSON, or has some in it.
 func inner(s string) string {
-	const key = `"message":`
-	_, rest, ok := strings.Cut(s, key)
+	_, rest, ok := strings.Cut(s, `"message":`)
+	if !ok {
+		_, rest, ok = strings.Cut(s, `{"detail":`)
+	}
 	if !ok {
 		return s
 	}

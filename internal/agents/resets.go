@@ -66,6 +66,20 @@ func after(low string, now int64, _ *time.Location) int64 {
 	return 0
 }
 
+// quotaDay is when Google's daily quotas are new again, in Unix seconds: at midnight in California
+// (https://ai.google.dev/gemini-api/docs/rate-limits). Without the table of zones it is taken to be eight hours behind UTC.
+func quotaDay(now int64) int64 {
+	if now == 0 {
+		return 0
+	}
+	zone, err := time.LoadLocation("America/Los_Angeles")
+	if err != nil {
+		zone = time.FixedZone("PST", -8*3600)
+	}
+	t := time.Unix(now, 0).In(zone)
+	return time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, zone).Unix()
+}
+
 func field(s string, n int) string { return s[:min(n, len(s))] }
 
 // span reads a duration in seconds, rounded up: a number with a unit, several of them, or a number of seconds alone.
