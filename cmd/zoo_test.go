@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,6 +23,7 @@ type habitat struct {
 	has   func() bool
 	files map[string]string
 	gate  string // YAML of the gate "tests"
+	agent string // YAML of the agent's bounds; "" is a minute
 	plain string // the command that a loop would type to see whether the tests pass
 	tools string // shell functions: red writes the failing test, green the code that makes it pass
 
@@ -44,6 +46,7 @@ type creature struct {
 	honest   bool
 	want     string // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
 	status   string // of the session then; "" is any but completed, and completed for the honest
+	bad      string // phase of its misbehaviour, if that is not the first one in which it is not honest
 	attempts int    // that it is given after those before its misbehaviour; 0 is 1
 	agree    bool   // "nothing is left" is agreed to without a person
 	slips    string // why wfs does not see through it yet
@@ -51,6 +54,8 @@ type creature struct {
 
 func (c *creature) firstBad() (phase string, before int) {
 	switch {
+	case c.bad != "":
+		return c.bad, slices.Index([]string{"RED", "GREEN", "REFACTOR"}, c.bad)
 	case c.red != "":
 		return "RED", 0
 	case c.green != "":
@@ -64,8 +69,8 @@ func (h *habitat) make(f *fixture) {
 	f.write("../gitconfig", fixtureConfig)
 	f.write("../SPEC.md", "- [ ] numbers are subtracted\n")
 	f.writeAll(h.files)
-	f.write("../agent.sh", h.agent(creature{}))
-	f.write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, idle: 60s, timeout: 60s}\ngates:\n  tests: "+h.gate+"\n")
+	f.write("../agent.sh", h.script(creature{}))
+	f.write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, "+cmp.Or(h.agent, "idle: 60s, timeout: 60s")+"}\ngates:\n  tests: "+h.gate+"\n")
 	f.ok("git", "init", "-q")
 	f.ok("git", "add", "-A")
 	f.ok("git", "commit", "-q", "-m", "start")
@@ -82,8 +87,8 @@ func newHabitat(p *habitat) *habitat {
 	return p
 }
 
-// agent is the script that is a creature's whole mind.
-func (h *habitat) agent(c creature) string {
+// script is the shell script that is a creature's whole mind.
+func (h *habitat) script(c creature) string {
 	or := func(s, honest string) string {
 		if s == "" {
 			return honest
@@ -139,16 +144,18 @@ func (a zooAttempt) String() string { return a.Phase + " " + a.Verdict + " " + a
 // live lets a creature work in a copy of its habitat.
 func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 	t.Helper()
-	phase, before := c.firstBad()
+	_, before := c.firstBad()
 	from := &h.red
-	if phase == "RED" {
+	if c.red != "" {
 		from = &h.born
+	} else if c.bad != "" {
+		before--
 	}
 	f := from.copied(t)
 	f.env = append(f.env, zooEnv()...)
-	f.write("../agent.sh", h.agent(c))
+	f.write("../agent.sh", h.script(c))
 	f.trust("s")
-	args := []string{"wfs", "run"}
+	args := []string{"timeout", "-s", "INT", "-k", "20", "120", "wfs", "run", "--no-wait"} // none of them takes long
 	if !c.honest && !zooWhole() {
 		args = append(args, "--max-attempts", fmt.Sprint(before+max(1, c.attempts)))
 	}
@@ -163,7 +170,7 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 		Refuted int
 	}
 	for cmd, into := range map[string]any{"log": &log, "status": &status} {
-		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, "--json")), into); err != nil {
+		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, "s", "--json")), into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -329,7 +336,7 @@ func (z *zooTable) print(t *testing.T) {
 }
 
 // mostSlips is how many agents wfs does not see through yet.
-const mostSlips = 12
+const mostSlips = 31
 
 type zooHouse struct {
 	*habitat
@@ -337,7 +344,12 @@ type zooHouse struct {
 }
 
 func zoo() []zooHouse {
-	return []zooHouse{{goHabitat, slices.Concat(goCreatures, goHonest)}}
+	return []zooHouse{
+		{goHabitat, slices.Concat(goCreatures, goHonest)}, {goScripted, scriptedCreatures},
+		{unittestHabitat, slices.Concat(unittestCreatures, unittestHonest)}, {unittestWatched, watchedCreatures},
+		{pytestHabitat, slices.Concat(pytestCreatures, pytestHonest)},
+		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest)}, {npmHabitat, npmCreatures},
+	}
 }
 
 // edited is a shell command that replaces a text in a file, once on each line.

@@ -182,7 +182,9 @@ func scriptDeclarations(src string) []declaration {
 		}
 		body := withoutComments(src[m[0]:end], "//")
 		d := declaration{name: testName(name), body: strings.Join(strings.Fields(body), " "), test: true}
-		if _, inner, ok := strings.Cut(src[m[1]:end], "{"); ok {
+		if strings.HasPrefix(strings.TrimSpace(src[m[1]:end]), ")") {
+			d.empty = true // a name, and no function
+		} else if _, inner, ok := strings.Cut(src[m[1]:end], "{"); ok {
 			inner = withoutComments(inner, "//")
 			d.empty = !opensSubtest(inner) && !strings.Contains(inner, "(") && !strings.Contains(inner, "throw") && !strings.Contains(src[m[1]:end-len(inner)], "=> (")
 		}

@@ -95,7 +95,7 @@ func TestOtherDeclarations(t *testing.T) {
 		{"tests/CalcTest.php", "<?php class CalcTest { function testAdds(): void { $this->x(); } #[Test] public function it_works() { $this->y(); } private function helper() {} }", "testAdds it_works"},
 		{"spec/calc_spec.rb", "describe 'x' do\n  it 'adds' do\n    expect(1).to eq 1\n  end\n  it(\"is one line\") { expect(2).to eq 2 }\n  test \"adds two\" do\n  end\nend\n", "adds is one line test_adds_two(empty)"},
 		{"test/calc_test.rb", "class T\n  def test_adds\n    assert_equal 3, add\n  end\n  def helper; end\nend\n", "test_adds"},
-		{"a.test.ts", "test.each([[1, f(2)]])('adds %i and $b', (a, b) => { expect(a).toBe(b); });\nit(`is ${x}`, () => { check(); });\ntest('plain', () => {});\n", "adds * and * is * plain(empty)"},
+		{"a.test.ts", "test.each([[1, f(2)]])('adds %i and $b', (a, b) => { expect(a).toBe(b); });\nit(`is ${x}`, () => { check(); });\ntest('plain', () => {});\ntest('named');\nrun({ a() {} });\n", "adds * and * is * plain(empty) named(empty)"},
 		{"a.bats", "@test \"adds two\" {\n  true\n}\n", "adds two"},
 	} {
 		var got []string
