@@ -9,9 +9,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -104,42 +104,6 @@ func (w *world) reach(objects map[string]string, without ...string) {
 	}
 }
 
-// forgets takes out of a picture what wfs gc may free: deleted sessions, and rescues as far as other commits have their
-// files.
-func (w *world) forgets(p *picture) {
-	w.t.Helper()
-	lasting, elsewhere := map[string]string{}, map[string]string{}
-	going := []string{"refs/wfs-deleted/*"}
-	for ref := range p.refs { // of a deletion that was killed: it is carried to its end first
-		if id, _, ok := strings.Cut(strings.TrimPrefix(ref, "refs/wfs-deleted/"), "/"); ok && strings.HasPrefix(ref, "refs/wfs-deleted/") {
-			going = append(going, "refs/wfs/"+id+"/*", session.BranchPrefix+id)
-		}
-	}
-	claims, _ := filepath.Glob(filepath.Join(w.main, ".git/wfs/worktrees/*/claim"))
-	for _, claim := range claims { // or of one that was killed before
-		text, _ := os.ReadFile(claim)
-		for id := range w.logs {
-			if strings.Contains(string(text), string(id)) {
-				going = append(going, "refs/wfs/"+string(id)+"/*", session.BranchOf(id))
-			}
-		}
-	}
-	w.reach(lasting, going...)
-	w.reach(elsewhere, append(going, "refs/wfs/*/rescue/*")...)
-	for id, path := range lasting { // documents of rescues
-		if _, also := elsewhere[id]; !also && (path == "state.json" || path == session.FileSession || path == session.FileEvents) {
-			delete(lasting, id)
-		}
-	}
-	for _, s := range p.places {
-		for name, file := range s.files {
-			_, id, _ := strings.Cut(file, " ")
-			lasting[id] = name
-		}
-	}
-	p.objects = lasting
-}
-
 func list0(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }
@@ -197,7 +161,7 @@ func ours(name string) bool {
 func (w *world) compare(before, after *picture, verb string, agent bool) {
 	w.t.Helper()
 	for id, path := range before.objects {
-		if _, there := after.objects[id]; !there && !(verb == "gc" && path == "") {
+		if _, there := after.objects[id]; !there {
 			w.t.Errorf("lost: %s, which was %s", id, orCommit(path))
 		}
 	}
@@ -232,32 +196,29 @@ func orCommit(path string) string {
 	return path
 }
 
-// keepsAll checks that what wfs has kept once is still kept.
+// keepsAll checks that what ledgers and rescues have held once is still held by them, whatever people and agents do with
+// their branches. A copy of the branch that a deletion makes is not asked for: restoring brings the branch itself back,
+// and compare sees to what only it leads to. Nor is anything after gc: compare knows what that may free, by forgets.
 func (w *world) keepsAll(after *picture, verb string) {
 	w.t.Helper()
-	args, theirs := []string{"git", "rev-list", "--objects"}, []string{}
+	args := []string{"git", "rev-list", "--objects"}
 	for ref := range after.refs {
-		if strings.HasPrefix(ref, session.BranchPrefix) {
-			theirs = append(theirs, ref) // commits by hand are on a branch again when a deletion is taken back
+		deleted := strings.HasPrefix(ref, "refs/wfs-deleted/")
+		if !deleted && !strings.HasPrefix(ref, "refs/wfs/") || strings.HasSuffix(ref, "/auto") || strings.HasSuffix(ref, "/index") || deleted && strings.HasSuffix(ref, "/branch") {
+			continue
 		}
-		if strings.HasPrefix(ref, "refs/wfs/") && !strings.HasSuffix(ref, "/auto") && !strings.HasSuffix(ref, "/index") || strings.HasPrefix(ref, "refs/wfs-deleted/") && !strings.HasSuffix(ref, "/auto") {
-			args = append(args, ref)
+		args = append(args, ref)
+	}
+	now := map[string]bool{}
+	if len(args) > 3 {
+		for line := range strings.Lines(w.must(w.main, args...)) {
+			id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			now[id] = true
 		}
 	}
-	named := func(args []string) map[string]bool {
-		all := map[string]bool{}
-		if len(args) > 3 {
-			for line := range strings.Lines(w.must(w.main, args...)) {
-				id, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-				all[id] = true
-			}
-		}
-		return all
-	}
-	now, also := named(args), sync.OnceValue(func() map[string]bool { return named(append(args[:3:3], theirs...)) })
 	if verb != "gc" {
 		for id := range w.kept {
-			if !now[id] && !also()[id] {
+			if !now[id] {
 				w.t.Errorf("not kept any more: %s", id)
 			}
 		}
@@ -314,12 +275,42 @@ func (w *world) agrees(p *picture) {
 // sound asks git whether anything is wrong with the repository.
 func (w *world) sound() {
 	w.t.Helper()
-	// What `git repack -ad` takes away because nothing leads to it stays in the commit-graph that an earlier `git gc` wrote.
-	for _, args := range [][]string{{"git", "-c", "core.commitGraph=false", "fsck", "--full", "--strict", "--no-dangling"}, {"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
+	gone, errs := w.fsck()
+	for id := range gone {
+		if !w.gone[id] {
+			w.t.Errorf("git's commit-graph lists %s, which is gone", id)
+		}
+	}
+	if errs != "" {
+		w.t.Errorf("git fsck: %s", errs)
+	}
+	for _, args := range [][]string{{"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
 		if _, exit, errs := w.run(w.main, nil, args...); exit != 0 || errs != "" {
 			w.t.Errorf("%s: exit %d: %s", strings.Join(args, " "), exit, errs)
 		}
 	}
+}
+
+// listedOnly is what git fsck says of a commit that only git's commit-graph knows.
+var listedOnly = regexp.MustCompile(`^(?:error: )?(?:failed to parse commit|Could not read) ([0-9a-f]{40})(?: from object database for commit-graph)?$`)
+
+// fsck returns the commits that are gone and that git's commit-graph still lists, and all else that git complains of.
+func (w *world) fsck() (gone map[string]bool, complaints string) {
+	w.t.Helper()
+	args := []string{"fsck", "--full", "--strict", "--no-dangling"}
+	if _, exit, errs := w.run(w.main, nil, append([]string{"git", "-c", "core.commitGraph=false"}, args...)...); exit != 0 || errs != "" {
+		complaints = fmt.Sprintf("exit %d: %s", exit, errs)
+	}
+	gone = map[string]bool{}
+	_, _, errs := w.run(w.main, nil, append([]string{"git"}, args...)...)
+	for line := range strings.Lines(errs) {
+		if m := listedOnly.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			gone[m[1]] = true
+		} else {
+			complaints += line
+		}
+	}
+	return gone, complaints
 }
 
 // same compares files and HEAD of some work trees, or of all, at two moments.

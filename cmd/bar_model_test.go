@@ -34,6 +34,9 @@ type world struct {
 	last *done                               // the newest command, when an undo must bring back what was before it
 	back *done                               // the newest undo, when a redo must bring back what was before that
 	sum  *tally
+
+	gone   map[string]bool // commits that git's own care took away and left in its commit-graph
+	killed bool            // an agent was killed: its git may have left locks
 }
 
 // done is a command that came through in a work tree, with what there was before and after.

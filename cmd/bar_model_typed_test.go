@@ -247,10 +247,14 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 	w.sound()
 	w.agrees(half)
 	w.cut[c.dir] = true
+	w.killed = w.killed || c.agent
 	if rapid.IntRange(0, 2).Draw(t, "again") == 0 {
 		return
 	}
 	w.sum.again++
+	if c.verb == "gc" { // it is still to be carried to its end
+		w.forgets(half)
+	}
 	_, code, errs := w.run(c.dir, nil, c.argv()...)
 	if c.agent && code != 0 && w.unlocks(w.failed(errs)) {
 		_, code, errs = w.run(c.dir, nil, c.argv()...)
