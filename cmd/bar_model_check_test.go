@@ -285,7 +285,11 @@ func (w *world) sound() {
 		w.t.Errorf("git fsck: %s", errs)
 	}
 	for _, args := range [][]string{{"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
-		if _, exit, errs := w.run(w.main, nil, args...); exit != 0 || errs != "" {
+		_, exit, errs := w.run(w.main, nil, args...)
+		said := slices.DeleteFunc(strings.Split(errs, "\n"), func(line string) bool { // of a.txt -> a.txt, a drawn edit
+			return line == "" || strings.HasSuffix(line, ": Too many levels of symbolic links")
+		})
+		if exit != 0 || len(said) > 0 {
 			w.t.Errorf("%s: exit %d: %s", strings.Join(args, " "), exit, errs)
 		}
 	}

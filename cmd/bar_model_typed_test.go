@@ -75,6 +75,14 @@ func (w *world) came(c typed, before, after *picture, exit int, errs string) {
 			if strings.HasPrefix(name, ".git/wfs/.tmp-") || strings.HasPrefix(name, ".git/wfs/half-made/.tmp-") || strings.HasPrefix(name, "../state/wfs/tmp/") {
 				continue // everybody's: it goes when it is an hour old, or with the next run
 			}
+			if of, below, ok := strings.Cut(strings.TrimPrefix(name, ".git/wfs/sessions/"), "/"); ok && strings.HasPrefix(name, ".git/wfs/sessions/") {
+				if id := session.ID(of); id != c.id && id != w.on(after.places[c.dir]) {
+					continue // it goes when that session is taken in hand, or with what gc removes of a session that was never born
+				}
+				if c.verb != "gc" && strings.Contains(below, ".tmp-gone-") {
+					continue // a directory that a killed gc was removing: the next one does
+				}
+			}
 			if !strings.Contains(name, "/objects/") || strings.Contains(name, "wfs") || strings.HasSuffix(name, ".keep") { // or it is git's
 				w.t.Errorf("wfs %s: left behind: %s", c, name)
 			}

@@ -27,9 +27,6 @@ func (h *Hand) Hooked(ctx context.Context, summary string) (*session.Checkpoint,
 	return h.save(ctx, session.TriggerHook, summary)
 }
 
-// errUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
-var errUnchanged = errors.New("nothing changed since the present checkpoint")
-
 // save makes a checkpoint outside an attempt, unless nothing changed. Outside an attempt nothing is put onto a session
 // whose branch is not what HEAD is on.
 func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string) (*session.Checkpoint, error) {
@@ -38,7 +35,7 @@ func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string
 		return nil, err
 	}
 	c, err := h.checkpoint(ctx, session.Checkpointed{Trigger: trigger, Summary: oneLine(summary, 120)}, nil)
-	if errors.Is(err, errUnchanged) {
+	if errors.Is(err, session.ErrUnchanged) {
 		return nil, nil
 	}
 	return c, err
@@ -95,10 +92,15 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 			return op
 		}
 	}
-	_, err = h.turn(ctx, d, func(m session.Made) (session.Body, error) {
-		if o == nil && c.Trigger != session.TriggerBaseline && m.Tree == cur.Tree && len(adopted) == 0 {
-			h.Unheld = m.Staged
-			return nil, errUnchanged
+	if o == nil && c.Trigger != session.TriggerBaseline && len(adopted) == 0 {
+		d.Unless = cur.Tree
+		for _, c := range h.S.Checkpoints {
+			d.Former = append(d.Former, c.Tree)
+		}
+	}
+	made, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) {
+		if d.Unless != "" && m.Tree == d.Unless {
+			return nil, session.ErrUnchanged
 		}
 		if err := h.keepFound(m.Staged); err != nil {
 			return nil, err
@@ -110,6 +112,9 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
 		return c, nil
 	}, nil)
+	if errors.Is(err, session.ErrUnchanged) {
+		h.Unheld = made.Staged
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -87,6 +87,9 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	}
 	made.Tree = session.Tree(trees[len(trees)-1].id)
 	made.IndexOld = before // in the commit below, in this one, or anchored
+	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
+		return nil, nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
+	}
 	lost := before != headTree && before != made.Tree
 	if made.IndexAnchor, err = r.anchor(ctx, d, head.Commit, before, lost, ident); err != nil {
 		return nil, nil, err

@@ -6,6 +6,9 @@ import "errors"
 // there now, and go on.
 var ErrTouched = errors.New("a file was written to meanwhile")
 
+// ErrUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
+var ErrUnchanged = errors.New("nothing changed since the present checkpoint")
+
 // Head says where a work tree's HEAD is.
 type Head struct {
 	Ref    string `json:"ref,omitempty"` // full name, "" when detached
@@ -75,6 +78,8 @@ type Draft struct {
 	Message       string   // whole message with trailers
 	At            int64    // Unix seconds; author and committer date, written as UTC
 	Stage         bool     // stage the work tree into the user's index first; otherwise Tree is used as it is
+	Unless        Tree     // with Stage: files of this tree and an index of others make no turn, but ErrUnchanged,
+	Former        []Tree   // but for an index of one of these, which would take later checkpoints back
 	Tree          Tree     // with Stage false
 	Ledger        Commit   // present tip of the ledger, "" for the first
 	LedgerMessage string
