@@ -22,7 +22,7 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	if err := h.mayDrive(work); err != nil {
 		return err
 	}
-	if o := h.S.Open; o != nil && o.Runner == runnerPerson && o.Run != nil && h.Plan.Workflow.Phase(o.Phase).Run.Human {
+	if o := h.S.Open; o != nil && o.Run != nil && (o.Run.Approved || o.Run.Rejected) {
 		if o.Run.Rejected == no { // the answer was given already, and what came of it was not recorded
 			return h.carryOut(ctx)
 		}
@@ -55,7 +55,7 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	if err != nil {
 		return err
 	}
-	run := session.RunResult{Outcome: session.OutcomeOK, Note: oneLine(text, 500), Rejected: no}
+	run := session.RunResult{Outcome: session.OutcomeOK, Note: oneLine(text, 500), Rejected: no, Approved: !no}
 	err = h.append(session.AttemptStarted{Number: h.S.Runs + 1, Phase: h.S.Phase, Lap: h.S.Lap, Attempt: h.S.Visit.Attempts + 1,
 		RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Tree: snap.Tree, Runner: runnerPerson},
 		session.RunEnded{RunResult: run, Tree: snap.Tree})

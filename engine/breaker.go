@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -12,26 +13,59 @@ type BreakerState string
 
 const (
 	BreakerClosed   BreakerState = "closed"
-	BreakerHalfOpen BreakerState = "half-open" // one more attempt, told to take another way
+	BreakerHalfOpen BreakerState = "half-open" // one more attempt, in which something is changed: see HalfOpen
 	BreakerOpen     BreakerState = "open"      // stop
+)
+
+const (
+	// maxDenied is after how many attempts in a row that could do nothing for want of a permission the breaker opens: what
+	// was refused twice is refused for ever, since nobody is there to permit it.
+	maxDenied = 2
+	// maxCircles is how often attempts may leave files that an earlier one had left. Taking a wrong way back once is honest
+	// work.
+	maxCircles = 2
 )
 
 // Trip is the breaker: a pure function of a phase's limits and of what happened since the phase was entered. reason
 // says which limit was met. Half-open comes one attempt before open, and never at the first attempt.
 func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason string) {
 	l = withDefaults(l)
+	stale := maxStale(l)
 	switch {
+	case v.Denied >= maxDenied:
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: what they asked to do was not permitted", v.Denied)
 	case v.Attempts >= l.Attempts:
 		return BreakerOpen, fmt.Sprintf("%d attempts at this phase without passing it", v.Attempts)
 	case v.NoProgress >= l.NoProgress:
-		return BreakerOpen, fmt.Sprintf("%d attempts in a row without progress", v.NoProgress)
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row without progress%s", v.NoProgress, idle(v))
 	case v.SameFailure >= l.SameFailure:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in the same way", v.SameFailure)
-	case v.Attempts > 0 && (v.NoProgress >= max(l.NoProgress-1, 1) || v.SameFailure >= max(l.SameFailure-1, 1)):
+	case v.Circles >= maxCircles:
+		return BreakerOpen, fmt.Sprintf("it goes in circles: %d attempts left files that an earlier one had left", v.Circles)
+	case v.Stale >= stale:
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in ever new ways, and none got further than those before", v.Stale)
+	case v.Attempts > 0 && (v.NoProgress >= max(l.NoProgress-1, 1) || v.SameFailure >= max(l.SameFailure-1, 1)),
+		v.Circles >= maxCircles-1, v.Stale >= stale-1:
 		return BreakerHalfOpen, ""
 	}
 	return BreakerClosed, ""
 }
+
+// idle says how many of the attempts without progress did not even change a file.
+func idle(v session.Visit) string {
+	switch n := min(v.Idle, v.NoProgress); {
+	case n == 0:
+		return ""
+	case n == v.NoProgress:
+		return ": they changed nothing"
+	default:
+		return fmt.Sprintf(": the last %d changed nothing", n)
+	}
+}
+
+// maxStale is how many attempts in a row may fail in new ways without getting further: twice as many as may make no
+// progress at all, since a failure that changes is a sign of work, and never less than three more.
+func maxStale(l workflows.Limits) int { return max(2*l.NoProgress, l.NoProgress+3) }
 
 func withDefaults(l workflows.Limits) workflows.Limits {
 	d := workflows.DefaultLimits
@@ -47,26 +81,84 @@ func withDefaults(l workflows.Limits) workflows.Limits {
 	return l
 }
 
-// progress reports whether an attempt came closer: it passed, more of the lap's tests pass than ever at this visit, or
-// it failed on a tree and in a way that this visit has not seen.
-func progress(s *session.Session, j *session.Judgement) bool {
-	switch v := s.Visit; {
+// stepOf says how an attempt came closer to passing its phase, "" when it did not. An attempt got further when more of what
+// counts is true of its tree than was ever true at this visit. It moved when it fails on a tree and in a way that this
+// visit has not seen, and no test fails that passed so far. And it may once only look around.
+func stepOf(s *session.Session, j *session.Judgement) session.Step {
+	v, run := &s.Visit, s.Open.Run
+	switch {
 	case j.Verdict == session.Pass:
-		return true
-	case j.Tree == s.Open.Tree || contains(v.Trees, j.Tree):
-		return false
-	case j.Passing() > v.Best:
-		return true
-	default:
-		return !contains(v.Seen, j.Fingerprint())
+		return session.StepAhead
+	case j.Tree == s.Open.Tree:
+		if run != nil && run.Tools > 0 && run.Denials == 0 && !run.Done && v.Looked < maxLooks {
+			return session.StepLooked
+		}
+		return ""
+	case v.Known(j.Tree):
+		return ""
+	case j.Reached().Beyond(reached(v)):
+		return session.StepAhead
+	case !slices.Contains(v.Seen, j.Fingerprint()) && !breaksMore(v, j):
+		return session.StepMoved
 	}
+	return ""
 }
 
-func contains[T comparable](list []T, x T) bool {
-	for _, y := range list {
-		if x == y {
-			return true
-		}
+// maxLooks is how many attempts at one visit may read and change nothing.
+const maxLooks = 1
+
+// reached is the most that was reached at a visit, which an older wfs may have begun.
+func reached(v *session.Visit) session.Reached {
+	r := v.High
+	r.Targets = max(r.Targets, v.Best)
+	return r
+}
+
+// breaksMore reports whether tests fail that did not fail at this visit before. Where tests could not be built nobody
+// knows that, and in a phase that expects red new failures are what is wanted.
+func breaksMore(v *session.Visit, j *session.Judgement) bool {
+	switch j.Class {
+	case session.ClassBrokeGreen, session.ClassTargetFailing, session.ClassTargetMissing:
+	default:
+		return false
 	}
-	return false
+	g := j.Tests()
+	if v.Attempts == 0 || !v.High.Ran || g == nil || g.Expect == string(workflows.ExpectRed) {
+		return false
+	}
+	ids, all := j.Failing()
+	return all && slices.ContainsFunc(ids, func(id session.TestID) bool { return !slices.Contains(v.Failing, id) })
+}
+
+// tripped is the block of an open breaker, with its evidence.
+func tripped(s *session.Session, why string) session.BlockedBy {
+	evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
+	if s.Last != nil {
+		evidence = append(evidence, "last: "+s.Last.Reason)
+	}
+	hint := `wfs run --reset-breaker --note "what to do differently"`
+	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {
+		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what it needs belongs into agent: allow: of the configuration, then:")
+		hint = "wfs repin && wfs run"
+	}
+	return session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint}
+}
+
+// halfOpen is the phase as the next attempt at it is made, and the name of the agent that makes it where the workflow has
+// another one for the last try.
+func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string) {
+	if state != BreakerHalfOpen {
+		return ph, ""
+	}
+	return by(ph, ph.HalfOpen), ph.HalfOpen
+}
+
+// by is a phase in which the named agent works; "" leaves it as it is.
+func by(ph *workflows.Phase, agent string) *workflows.Phase {
+	if agent == "" {
+		return ph
+	}
+	other := *ph
+	other.Run.Name = agent
+	return &other
 }

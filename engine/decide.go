@@ -134,19 +134,14 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(session.BlockedBy{Reason: session.BlockLimit, Hint: "wfs finish",
 			Evidence: []string{fmt.Sprintf("%d laps are done, the most that the workflow allows", s.Lap-1)}})
 	}
+	if ask := asksPerson(s, ph); ask != "" {
+		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Approve: true})
+	}
 	state, why := Trip(ph.Limits, s.Visit)
 	if state == BreakerOpen {
-		evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
-		if s.Last != nil {
-			evidence = append(evidence, "last: "+s.Last.Reason)
-		}
-		hint := `wfs run --reset-breaker --note "what to do differently"`
-		if r := s.LastResult; r != nil && r.Outcome == session.OutcomeDenied {
-			evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what it needs belongs into agent: allow: of the configuration, then:")
-			hint = "wfs repin && wfs run"
-		}
-		return stop(session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint})
+		return stop(tripped(s, why))
 	}
+	ph, other := halfOpen(ph, state)
 	warn, over := budget(s, p, f)
 	if over != nil {
 		return stop(*over)
@@ -162,7 +157,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	return Decision{Effect: EffectRun, Events: append(warn, session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
-		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen,
+		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other,
 	})}
 }
 
@@ -225,7 +220,11 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
 func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	j, run := s.Open.Judgement, s.Open.Run
-	d := session.Decided{Verdict: j.Verdict, Class: j.Class, Reason: j.Reason, Next: s.Phase, NextLap: s.Lap, Progress: progress(s, j)}
+	d := session.Decided{Verdict: j.Verdict, Class: j.Class, Reason: j.Reason, Next: s.Phase, NextLap: s.Lap}
+	if d.Progress = j.Verdict == session.Pass; !d.Progress {
+		d.Step = stepOf(s, j)
+		d.Progress = d.Step != ""
+	}
 	said := run != nil && run.Done
 	if said && j.Class == session.ClassNothingAdded && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start {
 		d.Verdict, d.NothingLeft, d.Progress = session.Pass, true, true
@@ -235,7 +234,10 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	d.Refuted = said && j.Verdict == session.Fail
-	target, err := next(&p.Workflow, s.Phase, j.Verdict)
+	if heard(s, p.Workflow.Phase(s.Open.Phase), &d) {
+		return d
+	}
+	target, err := next(&p.Workflow, s.Phase, d.Verdict)
 	if err != nil { // the plan was checked: only a ledger that somebody edited gets here
 		d.Verdict, d.Reason = session.Blocked, err.Error()
 		return d

@@ -242,7 +242,7 @@ func TestTrip(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	s := session.Session{Open: &session.Open{}, Visit: session.Visit{Trees: []session.Tree{"seen"}, Seen: []string{"tests:old"}, Best: 1}}
+	s := session.Session{Open: &session.Open{}, Visit: session.Visit{Trees: []session.Tree{"seen"}, Seen: []string{"tests:old"}, Best: 1, High: session.Reached{Ran: true}}}
 	s.Open.Tree = "start"
 	failing := func(tree session.Tree, passing int, fingerprint string) *session.Judgement {
 		return &session.Judgement{Tree: tree, Verdict: session.Fail, Class: session.ClassTargetFailing,
@@ -259,7 +259,7 @@ func TestProgress(t *testing.T) {
 		"fails in the same way":        {failing("new", 1, "old"), false},
 		"fails in a way not seen here": {failing("new", 1, "new"), true},
 	} {
-		if got := progress(&s, c.j); got != c.want {
+		if got := stepOf(&s, c.j) != ""; got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -102,7 +102,8 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassBrokeGreen: "broke what was green", session.ClassTargetMissing: "a test of this lap is gone",
 		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
 		session.ClassDocument: "a document is missing", session.ClassUnchanged: "nothing changed that had to",
-		session.ClassApproved: "approved", session.ClassRejected: "rejected",
+		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",
+		session.ClassUnsigned: "the gates pass, the agent's word is missing", session.ClassNoReview: "the reviewer gave no verdict",
 		session.ClassGateChangedTree: "a gate changed the tree", session.ClassInfraError: "could not be judged", session.ClassTimeout: "the tests did not end in time",
 	}[d.Class]; ok {
 		return text

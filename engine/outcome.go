@@ -62,7 +62,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
 		if ph := p.Workflow.Phase(o.Phase); ph != nil {
-			card = p.AgentOf(ph).Card
+			card = p.AgentOf(by(ph, o.Agent)).Card
 		}
 		return Decision{Effect: EffectSave, Events: []session.Body{cannotWork(r, card)}}
 	}

@@ -258,6 +258,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	if err := h.beginSaving(nil); err != nil {
 		return false, err
 	}
+	ph = by(ph, o.Agent)
 	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
 		Conversation: Conversation(&h.S, h.Plan, o.AttemptStarted)}
 	h.leave(&req)
@@ -328,12 +329,11 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 
 // verdict asks the gates, unless a person has said no already. A person's yes counts when no gate says no.
 func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session.Open) (session.Judgement, error) {
-	human := req.Phase.Run.Human && o.Runner == runnerPerson
-	if human && o.Run.Rejected {
+	if o.Run.Rejected {
 		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected, Reason: said("rejected", o.Run.Note)}, nil
 	}
 	j, err := h.e.Works.Judge(ctx, req)
-	if human && err == nil && j.Verdict == session.Pass {
+	if o.Run.Approved && err == nil && j.Verdict == session.Pass {
 		j.Class, j.Reason = session.ClassApproved, said("approved", o.Run.Note)
 	}
 	j.Ungated = !runsGate(req.Phase) && slices.ContainsFunc(h.Plan.Workflow.Phases, runsGate)

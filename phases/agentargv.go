@@ -52,7 +52,7 @@ func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []strin
 		return nil, nil, "the card of " + card.Name + " names no command"
 	}
 	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args, USD: req.LeftUSD, Turns: req.LeftTurns,
-		Schema: answerSchema, SchemaFile: filepath.Join(req.RunDir, SchemaFile)}
+		Schema: schemaOf(req), SchemaFile: filepath.Join(req.RunDir, SchemaFile)}
 	if c := req.Conversation; c != nil {
 		i.Conversation, i.Resume = c.ID, true
 	}

@@ -17,6 +17,10 @@ func (b *brief) rules() {
 	b.line("- Edit the files in the current directory. You need not commit: a checkpoint is taken when you end. Do not push.")
 	b.line("- Leave `.git` and `.wfs` alone.")
 	b.line("- The checks above are run by the engine, after you. What you say about tests is not believed.")
+	if b.card() == nil && b.req.Phase.Review != nil {
+		b.verdict()
+		return
+	}
 	if b.card() != nil {
 		b.line("- Nobody is there to answer, or to permit what you may not do by yourself. Do without it.")
 		b.line("- Do not leave processes running: all of them are ended with you.")
@@ -24,6 +28,7 @@ func (b *brief) rules() {
 		return
 	}
 	b.line("- When this phase's work is done, write {\"done\": true} to the file that $WFS_RESULT names.%s", b.nothingLeft())
+	b.signal()
 	b.line("- In the same JSON object you may write \"note\" (text for the next attempt), \"ask\" (a question that only a person")
 	b.line("  can answer), and \"wait\" (\"15m\") or \"wait_until\" with exit code %d when you must be called again later.", ExitWait)
 }
@@ -38,6 +43,11 @@ func (b *brief) card() *workflows.Card {
 // answer says how an agent with a card tells that it is done. A file outside of the work tree is not for all of them to
 // write.
 func (b *brief) answer() {
+	if b.req.Phase.Review != nil {
+		b.verdict()
+		return
+	}
+	b.signal()
 	if len(b.card().Answer) > 0 {
 		b.line("- End with the structured answer: \"done\" is true when this phase's work is done, and false otherwise.%s", b.nothingLeft())
 		b.line("  There you may also give \"note\" (text for the next attempt) and \"ask\" (a question that only a person can answer).")
@@ -47,6 +57,16 @@ func (b *brief) answer() {
 		b.line("  can answer); without the work being done, leave \"done\" out.")
 	}
 	b.line("- Where you are told to write to the file that $WFS_RESULT names, answer so instead.")
+}
+
+// signal says what the agent's word counts in this phase, where it counts anything.
+func (b *brief) signal() {
+	switch b.req.Phase.Signal {
+	case workflows.SignalRequired:
+		b.line("- This phase ends when the checks pass and you say, in the same run, that its work is done (\"done\": true).")
+	case workflows.SignalVeto:
+		b.line("- As long as something of this phase's work is left, say so (\"done\": false): you are called again then, even if the checks pass.")
+	}
 }
 
 func (b *brief) nothingLeft() string {
@@ -63,7 +83,11 @@ func (b *brief) goOn(last []Failure) {
 	if why := endedAs(b.req.Conversation.Ended); why != "" {
 		b.line("\n%s What you had done is still there, unless somebody changed it since.", why)
 	}
+	b.reviewed()
 	b.seen(last)
+}
+
+func (b *brief) goOnEnd() {
 	b.stuck()
 	b.notes()
 	b.section("As before", "")
@@ -106,14 +130,18 @@ func (b *brief) history() {
 			}
 			continue
 		}
-		here = append(here, fmt.Sprintf("- %s, attempt %d: %s: %s", c.Phase, c.Attempt, c.Verdict, safetext.Line(c.Summary, maxShown)))
+		here = append(here, fmt.Sprintf("- %s, attempt %d: %s: %s", c.Phase, c.Attempt, c.Verdict, b.inner(safetext.Line(c.Summary, maxShown))))
 	}
 	if len(laps)+len(here) == 0 {
 		return
 	}
 	b.section("What was done before", "Each of these is a commit of the present branch.\n")
 	b.past(laps)
-	b.past(here)
+	if len(here) > 0 {
+		b.open("what became of each attempt")
+		b.past(here)
+		b.close()
+	}
 }
 
 func (b *brief) doneLap(lap int) string {

@@ -28,16 +28,19 @@ const (
 // answer is what a runner says about its run. Nothing of it is evidence.
 type answer struct {
 	done  bool
+	not   bool // it says that the work is not done
 	waits bool
 	until int64 // Unix seconds, 0: it did not say
 	ask   string
 	note  string
 	cost  float64
+	// review is a reviewer's verdict, nil for none.
+	review *session.Review
 }
 
 // resultFile is the JSON of $WFS_RESULT. Unknown fields are let through: a wrapper may keep its own there.
 type resultFile struct {
-	Done      bool            `json:"done"`
+	Done      *bool           `json:"done,omitempty"`
 	Continue  bool            `json:"continue"`             // the work is not done yet; outweighs done
 	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339, or Unix seconds
 	Wait      string          `json:"wait"`                 // "15m", from now
@@ -89,7 +92,8 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return answer{}, err
 	}
-	a := answer{done: f.Done && !f.Continue, ask: clipped(f.Ask), note: clipped(f.Note)}
+	said := f.Done != nil && *f.Done
+	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note)}
 	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
 		a.cost = f.CostUSD
 	}
@@ -149,7 +153,7 @@ func clipped(s string) string {
 
 // conclude tells how a run that ended by itself went.
 func conclude(exit int, a answer) session.RunResult {
-	r := session.RunResult{Exit: exit, Done: a.done, Note: a.note, Ask: a.ask, CostUSD: a.cost}
+	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Review: a.review, Note: a.note, Ask: a.ask, CostUSD: a.cost}
 	switch {
 	case a.ask != "":
 		r.Outcome = session.OutcomeAsk

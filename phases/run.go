@@ -70,6 +70,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	}
 	out := &output{log: log, events: events, progress: progress{report: events.said}}
 	res, err := r.run(ctx, req, brief, out)
+	res = worded(res, req)
 	if err := cleanLeft(filepath.Join(req.RunDir, ResultFile), r.Secrets); err != nil {
 		r.say("the answer of the run could not be kept without secrets: " + reason(err))
 	}
@@ -146,6 +147,9 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 		if a, err := parseResult(text, r.Now); err == nil {
 			said = a.note
 		}
+	}
+	if l := req.Session.LastResult; said == "" && l != nil && l.Agent != "" { // one that answers in another way than by that file
+		said = l.Note
 	}
 	return render(req, last, said)
 }

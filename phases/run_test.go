@@ -126,7 +126,7 @@ func TestCommandOutcomes(t *testing.T) {
 		"wait a while":      {`echo '{"wait": "15m"}' > $WFS_RESULT; exit 75`, session.RunResult{Outcome: session.OutcomeWait, Exit: 75, WaitUntil: noon.Unix() + 900}},
 		"wait without exit": {`echo '{"wait_until": "2030-01-02T13:00:00Z"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeWait, WaitUntil: noon.Unix() + 3600}},
 		"ask":               {`echo '{"ask": "tabs?"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeAsk, Ask: "tabs?"}},
-		"continue":          {`echo '{"done": true, "continue": true}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK}},
+		"continue":          {`echo '{"done": true, "continue": true}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, NotDone: true}},
 		"garbage":           {`echo '{"done": yes' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: invalid character 'y' looking for beginning of value"}},
 		"fifo":              {`mkfifo $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: not a regular file"}},
 		"too large":         {`head -c 70000 /dev/zero > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: file is too large"}},

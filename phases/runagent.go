@@ -66,7 +66,7 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 		return notStarted(out, why), false, nil
 	}
 	if len(card.Answer) > 0 {
-		if err := durable.WriteCache(filepath.Join(req.RunDir, SchemaFile), []byte(answerSchema), 0o600); err != nil {
+		if err := durable.WriteCache(filepath.Join(req.RunDir, SchemaFile), []byte(schemaOf(req)), 0o600); err != nil {
 			return res, false, err
 		}
 	}
@@ -157,7 +157,7 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 	}
 	good := class == agents.OK || class == agents.Denied
 	if good {
-		res.Done = a.done
+		res.Done, res.NotDone, res.Review = a.done, a.not, a.review
 		switch {
 		case a.ask != "":
 			res.Outcome, res.Ask = session.OutcomeAsk, a.ask

@@ -169,7 +169,7 @@ func TestClaims(t *testing.T) {
 		{name: "ask", last: `WFS_RESULT: {"ask": "tabs?"}`, want: answer{ask: "tabs?"}},
 		{name: "words", last: "I am done. done: true"},
 		{name: "broken", last: "WFS_RESULT: {\"done\": yes}"},
-		{name: "the last one counts", last: "WFS_RESULT: {\"done\": true}\nno\nWFS_RESULT: {\"done\": false}"},
+		{name: "the last one counts", last: "WFS_RESULT: {\"done\": true}\nno\nWFS_RESULT: {\"done\": false}", want: answer{not: true}},
 	} {
 		o := agents.Outcome{Last: c.last}
 		if c.structured != "" {
@@ -187,7 +187,7 @@ func TestAnswerSchemaIsTheResultFile(t *testing.T) {
 	if err := json.Unmarshal([]byte(answerSchema), &schema); err != nil || len(schema.Properties) == 0 {
 		t.Fatal(err)
 	}
-	all, _ := json.Marshal(resultFile{})
+	all, _ := json.Marshal(resultFile{Done: new(bool)})
 	for name := range schema.Properties {
 		if !strings.Contains(string(all), `"`+name+`"`) {
 			t.Errorf("a result file has no %q", name)

@@ -69,7 +69,7 @@ func (r *Runner) runScript(ctx context.Context, req session.RunRequest, out *out
 	if res.Note == "" {
 		return res, nil
 	}
-	said, err := json.Marshal(resultFile{Done: res.Done, Note: res.Note}) // for the next brief
+	said, err := json.Marshal(resultFile{Done: &res.Done, Note: res.Note}) // for the next brief
 	if err != nil {
 		return session.RunResult{}, err
 	}
@@ -95,7 +95,7 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	if step.Say != "" {
 		_, _ = fmt.Fprintln(out, step.Say)
 	}
-	a := answer{done: step.Done && !step.Continue, ask: clipped(step.Ask), note: clipped(step.Note)}
+	a := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note)}
 	if step.Wait > 0 {
 		a.wait(step.Wait, r.Now)
 	}

@@ -122,6 +122,7 @@ type AttemptStarted struct {
 	Tree     Tree      `json:"tree"` // what it starts from
 	Runner   string    `json:"runner"`
 	HalfOpen bool      `json:"half_open,omitempty"`
+	Agent    string    `json:"agent,omitempty"` // name of the agent that works in place of the phase's, for half-open
 }
 
 // RunEnded is the runner's observation.
@@ -149,6 +150,7 @@ type Decided struct {
 	NextLap     int       `json:"next_lap"`
 	LapEnded    bool      `json:"lap_ended,omitempty"`
 	Progress    bool      `json:"progress"`
+	Step        Step      `json:"step,omitempty"`         // what kind of progress, "" for none
 	Refuted     bool      `json:"refuted,omitempty"`      // the agent claimed to be done and the facts say otherwise
 	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
 }

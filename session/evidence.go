@@ -68,7 +68,10 @@ const (
 	ClassDocument        Class = "document"    // a document is missing, or lacks what it must hold
 	ClassUnchanged       Class = "unchanged"   // what must change did not
 	ClassApproved        Class = "approved"    // a person said yes, and no gate says no
-	ClassRejected        Class = "rejected"    // a person said no
+	ClassRejected        Class = "rejected"    // a person said no, or a reviewer
+	ClassReviewed        Class = "reviewed"    // a reviewer said yes, and no gate says no
+	ClassUnsigned        Class = "unsigned"    // the gates pass, and the agent did not say that the work is done
+	ClassNoReview        Class = "no_review"   // a reviewer gave no verdict
 )
 
 // InTree stands in GateResult.Where for gates that looked at the tree and ran nothing.
@@ -173,6 +176,9 @@ type RunResult struct {
 	CostUSD   float64 `json:"cost_usd,omitempty"`
 	Survivors []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
 	Rejected  bool    `json:"rejected,omitempty"`  // a person's no; Note says why
+	Approved  bool    `json:"approved,omitempty"`  // a person's yes
+	NotDone   bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
+	Review    *Review `json:"review,omitempty"`    // of a phase that is a review
 
 	// Of agents whose stream is understood.
 	Agent        string `json:"agent,omitempty"` // name of its card

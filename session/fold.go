@@ -84,6 +84,7 @@ func (s *Session) apply(e Event) error {
 		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
 	case Noted:
 		s.Notes = append(slices.Clip(s.Notes), b.Text)
+		s.heardWhileAsked(b)
 		if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve { // yes and no are other words
 			s.Status, s.Waiting, s.Why = StatusPaused, nil, "answered"
 		}
@@ -208,7 +209,7 @@ func (s *Session) closeAttempt(c Checkpoint) {
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
-	if open.Run != nil && open.Run.Done {
+	if open.Run != nil && open.Run.Done && d.Verdict != Blocked { // what nobody could judge is neither true nor refuted
 		s.Claims++
 		if d.Refuted {
 			s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason})
@@ -222,13 +223,17 @@ func (s *Session) closeAttempt(c Checkpoint) {
 		}
 		fingerprint = open.Judgement.Fingerprint()
 	}
+	s.reviewed(open, d)
 	if d.LapEnded {
 		s.LapTree, s.Targets, s.Expected = c.Tree, nil, nil
 	}
-	if d.Next != s.Phase || d.LapEnded {
+	switch {
+	case d.Next != s.Phase || d.LapEnded:
 		s.Visit = Visit{}
-	} else {
-		s.Visit = s.Visit.after(open, d, fingerprint)
+	case open.Runner == "person": // it says nothing about who works there
+		s.Visit.Attempts, s.Visit.Unsigned = s.Visit.Attempts+1, 0
+	default:
+		s.Visit = s.Visit.after(open, d, fingerprint, c.Number)
 	}
 	s.Phase, s.Lap = d.Next, d.NextLap
 	if s.Phase == workflows.Done {
@@ -236,33 +241,10 @@ func (s *Session) closeAttempt(c Checkpoint) {
 	}
 }
 
-func (v Visit) after(open *Open, d *Decided, fingerprint string) Visit {
-	v.Attempts++
-	v.NoProgress++
-	if d.Progress {
-		v.NoProgress = 0
-	}
-	if fingerprint != "" && fingerprint == v.Fingerprint {
-		v.SameFailure++
-	} else {
-		v.SameFailure = 1
-	}
-	v.Fingerprint = fingerprint
-	if fingerprint != "" && !slices.Contains(v.Seen, fingerprint) {
-		v.Seen = append(slices.Clip(v.Seen), fingerprint)
-	}
-	if j := open.Judgement; j != nil {
-		if !slices.Contains(v.Trees, j.Tree) {
-			v.Trees = append(slices.Clip(v.Trees), j.Tree)
-		}
-		v.Best = max(v.Best, j.Passing())
-	}
-	return v
-}
-
 // agreed folds a yes to "nothing is left": the end of this item, or of the work.
 func (s *Session) agreed() {
 	s.Waiting, s.Why, s.Visit, s.Targets, s.Expected = nil, "", Visit{}, nil, nil
+	s.Rounds, s.Review = nil, nil
 	if c := s.At(s.Current); c != nil {
 		s.LapTree = c.Tree
 	}
@@ -275,7 +257,10 @@ func (s *Session) agreed() {
 
 // phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
 func (s *Session) phaseMoved(b PhaseMoved) {
-	s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, Visit{}, 0
+	s.Waiting, s.Blocked, s.Visit, s.Failed, s.Rounds = nil, nil, Visit{}, 0, nil
+	if b.Skip {
+		s.Review = nil
+	}
 	if b.NewLap {
 		s.Targets, s.Expected = nil, nil
 		if c := s.At(s.Current); c != nil {
@@ -308,6 +293,7 @@ func (s *Session) moved(b Moved) error {
 		s.Current, s.Phase, s.Lap = c.Number, c.Next, c.NextLap
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
+		s.Rounds, s.Review = nil, nil
 		s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
 		if s.Phase == workflows.Done {
 			s.Status, s.Why = StatusCompleted, ""

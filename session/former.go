@@ -52,6 +52,9 @@ type FormerStand struct {
 	LapTree       Tree           `json:"lap_tree"`
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
 
+	Rounds map[PhaseName]int `json:"rounds,omitempty"`
+	Review *Review           `json:"review,omitempty"`
+
 	Last      *Decided     `json:"last,omitempty"`
 	LastGates []GateResult `json:"last_gates,omitempty"`
 	LastRun   string       `json:"last_run,omitempty"`
@@ -130,6 +133,7 @@ func (s *Session) bringBack(f Former) {
 		s.Phase, s.Lap, s.Visit, s.Failed = b.Phase, b.Lap, b.Visit, b.Failed
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
 		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
+		s.Rounds, s.Review = b.Rounds, b.Review
 	}
 }
 
@@ -142,7 +146,7 @@ func planOf(s *Session) FormerPlan {
 func standOf(s *Session) FormerStand {
 	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
 		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected,
-		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
+		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
 }
 
 // same compares values as files have them: one that was read back from JSON has no empty lists.

@@ -35,6 +35,9 @@ type Session struct {
 
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
 
+	Rounds map[PhaseName]int `json:"rounds,omitempty"` // how often reviewers have sent the work back since somebody approved
+	Review *Review           `json:"review,omitempty"` // the newest of those, until it is answered
+
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
@@ -76,20 +79,6 @@ type Open struct {
 	Judgement *Judgement `json:"judgement,omitempty"`
 	Decided   *Decided   `json:"decided,omitempty"`
 	Found     bool       `json:"found,omitempty"` // what its run used up is counted, although nobody saw its end
-}
-
-// Visit is what the breaker and the guards need, since the phase was entered or, for the breaker, was reset.
-type Visit struct {
-	Attempts    int      `json:"attempts"`
-	NoProgress  int      `json:"no_progress"`  // in a row
-	SameFailure int      `json:"same_failure"` // in a row, the newest fingerprint
-	Fingerprint string   `json:"fingerprint,omitempty"`
-	Seen        []string `json:"seen,omitempty"`  // fingerprints of this visit
-	Trees       []Tree   `json:"trees,omitempty"` // trees of this visit, to notice going in circles
-	Best        int      `json:"best"`            // most targets that passed at once
-	Tree        Tree     `json:"tree,omitempty"`  // what the phase was entered with, for its guards
-	// Conversation is what the next attempt at this visit may go on with.
-	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
 // Checkpoint is one entry of a session's history.

@@ -18,7 +18,7 @@ func Worded(b Body, f func(string) string) Body {
 		b.Gates = wordedGates(b.Gates, f)
 		return b
 	case RunEnded:
-		b.Note, b.Ask, b.Message = f(b.Note), f(b.Ask), f(b.Message)
+		b.Note, b.Ask, b.Message, b.Review = f(b.Note), f(b.Ask), f(b.Message), b.Review.worded(f)
 		return b
 	case Judged:
 		b.Reason, b.Gates = f(b.Reason), wordedGates(b.Gates, f)

@@ -136,6 +136,20 @@ func (a Agent) withDefaults() Agent {
 	return a
 }
 
+type namedAgent struct {
+	name  string
+	phase PhaseName
+}
+
+// agentNames are the agents that phases name.
+func agentNames(phases []Phase) []namedAgent {
+	var all []namedAgent
+	for _, ph := range phases {
+		all = append(all, namedAgent{ph.Run.Name, ph.Name}, namedAgent{ph.HalfOpen, ph.Name})
+	}
+	return all
+}
+
 // resolveAgents fills in the agents that phases name: those of the configuration, the session's own if it is of that
 // name, or a card as it is.
 func resolveAgents(p *Plan, c *Config) []Finding {
@@ -144,8 +158,8 @@ func resolveAgents(p *Plan, c *Config) []Finding {
 		cards = BuiltinCards()
 	}
 	var unknown grouped
-	for _, ph := range p.Workflow.Phases {
-		name := ph.Run.Name
+	for _, named := range agentNames(p.Workflow.Phases) {
+		name := named.name
 		if _, done := p.Agents[name]; name == "" || done {
 			continue
 		}
@@ -157,7 +171,7 @@ func resolveAgents(p *Plan, c *Config) []Finding {
 		case cards[name] != nil:
 			a = Agent{Use: name, Card: cards[name]}
 		default:
-			unknown.add(name, ph.Name)
+			unknown.add(name, named.phase)
 			continue
 		}
 		if p.Agents == nil {

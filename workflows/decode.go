@@ -172,6 +172,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 	}
 	p.Guards = r.guards(f["guards"], what+"guards")
 	p.Limits = r.limits(f["limits"], what+"limits")
+	r.judging(&p, f, what)
 
 	p.On[Fail] = p.Name
 	on := r.need(f, n, what, "on", "{pass: another phase, next-lap or done}")

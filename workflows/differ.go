@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -134,6 +135,9 @@ func (d *differences) phase(name string, a, b Phase) {
 		d.value(name+": on "+string(v), a.On[v], b.On[v])
 	}
 	d.value(name+": limits", a.Limits.text(), b.Limits.text())
+	d.value(name+": signal", cmp.Or(a.Signal, SignalAuto), cmp.Or(b.Signal, SignalAuto))
+	d.value(name+": half-open", a.HalfOpen, b.HalfOpen)
+	d.value(name+": review", a.Review.text(), b.Review.text())
 }
 
 func (d *differences) gates(a, b map[string]Gate) {
@@ -225,6 +229,13 @@ func (l *Laps) text() string {
 		return ""
 	}
 	return fmt.Sprintf("at most %d, %s agrees", l.Max, l.Agree)
+}
+
+func (r *Review) text() string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("by %s, at most %d rounds", r.By, r.Rounds)
 }
 
 func (l Limits) text() string {

@@ -54,6 +54,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 		findings = append(findings, missingGate(m, c))
 	}
 	findings = append(findings, checkPlan(p)...)
+	findings = append(findings, checkReviewers(p)...)
 	if len(findings) > 0 {
 		return nil, findings
 	}

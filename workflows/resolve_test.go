@@ -21,6 +21,7 @@ func goConfig() *Config {
 		Version: 1,
 		Agent:   Agent{Command: Command{Shell: "claude -p"}, Idle: time.Minute, Timeout: time.Hour},
 		Env:     []string{"B", "A"},
+		Agents: map[string]Agent{"reviewer": {Command: Command{Shell: "codex exec"}}},
 		Gates: map[string]Gate{
 			"tests": {Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest, Where: InPlace, Timeout: time.Minute},
 			"other": {Name: "other", Run: Command{Shell: "true"}, Format: FormatExit, Where: InPlace, Timeout: time.Minute},
@@ -30,7 +31,7 @@ func goConfig() *Config {
 
 func TestBuiltins(t *testing.T) {
 	t.Parallel()
-	if got := BuiltinNames(); !reflect.DeepEqual(got, []string{"plan", "tdd"}) {
+	if got := BuiltinNames(); !reflect.DeepEqual(got, []string{"plan", "reviewed", "tdd"}) {
 		t.Errorf("names: %v", got)
 	}
 	for _, name := range BuiltinNames() {

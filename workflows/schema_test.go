@@ -60,6 +60,8 @@ phases:
     guards: {only: ["a/**"], except: ["*_test.go"]}
     on: {pass: NEXT, fail: WORK}
     limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}
+    signal: required
+    half-open: {agent: other}
   NEXT:
     run: {command: gofmt -w .}
     gates:
@@ -67,6 +69,7 @@ phases:
     on: {pass: LAST}
   LAST:
     run: {agent: reviewer}
+    review: {by: anyone, rounds: 5}
     gates:
       - {use: tests}
       - {name: plan, document: plan.md, needs: [tasks]}

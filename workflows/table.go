@@ -224,6 +224,10 @@ var phaseObject = &object{
 		{name: "guards", about: "Which paths may change while the work is in this phase.", value: isA(guardsObject)},
 		{name: "on", about: "Where each verdict leads.", value: isA(onObject), required: true},
 		{name: "limits", about: "When the breaker stops the work.", value: isA(limitsObject)},
+		{name: "signal", about: "What the agent's own word counts beside the gates. auto: nothing. veto: what it says is not done is not done. required: it must say that it is done.",
+			value: word(SignalAuto, SignalVeto, SignalRequired), fallback: string(SignalAuto)},
+		{name: "half-open", about: "What is changed in the last attempt before the breaker opens.", value: isA(halfOpenObject)},
+		{name: "review", about: "The phase is a review: its agent approves or rejects the work, and changes nothing.", value: isA(reviewObject)},
 	},
 }
 

@@ -73,6 +73,11 @@ type Phase struct {
 	Guards Guards                `json:"guards"`
 	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both always present after Check
 	Limits Limits                `json:"limits"`
+	// Signal says what an agent's own word counts beside the gates; "" is SignalAuto.
+	Signal Signal `json:"signal,omitempty"`
+	// HalfOpen names the agent that makes the last try before the breaker opens; "" is whoever works here.
+	HalfOpen string  `json:"half_open,omitempty"`
+	Review   *Review `json:"review,omitempty"` // the phase is a review
 }
 
 // Run says who works in a phase. Exactly one kind: the session's agent, a person, a command of the workflow's own.

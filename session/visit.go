@@ -1,0 +1,177 @@
+package session
+
+import "slices"
+
+// Visit is what the breaker and the guards need, since the phase was entered or, for the breaker, was reset.
+type Visit struct {
+	Attempts    int      `json:"attempts"`
+	NoProgress  int      `json:"no_progress"`  // in a row
+	SameFailure int      `json:"same_failure"` // in a row, the newest fingerprint
+	Fingerprint string   `json:"fingerprint,omitempty"`
+	Seen        []string `json:"seen,omitempty"`  // fingerprints of this visit
+	Trees       []Tree   `json:"trees,omitempty"` // trees of this visit, to notice going in circles
+	Best        int      `json:"best"`            // most targets that passed at once
+	Tree        Tree     `json:"tree,omitempty"`  // what the phase was entered with, for its guards
+
+	High     Reached  `json:"high,omitzero"`      // the most of each at this visit
+	Stale    int      `json:"stale,omitempty"`    // attempts in a row that did not get further than that
+	Circles  int      `json:"circles,omitempty"`  // attempts since then that left files which an earlier one had left
+	Idle     int      `json:"idle,omitempty"`     // attempts in a row that changed nothing
+	Denied   int      `json:"denied,omitempty"`   // of those in a row, the newest ones that were refused what they asked to do
+	Looked   int      `json:"looked,omitempty"`   // attempts that were excused for only looking around
+	Unsigned int      `json:"unsigned,omitempty"` // attempts in a row that passed all gates and lacked their agent's word
+	Failing  []TestID `json:"failing,omitempty"`  // tests that failed at this visit, at most maxFailing
+	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
+	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
+	// Conversation is what the next attempt at this visit may go on with.
+	Conversation *Conversation `json:"conversation,omitempty"`
+}
+
+// maxFailing bounds Visit.Failing.
+const maxFailing = 4 * MaxNamed
+
+// Step is how an attempt that did not pass came closer.
+type Step string
+
+const (
+	StepAhead    Step = "ahead"    // it got further than any attempt at this visit
+	StepMoved    Step = "moved"    // it fails on a tree and in a way that are new here, and breaks nothing more
+	StepLooked   Step = "looked"   // it only looked around, as it may once
+	StepUnsigned Step = "unsigned" // its gates pass, and its agent's word is missing
+)
+
+// Reached is how far an attempt got. Counts go up only as long as nothing of what counts is lost: they are of one tree.
+type Reached struct {
+	Ran     bool `json:"ran,omitempty"`     // its tests could be built and run
+	Targets int  `json:"targets,omitempty"` // of the lap that pass
+	Gates   int  `json:"gates,omitempty"`   // that pass
+	Tests   int  `json:"tests,omitempty"`   // that pass, where the lap has no targets and no gate expects red
+}
+
+// Reached is how far the judged attempt got.
+func (j *Judgement) Reached() Reached {
+	r := Reached{Targets: j.Passing()}
+	for _, g := range j.Gates {
+		if g.Verdict == Pass {
+			r.Gates++
+		}
+	}
+	switch j.Class {
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassGateChangedTree:
+	default:
+		r.Ran = true
+	}
+	if g := j.Tests(); g != nil && g.Expect != "red" && g.Passing == 0 && g.Class != ClassTargetFailing && g.Class != ClassTargetMissing {
+		r.Tests = g.Counts.Passed
+	}
+	return r
+}
+
+// Beyond reports whether r is more than has been reached, in anything.
+func (r Reached) Beyond(most Reached) bool {
+	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests
+}
+
+// less orders what was reached by what counts most.
+func (r Reached) less(other Reached) bool {
+	if r.Ran != other.Ran {
+		return other.Ran
+	}
+	for _, c := range [][2]int{{r.Targets, other.Targets}, {r.Gates, other.Gates}, {r.Tests, other.Tests}} {
+		if c[0] != c[1] {
+			return c[0] < c[1]
+		}
+	}
+	return false
+}
+
+func (r Reached) most(other Reached) Reached {
+	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates), Tests: max(r.Tests, other.Tests)}
+}
+
+// Failing are the tests that gates hold against the attempt. all is false when there may be more than are named.
+func (j *Judgement) Failing() (ids []TestID, all bool) {
+	all = true
+	for _, g := range j.Gates {
+		ids = append(ids, g.Failing...)
+		all = all && len(g.Failing) < MaxNamed
+	}
+	return ids, all
+}
+
+// Known reports whether an attempt at this visit has left a tree before, or the visit began with it.
+func (v *Visit) Known(t Tree) bool { return t == v.Tree || slices.Contains(v.Trees, t) }
+
+// after is the visit after one more attempt at it, which became the checkpoint of that number.
+func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int) Visit {
+	v.Attempts++
+	if d.Step == StepLooked {
+		v.Looked++
+	} else {
+		v = v.counted(d, fingerprint)
+	}
+	v.Fingerprint = fingerprint
+	if fingerprint != "" && !slices.Contains(v.Seen, fingerprint) {
+		v.Seen = append(slices.Clip(v.Seen), fingerprint)
+	}
+	j := open.Judgement
+	if j == nil {
+		return v
+	}
+	unchanged := j.Tree == open.Tree
+	switch {
+	case d.Step == StepAhead, d.Step == StepUnsigned:
+		v.Circles = 0
+	case !unchanged && v.Known(j.Tree):
+		v.Circles++
+	}
+	v.Idle++
+	if !unchanged {
+		v.Idle = 0
+	}
+	if unchanged && open.Run != nil && open.Run.Denials > 0 {
+		v.Denied++
+	} else {
+		v.Denied = 0
+	}
+	if !slices.Contains(v.Trees, j.Tree) {
+		v.Trees = append(slices.Clip(v.Trees), j.Tree)
+	}
+	v.Best = max(v.Best, j.Passing())
+	r := j.Reached()
+	if v.High = v.High.most(r); v.BestAt == 0 || v.BestHas.less(r) {
+		v.BestAt, v.BestHas = checkpoint, r
+	}
+	ids, _ := j.Failing()
+	for _, id := range ids {
+		if len(v.Failing) < maxFailing && !slices.Contains(v.Failing, id) {
+			v.Failing = append(slices.Clip(v.Failing), id)
+		}
+	}
+	return v
+}
+
+// counted takes an attempt into what is counted in a row.
+func (v Visit) counted(d *Decided, fingerprint string) Visit {
+	v.NoProgress++
+	if d.Progress {
+		v.NoProgress = 0
+	}
+	switch {
+	case d.Step == StepAhead, d.Step == StepUnsigned:
+		v.Stale = 0
+	case d.Step == "" && d.Progress: // of an older wfs, which did not say what kind
+	default:
+		v.Stale++
+	}
+	v.Unsigned++
+	if d.Step != StepUnsigned {
+		v.Unsigned = 0
+	}
+	if fingerprint != "" && fingerprint == v.Fingerprint && d.Step != StepAhead {
+		v.SameFailure++
+	} else {
+		v.SameFailure = 1
+	}
+	return v
+}
