@@ -385,6 +385,9 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 	repo := w.app.repo
 	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
 	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Show: repo.Show, Changes: repo.Changes,
+		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
+			return w.app.cleanTree(ctx, plan, tree)
+		},
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

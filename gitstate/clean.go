@@ -25,6 +25,13 @@ import (
 // The index that says what was written lies in this work tree's own directory, out of the way of what runs there. It is
 // written last: killed in the middle, the next call begins where it was. The caller holds the work tree's lock.
 func (r *Repo) Materialise(ctx context.Context, dir string, tree session.Tree, keep func(rel string) bool) error {
+	return r.materialiseWith(ctx, dir, tree, func(_, _ map[string]bool) func(string) bool { return keep })
+}
+
+// keeps says what is kept beside a tree's files and the directories that they are in.
+type keeps func(files, dirs map[string]bool) func(rel string) bool
+
+func (r *Repo) materialiseWith(ctx context.Context, dir string, tree session.Tree, keep keeps) error {
 	root, err := filepath.EvalSymlinks(r.root)
 	if err != nil {
 		return err
@@ -70,16 +77,16 @@ func (m *materialiser) git(ctx context.Context, args ...string) ([]byte, error) 
 	return in.git(ctx, o, append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...)...)
 }
 
-func (m *materialiser) write(ctx context.Context, tree session.Tree, keep func(string) bool) error {
+func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps) error {
 	if err := m.prepare(); err != nil {
-		return err
-	}
-	if err := m.tidy(ctx, keep); err != nil {
 		return err
 	}
 	// Files that differ from the index by their stat data, or by content where those cannot tell, are written anew even
 	// if the tree has not changed there; so are files that the tree had before.
 	if _, err := m.git(ctx, "read-tree", "--reset", "-u", string(tree)); err != nil {
+		return err
+	}
+	if err := m.tidy(ctx, keep); err != nil {
 		return err
 	}
 	if !m.fresh {
@@ -149,11 +156,12 @@ func (m *materialiser) names(ctx context.Context) (files, dirs map[string]bool, 
 }
 
 // tidy removes what is neither in the index nor kept. Links are not followed.
-func (m *materialiser) tidy(ctx context.Context, keep func(string) bool) error {
+func (m *materialiser) tidy(ctx context.Context, ask keeps) error {
 	files, dirs, err := m.names(ctx)
 	if err != nil {
 		return err
 	}
+	keep := ask(files, dirs)
 	var walk func(rel string) error
 	walk = func(rel string) error {
 		entries, err := os.ReadDir(filepath.Join(m.dir, filepath.FromSlash(rel)))
@@ -167,12 +175,12 @@ func (m *materialiser) tidy(ctx context.Context, keep func(string) bool) error {
 		for _, e := range entries {
 			name := strings.TrimPrefix(rel+"/"+e.Name(), "/")
 			switch {
-			case keep != nil && keep(name):
-			case files[name] && !e.IsDir():
+			case files[name] && (!e.IsDir() || dirs[name]): // or a submodule's, which is empty
 			case dirs[name] && e.IsDir():
 				if err := walk(name); err != nil {
 					return err
 				}
+			case keep != nil && keep(name):
 			default:
 				if err := removeAll(filepath.Join(m.dir, filepath.FromSlash(name))); err != nil {
 					return err

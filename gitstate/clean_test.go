@@ -269,3 +269,139 @@ func TestOverlay(t *testing.T) {
 		}
 	}
 }
+
+// TestCleanTree brings dependencies to a clean tree: nothing in it leads back to the work tree, or that is told.
+func TestCleanTree(t *testing.T) {
+	r := newRepo(t)
+	ctx := context.Background()
+	dir := filepath.Join(r.home, "clean", "repo")
+	r.write(".gitignore", "node_modules/\n.venv/\n.env\ndata/\ntarget/\n")
+	r.write("packages/a/index.js", "live\n")
+	r.write("src/calc/__init__.py", "live\n")
+	r.write("Cargo.toml", "")
+	tree := r.snap()
+	site := ".venv/lib/python3.11/site-packages/"
+	for name, text := range map[string]string{
+		"node_modules/left/index.js":         "third party\n",
+		"node_modules/.cache/x":              "a tool's own\n",
+		"packages/a/node_modules/m/x":        "nested\n",
+		".venv/pyvenv.cfg":                   "home = /usr/bin\ncommand = python3 -m venv " + r.root + "/.venv\n",
+		".venv/bin/pytest":                   "#!" + r.root + "/.venv/bin/python\nprint()\n",
+		site + "calc.pth":                    r.root + "/src\n",
+		site + "__editable___calc_finder.py": "MAPPING = {'calc': '" + r.root + "/src/calc'}\n",
+		site + "lib/mod.py":                  "# " + r.root + " in a comment is no matter\n",
+		".env":                               "KEY=1\n",
+		"data/deep/d.bin":                    "data\n",
+		"other-ignored/x":                    "not asked for\n",
+		"target/debug/x":                     "of the work tree's own builds\n",
+	} {
+		r.write(name, text)
+	}
+	link := func(to, name string) {
+		t.Helper()
+		file := filepath.Join(r.root, name)
+		if err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Dir(file), 0o755), os.Symlink(to, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("../packages/a", "node_modules/a")
+	link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute")
+	link("/usr/bin/env", ".venv/bin/python")
+	clean := func() session.CleanTree {
+		t.Helper()
+		c, err := r.CleanTree(ctx, dir, tree, []string{".env", "data/**"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := clean()
+	if c.LeadsBack != nil {
+		t.Errorf("leads back: %+v", c.LeadsBack)
+	}
+	want := r.treeFiles(tree)
+	for name, text := range map[string]string{
+		"node_modules/left/index.js": "third party\n", "packages/a/node_modules/m/x": "nested\n",
+		"node_modules/a": "-> ../packages/a", "node_modules/absolute": "-> " + dir + "/packages/a", ".venv/bin/python": "-> /usr/bin/env",
+		".venv/pyvenv.cfg":                   "home = /usr/bin\ncommand = python3 -m venv " + dir + "/.venv\n",
+		".venv/bin/pytest":                   "#!" + dir + "/.venv/bin/python\nprint()\n",
+		site + "calc.pth":                    dir + "/src\n",
+		site + "__editable___calc_finder.py": "MAPPING = {'calc': '" + dir + "/src/calc'}\n",
+		site + "lib/mod.py":                  "# " + r.root + " in a comment is no matter\n",
+		".env":                               "KEY=1\n", "data/deep/d.bin": "data\n",
+	} {
+		want[name] = text
+	}
+	sameFiles(t, under(t, dir), want)
+
+	// The same again, and what gates left in dependencies is gone, but for builds.
+	for name, text := range map[string]string{"node_modules/new/x": "x", "target/debug/made": "x", "data/more": "x"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := clean()
+	want["target/debug/made"] = "x"
+	sameFiles(t, under(t, dir), want)
+	if again.Digest == "" || again.Digest != c.Digest {
+		t.Errorf("nothing changed, and the digest went from %s to %s", c.Digest, again.Digest)
+	}
+	r.write("node_modules/left/index.js", "3rd party..\n")
+	if now := clean(); now.Digest == c.Digest {
+		t.Error("a dependency changed, and the digest did not")
+	}
+
+	// What cannot be led inside is told.
+	other := filepath.Join(r.home, "other")
+	r.run("worktree", "add", "-q", "--detach", other)
+	for name, lead := range map[string]func(){
+		"node_modules/a":  func() { link(other, "node_modules/a") },
+		site + "calc.pth": func() { r.write(site+"calc.pth", other+"\n") },
+		site + "__editable___calc_finder.py": func() {
+			r.write(site+"__editable___calc_finder.py", "MAPPING = {'calc': '"+other+"/calc'}\n")
+		},
+	} {
+		lead()
+		if c := clean(); c.LeadsBack == nil || c.LeadsBack.Path != name {
+			t.Errorf("%s: %+v", name, c.LeadsBack)
+		}
+		link("../packages/a", "node_modules/a")
+		r.write(site+"calc.pth", r.root+"/src\n")
+		r.write(site+"__editable___calc_finder.py", "")
+	}
+	// So is a copy of the project's own package elsewhere; another project's is not.
+	elsewhere := filepath.Join(r.home, "old-clone", "src")
+	if err := os.MkdirAll(filepath.Join(elsewhere, "calc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.write(site+"calc.pth", elsewhere+"\n")
+	if c := clean(); c.LeadsBack == nil || c.LeadsBack.To != elsewhere {
+		t.Errorf("a copy elsewhere: %+v", c.LeadsBack)
+	}
+	if err := os.Rename(filepath.Join(elsewhere, "calc"), filepath.Join(elsewhere, "unrelated")); err != nil {
+		t.Fatal(err)
+	}
+	if c := clean(); c.LeadsBack != nil {
+		t.Errorf("another project: %+v", c.LeadsBack)
+	}
+}
+
+// TestCleanOutside has an editable install in a Python that lies elsewhere.
+func TestCleanOutside(t *testing.T) {
+	r := newRepo(t)
+	r.write("src/calc/__init__.py", "")
+	tree := r.snap()
+	venv := filepath.Join(r.home, "venvs", "calc-x")
+	site := filepath.Join(venv, "lib", "python3.12", "site-packages")
+	if err := errors.Join(os.MkdirAll(site, 0o755), os.WriteFile(filepath.Join(site, "calc.pth"), []byte(filepath.Join(r.root, "src")+"\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(r.home, "clean", "repo")
+	c, err := r.CleanTree(context.Background(), dir, tree, nil, []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{filepath.Join(dir, "src")}; !slices.Equal(c.Python, want) {
+		t.Errorf("PYTHONPATH gets %v, want %v", c.Python, want)
+	}
+}

@@ -59,11 +59,14 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	} else {
 		j.say("gate " + g.Name + " …")
 	}
+	j.judged = *tree
 	run, err := j.runGate(ctx, g, runDir, again)
 	if err != nil {
 		return nil, err
 	}
 	switch {
+	case run.leads != nil:
+		return nil, run.cannot("cannot judge: " + leadsBack(run.leads, g.Name).reason)
 	case run.ended == proc.Timeout:
 		return nil, run.cannot(fmt.Sprintf("did not end within %s; set a longer timeout", g.Timeout))
 	case run.ended == proc.NotStarted:

@@ -41,6 +41,7 @@ type gateRun struct {
 	started string // why it could not be started
 	report  *report
 	printed []string
+	leads   *session.LeadsBack // it was not run: it would have judged other files
 }
 
 // ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
@@ -48,11 +49,11 @@ func (g *gateRun) ran() bool {
 	return g.ended == proc.Exited && g.exit != exitNotExecutable && g.exit != exitNotFound
 }
 
-// runGate runs a gate in the work tree. With again, results that a runner has cached do not count. An error means that
+// runGate runs a gate where it says, in the work tree or in a clean one. With again, results that a runner has cached do not count. An error means that
 // the gate could not be watched, or that ctx ended it.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
-	if g.Where != "" && g.Where != workflows.InPlace {
-		return nil, fmt.Errorf("gate %s: where: %s is not built yet", g.Name, g.Where)
+	if g.Where == workflows.Clean && j.clean == nil {
+		return j.runClean(ctx, g, runDir, again)
 	}
 	argv := g.Run.Argv
 	if g.Run.Shell != "" {

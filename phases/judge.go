@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,11 @@ type Judge struct {
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
 	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
+	// Clean makes the clean tree of a tree. nil: there is no place for one.
+	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
+
+	judged session.Tree       // what gates in a clean tree run on
+	clean  *session.CleanTree // where this judge is, nil in the work tree
 }
 
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
@@ -51,6 +57,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			results[g.Name] = j.look(g, r)
 			continue
 		}
+		j.judged = out.Tree
 		res, run, err := j.judgeGate(ctx, g, r, files)
 		if err != nil {
 			return session.Judgement{}, err
@@ -189,6 +196,8 @@ func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.Tes
 func (g *gateRun) judge(l *lap) finding {
 	could := finding{verdict: session.Blocked, class: session.ClassInfraError}
 	switch {
+	case g.leads != nil: // it did not on the base, so that the attempt is the likelier cause
+		return leadsBack(g.leads, g.gate.Name)
 	case g.ended == proc.Timeout:
 		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
 		return finding{verdict: session.Fail, class: session.ClassTimeout, failing: []session.TestID{gateID(g.gate.Name)},
@@ -230,7 +239,7 @@ func (g *gateRun) byExit(l *lap) finding {
 
 // result is a finding as the session keeps it.
 func (g *gateRun) result(f finding) session.GateResult {
-	r := session.GateResult{Gate: g.gate.Name, Where: string(workflows.InPlace), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
+	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
 		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: count(g.report.tests, g.gate.Name), Failing: named(f.failing),
 		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
 	if f.verdict != session.Pass {

@@ -67,6 +67,7 @@ const (
 	ClassTimeout         Class = "timeout"     // the gate did not end: could not judge
 	ClassDocument        Class = "document"    // a document is missing, or lacks what it must hold
 	ClassUnchanged       Class = "unchanged"   // what must change did not
+	ClassLeadsBack       Class = "leads_back"  // a module of the project would be found outside of the clean tree
 	ClassApproved        Class = "approved"    // a person said yes, and no gate says no
 	ClassRejected        Class = "rejected"    // a person said no, or a reviewer
 	ClassReviewed        Class = "reviewed"    // a reviewer said yes, and no gate says no

@@ -113,7 +113,6 @@ c.yaml:6: worktree: link ".GIT" is git's own`},
 		{"several at once", "{run: make test}", "{ruin: make test, timeout: 5, where: clean}",
 			`c.yaml:4: gate tests: unknown key "ruin" (did you mean "run"?)
 c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."
-c.yaml:4: gate tests: where: clean is not built yet | use where: in-place
 c.yaml:4: gate tests: timeout needs a unit: 5s or 5m?`},
 	}.check(t, "version: 1\nworkflow: tdd\ngates:\n  tests: {run: make test}\n", func(text string) []Finding {
 		c, findings := ParseConfig("c.yaml", []byte(text))

@@ -276,6 +276,12 @@ func (r *reader) config(root *node) *Config {
 	} else {
 		c.AutoSave = r.duration(n, "auto-save", 0)
 	}
+	c.CleanProof = CleanProof(r.word(f["clean-proof"], "clean-proof", string(CleanProofOn), string(CleanProofOff)))
+	for _, item := range r.items(f["clean-provide"], "clean-provide", "patterns") {
+		if g := r.glob(item, "clean-provide", copyProblem); g != "" {
+			c.CleanProvide = append(c.CleanProvide, strings.TrimSuffix(g, "/"))
+		}
+	}
 	if n := f["gates"]; n != nil && n.kind != mapping {
 		r.wrong(n, "gates", "a mapping of names to gates")
 	} else if n != nil {

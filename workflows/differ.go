@@ -18,6 +18,8 @@ func Differences(a, b *Plan) []string {
 	d.agent("agent", a.Agent, b.Agent)
 	d.agents(a.Agents, b.Agents)
 	d.lists("env", a.Env, b.Env)
+	d.value("clean-proof", onOff(a.Unproven), onOff(b.Unproven))
+	d.lists("clean-provide", a.Provide, b.Provide)
 	d.value("budget", a.Budget.text(), b.Budget.text())
 	d.phases(a.Workflow.Phases, b.Workflow.Phases)
 	d.gates(gatesOf(a), gatesOf(b))
@@ -36,6 +38,13 @@ func (d *differences) value(what string, a, b any) {
 	if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
 		d.say(what, orNone(x)+" → "+orNone(y))
 	}
+}
+
+func onOff(unproven bool) CleanProof {
+	if unproven {
+		return CleanProofOff
+	}
+	return CleanProofOn
 }
 
 func orNone(s string) string {

@@ -108,12 +108,12 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 	if f["where"] != nil {
 		g.Where = Where(r.word(f["where"], what+": where", string(InPlace), string(Clean)))
 	}
-	if g.Where == Clean {
-		r.fail(f["where"].line, "%s: where: %s is not built yet", what, Clean)
-		r.hint("use where: %s", InPlace)
-	}
 	g.Timeout = r.duration(f["timeout"], what+": timeout", DefaultGateTimeout)
 	g.MayChangeTree = r.truth(f["may-change-tree"], what+": may-change-tree")
+	if g.MayChangeTree && g.Where == Clean {
+		r.fail(f["may-change-tree"].line, "%s: what it changes in a clean tree is thrown away", what)
+		r.hint("use where: %s", InPlace)
+	}
 	return g
 }
 

@@ -18,6 +18,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	p := &Plan{Workflow: *w, Agent: resolveAgent(c.Agent, agent), Baseline: []Gate{}}
 	p.Env = slices.Compact(slices.Sorted(slices.Values(c.Env)))
 	p.Budget = c.Budget
+	p.Unproven, p.Provide = c.CleanProof == CleanProofOff, slices.Clone(c.CleanProvide)
 	if w.Laps != nil {
 		laps := *w.Laps
 		if c.Agree != "" {
@@ -158,13 +159,13 @@ func checkPlan(p *Plan) []Finding {
 	return findings
 }
 
-// baseline returns the gates that run in the work tree, each once and without what is expected of it.
+// baseline returns the gates that run, each once and without what is expected of it.
 func baseline(phases []Phase) []Gate {
 	var gates []Gate
 	seen := map[string]bool{}
 	for _, ph := range phases {
 		for _, g := range ph.Gates {
-			if g.Where != InPlace || !g.Runs() || seen[g.Name] {
+			if !g.Runs() || seen[g.Name] {
 				continue // gates of one name are one gate: checkGateNames
 			}
 			seen[g.Name] = true

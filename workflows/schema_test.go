@@ -32,8 +32,10 @@ on-event: notify-send wfs "$WFS_SUMMARY"
 max-file-size: 25MB
 max-new-files: 5000
 auto-save: 1m
+clean-proof: on
+clean-provide: [.env.test, "data/**"]
 gates:
-  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: in-place, may-change-tree: true}
+  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, may-change-tree: false}
 budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}
 limits: {calls-per-hour: 60}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}

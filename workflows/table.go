@@ -130,6 +130,10 @@ var configObject = &object{
 			value: number(1, maxNewFiles), fallback: "1000"},
 		{name: "auto-save", about: "How often the files are saved while somebody works in a session, or off.",
 			value: shape{kind: anyOf, either: []shape{word(AutoSaveOff), {kind: aDuration}}}, fallback: shortDuration(DefaultAutoSave)},
+		{name: "clean-proof", about: "Whether finished work must also pass in a clean tree: the checkpoint's files and the dependencies, and nothing else.",
+			value: word(CleanProofOn, CleanProofOff), fallback: string(CleanProofOn)},
+		{name: "clean-provide", about: "Patterns of untracked and ignored files that clean trees get besides the usual dependencies, from the top: .env.test, data/*.bin.",
+			value: listOf(shape{kind: aPattern})},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
 		{name: "budget", about: "What work may cost.", value: isA(budgetObject)},
 		{name: "limits", about: "How fast work may go.", value: isA(callsObject)},
@@ -182,7 +186,7 @@ var definitionKeys = []key{
 		value: shape{kind: aPattern}},
 	{name: "timeout", about: "After this long the gate is stopped.", value: shape{kind: aDuration},
 		fallback: shortDuration(DefaultGateTimeout)},
-	{name: "where", about: "Where it runs. Only in-place is built.", value: word(InPlace), fallback: string(InPlace)},
+	{name: "where", about: "Where it runs: in the work tree, or in a directory that holds the checkpoint's tree and the dependencies, and nothing else.", value: word(InPlace, Clean), fallback: string(InPlace)},
 	{name: "may-change-tree", about: "Whether the gate may change files that git does not ignore.", value: shape{kind: aTruth}, fallback: "false"},
 }
 

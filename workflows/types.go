@@ -134,7 +134,7 @@ type Where string
 
 const (
 	InPlace Where = "in-place" // in the session's work tree; ignored files are seen
-	Clean   Where = "clean"    // on a materialised checkpoint; in the schema from the start, refused by Check until it is built
+	Clean   Where = "clean"    // in a directory that holds the tree, and dependencies, and nothing else of the work tree
 )
 
 // Expect is what a gate's results must show for the phase to pass.
@@ -226,9 +226,21 @@ type Config struct {
 	Budget      Budget   `json:"budget,omitzero"`
 	// AutoSave is how often the files are saved while somebody works. 0: the default, less: never. Pinned in no plan.
 	AutoSave time.Duration `json:"auto_save,omitempty"`
+	// CleanProof says whether finished work must also pass in a clean tree. CleanProvide are patterns of untracked files
+	// that clean trees get besides the usual dependencies.
+	CleanProof   CleanProof `json:"clean_proof,omitempty"`
+	CleanProvide []string   `json:"clean_provide,omitempty"`
 	// Cards are the agents that can be named here. nil: the built-in ones.
 	Cards Cards `json:"-"`
 }
+
+// CleanProof says whether finished work is proven in a clean tree. "": it is.
+type CleanProof string
+
+const (
+	CleanProofOn  CleanProof = "on"
+	CleanProofOff CleanProof = "off"
+)
 
 // Values of an agent's conversation.
 const (
@@ -251,6 +263,9 @@ type Plan struct {
 	Agents map[string]Agent `json:"agents,omitempty"`
 	Env    []string         `json:"env,omitempty"`
 	Budget Budget           `json:"budget,omitzero"`
+	// Unproven: finished work need not pass in a clean tree. Provide are patterns of untracked files for clean trees.
+	Unproven bool     `json:"unproven,omitempty"`
+	Provide  []string `json:"provide,omitempty"`
 	// Baseline are the gates, each once and without Expect, that are run on the base before the first attempt.
 	Baseline []Gate `json:"baseline"`
 }

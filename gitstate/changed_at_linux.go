@@ -1,0 +1,15 @@
+package gitstate
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// changeOf says when a file's content or attributes last changed, in nanoseconds. Nobody can set that back.
+func changeOf(info fs.FileInfo) (int64, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Ctim.Nano(), true
+}

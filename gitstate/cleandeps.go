@@ -1,0 +1,350 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// What packages are installed into, beside files of the project. A directory with a pyvenv.cfg is one as well.
+var dependencyDirs = []string{"node_modules", "vendor", "bower_components", ".bundle", ".pnp.cjs", ".pnp.loader.mjs", ".pnp.data.json", ".pythonlibs", "__pypackages__", "deps", "Pods"}
+
+// What builders leave, and check by content or time themselves: it is not brought from the work tree, and stays in the
+// clean tree from one gate to the next. The file must stand beside it.
+var buildDirs = map[string]string{"target": "Cargo.toml", "_build": "mix.exs", ".gradle": "settings.gradle"}
+
+// CleanTree makes a directory hold a tree, as Materialise does, with the dependency directories that the work tree has
+// beside those files: copies whose files are hard links, so that nothing in them is found in the work tree by what asks
+// for a file's real path. What in them names the work tree names the clean tree instead: links, scripts of virtual
+// environments, editable installs. further are patterns of other untracked and ignored files to bring.
+//
+// What leads back to the work tree all the same is told in LeadsBack. env is the environment of the gates that will run there.
+func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, further, env []string) (session.CleanTree, error) {
+	c := session.CleanTree{Root: dir, Tree: tree, Live: []string{r.root}}
+	real, err := filepath.EvalSymlinks(r.root)
+	if err != nil {
+		return c, err
+	}
+	if real != r.root {
+		c.Live = append(c.Live, real)
+	}
+	b := &bringer{repo: r, clean: &c, real: real, sum: newSum()}
+	if trees, err := r.Worktrees(ctx); err == nil {
+		for _, t := range trees {
+			if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real {
+				b.others = append(b.others, p)
+			}
+		}
+	}
+	names, err := r.untrackedBy(ctx, further)
+	if err != nil {
+		return c, err
+	}
+	err = r.materialiseWith(ctx, dir, tree, func(files, dirs map[string]bool) func(string) bool {
+		b.find(files, dirs, names)
+		return b.keep
+	})
+	if err == nil {
+		err = b.bring(ctx)
+	}
+	if err == nil {
+		err = b.look()
+	}
+	if err == nil {
+		b.lookOutside(env)
+	}
+	c.Provided, c.Digest = b.provided(), b.sum.text()
+	return c, err
+}
+
+// untrackedBy lists untracked files, ignored or not, that fit patterns.
+func (r *Repo) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	args := []string{"ls-files", "-o", "-z", "--"}
+	for _, p := range patterns {
+		p = strings.TrimSuffix(p, "/")
+		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
+	}
+	out, err := r.git(ctx, gitOpts{}, args...)
+	return slices.DeleteFunc(splitZ(out), func(name string) bool { return strings.HasSuffix(name, "/") }), err // nested repositories
+}
+
+// bringer brings what git does not have from the work tree to a clean one.
+type bringer struct {
+	repo   *Repo
+	clean  *session.CleanTree
+	real   string   // the work tree's own real path
+	others []string // real paths of the repository's other work trees
+
+	files, dirs map[string]bool   // of the tree
+	roots       map[string]string // dependency directories and files that are brought, and where their real place is
+	further     map[string]bool   // files that were asked for
+	above       map[string]bool   // directories above those
+	build       map[string]bool   // directories that stay as gates left them
+	links       []string          // that were brought, from the top
+	sum         *sum
+}
+
+// find looks for what is to be brought, beside the files of a tree.
+func (b *bringer) find(files, dirs map[string]bool, further []string) {
+	b.files, b.dirs = files, dirs
+	b.roots, b.further, b.above, b.build = map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	look := func(dir string) {
+		entries, _ := os.ReadDir(filepath.Join(b.repo.root, filepath.FromSlash(dir)))
+		for _, e := range entries {
+			rel := strings.TrimPrefix(dir+"/"+e.Name(), "/")
+			if files[rel] || dirs[rel] || e.Name() == ".git" {
+				continue
+			}
+			if beside, ok := buildDirs[e.Name()]; ok && files[strings.TrimPrefix(dir+"/"+beside, "/")] {
+				b.build[rel] = true
+				continue
+			}
+			if b.isDependency(rel, e) {
+				if real, err := filepath.EvalSymlinks(b.live(rel)); err == nil {
+					b.roots[rel] = real
+				}
+			}
+		}
+	}
+	look("")
+	for dir := range dirs {
+		look(dir)
+	}
+	for _, name := range further {
+		if files[name] || b.within(name) {
+			continue
+		}
+		b.further[name] = true
+		for d := path.Dir(name); d != "." && !b.above[d]; d = path.Dir(d) {
+			b.above[d] = true
+		}
+	}
+}
+
+func (b *bringer) live(rel string) string {
+	return filepath.Join(b.repo.root, filepath.FromSlash(rel))
+}
+func (b *bringer) at(rel string) string {
+	return filepath.Join(b.clean.Root, filepath.FromSlash(rel))
+}
+
+func (b *bringer) isDependency(rel string, e fs.DirEntry) bool {
+	if slices.Contains(dependencyDirs, e.Name()) || strings.HasSuffix(e.Name(), ".egg-info") {
+		return true
+	}
+	if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(b.live(rel), "pyvenv.cfg"))
+	return err == nil
+}
+
+// within reports whether a path is in a dependency directory.
+func (b *bringer) within(name string) bool {
+	for d := name; d != "."; d = path.Dir(d) {
+		if _, ok := b.roots[d]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// keep is what Materialise leaves alone.
+func (b *bringer) keep(rel string) bool {
+	_, root := b.roots[rel]
+	return root || b.build[rel] || b.further[rel] || b.above[rel]
+}
+
+func (b *bringer) provided() []string {
+	return slices.Concat(slices.Sorted(maps.Keys(b.roots)), slices.Sorted(maps.Keys(b.further)))
+}
+
+func (b *bringer) bring(ctx context.Context) error {
+	for _, rel := range slices.Sorted(maps.Keys(b.roots)) {
+		_, err := os.Lstat(filepath.Join(b.roots[rel], "pyvenv.cfg"))
+		if err := b.sync(ctx, b.roots[rel], rel, err == nil); err != nil {
+			return err
+		}
+	}
+	for dir := range b.above { // what gates left beside what was asked for
+		entries, _ := os.ReadDir(b.at(dir))
+		for _, e := range entries {
+			if rel := dir + "/" + e.Name(); !b.files[rel] && !b.dirs[rel] && !b.keep(rel) {
+				if err := removeAll(b.at(rel)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, rel := range slices.Sorted(maps.Keys(b.further)) {
+		if err := os.MkdirAll(filepath.Dir(b.at(rel)), 0o755); err != nil {
+			return err
+		}
+		if err := b.copyFurther(rel); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFurther copies one file as it is: what runs in the clean tree may write to it.
+func (b *bringer) copyFurther(rel string) error {
+	info, err := os.Lstat(b.live(rel))
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.sum.file(rel, info)
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return b.link(b.live(rel), rel)
+	}
+	if !info.Mode().IsRegular() {
+		return nil
+	}
+	if err := removeAll(b.at(rel)); err != nil {
+		return err
+	}
+	return copyWhole(b.live(rel), b.at(rel), info)
+}
+
+// sync makes what is at a path of the clean tree the same as a file or directory elsewhere.
+func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	info, err := os.Lstat(from)
+	if absent(err) {
+		return removeAll(b.at(rel)) // meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		b.links = append(b.links, rel)
+		return b.link(from, rel)
+	case mode.IsRegular():
+		return b.file(from, rel, info, venv)
+	case !mode.IsDir():
+		return nil // a socket, or the like
+	}
+	theirs, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	ours, err := os.ReadDir(b.at(rel))
+	if err != nil {
+		if err := errors.Join(removeAll(b.at(rel)), os.MkdirAll(b.at(rel), 0o755)); err != nil {
+			return err
+		}
+		ours = nil
+	}
+	there := make(map[string]bool, len(theirs))
+	for _, e := range theirs {
+		there[e.Name()] = true
+		if ownCache(e.Name()) {
+			continue
+		}
+		if err := b.sync(ctx, filepath.Join(from, e.Name()), rel+"/"+e.Name(), venv); err != nil {
+			return err
+		}
+	}
+	for _, e := range ours {
+		if !there[e.Name()] && !ownCache(e.Name()) {
+			if err := removeAll(filepath.Join(b.at(rel), e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ownCache names directories in which tools keep what they can make again, and check by themselves.
+func ownCache(name string) bool {
+	return name == ".cache" || name == "__pycache__" || name == ".vite" || name == ".git"
+}
+
+// link makes a link as it is elsewhere. One that leads into the work tree leads to the same path of the clean tree.
+func (b *bringer) link(from, rel string) error {
+	to, err := os.Readlink(from)
+	if err != nil {
+		return err
+	}
+	if led := b.clean.Lead(to); led != to {
+		to = led
+	} else if filepath.IsAbs(to) || !filepath.IsLocal(filepath.Join(filepath.FromSlash(path.Dir(rel)), to)) {
+		// By another way: over a link that lies elsewhere, as those of `npm link` do.
+		if real, err := filepath.EvalSymlinks(from); err == nil && real != b.real && inside(real, b.real) && !inside(real, b.repo.commonDir) {
+			in, _ := filepath.Rel(b.real, real)
+			to = filepath.Join(b.clean.Root, in)
+		} else if !filepath.IsAbs(to) { // out of the work tree altogether, as to a package beside it
+			to = filepath.Join(filepath.Dir(from), to)
+		}
+	}
+	b.sum.line(rel, to)
+	if now, err := os.Readlink(b.at(rel)); err == nil && now == to {
+		return nil
+	}
+	if err := removeAll(b.at(rel)); err != nil {
+		return err
+	}
+	return os.Symlink(to, b.at(rel))
+}
+
+// file makes a hard link of a file, or a copy where that cannot be, or a rewritten copy where it names the work tree and
+// is of a kind that says where modules are.
+func (b *bringer) file(from, rel string, info fs.FileInfo, venv bool) error {
+	if saysWhere(rel, venv) && info.Size() <= maxSaying {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if led := b.clean.Lead(string(text)); led != string(text) {
+			b.sum.line(rel, led)
+			if now, err := os.ReadFile(b.at(rel)); err == nil && string(now) == led {
+				if st, err := os.Lstat(b.at(rel)); err == nil && st.Mode().IsRegular() {
+					return nil
+				}
+			}
+			if err := removeAll(b.at(rel)); err != nil {
+				return err
+			}
+			return os.WriteFile(b.at(rel), []byte(led), info.Mode().Perm()|0o600)
+		}
+	}
+	now, err := os.Lstat(b.at(rel))
+	switch {
+	case err == nil && os.SameFile(now, info):
+		b.sum.file(rel, info)
+		return nil
+	case err == nil && now.Mode().IsRegular() && now.Size() == info.Size() && now.ModTime().Equal(info.ModTime()): // a copy
+		b.sum.file(rel, info)
+		return nil
+	case err == nil:
+		if err := removeAll(b.at(rel)); err != nil {
+			return err
+		}
+	}
+	if err := os.Link(from, b.at(rel)); err != nil {
+		if err := copyWhole(from, b.at(rel), info); err != nil {
+			return err
+		}
+	}
+	if info, err = os.Lstat(from); err == nil { // its change time is that of the new link now
+		b.sum.file(rel, info)
+	}
+	return nil
+}

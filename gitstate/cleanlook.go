@@ -1,0 +1,296 @@
+package gitstate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// maxSaying bounds files that say where modules are, in bytes.
+const maxSaying = 1 << 20
+
+// saysWhere reports whether a file in a dependency directory is of a kind that says where modules are found: scripts of a
+// virtual environment begin with the path of its interpreter, those of pnpm hold paths, and editable installs are files.
+func saysWhere(rel string, venv bool) bool {
+	base, dir := path.Base(rel), path.Base(path.Dir(rel))
+	if dir == ".bin" || base == ".modules.yaml" {
+		return true
+	}
+	return venv && (dir == "bin" || dir == "Scripts" || base == "pyvenv.cfg" || leadsPython(base))
+}
+
+// leadsPython reports whether a file tells Python where modules are: see site, and setuptools' editable installs.
+func leadsPython(base string) bool {
+	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") || base == "direct_url.json" ||
+		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
+}
+
+// manifests are files of a project that say where its modules are.
+var manifests = map[string]bool{
+	"go.mod": true, "go.work": true, "package.json": true, "pyproject.toml": true, "setup.cfg": true, "tox.ini": true, "pytest.ini": true,
+	"requirements.txt": true, "Cargo.toml": true, "composer.json": true, "Gemfile": true, "tsconfig.json": true, "pnpm-workspace.yaml": true,
+}
+
+// look finds what leads out of the clean tree to files of the project, and submodules that it lacks.
+func (b *bringer) look() error {
+	for _, rel := range b.links {
+		if to := b.leaves(b.at(rel)); to != "" {
+			b.found(rel, to)
+			return nil
+		}
+	}
+	for _, root := range b.provided() {
+		if b.clean.LeadsBack != nil {
+			return nil
+		}
+		for _, pattern := range []string{"lib/*/site-packages", "Lib/site-packages"} {
+			dirs, _ := filepath.Glob(filepath.Join(escapeGlob(b.at(root)), filepath.FromSlash(pattern)))
+			for _, dir := range dirs {
+				b.lookPython(dir)
+			}
+		}
+	}
+	for name := range b.files {
+		if manifests[path.Base(name)] {
+			if text, err := readSome(b.at(name)); err == nil && b.clean.Names(text) {
+				b.found(name, b.real)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bringer) found(rel, to string) {
+	if b.clean.LeadsBack == nil {
+		b.clean.LeadsBack = &session.LeadsBack{Path: rel, To: to}
+	}
+}
+
+// leaves returns where a path leads to when that is a file of the project outside of the clean tree, else "".
+func (b *bringer) leaves(file string) string {
+	to, err := filepath.EvalSymlinks(file)
+	if err != nil || inside(to, b.clean.Root) {
+		return ""
+	}
+	if inside(to, b.real) && !inside(to, b.repo.commonDir) {
+		return to
+	}
+	for _, other := range b.others {
+		if inside(to, other) && !b.dependency(to, other) {
+			return to
+		}
+	}
+	return ""
+}
+
+// dependency reports whether a path of another work tree is in a directory that packages are installed into.
+func (b *bringer) dependency(to, top string) bool {
+	for d := to; d != top && inside(d, top); d = filepath.Dir(d) {
+		base := filepath.Base(d)
+		for _, name := range dependencyDirs {
+			if base == name {
+				return true
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(d, "pyvenv.cfg")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// quotedPath is an absolute path in a file of Python's.
+var quotedPath = regexp.MustCompile(`['"](/[^'"\n]+)['"]`)
+
+// lookPython looks for editable installs that lead elsewhere: to the work tree, or to a copy of the project's own packages.
+func (b *bringer) lookPython(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !leadsPython(e.Name()) || e.IsDir() {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		text, err := readSome(file)
+		if err != nil {
+			continue
+		}
+		for _, to := range pythonPaths(e.Name(), text) {
+			out := b.leaves(to)
+			if out == "" && !inside(to, b.clean.Root) && b.ours(to) {
+				out = to
+			}
+			if out != "" {
+				rel, _ := filepath.Rel(b.clean.Root, file)
+				b.found(filepath.ToSlash(rel), out)
+				return
+			}
+		}
+	}
+}
+
+// pythonPaths are the absolute paths that a file of a site-packages directory adds to those where modules are looked for.
+func pythonPaths(name, text string) []string {
+	var list []string
+	if strings.HasSuffix(name, ".py") {
+		for _, m := range quotedPath.FindAllStringSubmatch(text, -1) {
+			list = append(list, filepath.Dir(m[1]))
+		}
+		return list
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); filepath.IsAbs(line) {
+			list = append(list, filepath.Clean(line))
+		}
+	}
+	return list
+}
+
+// ours reports whether a directory holds a Python package that the tree has as well, at its top or in src.
+func (b *bringer) ours(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		init := e.Name() + "/__init__.py"
+		switch e.Name() {
+		case "tests", "test", "docs", "examples", "scripts":
+			continue // every project has one
+		}
+		if e.IsDir() && (b.files[init] || b.files["src/"+init]) {
+			return true
+		}
+	}
+	return false
+}
+
+func readSome(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSaying))
+	return string(data), err
+}
+
+// sum tells one state of what is brought from another.
+type sum struct {
+	h       hash.Hash
+	unknown bool
+}
+
+func newSum() *sum { return &sum{h: sha256.New()} }
+
+func (s *sum) line(rel, text string) { fmt.Fprintf(s.h, "%q %q\n", rel, text) }
+
+func (s *sum) file(rel string, info fs.FileInfo) {
+	changed, ok := changeOf(info)
+	s.unknown = s.unknown || !ok
+	fmt.Fprintf(s.h, "%q %d %d %d %o\n", rel, info.Size(), info.ModTime().UnixNano(), changed, info.Mode())
+}
+
+// text is "" where nobody knows.
+func (s *sum) text() string {
+	if s.unknown {
+		return ""
+	}
+	return hex.EncodeToString(s.h.Sum(nil))
+}
+
+// copyWhole copies a file with its mode and time.
+func copyWhole(from, to string, info fs.FileInfo) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o200)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// lookOutside finds the editable installs of the work tree in Pythons that lie elsewhere: of the system, of a person, in a
+// virtual environment of poetry's or conda's. Those cannot be rewritten; but what PYTHONPATH names comes before them. env
+// is that of the gates.
+func (b *bringer) lookOutside(env []string) {
+	var prefixes []string
+	add := func(dir string) {
+		if filepath.IsAbs(dir) && !slices.Contains(prefixes, dir) && !inside(dir, b.repo.root) && !inside(dir, b.real) {
+			prefixes = append(prefixes, dir)
+		}
+	}
+	for _, entry := range env {
+		switch name, value, _ := strings.Cut(entry, "="); name {
+		case "VIRTUAL_ENV", "CONDA_PREFIX":
+			add(value)
+		case "HOME":
+			add(filepath.Join(value, ".local"))
+		case "PYENV_ROOT":
+			versions, _ := filepath.Glob(filepath.Join(escapeGlob(value), "versions", "*"))
+			for _, v := range versions {
+				add(v)
+			}
+		case "PATH":
+			for _, dir := range filepath.SplitList(value) {
+				add(filepath.Dir(dir))
+				if filepath.Base(dir) == "shims" { // of pyenv
+					versions, _ := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(dir)), "versions", "*"))
+					for _, v := range versions {
+						add(v)
+					}
+				}
+			}
+		}
+	}
+	for _, prefix := range prefixes {
+		for _, pattern := range []string{"lib/python*/site-packages", "lib/python*/dist-packages", "Lib/site-packages"} {
+			dirs, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), filepath.FromSlash(pattern)))
+			for _, dir := range dirs {
+				b.leadPython(dir)
+			}
+		}
+	}
+}
+
+// leadPython notes the paths of the clean tree that stand for those which editable installs in a directory name.
+func (b *bringer) leadPython(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() || !leadsPython(e.Name()) || e.Name() == "direct_url.json" {
+			continue
+		}
+		text, err := readSome(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		for _, to := range pythonPaths(e.Name(), text) {
+			real, err := filepath.EvalSymlinks(to)
+			if err != nil || !inside(real, b.real) || inside(real, b.repo.commonDir) {
+				continue
+			}
+			in, _ := filepath.Rel(b.real, real)
+			if led := filepath.Join(b.clean.Root, in); !slices.Contains(b.clean.Python, led) {
+				b.clean.Python = append(b.clean.Python, led)
+				b.sum.line("PYTHONPATH", led)
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// errNoClean says that there is no clean tree to run a gate in.
+var errNoClean = errors.New("where: clean needs a place for a clean tree, and there is none")
+
+// in returns the judge as it is in the clean tree of a tree: gates run there, files are read there, and the environment
+// names it wherever it named the work tree.
+func (j *Judge) in(ctx context.Context, tree session.Tree) (*Judge, session.CleanTree, error) {
+	if j.Clean == nil {
+		return nil, session.CleanTree{}, errNoClean
+	}
+	c, err := j.Clean(ctx, tree)
+	if err != nil {
+		return nil, c, err
+	}
+	at := *j
+	at.Root, at.Clean, at.clean = c.Root, nil, &c
+	at.Env = ledEnv(j.Env, &c)
+	return &at, c, nil
+}
+
+// ledEnv is an environment for a clean tree. What Pythons outside of it would find in the work tree is found in the clean
+// tree first.
+func ledEnv(env []string, c *session.CleanTree) []string {
+	out := make([]string, 0, len(env)+1)
+	python := strings.Join(c.Python, string(os.PathListSeparator))
+	for _, entry := range env {
+		entry = c.Lead(entry)
+		if value, ok := strings.CutPrefix(entry, "PYTHONPATH="); ok && python != "" {
+			if value != "" {
+				python += string(os.PathListSeparator) + value
+			}
+			continue
+		}
+		out = append(out, entry)
+	}
+	if python != "" {
+		out = append(out, "PYTHONPATH="+python)
+	}
+	return out
+}
+
+// runClean runs a gate in the clean tree of the tree that is judged.
+func (j *Judge) runClean(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
+	at, c, err := j.in(ctx, j.judged)
+	if err != nil {
+		return nil, fmt.Errorf("gate %s: the clean tree: %w", g.Name, err)
+	}
+	if c.LeadsBack == nil {
+		for _, word := range append([]string{g.Run.Shell}, g.Run.Argv...) {
+			if c.Names(word) {
+				c.LeadsBack = &session.LeadsBack{Path: "the gate's command", To: j.Root}
+			}
+		}
+	}
+	if c.LeadsBack != nil {
+		return &gateRun{gate: g, report: newReport(), leads: c.LeadsBack}, nil
+	}
+	return at.runGate(ctx, g, runDir, again)
+}
+
+// leadsBack is the finding about a gate that did not run, because it would have judged files outside of its clean tree.
+func leadsBack(l *session.LeadsBack, gate string) finding {
+	return finding{verdict: session.Fail, class: session.ClassLeadsBack, failing: []session.TestID{gateID(gate)},
+		reason: fmt.Sprintf("a module of the project would be found outside of the clean tree: %s leads to %s", l.Path, l.To)}
+}
