@@ -162,6 +162,7 @@ var deeds = []deed{
 			f.write("staged.txt", "staged, and nowhere else\n")
 			f.ok("git", "add", "staged.txt")
 			f.write("staged.txt", "as committed\n")
+			f.write("more.txt", "or nothing would be new, and the index stay as it is\n")
 		},
 		done: func(f *fixture) { f.on("wfs/one") },
 	},
