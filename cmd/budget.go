@@ -324,11 +324,11 @@ func budgetText(l session.BudgetLine) string {
 	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
 }
 
-// Used is what is known of what a run used up whose end nobody saw.
-func (w *works) Used(id session.ID, runID string) session.Usage {
+// Left is what is known of a run whose end nobody saw.
+func (w *works) Left(id session.ID, runID string) session.Remains {
 	dir, err := w.app.clone.RunDir(id, runID)
 	if err != nil {
-		return session.Usage{}
+		return session.Remains{}
 	}
-	return phases.Used(dir)
+	return phases.Left(dir)
 }

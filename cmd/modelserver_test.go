@@ -36,7 +36,8 @@ type reply struct {
 	Text    string
 	Tool    string
 	Input   map[string]any
-	Status  int // of HTTP, instead of an answer
+	Status  int     // of HTTP, instead of an answer
+	Body    jsonMap // of that, instead of one that is made of Text
 	Headers map[string]string
 	Hang    bool
 }
@@ -90,6 +91,10 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		for k, v := range a.Headers {
 			w.Header().Set(k, v)
+		}
+		if a.Status != 0 && a.Body != nil {
+			answerJSON(w, a.Status, a.Body)
+			return a, false
 		}
 		if a.Status != 0 {
 			answerJSON(w, a.Status, jsonMap{"type": "error", "error": jsonMap{"type": "rate_limit_error", "code": a.Status, "status": "RESOURCE_EXHAUSTED", "message": a.Text}})

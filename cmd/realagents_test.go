@@ -59,12 +59,30 @@ func claudeLike(version string) realAgent {
 	}
 }
 
-func tooMany() reply { return reply{Status: 429, Text: "too many requests"} }
+// A limit as OpenAI tells of a ChatGPT plan's: codex says when it ends, in local time and in minutes.
+func planLimit() reply {
+	return reply{Status: 429, Body: jsonMap{"error": jsonMap{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+		"resets_at": time.Now().Add(5 * time.Second).Unix(), "resets_in_seconds": 5}}}
+}
+
+// A limit as Google tells of Code Assist's: gemini would wait for it by itself.
+func capacityLimit() reply {
+	return reply{Status: 429, Body: jsonMap{"error": jsonMap{"code": 429, "status": "RESOURCE_EXHAUSTED",
+		"message": "You have exhausted your capacity on this model. Your quota will reset after 0h1m31s.",
+		"details": []any{jsonMap{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "QUOTA_EXHAUSTED", "domain": "cloudcode-pa.googleapis.com"},
+			jsonMap{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "91s"}}}}}
+}
+
+// A limit as OpenAI's API tells of it: opencode would wait for it by itself.
+func tokenLimit() reply {
+	return reply{Status: 429, Headers: map[string]string{"retry-after": "91"}, Body: jsonMap{"error": jsonMap{"type": "tokens", "code": "rate_limit_exceeded",
+		"message": "Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 30000, Requested 500. Please try again in 91s."}}}
+}
 
 var realAgents = map[string]realAgent{
 	"claude-2.1.329": claudeLike("2.1.329"),
 	"claude-2.1.197": claudeLike("2.1.197"),
-	"codex-0.169.0": {name: "codex", npm: "@openai/codex@0.169.0", env: []string{"OPENAI_API_KEY=played"}, limited: tooMany,
+	"codex-0.169.0": {name: "codex", npm: "@openai/codex@0.169.0", env: []string{"OPENAI_API_KEY=played"}, limited: planLimit,
 		files: map[string]string{".codex/config.toml": "model_provider = \"played\"\nmodel = \"played\"\n[model_providers.played]\nname = \"played\"\nwire_api = \"responses\"\n" +
 			"base_url = \"http://ADDR/v1\"\nenv_key = \"OPENAI_API_KEY\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"},
 		write: func(_, path, text string, _ bool) []reply {
@@ -72,7 +90,7 @@ var realAgents = map[string]realAgent{
 		},
 		run:  func(c string) reply { return tool("exec_command", jsonMap{"cmd": c}) },
 		done: []reply{{Text: `{"done":true,"ask":"","note":""}`}}},
-	"gemini-0.61.0": {name: "gemini", npm: "@google/gemini-cli@0.61.0", allow: `["run_shell_command(go test)", "run_shell_command(go vet)"]`, limited: tooMany,
+	"gemini-0.61.0": {name: "gemini", npm: "@google/gemini-cli@0.61.0", allow: `["run_shell_command(go test)", "run_shell_command(go vet)"]`, limited: capacityLimit,
 		env: []string{"GEMINI_API_KEY=played", "GOOGLE_GEMINI_BASE_URL=http://ADDR"},
 		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"enableAutoUpdate":false}}`,
 			".gemini/trustedFolders.json": `{"REPO":"TRUST_FOLDER"}`},
@@ -81,7 +99,7 @@ var realAgents = map[string]realAgent{
 		},
 		run:  func(c string) reply { return tool("run_shell_command", jsonMap{"command": c, "description": "run it"}) },
 		done: []reply{{Text: doneLine}}},
-	"opencode-1.18.33": {name: "opencode", npm: "opencode-ai@1.18.33", allow: `["go test*"]`, limited: tooMany,
+	"opencode-1.18.33": {name: "opencode", npm: "opencode-ai@1.18.33", allow: `["go test*"]`, limited: tokenLimit,
 		files: map[string]string{".config/opencode/opencode.json": `{"provider":{"played":{"npm":"@ai-sdk/openai-compatible","name":"played",` +
 			`"options":{"baseURL":"http://ADDR/v1","apiKey":"played"},"models":{"m":{"name":"m"}}}},"model":"played/m"}`},
 		write: func(top, path, text string, known bool) (steps []reply) {
@@ -312,23 +330,28 @@ func (n *night) endSurvivors(status string) {
 	}
 }
 
-// conversations looks at what the model was told: the second attempt of lap 1 went on in the same conversation.
+// conversations looks at what the model was told: the second attempt of lap 1 went on in the same conversation, and so did
+// the attempt after the one in which wfs was killed.
 func (n *night) conversations(s *modelServer) {
 	n.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	goneOn := false
+	goneOn, killed := false, false
 	for _, p := range s.seen {
 		goneOn = goneOn || p.key() == "1/GREEN/2" && p.Briefs > 1
+		killed = killed || p.Lap == "2" && p.Phase == "GREEN" && p.Briefs > 1
 	}
 	if !goneOn {
 		n.t.Errorf("the second attempt did not go on with the conversation of the first: %+v", s.seen)
+	}
+	if !killed {
+		n.t.Errorf("the attempt after the kill did not go on with the conversation that was cut: %+v", s.seen)
 	}
 	events, err := n.command("wfs", "events", "--json").Output()
 	if err != nil {
 		n.t.Error(err)
 	}
-	for _, want := range []string{`"agent_version"`, `"conversation"`} {
+	for _, want := range []string{`"agent_version"`, `"conversation"`, `"cause":"usage_limit"`} {
 		if !strings.Contains(string(events), want) {
 			n.t.Errorf("no event has %s", want)
 		}

@@ -214,9 +214,13 @@ func (h *Hand) leave(r *session.RunRequest) {
 }
 
 // found counts what the open attempt's run used up when its end will not be told.
-func (h *Hand) found(u session.Usage) error {
-	o := h.S.Open
-	if u == (session.Usage{}) || o == nil || o.Found || o.Run != nil {
+func (h *Hand) found(u session.Usage) error { return h.left(session.Remains{Usage: u}) }
+
+// left notes what is known of the open attempt's run whose end nobody saw: what it used up, and the conversation that its
+// agent can go on with.
+func (h *Hand) left(r session.Remains) error {
+	o, u := h.S.Open, r.Usage
+	if r == (session.Remains{}) || o == nil || o.Found || o.Run != nil {
 		return nil
 	}
 	if o.Runner != "command" {
@@ -225,7 +229,7 @@ func (h *Hand) found(u session.Usage) error {
 			u.Priced = 1
 		}
 	}
-	return h.append(session.UsageFound{RunID: o.RunID, Usage: u})
+	return h.append(session.UsageFound{RunID: o.RunID, Usage: u, Conversation: r.Conversation})
 }
 
 // CallWindow is the time that the limit of calls per hour is about, in seconds.

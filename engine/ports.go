@@ -138,8 +138,8 @@ type Works interface {
 	Run(ctx context.Context, r session.RunRequest) (session.RunResult, error)
 	// Judge runs guards and gates. An error means that it could not find out; bad code is a verdict.
 	Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error)
-	// Used is what is known of what a run used up whose end nobody saw.
-	Used(id session.ID, runID string) session.Usage
+	// Left is what is known of a run whose end nobody saw.
+	Left(id session.ID, runID string) session.Remains
 	// Alive lists processes of a run that still live, as far as the system can tell.
 	Alive(id session.ID, runID string) []session.Process
 	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.

@@ -216,7 +216,7 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 		}
 		return h.append(session.Reopened{Why: "the process ended after the judgement"})
 	}
-	if err := h.found(h.e.Works.Used(h.ID, o.RunID)); err != nil {
+	if err := h.left(h.e.Works.Left(h.ID, o.RunID)); err != nil {
 		return err
 	}
 	if alive := h.e.Works.Alive(h.ID, o.RunID); len(alive) > 0 {

@@ -268,7 +268,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return true, errors.Join(err, e)
 	}
 	if err != nil {
-		if e := h.found(h.e.Works.Used(h.ID, o.RunID)); e != nil {
+		if e := h.left(h.e.Works.Left(h.ID, o.RunID)); e != nil {
 			return false, errors.Join(err, e)
 		}
 		if e := h.append(session.Voided{Why: oneLine(err.Error(), 300)}); e != nil {

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -69,6 +70,13 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 		if err := durable.WriteCache(filepath.Join(req.RunDir, SchemaFile), []byte(schemaOf(req)), 0o600); err != nil {
 			return res, false, err
 		}
+	}
+	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: r.place()})
+	if err == nil {
+		err = durable.WriteCache(filepath.Join(req.RunDir, AgentFile), who, 0o600)
+	}
+	if err != nil {
+		return res, false, err
 	}
 	said := &ending{}
 	told := io.Writer(said)

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"bytes"
+	"encoding/json"
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -9,23 +10,39 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Used is what is known of what a run used up whose end nobody saw: what its agent had told by then, or a command had
-// written into its result file. Nothing is known of many.
-func Used(runDir string) session.Usage {
-	var u session.Usage
+// AgentFile says in a run's directory which agent works where, so that its conversation can be gone on with when nobody
+// sees its end. It has the agent and the place of a session.Conversation.
+const AgentFile = "agent.json"
+
+// Left is what is known of a run whose end nobody saw: what its agent had told by then, or a command had written into its
+// result file. Nothing is known of many.
+func Left(runDir string) session.Remains {
+	var left session.Remains
 	if text, err := durable.ReadFile(filepath.Join(runDir, EventsFile), 2*maxEvents); err == nil {
-		u = usedIn(text)
+		left = leftIn(text)
 	}
-	if u.USD == 0 {
+	if u := &left.Usage; u.USD == 0 {
 		u.USD = session.Dollars(readResult(filepath.Join(runDir, ResultFile), nil).cost)
 	}
-	return u
+	if c := left.Conversation; c != nil {
+		var who session.Conversation
+		text, err := durable.ReadFile(filepath.Join(runDir, AgentFile), 4<<10)
+		if err != nil || json.Unmarshal(text, &who) != nil || who.Agent == "" {
+			left.Conversation = nil
+			return left
+		}
+		c.Agent, c.Place = clipped(who.Agent), clipped(who.Place)
+	}
+	return left
 }
 
-// usedIn is what the events of a run tell. Each process counts from nothing, and tells all that it has used so far.
-func usedIn(events []byte) session.Usage {
+// leftIn is what the events of a run tell. Each process counts from nothing, and tells all that it has used so far. A
+// conversation is known once the agent has done something in it: before, it may not have been told what it is about.
+func leftIn(events []byte) session.Remains {
 	var sum, last agents.Spent
 	var begun, end int64
+	var started agents.Event
+	var left session.Remains
 	for line := range bytes.Lines(events) {
 		r, ok := agents.DecodeRecord(line)
 		if !ok {
@@ -36,15 +53,26 @@ func usedIn(events []byte) session.Usage {
 			begun = at
 		}
 		end = max(end, at)
-		if r.Kind == agents.Usage {
+		switch r.Kind {
+		case agents.Usage:
 			if r.Spent.Tokens() < last.Tokens() && r.Spent.USD <= last.USD { // another process
 				sum = plus(sum, last)
 			}
 			last = r.Spent
+		case agents.Started:
+			if r.Conversation != started.Conversation {
+				left.Conversation = nil
+			}
+			started = r.Event
+		case agents.Text, agents.Thinking, agents.ToolCall, agents.ToolResult:
+			if started.Conversation != "" {
+				left.Conversation = &session.Conversation{ID: clipped(started.Conversation), Version: clipped(started.Version), Ended: session.OutcomeInterrupted}
+			}
 		}
 	}
 	sum = plus(sum, last)
-	return session.RunResult{CostUSD: sum.USD, Tokens: tokensOf(sum), Millis: end - begun}.Usage()
+	left.Usage = session.RunResult{CostUSD: sum.USD, Tokens: tokensOf(sum), Millis: end - begun}.Usage()
+	return left
 }
 
 func plus(a, b agents.Spent) agents.Spent {

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-func TestUsed(t *testing.T) {
+func TestLeft(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	var log []byte
@@ -34,15 +34,37 @@ func TestUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if u := Used(dir); u != (session.Usage{}) {
+	if u := Left(dir).Usage; u != (session.Usage{}) {
 		t.Errorf("of nothing: %+v", u)
 	}
 	write(ResultFile, `{"cost_usd": 0.5}`)
-	if u := Used(dir); u != (session.Usage{USD: 500_000}) {
+	if u := Left(dir).Usage; u != (session.Usage{USD: 500_000}) {
 		t.Errorf("of a result file: %+v", u)
 	}
 	write(EventsFile, string(log))
-	if u := Used(dir); u != (session.Usage{USD: 260_000, Tokens: session.Tokens{Input: 320}, Millis: 4000}) {
+	if u := Left(dir).Usage; u != (session.Usage{USD: 260_000, Tokens: session.Tokens{Input: 320}, Millis: 4000}) {
 		t.Errorf("of events: %+v", u)
+	}
+	if c := Left(dir).Conversation; c != nil {
+		t.Errorf("a conversation without an id: %+v", c)
+	}
+
+	log = nil
+	add(agents.Event{Kind: agents.Started, Conversation: "lost", Version: "1.2"})
+	add(agents.Event{Kind: agents.Result, Failed: true})
+	add(agents.Event{Kind: agents.Started, Conversation: "c1", Version: "1.2"})
+	write(EventsFile, string(log))
+	write(AgentFile, `{"agent":"claude","place":"here"}`)
+	if c := Left(dir).Conversation; c != nil {
+		t.Errorf("nothing was done in it: %+v", c)
+	}
+	add(agents.Event{Kind: agents.ToolCall})
+	write(EventsFile, string(log))
+	if c, want := Left(dir).Conversation, (session.Conversation{ID: "c1", Agent: "claude", Version: "1.2", Place: "here", Ended: session.OutcomeInterrupted}); c == nil || *c != want {
+		t.Errorf("%+v, want %+v", c, want)
+	}
+	write(AgentFile, `{"agent":`)
+	if c := Left(dir).Conversation; c != nil {
+		t.Errorf("of nobody knows whom: %+v", c)
 	}
 }

@@ -27,6 +27,22 @@ func (r *RunResult) conversation(before *Conversation) *Conversation {
 	return &c
 }
 
+// conversation is what the next attempt may go on with after a run whose end nobody saw. What the conversation had used up
+// before that run stays known.
+func (u *UsageFound) conversation(before *Conversation) *Conversation {
+	if u.Conversation == nil {
+		return before
+	}
+	c := *u.Conversation
+	if before != nil && before.ID == c.ID {
+		c.Total = before.Total
+		if c.Version == "" {
+			c.Version = before.Version
+		}
+	}
+	return &c
+}
+
 // Way is how the session came to where it stands: its checkpoints from the first one on, without those that it went back
 // behind.
 func (s *Session) Way() []Checkpoint {

@@ -178,6 +178,7 @@ func (s *Session) called(at time.Time) {
 type UsageFound struct {
 	RunID string `json:"run_id"`
 	Usage
+	Conversation *Conversation `json:"conversation,omitempty"` // that the agent can go on with
 }
 
 // BudgetSet replaces caps that a person had typed before, and those of the plan. What is 0 stays as it was.
@@ -223,6 +224,7 @@ func (s *Session) applyUsage(e Event) bool {
 			again.Total.Tokens = Usage{Tokens: c.Total.Tokens}.Plus(b.Usage).Tokens
 			s.Visit.Conversation = &again
 		}
+		s.Visit.Conversation = b.conversation(s.Visit.Conversation)
 		s.use(e.At, open.Phase, open.Lap, b.Usage)
 		s.Spent.RunMillis += b.Millis
 	case BudgetSet:

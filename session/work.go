@@ -33,6 +33,12 @@ type Conversation struct {
 	Total   Total   `json:"total,omitzero"`  // what it has used up over all its runs, where the agent counts so
 }
 
+// Remains is what is known of a run whose end nobody saw.
+type Remains struct {
+	Usage        Usage
+	Conversation *Conversation // that the agent can go on with; nil for none
+}
+
 // Process is a process of a run that lives on. What its command line says is for people alone: it never becomes part of an
 // event. PID is 0 when the system does not tell more than that there is one.
 type Process struct {
