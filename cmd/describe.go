@@ -15,48 +15,50 @@ const jsonVersion = 1
 
 // sessionJSON is a session in `status --json` and `list --json`.
 type sessionJSON struct {
-	Version    int                `json:"version"`
-	ID         session.ID         `json:"id"`
-	Name       string             `json:"name"` // WFS-<id>
-	Current    bool               `json:"current"`
-	Goal       string             `json:"goal"`
-	Title      string             `json:"title,omitempty"` // what it is called instead
-	Status     session.Status     `json:"status"`
-	Why        string             `json:"why,omitempty"`
-	Waiting    *session.Waiting   `json:"waiting,omitempty"`
-	Blocked    *session.BlockedBy `json:"blocked,omitempty"`
-	Workflow   string             `json:"workflow"`
-	Agent      string             `json:"agent"`
-	Phase      session.PhaseName  `json:"phase"`
-	Lap        int                `json:"lap,omitempty"`
-	LapsDone   int                `json:"laps_done"`
-	Items      int                `json:"items,omitempty"`
-	Item       string             `json:"item,omitempty"`
-	Attempts   int                `json:"attempts"` // judged
-	Claims     int                `json:"claims"`
-	Refuted    int                `json:"refuted"`
-	CostUSD    float64            `json:"cost_usd,omitempty"`
-	Used       session.Usage      `json:"used,omitzero"`
-	Checkpoint int                `json:"checkpoint"`
-	Branch     string             `json:"branch"`
-	Base       session.Commit     `json:"base"`
-	BaseRef    string             `json:"base_ref,omitempty"`
-	HandedOver string             `json:"handed_over,omitempty"` // branch that finish made
-	HalfMoved  string             `json:"half_moved,omitempty"`  // the move of this work tree that a dead process began
-	Worktree   string             `json:"worktree,omitempty"`    // directory of the work tree that has it checked out
-	Gone       bool               `json:"worktree_gone,omitempty"`
-	Became     *gitstate.Fate     `json:"became,omitempty"`     // of its work, where that was asked for
-	Incomplete bool               `json:"incomplete,omitempty"` // the present checkpoint lacks something
-	Skipped    []session.Skip     `json:"skipped,omitempty"`    // what it cannot hold
-	HeldOut    []session.Held     `json:"held_out,omitempty"`   // what it does not hold until a person allows it
-	Allowed    []string           `json:"allowed,omitempty"`
-	Deleted    *session.Deleted   `json:"deleted,omitempty"` // it lacks most files of the one before
-	UpdatedAt  time.Time          `json:"updated_at"`
-	Driver     *driverJSON        `json:"driver,omitempty"`
-	AutoSave   *autoSaveJSON      `json:"auto_save,omitempty"` // it holds what no checkpoint has
-	Alive      []session.Process  `json:"alive,omitempty"`     // of the newest run, when its wfs is dead
-	Requests   int                `json:"requests,omitempty"`  // in the inbox: nobody has taken them in yet
-	Next       []string           `json:"next"`                // commands to type
+	Version       int                    `json:"version"`
+	ID            session.ID             `json:"id"`
+	Name          string                 `json:"name"` // WFS-<id>
+	Current       bool                   `json:"current"`
+	Goal          string                 `json:"goal"`
+	Title         string                 `json:"title,omitempty"` // what it is called instead
+	Status        session.Status         `json:"status"`
+	Why           string                 `json:"why,omitempty"`
+	Waiting       *session.Waiting       `json:"waiting,omitempty"`
+	Blocked       *session.BlockedBy     `json:"blocked,omitempty"`
+	Workflow      string                 `json:"workflow"`
+	Agent         string                 `json:"agent"`
+	Phase         session.PhaseName      `json:"phase"`
+	Lap           int                    `json:"lap,omitempty"`
+	LapsDone      int                    `json:"laps_done"`
+	Items         int                    `json:"items,omitempty"`
+	Item          string                 `json:"item,omitempty"`
+	Attempts      int                    `json:"attempts"` // judged
+	Claims        int                    `json:"claims"`
+	Refuted       int                    `json:"refuted"`
+	Ways          []wayJSON              `json:"ways,omitempty"` // on, when the breaker has stopped it
+	CostUSD       float64                `json:"cost_usd,omitempty"`
+	Used          session.Usage          `json:"used,omitzero"`
+	Checkpoint    int                    `json:"checkpoint"`
+	Branch        string                 `json:"branch"`
+	Base          session.Commit         `json:"base"`
+	BaseRef       string                 `json:"base_ref,omitempty"`
+	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
+	HandedOver    string                 `json:"handed_over,omitempty"`    // branch that finish made
+	HalfMoved     string                 `json:"half_moved,omitempty"`     // the move of this work tree that a dead process began
+	Worktree      string                 `json:"worktree,omitempty"`       // directory of the work tree that has it checked out
+	Gone          bool                   `json:"worktree_gone,omitempty"`
+	Became        *gitstate.Fate         `json:"became,omitempty"`     // of its work, where that was asked for
+	Incomplete    bool                   `json:"incomplete,omitempty"` // the present checkpoint lacks something
+	Skipped       []session.Skip         `json:"skipped,omitempty"`    // what it cannot hold
+	HeldOut       []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it
+	Allowed       []string               `json:"allowed,omitempty"`
+	Deleted       *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
+	UpdatedAt     time.Time              `json:"updated_at"`
+	Driver        *driverJSON            `json:"driver,omitempty"`
+	AutoSave      *autoSaveJSON          `json:"auto_save,omitempty"` // it holds what no checkpoint has
+	Alive         []session.Process      `json:"alive,omitempty"`     // of the newest run, when its wfs is dead
+	Requests      int                    `json:"requests,omitempty"`  // in the inbox: nobody has taken them in yet
+	Next          []string               `json:"next"`                // commands to type
 }
 
 func (j *sessionJSON) headline() string {
@@ -90,7 +92,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	if c := s.At(s.Current); c != nil {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
 	}
-	j.Allowed = s.Allowed
+	j.Allowed, j.SkippedPhases, j.Ways = s.Allowed, s.SkippedPhases, waysOn(s)
 	if s.Status == session.StatusWaiting {
 		j.Waiting = s.Waiting
 	}

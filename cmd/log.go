@@ -14,6 +14,10 @@ type logJSON struct {
 	Current     int                  `json:"current"`
 	Checkpoints []session.Checkpoint `json:"checkpoints"`         // newest first
 	BuildsOn    map[int]int          `json:"builds_on,omitempty"` // with --graph: by number, the number of what it builds on
+	Claims      int                  `json:"claims"`              // to be done
+	Refuted     []session.Refuted    `json:"refuted,omitempty"`   // by the facts
+
+	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"`
 }
 
 func (a *app) logCmd() *cobra.Command {
@@ -47,7 +51,7 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 				list = list[:min(most, len(list))]
 			}
 			if a.json {
-				return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below})
+				return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below, s.Claims, s.Refuted, s.SkippedPhases})
 			}
 			a.page(ctx)
 			if graph {
@@ -63,6 +67,7 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 			for _, c := range list {
 				a.line(checkpointLine(s, c))
 			}
+			a.sayForced(s.SkippedPhases)
 			return nil
 		},
 	}

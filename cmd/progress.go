@@ -111,6 +111,9 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			head = lap + "  " + head
 		}
 		say("%s  attempt %d  (%s)", head, b.Attempt, b.Runner)
+		if b.HalfOpen {
+			say("    the last try before the breaker opens%s", triedBy(b.Agent))
+		}
 		if item := s.Item(); item != "" && b.Attempt == 1 && b.Phase == s.Start {
 			say("    item: %s", item)
 		}
@@ -135,6 +138,9 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Decided:
 		if b.NothingLeft {
 			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)
+		}
+		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Class != b.Class && !b.NothingLeft { // more was heard than the gates
+			say("    %s: %s", verdict(b.Verdict), b.Reason)
 		}
 		if b.Refuted {
 			say("    the claim to be done is refuted")

@@ -207,6 +207,7 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 		}
 	}
 	a.sayIgnoredBefore(ctx, s)
+	a.sayWays(s)
 	a.next(next)
 	return exitWith(code)
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type showJSON struct {
 	Reason     string               `json:"reason,omitempty"` // of the verdict
 	Gates      []session.GateResult `json:"gates,omitempty"`
 	Evidence   *session.Evidence    `json:"evidence,omitempty"`
+	Review     *session.Review      `json:"review,omitempty"` // of a phase that is a review
 	RunID      string               `json:"run_id,omitempty"`
 	Logs       string               `json:"logs,omitempty"` // directory on this machine
 	Body       string               `json:"body"`           // of the commit message
@@ -122,6 +124,11 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if j.Reason != "" {
 		a.out("%s: %s", verdict(c.Verdict), j.Reason)
 	}
+	if slices.ContainsFunc(s.Refuted, func(r session.Refuted) bool { return r.Checkpoint == n }) {
+		a.out("the agent claimed to be done: refuted")
+	}
+	a.sayReview(j.Review)
+	a.sayForced(c.SkippedPhases)
 	for _, g := range j.Gates {
 		a.out("gate %s", gateLine(g))
 		a.out("  %s", g.Reason)
@@ -180,8 +187,12 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			switch b := e.Body.(type) {
 			case session.AttemptStarted:
 				j.RunID = b.RunID
+			case session.RunEnded:
+				j.Review = b.Review
 			case session.Judged:
 				j.Gates, j.Reason = b.Gates, b.Reason
+			case session.Decided: // which may know more than the gates
+				j.Reason = b.Reason
 			}
 		}
 		ev, err := a.eng.Evidence(ctx, lc.Commit, session.FileEvidence)

@@ -70,12 +70,19 @@ func (a *app) status(ctx context.Context, name string) error {
 	if c := s.At(s.Current); c != nil {
 		a.short("at checkpoint %d: %s", c.Number, c.Summary)
 	}
+	if text := claimsText(s.Claims, len(s.Refuted)); text != "" {
+		a.out("%s", text)
+	}
+	a.sayForced(s.SkippedPhases)
 	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)
 	a.sayDriver(d)
 	a.sayPlace(d)
 	a.sayHalfMoved(ctx)
 	a.sayAutoSave(&d)
+	if d.Current {
+		a.sayWays(s)
+	}
 	a.next(d.Next)
 	return nil
 }
@@ -166,6 +173,9 @@ func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 	}
 	if c.Incomplete {
 		line = append(line, span{"  (incomplete)", notable})
+	}
+	if below := s.At(c.On); below != nil && c.Number > 0 && len(c.SkippedPhases) > len(below.SkippedPhases) {
+		line = append(line, span{fmt.Sprintf("  (%s skipped before it)", c.SkippedPhases[len(c.SkippedPhases)-1].Phase), notable})
 	}
 	if c.Deleted != nil {
 		line = append(line, span{fmt.Sprintf("  (deletes %d of %d files)", c.Deleted.Files, c.Deleted.Of), notable})

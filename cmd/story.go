@@ -185,7 +185,11 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 			a.out("    failing: %s", t)
 		}
 	}
+	a.sayForced(s.SkippedPhases)
 	a.out("")
+	if j.Current {
+		a.sayWays(s)
+	}
 	a.next(j.Next)
 }
 
@@ -234,7 +238,7 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 		a.out("cost: %s, as the agent reports it", cost)
 	}
 	if j.Claims > 0 {
-		a.out("claims to be done: %d, refuted by the gates: %d", j.Claims, j.Refuted)
+		a.out("%s", claimsText(j.Claims, j.Refuted))
 	}
 	for _, r := range j.Claimed[max(0, len(j.Claimed)-shownClaims):] {
 		a.out("  refuted at checkpoint %d, %s: %s", r.Checkpoint, r.Phase, r.Reason)

@@ -306,8 +306,11 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	if c.Class == session.ClassApproved {
 		fmt.Fprintf(&b, "%s: approved by a person\n", c.Phase)
 	}
+	if c.Class == session.ClassReviewed {
+		fmt.Fprintf(&b, "%s: approved by a reviewing agent\n", c.Phase)
+	}
 	if n := len(s.Refuted); n > 0 {
-		fmt.Fprintf(&b, "\nThe agent claimed to be done %d %s; %d %s refuted:\n", s.Claims, plural(s.Claims, "time", "times"), n, plural(n, "claim was", "claims were"))
+		fmt.Fprintf(&b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
 		for _, r := range s.Refuted {
 			fmt.Fprintf(&b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
 		}

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// wayJSON is one way on from where a session was stopped, and the command that takes it.
+type wayJSON struct {
+	What    string `json:"what"`
+	Command string `json:"command"`
+}
+
+// waysOn are the ways on for a session that its breaker has stopped, nil for others.
+func waysOn(s *session.Session) []wayJSON {
+	if s.Status != session.StatusBlocked || s.Blocked.Reason != session.BlockBreaker {
+		return nil
+	}
+	ways := []wayJSON{
+		{"try on, told what to do differently", `wfs run --reset-breaker --note "what to do differently"`},
+		{"try on as before", "wfs run --reset-breaker"},
+	}
+	from, what := s.Current, "try another way in a session beside this one"
+	if best := s.Visit.BestAt; best > 0 && best < s.Current && s.At(best) != nil {
+		from = best
+		ways = append(ways, wayJSON{fmt.Sprintf("go back to the attempt that got furthest, checkpoint %d%s", best, gotTo(s)), fmt.Sprintf("wfs resume --at %d", best)})
+		what += ", from there"
+	}
+	ways = append(ways,
+		wayJSON{what, fmt.Sprintf(`wfs new "another way" --from %s@%d`, s.ID, from)},
+		wayJSON{fmt.Sprintf("go on without %s, which is told for ever", s.Phase), `wfs phase skip --reason "why"`},
+		wayJSON{"give up; everything is kept", `wfs abandon --reason "why"`})
+	if s.Visit.Denied > 0 {
+		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", "wfs repin && wfs run"}}, ways...)
+	}
+	return ways
+}
+
+// gotTo says how far the best attempt at a visit got.
+func gotTo(s *session.Session) string {
+	switch r := s.Visit.BestHas; {
+	case r.Targets > 0:
+		return fmt.Sprintf(" (%d %s)", r.Targets, plural(r.Targets, "test of this lap passes", "tests of this lap pass"))
+	case r.Tests > 0:
+		return fmt.Sprintf(" (%d %s)", r.Tests, plural(r.Tests, "test passes", "tests pass"))
+	}
+	return ""
+}
+
+// sayWays lists the ways on from where a session was stopped.
+func (a *app) sayWays(s *session.Session) {
+	ways := waysOn(s)
+	if len(ways) == 0 {
+		return
+	}
+	a.out("ways on:")
+	for _, w := range ways {
+		a.out("  %s:", w.What)
+		a.out("    %s", a.typed(w.Command))
+	}
+}
+
+// claimsText is what came of an agent's claims to be done, "" when it made none.
+func claimsText(claims, refuted int) string {
+	if claims == 0 {
+		return ""
+	}
+	return fmt.Sprintf("claimed success %d %s, %d true", claims, plural(claims, "time", "times"), claims-refuted)
+}
+
+// sayReview tells what a reviewer said.
+func (a *app) sayReview(r *session.Review) {
+	if r == nil {
+		return
+	}
+	a.out("the reviewer says: %s%s", r.Verdict, by(r.By))
+	for _, f := range r.Findings {
+		at := f.Path
+		if at != "" && f.Line > 0 {
+			at += ":" + itoa(f.Line)
+		}
+		if at != "" {
+			at += ": "
+		}
+		a.out("  %s%s", at, f.What)
+	}
+	if r.More > 0 {
+		a.out("  and %d more", r.More)
+	}
+}
+
+func triedBy(agent string) string {
+	if agent == "" {
+		return ""
+	}
+	return ", by " + agent
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " (" + who + ")"
+}
+
+// sayForced names the phases that a person left without their verdict: whoever sees the work must know.
+func (a *app) sayForced(skipped []session.SkippedPhase) {
+	for _, p := range skipped {
+		a.out("forced: %s was skipped in lap %d by a person: %s", p.Phase, p.Lap, cmp.Or(p.Why, "no reason given"))
+	}
+}
