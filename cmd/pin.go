@@ -35,6 +35,7 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	if c := b.Plan.Agent.Card; c != nil && c == settings.Config.Agent.Card {
 		a.note("agent %s (%s)", c.Name, a.cardOrigin(c))
 	}
+	a.noteLacking(ctx, b.Plan)
 	return b, settings, a.readSpec(&b, o.spec)
 }
 

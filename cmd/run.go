@@ -127,6 +127,9 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 	if err != nil {
 		return err
 	}
+	if err := a.mustHaveAgent(ctx, &h.S, h.Plan); err != nil {
+		return err
+	}
 	a.waitOn(ctx, p.line)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if much != quiet && !detached {

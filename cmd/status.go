@@ -64,6 +64,9 @@ func (a *app) status(ctx context.Context, name string) error {
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
+	if s.Agent != "" {
+		a.short("agent: %s", s.Agent)
+	}
 	if item := s.Item(); item != "" && s.Phase != "done" {
 		a.short("item: %s", item)
 	}

@@ -34,5 +34,6 @@ const (
 	RefuseAttempt    RefusalCode = "attempt"       // in the middle of an attempt
 	RefuseSurvivors  RefusalCode = "survivors"     // processes of the last run are alive
 	RefuseSetup      RefusalCode = "setup"         // the set-up of a work tree failed
+	RefuseAgent      RefusalCode = "agent"         // the program of an agent is not there
 	RefuseWorktree   RefusalCode = "worktree"      // checked out in two work trees, or in another one
 )
