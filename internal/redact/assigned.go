@@ -49,7 +49,7 @@ func addresses(s string, found []span) []span {
 }
 
 // assigned finds what is given to a name that says it is secret, and looks drawn at random: NAME=…, "name": "…", --name ….
-func assigned(s string, found []span) []span {
+func assigned(s string, table *[longestOfVendor + 1][]vendor, found []span) []span {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '=' || s[i] == ':':
@@ -61,10 +61,15 @@ func assigned(s string, found []span) []span {
 			continue
 		}
 		from, how := name(s, i)
+		start, quoted := valueAt(s, i)
+		if from, end, ok := ofVendor(s, i, start, table); ok {
+			found = append(found, span{from, start, end, mark("secret")})
+			i = end - 1
+			continue
+		}
 		if how == ordinary {
 			continue
 		}
-		start, quoted := valueAt(s, i)
 		end := start + set(secretByte).run(s[start:min(len(s), start+judged)])
 		for end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 { // the end of a sentence
 			end--

@@ -14,6 +14,7 @@ import (
 // Redactor takes secrets out of text. It can be used by many at a time. A nil one takes nothing out.
 type Redactor struct {
 	table  *[256][]form
+	keys   *[longestOfVendor + 1][]vendor
 	values []value // the longest first, so that one which contains another goes as a whole
 }
 
@@ -22,7 +23,7 @@ type value struct{ text, mark string }
 
 // New returns a redactor that knows the secret values of an environment, each variable as "NAME=value".
 func New(environ []string) *Redactor {
-	r := &Redactor{table: byFirst()}
+	r := &Redactor{table: byFirst(), keys: bySize()}
 	for _, v := range environ {
 		name, text, _ := strings.Cut(v, "=")
 		if !secretName(name) {
@@ -74,7 +75,7 @@ func (r *Redactor) find(s string, inKey bool) ([]span, bool) {
 	found = tokens(s, r.table, found)
 	found = bearers(s, found)
 	found = addresses(s, found)
-	found = assigned(s, found)
+	found = assigned(s, r.keys, found)
 	slices.SortStableFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	return merged(found), open
 }

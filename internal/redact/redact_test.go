@@ -65,6 +65,25 @@ func planted() map[string]string {
 		"odd query":  "x?p=it%27s+%22quoted%22+%26+%3Codd%3E",
 		"two lines":  "line number one\nline number two",
 	}
+	for _, v := range vendors() {
+		if v.size == nil {
+			h := func(n int) string { return drawn(r, hexes, n) }
+			all["vendor "+v.name] = strings.ToUpper(v.name) + "_API: " + h(8) + "-" + h(4) + "-4" + h(3) + "-a" + h(3) + "-" + h(12)
+		}
+		for _, n := range v.size {
+			chars := ""
+			for c := byte('!'); c < 0x7f; c++ {
+				if v.in(c) && alnum(c) {
+					chars += string(c)
+				}
+			}
+			name := v.name + ".credential"
+			if v.bare {
+				name = v.name
+			}
+			all[fmt.Sprint("vendor ", v.name, n)] = name + "=" + drawn(r, chars, n-2) + "7" + chars[len(chars)-1:] // digits and letters
+		}
+	}
 	for _, f := range known() {
 		chars := ""
 		for c := byte('!'); c < 0x7f; c++ {
@@ -83,6 +102,9 @@ func planted() map[string]string {
 
 // secret is the longest word of a planted text, or what is told apart.
 func secret(name, s string) string {
+	if strings.HasPrefix(name, "vendor ") {
+		return s[strings.LastIndexAny(s, "= ")+1:]
+	}
 	switch name {
 	case "value":
 		return "plain-words-and-nothing-else"
@@ -124,7 +146,7 @@ func TestPlanted(t *testing.T) {
 	t.Parallel()
 	r := New(environ)
 	all := planted()
-	if len(all) < 150 {
+	if len(all) < 250 {
 		t.Fatal(len(all))
 	}
 	for name, text := range all {
@@ -188,6 +210,11 @@ func TestNoSecrets(t *testing.T) {
 		"h1:ihbySMvVjLAeSH1IbfcRTkD/iNscyz8rGzjF/E5hV6U=", "integrity sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg==",
 		"wfs(green): 12/14 tests pass (lap 2, attempt 3)", "Wfs-Session: auth\nWfs-Checkpoint: 7", `{"id":"toolu_01A09q90qw90lq917835lq9","name":"Bash"}`,
 		"msg_01XFDUDYJgAACzvnptvVoYEL", "func (s *Server) authToken(ctx context.Context) (string, error) {", "secret := os.Getenv(\"API_SECRET2\")",
+		"heroku_app_id=550e8400-e29b-41d4-a716-446655440000", "X-Heroku-Request-ID: 550e8400-e29b-41d4-a716-446655440000", "datadog agent commit: 9fceb02d0ae598e95dc970b74767f19372d61af8",
+		"github.com/DataDog/datadog-go: 9fceb02d0ae598e95dc970b74767f19372d61af8", "sentry release: 9fceb02d0ae598e95dc970b74767f19372d61af8", "drone.build = feature2of3branches4of5names6of7",
+		"sonar: 9fceb02d0ae598e95dc970b74767f19372d61af8", "segment = 0123456789abcdef0123456789abcdef", "etag: 5d41402abc4b2a76b9719d911017c592", "md5=5d41402abc4b2a76b9719d911017c592",
+		"sentry_trace: d41402abc4b2a76b9719d911017c5925", "trello board name: WeeklyPlanning2of3AndMore", "opsgenie_request: 550e8400-e29b-41d4-a716-446655440000", "codecov upload id = 550e8400-e29b-41d4-a716-446655440000",
+		"jira: PROJ-1234-fix-the-thing2", "twitter: see https://t.co/abc", "looker: some24characterslongname1",
 		"password==other.password1", "expected token ')' got '}'", "keys: [a1, b2, c3, d4, e5]", "private_key_path: ~/.ssh/id_ed25519", "",
 	} {
 		if got := r.String(s); got != s {
