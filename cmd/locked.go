@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -45,6 +47,44 @@ func (a *app) healLocks(ctx context.Context, who registry.Holder) error {
 		return func() { l.Release() }, nil
 	})
 	return err
+}
+
+// setDeadLocksAside lets the session that HEAD is on here recover, when a command cannot begin because of a lock of git's
+// that nobody holds: its run may have been killed together with wfs, and its agent's git have left the lock. It reports
+// whether a lock went by that.
+func (a *app) setDeadLocksAside(ctx context.Context, command string, err error) (bool, error) {
+	var locked *gitstate.LockedError
+	if !errors.As(err, &locked) || !locked.Deserted() {
+		return false, nil
+	}
+	id, e := a.current(ctx)
+	if e != nil || id == "" {
+		return false, nil //nolint:nilerr // the lock is what is said
+	}
+	v, e := a.view(ctx, id)
+	if e != nil || v.Session.Open == nil {
+		return false, nil //nolint:nilerr // the same
+	}
+	if err := a.hold(command); err != nil {
+		return false, err
+	}
+	if a.claimed != id { // else it was recovered just now
+		who := a.holder(command)
+		who.Session = string(id)
+		l, err := a.clone.LockSession(id, who)
+		if err != nil {
+			return false, err
+		}
+		a.locks, a.recovered = append(a.locks, l), id
+		if _, err := a.eng.Open(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	if _, err := os.Lstat(locked.Path); err == nil {
+		return false, nil
+	}
+	a.note("git's lock %s had been left behind by a process that is dead, and was set aside", locked.Path)
+	return true, nil
 }
 
 // lockedHint is what to type about a lock of git's that somebody else made.

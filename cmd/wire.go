@@ -31,16 +31,17 @@ type app struct {
 	secrets *redact.Redactor // nil: nothing needed it yet; see redactor
 	signals *signals
 
-	repo     *gitstate.Repo
-	clone    *registry.Clone
-	eng      *engine.Engine
-	locks    []*durable.Lock
-	since    int64    // Unix seconds: when the first lock was asked for
-	notices  *notices // of a run, nil for other verbs
-	watchful watchful
-	claimed  session.ID          // locked already, to complete its move
-	mending  map[session.ID]bool // whose locks the doctor has taken
-	away     session.ID          // acting on this one in its own work tree, which is not where the command was typed
+	repo      *gitstate.Repo
+	clone     *registry.Clone
+	eng       *engine.Engine
+	locks     []*durable.Lock
+	since     int64    // Unix seconds: when the first lock was asked for
+	notices   *notices // of a run, nil for other verbs
+	watchful  watchful
+	claimed   session.ID          // locked already, to complete its move
+	recovered session.ID          // locked already, because locks of its dead run were in the way
+	mending   map[session.ID]bool // whose locks the doctor has taken
+	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -128,7 +129,13 @@ func (a *app) begin(ctx context.Context, command string, detached bool) error {
 	if err := a.notHeld(command); err != nil {
 		return err
 	}
-	if err := a.inOrder(ctx, detached); err != nil {
+	err := a.inOrder(ctx, detached)
+	if aside, e := a.setDeadLocksAside(ctx, command, err); e != nil {
+		return e
+	} else if aside {
+		err = a.inOrder(ctx, detached)
+	}
+	if err != nil {
 		return err
 	}
 	if !a.repo.Used() { // else git may take its time until a session is locked, and is asked then
@@ -180,7 +187,7 @@ func (a *app) hold(command string, ids ...session.ID) error {
 		return nil
 	}
 	slices.Sort(ids)
-	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return id == a.claimed })
+	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return id == a.claimed || id == a.recovered })
 	for _, id := range slices.Compact(ids) {
 		who.Session = string(id)
 		l, err := a.clone.LockSession(id, who)

@@ -22,6 +22,7 @@ type Facts struct {
 	Cut         session.Interrupted // what interrupts the run now
 	Day         Day                 // that it is
 	Elsewhere   Elsewhere           // what other sessions did
+	Locks       []string            // names of git's locks that are there
 }
 
 // Effect is the one thing to do next.
@@ -157,7 +158,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	return Decision{Effect: EffectRun, Events: append(warn, session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
-		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other,
+		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Locks: f.Locks,
 	})}
 }
 

@@ -15,7 +15,8 @@ import (
 //	move_started                   rescue what is there now, then carry the move out to its end
 //	finish_started                 take the half-made branch back
 //	delete_started                 carry the deletion out to its end
-//	attempt_started                interrupted; what the run left is checkpointed as such
+//	attempt_started                interrupted; what the run left is checkpointed as such, and locks of git's that dead
+//	                               processes of it left are set aside, here and in the next two rows
 //	run_ended                      nothing: it is judged next
 //	judged, decided                judged again: the tree may have changed since
 func (h *Hand) recover(ctx context.Context) error {
@@ -209,6 +210,9 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 	o := h.S.Open
 	if o == nil {
 		return nil
+	}
+	if err := h.deadLocks(ctx); err != nil {
+		return err
 	}
 	if o.Run != nil {
 		if o.Judgement == nil {

@@ -59,7 +59,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			if err != nil {
 				return err
 			}
-			f.Tree = snap.Tree
+			f.Tree, f.Locks = snap.Tree, h.lockNames()
 			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit && waited(w, f.Now) {
 				if err := h.lookElsewhere(work, &f); err != nil {
 					return err

@@ -78,6 +78,31 @@ func (h *Hand) strandedLocks(ctx context.Context, before []session.GitLock) ([]s
 	return h.e.Store.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
+// deadLocks sets locks aside that came since the open attempt began, which no process of ours saw the end of. A lock that
+// has the name of one that was there before is left alone.
+func (h *Hand) deadLocks(ctx context.Context) error {
+	if h.S.Open.Runner == runnerPerson {
+		return nil
+	}
+	before := slices.DeleteFunc(h.e.Store.Locks(), func(l session.GitLock) bool { return !slices.Contains(h.S.Open.Locks, l.Name) })
+	locks, err := h.strandedLocks(ctx, before)
+	if err != nil || len(locks) == 0 {
+		return err
+	}
+	return h.append(session.Strayed{Locks: locks})
+}
+
+// lockNames are the names of the first locks of git's that are there now.
+func (h *Hand) lockNames() []string {
+	var names []string
+	for _, l := range h.e.Store.Locks() {
+		if len(names) < session.MaxNamed {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
 // kept are the commits that refs had before they were moved during a run, and that nothing leads to now: the next
 // checkpoint keeps them alive.
 func (h *Hand) kept(ctx context.Context) ([]session.Commit, error) {

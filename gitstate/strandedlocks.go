@@ -32,7 +32,7 @@ func (r *Repo) Locks() []session.GitLock {
 			continue
 		}
 		device, file, _ := durable.FileID(info)
-		list = append(list, session.GitLock{Path: path, File: fmt.Sprint(device, "-", file)})
+		list = append(list, session.GitLock{Path: path, Name: r.nameBelow(path), File: fmt.Sprint(device, "-", file)})
 	}
 	return list
 }

@@ -123,6 +123,7 @@ type AttemptStarted struct {
 	Runner   string    `json:"runner"`
 	HalfOpen bool      `json:"half_open,omitempty"`
 	Agent    string    `json:"agent,omitempty"` // name of the agent that works in place of the phase's, for half-open
+	Locks    []string  `json:"locks,omitempty"` // of git's that were there before: names below the git directory
 }
 
 // RunEnded is the runner's observation.

@@ -24,6 +24,7 @@ type Strayed struct {
 // GitLock is a lock file of git's that is there.
 type GitLock struct {
 	Path string
+	Name string // below the git directory, with slashes
 	File string // tells it from one that had the same path before, where the system can
 }
 
