@@ -18,6 +18,7 @@ type finishJSON struct {
 	Checkpoint int            `json:"checkpoint"`
 	Operation  int64          `json:"operation"`
 	Push       string         `json:"push,omitempty"`
+	Proof      *session.Proof `json:"proof,omitempty"`
 }
 
 func (a *app) finishCmd() *cobra.Command {
@@ -37,6 +38,7 @@ that is named is handed over in the work tree that it has.`,
 	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
 	f.StringVarP(&o.Subject, "message", "m", "", "subject of the commit (default: the goal)")
 	f.BoolVar(&o.Keep, "keep", false, "hand over the checkpoints themselves instead of one commit")
+	f.BoolVar(&o.Unproven, "unproven", false, "hand over what does not pass in a clean tree, too")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what was uncommitted when the session began; it stays uncommitted in the work tree")
 	dryFlag(c, &dry)
 	return c
@@ -76,12 +78,13 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if err != nil {
 		return err
 	}
+	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	f, op, err := h.Finish(ctx, o)
 	if err != nil {
 		return err
 	}
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
-	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op}
+	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint)}
 	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
@@ -100,6 +103,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if text := lacks(h.S.At(f.Checkpoint)); text != "" {
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
+	a.sayProof(a.out, j.Proof)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
 		if op, err := a.eng.Parked(ctx, ref); err == nil && op != nil {

@@ -143,6 +143,7 @@ func (a *app) sayIncomplete(s *session.Session) {
 	if c.Deleted != nil {
 		a.out("%s", deletes(c))
 	}
+	a.sayProof(a.out, proofOf(s))
 }
 
 // sayIgnoredBefore reminds of files that no rule of the repository ignores any more, and that stay out of checkpoints

@@ -135,6 +135,11 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    gate %s", gateLine(g))
 		}
 		say("    %s: %s", verdict(b.Verdict), b.Reason)
+		if b.Proof != nil && b.Proof.Verdict != session.Fail {
+			say("    %s", proofLine(b.Proof))
+		} else if b.Proof != nil {
+			say("    %s", remedies)
+		}
 	case session.Decided:
 		if b.NothingLeft {
 			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)

@@ -21,6 +21,7 @@ type showJSON struct {
 	Checkpoint session.Checkpoint   `json:"checkpoint"`
 	Reason     string               `json:"reason,omitempty"` // of the verdict
 	Gates      []session.GateResult `json:"gates,omitempty"`
+	Proof      *session.Proof       `json:"proof,omitempty"`
 	Evidence   *session.Evidence    `json:"evidence,omitempty"`
 	Review     *session.Review      `json:"review,omitempty"` // of a phase that is a review
 	RunID      string               `json:"run_id,omitempty"`
@@ -139,6 +140,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 			a.out("  target: %s", t)
 		}
 	}
+	if j.Proof != nil {
+		a.out("%s", proofLine(j.Proof))
+	}
 	if text := costText(c.Used); text != "" {
 		a.out("cost: %s", text)
 	}
@@ -190,7 +194,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			case session.RunEnded:
 				j.Review = b.Review
 			case session.Judged:
-				j.Gates, j.Reason = b.Gates, b.Reason
+				j.Gates, j.Reason, j.Proof = b.Gates, b.Reason, b.Proof
 			case session.Decided: // which may know more than the gates
 				j.Reason = b.Reason
 			}

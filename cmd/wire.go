@@ -395,6 +395,10 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			return w.app.cleanTree(ctx, plan, tree)
 		},
+		Whole: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
+			plan.Provide = []string{"**"}
+			return w.app.cleanTree(ctx, plan, tree)
+		},
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err
@@ -403,6 +407,10 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	return w.judge(r.Plan, r.RunDir).Judge(ctx, r)
+}
+
+func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
+	return w.judge(r.Plan, r.RunDir).Prove(ctx, r)
 }
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {

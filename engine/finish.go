@@ -15,6 +15,7 @@ type Handover struct {
 	Branch         string // full ref name
 	Subject        string // of the commit; the goal when empty
 	Keep           bool   // hand over the checkpoints themselves instead of one commit
+	Unproven       bool   // whether or not it passes in a clean tree
 	WithoutCarried bool   // leave out what was uncommitted when the session began
 }
 
@@ -40,6 +41,10 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, err
 	}
 	c, onto, files, tree := work.checkpoint, work.onto, work.files, work.tree
+	proof, err := h.proveHanded(ctx, c, o)
+	if err != nil {
+		return nil, 0, err
+	}
 	// The session's documents leave the work tree at the end; the checkpoints hold them, but for bytes that git converts.
 	plan, err := h.planMove(ctx, snap, files, "")
 	if err != nil {
@@ -65,12 +70,15 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, err
 	}
 	h.e.hit("finish/journaled")
-	commit, err := h.commitOver(ctx, c, o, onto, tree)
+	commit, err := h.commitOver(ctx, c, o, onto, tree, notProven(proof, c, o))
 	if err != nil {
 		return nil, 0, joined(err, h.append(session.Dropped{Why: oneLine(err.Error(), 200)}))
 	}
 	t.Refs = []session.RefMove{{Ref: o.Branch, New: commit}}
 	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
+	if proof != h.S.Proof {
+		f.Proof = proof
+	}
 	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit}, LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
 	var n int64
 	if _, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) {
@@ -226,7 +234,7 @@ func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Hand
 	return h.e.Store.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
 }
 
-func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit, tree session.Tree) (session.Commit, error) {
+func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit, tree session.Tree, unproven string) (session.Commit, error) {
 	if o.Keep {
 		return c.Code, nil
 	}
@@ -234,7 +242,7 @@ func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover
 	if err != nil {
 		return "", err
 	}
-	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o))
+	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o, unproven))
 }
 
 // judgedAt returns what the gates said about the tree of a checkpoint. The newest judgement of the session may be about
@@ -281,7 +289,7 @@ func asHanded(gates []session.GateResult) []session.GateResult {
 }
 
 // handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
-func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult, o Handover) string {
+func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult, o Handover, unproven string) string {
 	s := &h.S
 	var b strings.Builder
 	subject := o.Subject
@@ -308,6 +316,9 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	}
 	if c.Class == session.ClassReviewed {
 		fmt.Fprintf(&b, "%s: approved by a reviewing agent\n", c.Phase)
+	}
+	if unproven != "" {
+		b.WriteString("\n" + oneLine(unproven, 300) + "\n")
 	}
 	if n := len(s.Refuted); n > 0 {
 		fmt.Fprintf(&b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)

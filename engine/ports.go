@@ -138,6 +138,8 @@ type Works interface {
 	Run(ctx context.Context, r session.RunRequest) (session.RunResult, error)
 	// Judge runs guards and gates. An error means that it could not find out; bad code is a verdict.
 	Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error)
+	// Prove runs the gates of work that passed in a clean tree. An error means that ctx ended it.
+	Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error)
 	// Left is what is known of a run whose end nobody saw.
 	Left(id session.ID, runID string) session.Remains
 	// Alive lists processes of a run that still live, as far as the system can tell.

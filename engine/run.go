@@ -302,6 +302,9 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 	}
 	locked := h.e.Store.Locks()
 	j, err := h.verdict(ctx, req, o)
+	if err == nil && ctx.Err() == nil {
+		j, err = h.prove(ctx, req, j)
+	}
 	if locks, e := h.strandedLocks(work, locked); e != nil {
 		return true, errors.Join(err, e)
 	} else if len(locks) > 0 {

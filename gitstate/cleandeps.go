@@ -3,6 +3,7 @@ package gitstate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,6 +21,9 @@ var dependencyDirs = []string{"node_modules", "vendor", "bower_components", ".bu
 // What builders leave, and check by content or time themselves: it is not brought from the work tree, and stays in the
 // clean tree from one gate to the next. The file must stand beside it.
 var buildDirs = map[string]string{"target": "Cargo.toml", "_build": "mix.exs", ".gradle": "settings.gradle"}
+
+// maxFurther bounds the files that are copied besides dependencies.
+const maxFurther = 20000
 
 // CleanTree makes a directory hold a tree, as Materialise does, with the dependency directories that the work tree has
 // beside those files: copies whose files are hard links, so that nothing in them is found in the work tree by what asks
@@ -52,6 +56,9 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 		b.find(files, dirs, names)
 		return b.keep
 	})
+	if err == nil && b.over {
+		err = fmt.Errorf("more than %d files are to be brought to a clean tree", maxFurther)
+	}
 	if err == nil {
 		err = b.bring(ctx)
 	}
@@ -61,6 +68,7 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 	if err == nil {
 		b.lookOutside(env)
 	}
+	c.Further = slices.Sorted(maps.Keys(b.further))
 	c.Provided, c.Digest = b.provided(), b.sum.text()
 	return c, err
 }
@@ -93,6 +101,7 @@ type bringer struct {
 	build       map[string]bool   // directories that stay as gates left them
 	links       []string          // that were brought, from the top
 	sum         *sum
+	over        bool // more was asked for than is brought
 }
 
 // find looks for what is to be brought, beside the files of a tree.
@@ -124,6 +133,10 @@ func (b *bringer) find(files, dirs map[string]bool, further []string) {
 	for _, name := range further {
 		if files[name] || b.within(name) {
 			continue
+		}
+		if len(b.further) == maxFurther {
+			b.over = true
+			return
 		}
 		b.further[name] = true
 		for d := path.Dir(name); d != "." && !b.above[d]; d = path.Dir(d) {

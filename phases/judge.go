@@ -33,6 +33,8 @@ type Judge struct {
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Clean makes the clean tree of a tree. nil: there is no place for one.
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
+	// Whole is Clean with all that lies in the work tree beside the tree. nil: nobody can tell what a clean tree lacks.
+	Whole func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 
 	judged session.Tree       // what gates in a clean tree run on
 	clean  *session.CleanTree // where this judge is, nil in the work tree

@@ -351,7 +351,8 @@ type Finished struct {
 	Commit         Commit `json:"commit"`
 	Checkpoint     int    `json:"checkpoint"`
 	WithoutCarried bool   `json:"without_carried,omitempty"`
-	Kept           bool   `json:"kept,omitempty"` // the history was kept instead of squashed
+	Kept           bool   `json:"kept,omitempty"`  // the history was kept instead of squashed
+	Proof          *Proof `json:"proof,omitempty"` // when it was made for this
 	Turn           Turn   `json:"turn"`
 }
 

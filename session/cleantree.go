@@ -13,6 +13,8 @@ type CleanTree struct {
 	Live []string // the work tree's own top, in every way that its path is written
 	// Provided are the dependency directories, and what else was asked for, that it has besides the tree.
 	Provided []string
+	// Further are files of those that were asked for, and are in no dependency directory.
+	Further []string
 	// Digest tells one state of those from another, "" when that is not known.
 	Digest string
 	// Python are directories of it that stand for those of the work tree which Pythons elsewhere look for modules in.

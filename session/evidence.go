@@ -67,6 +67,7 @@ const (
 	ClassTimeout         Class = "timeout"     // the gate did not end: could not judge
 	ClassDocument        Class = "document"    // a document is missing, or lacks what it must hold
 	ClassUnchanged       Class = "unchanged"   // what must change did not
+	ClassNotClean        Class = "not_clean"   // finished work passes only with files that no checkpoint has
 	ClassLeadsBack       Class = "leads_back"  // a module of the project would be found outside of the clean tree
 	ClassApproved        Class = "approved"    // a person said yes, and no gate says no
 	ClassRejected        Class = "rejected"    // a person said no, or a reviewer
@@ -116,6 +117,7 @@ type Judgement struct {
 	Reason   string       `json:"reason"`
 	Gates    []GateResult `json:"gates,omitempty"`
 	Guarded  []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
+	Proof    *Proof       `json:"proof,omitempty"`   // of work that is complete with this judgement
 	Ungated  bool         `json:"ungated,omitempty"` // no command was run, though other phases have gates that run some
 	Evidence Evidence     `json:"-"`                 // goes to the ledger as a document of its own
 }

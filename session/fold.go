@@ -109,6 +109,7 @@ func (s *Session) apply(e Event) error {
 		s.Finishing = &b
 	case Finished:
 		s.Finishing, s.Finished, s.Status = nil, &b, StatusFinished
+		s.proven(b.Proof)
 	case Dropped:
 		s.Finishing, s.Deleting = nil, nil
 		if b.Move {
@@ -136,6 +137,7 @@ func (s *Session) applyOpen(e Event) error {
 		s.ran(e, &open, b)
 	case Judged:
 		open.Judgement = &b.Judgement
+		s.proven(b.Proof)
 		var millis int64
 		for _, g := range b.Gates {
 			millis += g.Millis

@@ -33,6 +33,8 @@ type Session struct {
 	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt, likewise
 	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
+	Proof *Proof `json:"proof,omitempty"` // newest one
+
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
 
 	Rounds map[PhaseName]int `json:"rounds,omitempty"` // how often reviewers have sent the work back since somebody approved

@@ -57,7 +57,7 @@ func (j *Judgement) Reached() Reached {
 		}
 	}
 	switch j.Class {
-	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassGateChangedTree:
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassGateChangedTree, ClassLeadsBack:
 	default:
 		r.Ran = true
 	}

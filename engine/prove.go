@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// prove has the gates judge a tree once more in a clean one, when the work is complete with the judgement j of it. What
+// fails there is not done. What could not be found out stops nothing, and is told.
+func (h *Hand) prove(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
+	if h.Plan.Unproven || !completes(&h.S, h.Plan, j) {
+		return j, nil
+	}
+	req.Tree = j.Tree
+	if req.Phase.Gates = h.proving(req.Phase.Gates); len(req.Phase.Gates) == 0 {
+		return j, nil
+	}
+	p, err := h.e.Works.Prove(ctx, req)
+	if err != nil {
+		return j, err
+	}
+	j.Proof = &p
+	if p.Verdict == session.Fail {
+		j.Verdict, j.Class, j.Reason = p.Verdict, p.Class, p.Reason
+	}
+	return j, nil
+}
+
+// completes reports whether the work is complete if its open attempt is judged so, or when somebody agrees to that.
+func completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool {
+	open, after := *s.Open, *s
+	open.Judgement, after.Open = &j, &open
+	d := conclude(&after, p)
+	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && s.Lap >= len(s.Items))
+}
+
+// proving are the gates that prove finished work: those of the phase that run something, or else those of the plan that
+// passed last.
+func (h *Hand) proving(gates []workflows.Gate) []workflows.Gate {
+	runs := func(g workflows.Gate) bool { return g.Runs() && !g.MayChangeTree }
+	gates = slices.Clone(gates)
+	if own := slices.DeleteFunc(gates, func(g workflows.Gate) bool { return !runs(g) }); len(own) > 0 {
+		return own
+	}
+	return h.passedLast(h.S.LastGates)
+}
+
+// passedLast are the gates of the plan that passed, by these results.
+func (h *Hand) passedLast(results []session.GateResult) []workflows.Gate {
+	return slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool {
+		return g.MayChangeTree || !slices.ContainsFunc(results, func(r session.GateResult) bool {
+			return r.Gate == g.Name && r.Verdict == session.Pass
+		})
+	})
+}
+
+// proveHanded proves a checkpoint that is about to be handed over, if that has not been done. nil: there is nothing to
+// prove, or it is known.
+func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handover) (*session.Proof, error) {
+	known := h.S.Proof
+	if known != nil && known.Tree == c.Tree && (known.Verdict != session.Fail || o.Unproven) {
+		return known, nil
+	}
+	if h.Plan.Unproven || o.Unproven {
+		return nil, nil
+	}
+	results, err := h.judgedAt(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	req := session.JudgeRequest{Session: h.ID, Tree: c.Tree, Plan: *h.Plan, Phase: workflows.Phase{Name: c.Phase, Gates: h.passedLast(results)}}
+	if len(req.Phase.Gates) == 0 {
+		return nil, nil
+	}
+	if req.Baseline, err = h.evidence(ctx, session.FileBaseline); err != nil {
+		return nil, err
+	}
+	req.LapStart = req.Baseline
+	if b := h.S.Base0; b != nil {
+		req.Known = append(slices.Clone(b.Red), b.Flaky...)
+	}
+	if req.RunDir, err = h.j.RunDir(h.e.NewRunID(h.ID, h.S.Runs+1)); err != nil {
+		return nil, err
+	}
+	p, err := h.e.Works.Prove(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if p.Verdict == session.Fail {
+		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: p.Reason, Hint: "take them into the work and wfs run, or wfs finish --unproven"}
+	}
+	return &p, nil
+}
+
+// notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is nothing to say.
+func notProven(p *session.Proof, c *session.Checkpoint, o Handover) string {
+	if why := p.Unproven(c.Tree); why != "" {
+		return "Not proven clean: " + strings.TrimPrefix(why, "not proven clean: ")
+	}
+	if o.Unproven && p == nil {
+		return "Not proven clean, as asked."
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Prove runs gates that passed once more, in the clean tree of the tree that was judged. One that fails there may lack a
+// file that no checkpoint has, or depend on the place where it runs. That is found out by running it a second time with
+// everything that lies in the work tree beside the tree: if it passes then, the tree is not what it was judged to be; if
+// it does not, nothing is known about the tree, and the proof says so. Only ctx makes an error.
+func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
+	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
+	j.judged = r.Tree
+	files := j.lapFiles(ctx, r)
+	for _, g := range r.Phase.Gates {
+		if !g.Runs() || g.MayChangeTree {
+			continue
+		}
+		g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
+		j.say("gate " + g.Name + " in a clean tree …")
+		res, run, err := j.judgeGate(ctx, g, r, files)
+		if ctx.Err() != nil {
+			return p, ctx.Err()
+		}
+		if err != nil {
+			return cannotProve(p, g.Name, reason(err)), nil
+		}
+		p.Gates = append(p.Gates, res)
+		if res.Verdict == session.Pass {
+			continue
+		}
+		if why := couldNot(run, res); why != "" {
+			return cannotProve(p, g.Name, why), nil
+		}
+		lacks, err := j.lacking(ctx, g, r, run)
+		if ctx.Err() != nil {
+			return p, ctx.Err()
+		}
+		if err != nil {
+			return cannotProve(p, g.Name, reason(err)), nil
+		}
+		if lacks == nil {
+			return cannotProve(p, g.Name, "it fails in a clean tree with and without the other files of the work tree: it depends on where it runs ("+res.Reason+")"), nil
+		}
+		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, lacks[:min(len(lacks), session.MaxNamed)]
+		p.Reason = fmt.Sprintf("gate %s passes only with files that no checkpoint has: %s", g.Name, some(lacks))
+		j.keepFailures(r.RunDir, j.failures(res, run))
+		return p, nil
+	}
+	return p, nil
+}
+
+// couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
+func couldNot(run *gateRun, res session.GateResult) string {
+	switch {
+	case run.leads != nil, res.Verdict == session.Blocked, run.ended == proc.Timeout:
+		return res.Reason
+	}
+	return ""
+}
+
+// lacking runs a gate that failed in a clean tree again, with all that lies in the work tree beside the tree. It returns
+// what of that the gate seems to need if it passes then, nil if it does not.
+func (j *Judge) lacking(ctx context.Context, g workflows.Gate, r session.JudgeRequest, failed *gateRun) ([]string, error) {
+	if j.Whole == nil {
+		return nil, nil
+	}
+	j.say("gate " + g.Name + " in a clean tree with all that lies beside it …")
+	c, err := j.Whole(ctx, r.Tree)
+	if err != nil {
+		return nil, err
+	}
+	whole := *j
+	whole.Clean = func(context.Context, session.Tree) (session.CleanTree, error) { return c, nil }
+	res, _, err := whole.judgeGate(ctx, g, r, whole.lapFiles(ctx, r))
+	if err != nil || res.Verdict != session.Pass {
+		return nil, err
+	}
+	if _, err := j.Clean(ctx, r.Tree); err != nil { // what was brought may be secret
+		return nil, err
+	}
+	return likely(c.Further, failed), nil
+}
+
+// likely puts those of some files first that a failing gate has spoken of, by their names. If there are such, it returns
+// only those.
+func likely(files []string, failed *gateRun) []string {
+	var text strings.Builder
+	for _, line := range failed.quoted() {
+		text.WriteString(line + "\n")
+	}
+	for _, m := range failed.report.messages {
+		text.WriteString(m + "\n")
+	}
+	said := text.String()
+	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
+		base := path.Base(f)
+		stem := strings.TrimSuffix(base, path.Ext(base))
+		return !strings.Contains(said, base) && (len(stem) < 4 || !strings.Contains(said, stem))
+	})
+	if len(named) > 0 {
+		return named
+	}
+	return files
+}
+
+// cannotProve is a proof that could not be made.
+func cannotProve(p session.Proof, gate, why string) session.Proof {
+	p.Verdict, p.Class = session.Blocked, session.ClassInfraError
+	p.Reason = "not proven clean: gate " + gate + ": " + why
+	return p
+}

@@ -1,0 +1,29 @@
+package session
+
+// Proof is what the gates of finished work say about its tree alone: in a clean tree, without what only lies beside it in
+// the work tree.
+type Proof struct {
+	Tree Tree `json:"tree"`
+	// Verdict is blocked when it could not be found out whether the tree passes there: that is told, and stops nothing.
+	Verdict Verdict      `json:"verdict"`
+	Class   Class        `json:"class"`
+	Reason  string       `json:"reason"` // one sentence of the engine's own
+	Gates   []GateResult `json:"gates,omitempty"`
+	// Lacks are files that the work tree has and the tree has not, with which the gates pass: at most MaxNamed.
+	Lacks []string `json:"lacks,omitempty"`
+}
+
+// Unproven says why finished work is not proven, "" when it is, or when that is another tree's.
+func (p *Proof) Unproven(tree Tree) string {
+	if p == nil || p.Tree != tree || p.Verdict == Pass {
+		return ""
+	}
+	return p.Reason
+}
+
+// proven folds a proof.
+func (s *Session) proven(p *Proof) {
+	if p != nil {
+		s.Proof = p
+	}
+}
