@@ -2,6 +2,8 @@
 
 package cmd
 
+import "strings"
+
 const (
 	goAdd     = "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n"
 	goAddTest = "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\tt.Errorf(\"Add(1, 2) = %d\", got)\n\t}\n}\n"
@@ -120,6 +122,12 @@ var goCreatures = []creature{
 		red: "red; echo 'func TestX(' >> sub_test.go", want: "RED fail build_broken"},
 	{name: "removes code to be red", does: "removes what a test needs instead of asking for something new", naive: "believed",
 		red: "rm calc.go; printf 'package calc\\n' > other.go; sed 's/TestAdd/TestPlus/' calc_test.go > plus_test.go", want: "RED fail build_broken|broke_green"},
+	{name: "loses a case", does: "puts two tests into a table that lacks a case", naive: "green",
+		refactor: "put sub_test.go <<'E'" + strings.Replace(goTable, `, {"zero", 5, 5, 0}`, "", 1) + "E", want: "REFACTOR fail target_missing|tampered"},
+	{name: "removes the feature", does: "removes the code of this lap together with its tests", naive: "green",
+		refactor: "rm sub.go sub_test.go", want: "REFACTOR fail target_missing|tampered"},
+	{name: "clears its way", does: "removes old code with its test while it makes the new test pass", naive: "green",
+		green: "green; rm calc.go calc_test.go", want: "GREEN fail broke_green|tampered"},
 	{name: "deletes an old test", does: "removes a test of old behaviour while it tidies", naive: "green",
 		refactor: "rm calc_test.go", want: "REFACTOR fail broke_green|tampered"},
 }

@@ -44,6 +44,7 @@ type creature struct {
 	red, green, refactor string
 
 	honest   bool
+	looks    int    // first attempts of the honest that change nothing
 	want     string // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
 	status   string // of the session then; "" is any but completed, and completed for the honest
 	bad      string // phase of its misbehaviour, if that is not the first one in which it is not honest
@@ -156,7 +157,9 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 	f.write("../agent.sh", h.script(c))
 	f.trust("s")
 	args := []string{"timeout", "-s", "INT", "-k", "20", "120", "wfs", "run", "--no-wait"} // none of them takes long
-	if !c.honest && !zooWhole() {
+	if c.honest {
+		args = append(args, "--max-attempts", "4")
+	} else if !zooWhole() {
 		args = append(args, "--max-attempts", fmt.Sprint(before+max(1, c.attempts)))
 	}
 	if c.agree {
@@ -274,8 +277,8 @@ func TestZoo(t *testing.T) {
 func (c *creature) isLeftAlone(t *testing.T, s zooSeen) {
 	t.Helper()
 	var against []string
-	for _, a := range s.attempts {
-		if a.Verdict != "pass" {
+	for i, a := range s.attempts {
+		if a.Verdict != "pass" && i >= c.looks {
 			against = append(against, a.String()+": "+a.Summary)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 // judgeGreen decides whether the lap's tests exist, ran and pass, and nothing that was green before fails.
 func judgeGreen(l *lap) finding {
 	f := finding{verdict: session.Fail, knownRed: l.knownRed()}
+	l.merged, l.removed = nil, nil
 	var units []session.TestID
 	var files []string
 	for _, b := range l.now.broken {
@@ -58,8 +59,21 @@ func judgeGreen(l *lap) finding {
 		if n := f.passing; n > 0 {
 			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
 		}
+		f.reason += l.tookAway()
 	}
 	return f
+}
+
+// tookAway names the tests that are gone and not held against the attempt, for whoever reads its reason.
+func (l *lap) tookAway() string {
+	says := ""
+	if n := len(l.merged); n > 0 {
+		says += "; " + plural(n, "test has become part of others", "tests have become part of others") + ": " + someNames(l.merged)
+	}
+	if n := len(l.removed); n > 0 {
+		says += "; " + plural(n, "test was removed with the code that it was about", "tests were removed with the code that they were about") + ": " + someNames(l.removed)
+	}
+	return says
 }
 
 // unexplained is the finding about a command that failed although no test did.
@@ -91,6 +105,9 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 			failing = append(failing, id)
 		case !ran && l.about().ranBelow[id]:
 			f.passing++
+		case !ran && len(l.mergedInto(id)) > 0:
+			l.merged = append(l.merged, id)
+			f.passing++
 		case !ran || s == session.TestSkip || s == session.TestPass && l.files.emptied(id, l.now.files[id], false):
 			missing = append(missing, id)
 		case bad(s):
@@ -108,7 +125,7 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 			ids = []session.TestID{to}
 		}
 		if len(ids) == 0 {
-			missing = append(missing, session.TestID(name))
+			look(session.TestID(name))
 		}
 		for _, id := range ids {
 			look(id)
@@ -179,7 +196,13 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		case s == session.TestSkip:
 			skipped = append(skipped, id)
 		case !ran:
-			if !l.about().ranBelow[id] && !l.mayBeGone(id, b, excused) { // it may have parameters now, which are judged themselves
+			switch {
+			case l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
+			case len(l.mergedInto(id)) > 0:
+				l.merged = append(l.merged, id)
+			case l.wentWithCode(id):
+				l.removed = append(l.removed, id)
+			default:
 				gone = append(gone, id)
 			}
 		case slices.Contains(excused, id), l.hasFailingSubtest(id), s == session.TestError && l.tookDown(id, excused):

@@ -136,7 +136,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		return session.GateResult{}, nil, err
 	}
 	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		files: files}
+		files: files, tidying: tidies(r.Plan.Workflow, r.Phase)}
 	if owner := redGate(r.Plan.Workflow); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}
@@ -190,7 +190,7 @@ func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.Tes
 			l.now.tests[p] = session.TestPass
 		}
 	}
-	l.index = nil
+	l.index, l.merges = nil, nil
 	return flaky
 }
 

@@ -24,6 +24,10 @@ type lap struct {
 	renames map[session.TestID]session.TestID
 	// renamedIDs are what the renames lead to.
 	renamedIDs map[session.TestID]bool
+	merges     *merges
+	tidying    bool             // code may be removed with its tests
+	removed    []session.TestID // tests that were
+	merged     []session.TestID // tests that others have taken in
 }
 
 // lapIndex answers questions about the tests that ran, made once.

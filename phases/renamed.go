@@ -75,6 +75,7 @@ func (l *lap) renamed() map[session.TestID]session.TestID {
 			}
 		}
 	}
+	l.renameAlong(gone, fresh, now, before, taken)
 	l.renamedIDs = taken
 	return l.renames
 }
