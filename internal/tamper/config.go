@@ -1,0 +1,276 @@
+package tamper
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// narrowing are words of configuration that decide which tests run, what prepares them, and when a run counts as failed.
+var narrowing = []string{
+	"testpathignorepatterns", "testmatch", "testregex", "testnamepattern", "modulepathignorepatterns", "roots", "exclude", "include", "ignore", "bail", "passwithnotests", "allowonly",
+	"addopts", "testpaths", "python_files", "python_classes", "python_functions", "norecursedirs", "collect_ignore", "deselect", "--ignore", " -k", "\"-k", "-k ", " -m ", "xfail_strict",
+	"retry", "retries", "reruns", "setupfiles", "globalsetup", "globalteardown", "runner", "reporter", "snapshot", "environment", "resolver", "modulenamemapper", "alias", "preset",
+	"spec", "grep", "invert", "forbid", "timeout", "require", "maxfail", "exitfirst", "harness", "autotests", "test =", "skip", "|| true", "exit 0", "continue-on-error", "if: false", "coverage", "threshold",
+	"usejunitplatform", "excludes", "includes", "filter", "skiptests", "testfailureignore", "ignorefailures", "plugins", "-p no:", "only", "commands",
+}
+
+// testSections are the parts of package.json that configure tests.
+var testSections = []string{"jest", "mocha", "ava", "vitest", "nyc", "c8", "tap", "karma", "playwright"}
+
+// configs looks at everything that is neither code nor a fixture.
+func (c *comparison) configs() {
+	for _, f := range c.rules {
+		kind, base := classOf(f.Path), path.Base(f.Path)
+		switch {
+		case kind == ignore:
+			c.ignored(f)
+		case c.runByGate(f.Path):
+			c.gateScript(f)
+		case base == "package.json":
+			c.packageJSON(f)
+		case base == "sitecustomize.py" || base == "usercustomize.py" || strings.HasSuffix(base, ".pth"):
+			c.found(Finding{Kind: Patched, Path: f.Path, Line: 1, After: "every Python program runs it when it starts", Grave: true})
+		case f.Before == nil && shadows(f.Path):
+			c.found(Finding{Kind: Patched, Path: f.Path, Line: 1, After: "it stands in front of the library of that name", Grave: true})
+		case kind == config:
+			c.lines(f, Config)
+		case kind == ci:
+			c.lines(f, CI)
+		}
+	}
+}
+
+// shadows reports whether a new file at the top would be loaded in place of a library that runs tests.
+func shadows(file string) bool {
+	for _, name := range []string{"pytest", "_pytest", "unittest", "pluggy", "nose"} {
+		if file == name+".py" || file == name+"/__init__.py" {
+			return true
+		}
+	}
+	return false
+}
+
+// runByGate reports whether a gate's command names a file, or the tool that reads it.
+func (c *comparison) runByGate(file string) bool {
+	base := path.Base(file)
+	for _, g := range c.Gates {
+		words := strings.FieldsFunc(g, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()\"'=", r) })
+		for n, w := range words {
+			w = strings.TrimPrefix(w, "./")
+			switch {
+			case w == file && classOf(file) != tests:
+				return true
+			case (w == "make" || w == "gmake") && (base == "Makefile" || base == "makefile" || base == "GNUmakefile") && !strings.Contains(file, "/"):
+				return true
+			case w == "just" && strings.EqualFold(base, "justfile"), w == "task" && strings.HasPrefix(base, "Taskfile."), w == "rake" && base == "Rakefile", w == "tox" && base == "tox.ini" && n == 0, w == "nox" && base == "noxfile.py":
+				return true
+			case (w == "gradlew" || w == "mvnw") && base == w:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gateScript compares a script that a gate runs. Of a Makefile only the rules count that the gate asks for.
+func (c *comparison) gateScript(f File) {
+	if strings.EqualFold(path.Base(f.Path), "makefile") || path.Base(f.Path) == "GNUmakefile" {
+		was, now := rules(f.Before), rules(f.After)
+		for _, g := range c.Gates {
+			words := strings.Fields(g)
+			for _, target := range append(words, "test", "SHELL", ".SHELLFLAGS") {
+				if was[target] == now[target] || target != "SHELL" && target != ".SHELLFLAGS" && !slices.Contains(words, target) && target != "test" {
+					continue
+				}
+				_, a, b := firstDifference([]byte(was[target]), []byte(now[target]))
+				c.found(Finding{Kind: Gate, Path: f.Path, Test: target, Before: a, After: b, Grave: true})
+				return
+			}
+		}
+		return
+	}
+	l := languageOf(f.Path)
+	if l == nil {
+		l = &plain
+	}
+	if f.Before != nil && f.After != nil && joined(scan(l, f.Before), "") == joined(scan(l, f.After), "") {
+		return
+	}
+	line, a, b := firstDifference(f.Before, f.After)
+	c.found(Finding{Kind: Gate, Path: f.Path, Line: line, Before: a, After: b, Grave: true})
+}
+
+// rules are the recipes of a Makefile by target, and its variables.
+func rules(text []byte) map[string]string {
+	out := map[string]string{}
+	var at []string
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\r\n")
+		switch head, _, ok := strings.Cut(line, ":"); {
+		case strings.HasPrefix(line, "\t"):
+			for _, t := range at {
+				out[t] += strings.TrimSpace(line) + "\n"
+			}
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		case ok && !strings.ContainsAny(head, "=$"):
+			at = strings.Fields(head)
+			for _, t := range at {
+				if t != ".PHONY" {
+					out[t] += line + "\n"
+				}
+			}
+		default:
+			at = nil
+			if name, _, ok := strings.Cut(line, "="); ok {
+				out[strings.TrimRight(strings.TrimSpace(name), ":?+")] += line + "\n"
+			}
+		}
+	}
+	return out
+}
+
+// packageJSON compares the scripts and sections that are about tests.
+func (c *comparison) packageJSON(f File) {
+	type pkg struct {
+		Scripts map[string]string
+		Type    string
+	}
+	var was, now pkg
+	var wasAll, nowAll map[string]json.RawMessage
+	if f.Before == nil || f.After == nil {
+		return
+	}
+	if json.Unmarshal(f.Before, &was) != nil || json.Unmarshal(f.After, &now) != nil || json.Unmarshal(f.Before, &wasAll) != nil || json.Unmarshal(f.After, &nowAll) != nil {
+		c.lines(f, Config)
+		return
+	}
+	for _, name := range sorted(was.Scripts) {
+		asked := slices.ContainsFunc(c.Gates, func(g string) bool { return slices.Contains(strings.Fields(g), name) })
+		if was.Scripts[name] != now.Scripts[name] && (asked || strings.HasPrefix(name, "test") || name == "pretest" || name == "posttest") {
+			c.found(Finding{Kind: Config, Path: f.Path, Test: "script " + name, Before: short(was.Scripts[name]), After: short(now.Scripts[name]), Grave: asked || name == "test"})
+		}
+	}
+	for _, name := range []string{"pretest", "posttest"} {
+		if was.Scripts[name] == "" && now.Scripts[name] != "" {
+			c.found(Finding{Kind: Config, Path: f.Path, Test: "script " + name, After: short(now.Scripts[name]), Grave: true})
+		}
+	}
+	for _, name := range testSections {
+		a, b := compact(wasAll[name]), compact(nowAll[name])
+		if a != b {
+			c.found(Finding{Kind: Config, Path: f.Path, Test: name, Before: short(a), After: short(b), Grave: narrows(pretty(a), pretty(b))})
+		}
+	}
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func pretty(s string) string {
+	return strings.NewReplacer(",", ",\n", "{", "{\n", "[", "[\n").Replace(s)
+}
+
+// sectionRE finds the head of a section in TOML and INI files.
+const sectionRE = `^\s*\[+([^\]]+)\]+\s*$`
+
+// lines compares configuration line by line. Lines that are about which tests run are grave.
+func (c *comparison) lines(f File, kind Kind) {
+	was, now := string(f.Before), string(f.After)
+	switch base := path.Base(f.Path); base {
+	case "pyproject.toml", "setup.cfg", "Cargo.toml":
+		about := []string{"pytest", "tox", "coverage", "unittest", "test", "hatch.envs", "nox", "bench"}
+		was, now = sections(was, about), sections(now, about)
+	case "tsconfig.json", "pom.xml", "build.gradle", "build.gradle.kts", "deno.json", "Rakefile", "nx.json", "turbo.json":
+		was, now = onlyAbout(was, "test"), onlyAbout(now, "test")
+	}
+	if strings.Join(strings.Fields(was), " ") == strings.Join(strings.Fields(now), " ") {
+		return
+	}
+	line, a, b := firstDifference([]byte(was), []byte(now))
+	if was != string(f.Before) {
+		line = 0
+	}
+	grave := narrows(was, now)
+	if kind == CI {
+		grave = false // the gates run here, whatever runs elsewhere
+	}
+	if f.Before == nil && kind == Config && strings.TrimSpace(now) != "" {
+		grave = grave && !strings.HasPrefix(path.Base(f.Path), "tsconfig")
+	}
+	c.found(Finding{Kind: kind, Path: f.Path, Line: line, Before: a, After: b, Grave: grave})
+}
+
+// narrows reports whether lines that only one of two texts has are about which tests run.
+func narrows(was, now string) bool {
+	lines := bag{}
+	trim := func(s string) string { return strings.TrimRight(strings.TrimSpace(s), ",") }
+	for l := range strings.Lines(was) {
+		lines[trim(l)]++
+	}
+	for l := range strings.Lines(now) {
+		lines[trim(l)]--
+	}
+	for l, n := range lines {
+		low := strings.ToLower(l)
+		if n != 0 && !strings.HasPrefix(low, "#") && !strings.HasPrefix(low, "//") && slices.ContainsFunc(narrowing, func(w string) bool { return strings.Contains(low, w) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// sections keeps those sections of a TOML or INI file whose names have one of some words in them.
+func sections(s string, about []string) string {
+	head := regexp.MustCompile(sectionRE)
+	var b strings.Builder
+	keep := false
+	for l := range strings.Lines(s) {
+		if m := head.FindStringSubmatch(strings.TrimRight(l, "\n")); m != nil {
+			keep = slices.ContainsFunc(about, func(w string) bool { return strings.Contains(m[1], w) }) && !strings.Contains(m[1], "dependencies")
+		}
+		if keep || strings.Contains(l, "autotests") || strings.HasPrefix(strings.TrimSpace(l), "test =") {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
+}
+
+func onlyAbout(s, word string) string {
+	var b strings.Builder
+	for l := range strings.Lines(s) {
+		if strings.Contains(strings.ToLower(l), word) {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
+}
+
+// ignored looks for new patterns that hide tests from git.
+func (c *comparison) ignored(f File) {
+	had := strings.Split(string(f.Before), "\n")
+	for n, line := range strings.Split(string(f.After), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "!") || slices.Contains(had, line) {
+			continue
+		}
+		pattern := strings.Trim(strings.Fields(line)[0], "/")
+		pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "**/"), "/**")
+		last := path.Base(pattern)
+		hides := slices.Contains(testDirs, last) || slices.Contains(fixtureDirs, last) && last != "snapshots" || classOf(strings.ReplaceAll(pattern, "*", "x")) == tests
+		if path.Base(f.Path) == ".gitattributes" {
+			hides = hides && (strings.Contains(line, "filter=") || strings.Contains(line, "export-ignore"))
+		}
+		if hides {
+			c.found(Finding{Kind: Hidden, Path: f.Path, Line: n + 1, After: short(line), Grave: true})
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package tamper
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// language is what this package knows of how a language is written.
+type language struct {
+	name          string
+	comments      []string    // to the end of the line
+	blocks        [][2]string // comments with an end
+	quotes        []quote     // longest first
+	regexps       bool        // /…/ may be an expression
+	lines         bool        // a statement ends with its line
+	blocksByBrace bool        // { opens a block
+	bang          bool        // names may end in ? or !
+}
+
+// quote is one way to write a text.
+type quote struct {
+	open, close string
+	prefixes    string // letters that may stand before it
+	many        bool   // over several lines
+	raw         bool   // a backslash is a backslash
+	template    bool   // with ${…} inside
+}
+
+func same(q string) quote { return quote{open: q, close: q} }
+
+func many(q, prefixes string) quote { return quote{open: q, close: q, many: true, prefixes: prefixes} }
+
+var (
+	slashes = []string{"//"}
+	stars   = [][2]string{{"/*", "*/"}}
+
+	goLang = language{name: "go", comments: slashes, blocks: stars, blocksByBrace: true,
+		quotes: []quote{{open: "`", close: "`", many: true, raw: true}, same(`"`), same(`'`)}}
+	python = language{name: "python", comments: []string{"#"}, lines: true,
+		quotes: []quote{many(`"""`, "rRbBuUfF"), many(`'''`, "rRbBuUfF"), {open: `"`, close: `"`, prefixes: "rRbBuUfF"}, {open: `'`, close: `'`, prefixes: "rRbBuUfF"}}}
+	script = language{name: "script", comments: slashes, blocks: stars, blocksByBrace: true, regexps: true,
+		quotes: []quote{{open: "`", close: "`", many: true, template: true}, same(`"`), same(`'`)}}
+	rust = language{name: "rust", comments: slashes, blocks: stars, blocksByBrace: true,
+		quotes: []quote{{open: `r#"`, close: `"#`, many: true, raw: true}, many(`"`, "b")}}
+	java = language{name: "java", comments: slashes, blocks: stars, blocksByBrace: true,
+		quotes: []quote{many(`"""`, ""), same(`"`), same(`'`), same("`")}}
+	csharp = language{name: "csharp", comments: slashes, blocks: stars, blocksByBrace: true,
+		quotes: []quote{many(`"""`, "$"), {open: `@"`, close: `"`, many: true, raw: true}, {open: `"`, close: `"`, prefixes: "$"}, same(`'`)}}
+	php = language{name: "php", comments: []string{"//", "#"}, blocks: stars, blocksByBrace: true,
+		quotes: []quote{many(`"`, ""), many(`'`, "")}}
+	ruby = language{name: "ruby", comments: []string{"#"}, lines: true, bang: true, regexps: true,
+		quotes: []quote{many(`"`, ""), many(`'`, "")}}
+	plain = language{name: "plain", comments: []string{"#"}, lines: true, quotes: []quote{same(`"`), same(`'`)}}
+)
+
+// languageOf is nil for what is no source code that this package reads.
+func languageOf(file string) *language {
+	switch path.Ext(file) {
+	case ".go":
+		return &goLang
+	case ".py", ".pyi":
+		return &python
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
+		return &script
+	case ".rs":
+		return &rust
+	case ".java", ".kt", ".kts", ".groovy", ".scala":
+		return &java
+	case ".cs":
+		return &csharp
+	case ".php":
+		return &php
+	case ".rb":
+		return &ruby
+	}
+	return nil
+}
+
+// class is what a path is for.
+type class uint8
+
+const (
+	source  class = iota // code that is no test
+	tests                // code of tests, and what helps them
+	fixture              // what tests read or compare with
+	config               // says which tests run, and how
+	ci                   // says what other machines run
+	ignore               // .gitignore, .gitattributes
+	other                // documents, data
+)
+
+// testDirs are directories whose code is tests, in most ecosystems.
+var testDirs = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"}
+
+// fixtureDirs are directories of what tests read.
+var fixtureDirs = []string{"testdata", "__snapshots__", "fixtures", "__fixtures__", "fixture", "snapshots", "golden", "goldens", "cassettes", "test-data", "test_data", "__mocks__"}
+
+var configNames = []string{
+	"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "sitecustomize.py", "usercustomize.py", ".coveragerc",
+	"package.json", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec", "Rakefile", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts",
+	"tsconfig.json", "deno.json", "deno.jsonc", "bunfig.toml", ".env.test", "go.work", ".taprc", "nx.json", "turbo.json", "testng.xml", "xunit.runner.json",
+}
+
+var configStems = []string{"jest.config", "vitest.config", "vitest.workspace", "vite.config", ".mocharc", "playwright.config", "cypress.config", "ava.config", ".nycrc", "karma.conf", "jest.setup", "vitest.setup", "setupTests"}
+
+// classOf says what a path is for, by the conventions of its language.
+func classOf(file string) class {
+	dir, base := path.Split(file)
+	parts := strings.Split(strings.TrimSuffix(dir, "/"), "/")
+	in := func(names []string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(names, strings.ToLower(p)) })
+	}
+	l := languageOf(file)
+	switch {
+	case base == ".gitignore" || base == ".gitattributes":
+		return ignore
+	case strings.HasPrefix(file, ".github/workflows/") || strings.HasPrefix(file, ".circleci/") || slices.Contains([]string{".gitlab-ci.yml", ".travis.yml", "Jenkinsfile", "azure-pipelines.yml", "appveyor.yml", "bitbucket-pipelines.yml"}, base):
+		return ci
+	case slices.Contains(configNames, base) || slices.ContainsFunc(configStems, func(stem string) bool { return strings.HasPrefix(base, stem+".") || base == stem }) || strings.HasSuffix(base, ".pth"):
+		return config
+	case base == "conftest.py":
+		return tests
+	case in(fixtureDirs) && !(l != nil && isTestName(base, l)) || strings.HasSuffix(base, ".snap") || strings.HasSuffix(base, ".golden") || strings.HasSuffix(base, ".approved.txt") || strings.HasSuffix(base, ".snap.new"):
+		return fixture
+	case l != nil && l.name == "go":
+		if strings.HasSuffix(base, "_test.go") {
+			return tests
+		}
+		return source
+	case l != nil && (isTestName(base, l) || in(testDirs) || l.name == "csharp" && strings.Contains(dir, "Tests/")):
+		return tests
+	case l != nil:
+		return source
+	case in(testDirs) && !isProse(base):
+		return fixture
+	}
+	return other
+}
+
+func isProse(base string) bool {
+	ext := path.Ext(base)
+	return ext == ".md" || ext == ".rst" || ext == ".adoc" || strings.HasPrefix(base, "README")
+}
+
+// isTestName reports whether a file is a test by its own name.
+func isTestName(base string, l *language) bool {
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	low := strings.ToLower(stem)
+	switch l.name {
+	case "go":
+		return strings.HasSuffix(stem, "_test")
+	case "script":
+		for _, s := range []string{".test", ".spec", "-test", "_test", "-spec", "_spec", ".cy", ".e2e"} {
+			if strings.HasSuffix(low, s) {
+				return true
+			}
+		}
+		return low == "test" || low == "tests" || strings.HasPrefix(low, "test-") || strings.HasPrefix(low, "test_") || strings.HasPrefix(low, "test.")
+	case "python", "ruby", "rust":
+		return low == "tests" || low == "test" || strings.HasPrefix(low, "test_") || strings.HasSuffix(low, "_test") || strings.HasSuffix(low, "_tests") || strings.HasSuffix(low, "_spec")
+	}
+	return strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec") || strings.HasSuffix(stem, "IT") || strings.HasPrefix(stem, "Test") && len(stem) > 4
+}
+
+// split parts a file into the code that is handed over and its tests: Rust keeps both in one file.
+func split(file string, src []byte) (production, test []byte) {
+	if path.Ext(file) == ".rs" && classOf(file) == source {
+		if i := strings.Index(string(src), "#[cfg(test)]\nmod "); i >= 0 {
+			return src[:i], append(blank(src[:i]), src[i:]...)
+		}
+	}
+	if classOf(file) == tests {
+		return nil, src
+	}
+	return src, nil
+}
+
+// blank is as many empty lines as a text has, so that lines keep their numbers.
+func blank(src []byte) []byte {
+	return []byte(strings.Repeat("\n", strings.Count(string(src), "\n")))
+}

@@ -1,0 +1,208 @@
+package tamper
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// goBuild finds constraints that keep a Go test file out of the build.
+func (c *comparison) goBuild(f pair) {
+	if !strings.HasSuffix(f.path, "_test.go") || f.raw.Before == nil || f.raw.After == nil {
+		return
+	}
+	had := string(f.raw.Before)
+	for n, line := range strings.Split(string(f.raw.After), "\n") {
+		if strings.HasPrefix(line, "package ") {
+			return
+		}
+		if line = strings.TrimSpace(line); (strings.HasPrefix(line, "//go:build ") || strings.HasPrefix(line, "// +build ")) && !strings.Contains(had, line) {
+			c.found(Finding{Kind: Skipped, Path: f.path, Line: n + 1, After: line, Grave: true})
+		}
+	}
+}
+
+// pytestHooks are functions of a conftest.py by which tests are left out, or their results changed.
+var pytestHooks = []string{"pytest_collection_modifyitems", "pytest_ignore_collect", "pytest_collect_file", "pytest_runtest_makereport", "pytest_runtest_call",
+	"pytest_runtest_protocol", "pytest_pyfunc_call", "pytest_report_teststatus", "pytest_sessionfinish", "pytest_itemcollected", "pytest_deselected", "pytest_runtest_logreport", "pytest_cmdline_main", "pytest_load_initial_conftests"}
+
+// hooks finds what changes how all tests of a directory are run.
+func (c *comparison) hooks(f pair) {
+	if f.after == nil {
+		return
+	}
+	had := func(word string) bool {
+		return f.before != nil && slices.ContainsFunc(f.before.toks, func(t token) bool { return t.text == word && t.kind == ident })
+	}
+	p := f.after
+	for i, t := range p.toks {
+		if t.kind != ident {
+			continue
+		}
+		switch {
+		case path.Base(f.path) == "conftest.py" && slices.Contains(pytestHooks, t.text) && !had(t.text):
+			c.found(Finding{Kind: Patched, Path: f.path, Line: t.line, After: "def " + t.text, Grave: true})
+		case t.text == "TestMain" && p.is(i+1, "(") && p.is(i-1, "func"):
+			if u := p.unitAt(i); !slices.ContainsFunc(p.toks[u.from:u.to], func(o token) bool { return o.text == "Run" }) {
+				c.found(Finding{Kind: Exits, Path: f.path, Test: t.text, Line: t.line, After: "TestMain does not run the tests", Grave: true})
+			}
+		}
+	}
+	c.patches(f)
+}
+
+// assertNames are what assertions are called, in the languages that let a program replace them.
+var assertNames = []string{"assertEqual", "assertTrue", "assertFalse", "assertRaises", "assertIn", "equal", "strictEqual", "deepEqual", "deepStrictEqual", "ok", "throws", "toBe", "toEqual", "toStrictEqual", "failureException", "AssertionError", "is"}
+
+// patches finds assignments that replace what asserts.
+func (c *comparison) patches(f pair) {
+	if f.after == nil {
+		return
+	}
+	count := func(p *parsed) (n, line int, says string) {
+		if p == nil {
+			return 0, 0, ""
+		}
+		for i, t := range p.toks {
+			if t.kind != ident || !p.is(i-1, ".") || !p.is(i+1, "=") || !slices.Contains(assertNames, t.text) {
+				continue
+			}
+			switch on := p.toks[max(0, i-2)].text; {
+			case on == "assert", on == "TestCase", on == "Object" && t.text == "is", on == "builtins", on == "unittest", on == "case", on == "prototype" && strings.HasPrefix(t.text, "to"):
+				n, line, says = n+1, t.line, shown(p.toks[max(0, i-4):min(len(p.toks), i+6)])
+			}
+		}
+		for i, t := range p.toks {
+			if t.kind == ident && t.text == "extend" && p.is(i-2, "expect") && p.is(i+1, "(") {
+				for at := i + 2; at < p.close(i+1); at++ {
+					if name := p.toks[at].text; (p.is(at+1, "(") || p.is(at+1, ":")) && (name == "toBe" || name == "toEqual" || name == "toStrictEqual" || name == "toThrow" || name == "toContain") {
+						n, line, says = n+1, t.line, "expect.extend({"+name
+					}
+				}
+			}
+		}
+		return n, line, says
+	}
+	had, _, _ := count(f.before)
+	if n, line, says := count(f.after); n > had {
+		c.found(Finding{Kind: Patched, Path: f.path, Line: line, After: says, Grave: true})
+	}
+}
+
+// fixtures compares what tests read.
+func (c *comparison) fixtures() {
+	var added [][]byte
+	for _, f := range c.data {
+		if f.Before == nil {
+			added = append(added, f.After)
+		}
+	}
+	for _, f := range c.data {
+		switch {
+		case f.Before == nil:
+		case f.After == nil:
+			moved := slices.ContainsFunc(added, func(b []byte) bool { return sameData(f.Path, f.Before, b) })
+			unused := c.mentions(f.Path, func(p pair) *parsed { return p.before }) && !c.mentions(f.Path, func(p pair) *parsed { return p.after })
+			if !moved {
+				c.found(Finding{Kind: NoFixture, Path: f.Path, Grave: !unused})
+			}
+		case sameData(f.Path, f.Before, f.After):
+		case isSnapshot(f.Path):
+			c.snapshot(f)
+		default:
+			line, a, b := firstDifference(f.Before, f.After)
+			c.found(Finding{Kind: Fixture, Path: f.Path, Line: line, Before: a, After: b, Grave: true})
+		}
+	}
+}
+
+func (c *comparison) mentions(file string, of func(pair) *parsed) bool {
+	base := path.Base(file)
+	for _, f := range c.test {
+		if p := of(f); p != nil && slices.ContainsFunc(p.toks, func(t token) bool { return t.kind == text && strings.Contains(t.text, base) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameData reports whether two texts mean the same: what formatters do to JSON and to code does not count.
+func sameData(file string, a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if bytes.Equal(bytes.ReplaceAll(a, []byte("\r\n"), []byte("\n")), bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))) {
+		return true
+	}
+	if strings.HasSuffix(file, ".json") {
+		var x, y bytes.Buffer
+		return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	}
+	if l := languageOf(file); l != nil {
+		return joined(scan(l, a), "") == joined(scan(l, b), "")
+	}
+	return false
+}
+
+func isSnapshot(file string) bool {
+	return strings.HasSuffix(file, ".snap") || strings.HasSuffix(file, ".ambr")
+}
+
+// snapshot compares its entries: new ones are new tests.
+func (c *comparison) snapshot(f File) {
+	mark := regexp.MustCompile("(?m)^(?:exports\\[`(.*)`\\] = |# name: (.*)$)")
+	entries := func(b []byte) map[string]string {
+		out := map[string]string{}
+		at := mark.FindAllSubmatchIndex(b, -1)
+		for i, m := range at {
+			end := len(b)
+			if i+1 < len(at) {
+				end = at[i+1][0]
+			}
+			out[string(b[m[0]:m[1]])] = strings.TrimSpace(string(b[m[1]:end]))
+		}
+		return out
+	}
+	was, now := entries(f.Before), entries(f.After)
+	for _, name := range sorted(was) {
+		text, there := now[name]
+		title := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "exports[`"), "# name: "), "`] = ")
+		switch {
+		case !there:
+			c.found(Finding{Kind: NoFixture, Path: f.Path, Test: title, Before: "an entry of the snapshot"})
+		case text != was[name]:
+			_, a, b := firstDifference([]byte(was[name]), []byte(text))
+			c.found(Finding{Kind: Fixture, Path: f.Path, Test: title, Before: a, After: b, Grave: true})
+		}
+	}
+}
+
+// firstDifference is the first line that two texts do not share.
+func firstDifference(a, b []byte) (line int, was, now string) {
+	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
+	for i := range max(len(x), len(y)) {
+		was, now = "", ""
+		if i < len(x) {
+			was = x[i]
+		}
+		if i < len(y) {
+			now = y[i]
+		}
+		if was != now {
+			return i + 1, short(was), short(now)
+		}
+	}
+	return 0, "", ""
+}
+
+// short is a line of a text, as long as a finding shows.
+func short(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if r := []rune(s); len(r) > maxShown {
+		return string(r[:maxShown-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,127 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+)
+
+// sources looks in the code that is handed over for what behaves differently under test.
+func (c *comparison) sources() {
+	had := map[string]int{}
+	for _, f := range c.code {
+		if f.before != nil {
+			for _, m := range f.before.knows() {
+				had[m.says]++
+			}
+		}
+	}
+	for _, f := range c.code {
+		if f.after == nil {
+			continue
+		}
+		for _, m := range f.after.knows() {
+			if had[m.says]--; had[m.says] < 0 { // what only moved is no news
+				c.found(Finding{Kind: m.kind, Path: f.path, Line: m.line, After: m.says, Grave: true})
+			}
+		}
+		c.patches(f)
+	}
+}
+
+// knows finds code that asks whether it is being tested, or that makes every comparison true.
+func (p *parsed) knows() []mark {
+	var out []mark
+	put := func(i, to int, kind Kind) {
+		out = append(out, mark{kind: kind, says: shown(p.toks[max(0, i):min(len(p.toks), to)]), line: p.toks[max(0, i)].line})
+	}
+	for i, t := range p.toks {
+		word := t.text
+		switch {
+		case t.kind == text && (strings.HasPrefix(word, "WFS_") || word == "PYTEST_CURRENT_TEST" || word == "JEST_WORKER_ID" || word == "VITEST" || word == "VITEST_WORKER_ID" || word == "NODE_TEST_CONTEXT" || word == "MOCHA_COLORS"),
+			t.kind == ident && (word == "JEST_WORKER_ID" || word == "PYTEST_CURRENT_TEST" || word == "VITEST" || word == "NODE_TEST_CONTEXT" || strings.HasPrefix(word, "WFS_")) && p.is(i-1, "."):
+			put(i-4, i+2, KnowsTested)
+			continue
+		}
+		switch p.l.name {
+		case "go":
+			switch {
+			case word == "Testing" && p.is(i-2, "testing") && p.is(i+1, "("):
+				put(i-2, i+3, KnowsTested)
+			case t.kind == text && (strings.HasPrefix(word, "-test.") || strings.HasPrefix(word, "test.v") || word == "test." || word == ".test" || word == "_test.go" || strings.HasPrefix(word, "test.run")):
+				put(i-4, i+2, KnowsTested)
+			case word == "Exit" && p.is(i-2, "os") && p.unitAt(i).name == "init":
+				put(i-2, i+4, Exits)
+			}
+		case "python":
+			switch {
+			case t.kind == text && (word == "pytest" || word == "unittest" || word == "_pytest") && (p.is(i+1, "in") || p.is(i+1, "not") || p.is(i-2, "get") || p.is(i-1, "[")):
+				put(i, i+5, KnowsTested)
+			case t.kind == ident && (word == "_getframe" || word == "stack" && p.is(i-2, "inspect") || word == "currentframe" || word == "extract_stack") && p.is(i+1, "("):
+				put(i-2, i+3, KnowsTested)
+			case word == "argv" && p.is(i-2, "sys") && slices.ContainsFunc(p.toks[i:min(len(p.toks), i+12)], func(o token) bool { return o.kind == text && strings.Contains(o.text, "test") }):
+				put(i-2, i+10, KnowsTested)
+			case word == "__eq__" && p.is(i-1, "def") && p.alwaysTrue(p.unitAt(i)):
+				put(i-1, i+2, Patched)
+			}
+		case "script":
+			switch {
+			case word == "NODE_ENV" && p.testEnv(i):
+				put(i-4, i+4, KnowsTested)
+			case t.kind == ident && word == "typeof" && i+1 < len(p.toks) && slices.Contains([]string{"jest", "describe", "it", "expect", "vi", "mocha"}, p.toks[i+1].text):
+				put(i, i+4, KnowsTested)
+			case word == "stack" && p.is(i-1, ".") && slices.ContainsFunc(p.toks[i:min(len(p.toks), i+8)], func(o token) bool { return o.kind == text && strings.Contains(strings.ToLower(o.text), "test") }):
+				put(i-4, i+6, KnowsTested)
+			case word == "argv" && p.is(i-2, "process") && slices.ContainsFunc(p.toks[i:min(len(p.toks), i+14)], func(o token) bool {
+				return o.kind == text && (strings.Contains(o.text, "jest") || strings.Contains(o.text, "mocha") || strings.Contains(o.text, "vitest") || o.text == "--test")
+			}):
+				put(i-2, i+10, KnowsTested)
+			}
+		case "rust":
+			if word == "cfg" && p.is(i+1, "!") && p.is(i+3, "test") || word == "cfg" && p.is(i+2, "not") && p.is(i+4, "test") {
+				put(i, i+6, KnowsTested)
+			}
+		case "java":
+			if t.kind == text && (strings.HasPrefix(word, "org.junit") || word == "junit" || strings.HasPrefix(word, "org.testng")) {
+				put(i-4, i+2, KnowsTested)
+			}
+		case "ruby":
+			if word == "defined?" && (p.is(i+1, "RSpec") || p.is(i+2, "RSpec") || p.is(i+1, "Minitest") || p.is(i+2, "Minitest")) || word == "test?" && p.is(i-2, "env") {
+				put(i-4, i+3, KnowsTested)
+			}
+		case "csharp":
+			if t.kind == text && (strings.Contains(strings.ToLower(word), "xunit") || strings.Contains(strings.ToLower(word), "nunit") || strings.Contains(word, "testhost")) {
+				put(i-4, i+2, KnowsTested)
+			}
+		}
+	}
+	return out
+}
+
+// testEnv reports whether NODE_ENV is compared with "test", for something else than starting to listen or to log.
+func (p *parsed) testEnv(i int) bool {
+	near := p.toks[i:min(len(p.toks), i+5)]
+	at := slices.IndexFunc(near, func(t token) bool { return t.kind == text && t.text == "test" })
+	if at < 0 && !(p.is(i-1, ".") && i > 6 && p.toks[max(0, i-6)].text == "test") {
+		return false
+	}
+	differs := slices.ContainsFunc(near, func(t token) bool { return t.text == "!==" || t.text == "!=" })
+	for _, t := range p.toks[i:min(len(p.toks), i+24)] {
+		switch t.text {
+		case "listen", "logger", "morgan", "console", "log", "start", "serve", "connect":
+			if differs {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alwaysTrue reports whether a function does nothing but return True.
+func (p *parsed) alwaysTrue(u *unit) bool {
+	for i := u.from; i < u.to; i++ {
+		if p.is(i, "return") {
+			return p.is(i+1, "True") && (i+2 >= u.to || p.isKind(i+2, newline)) && i+4 >= u.to
+		}
+	}
+	return false
+}

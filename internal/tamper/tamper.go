@@ -1,0 +1,154 @@
+// Package tamper compares two states of a project and says what was done to its tests so that they ask for less: assertions
+// that are gone or weaker, expectations that were edited, tests that are skipped or cannot fail any more, fixtures,
+// configuration and gates that were changed, and code that looks whether it is tested.
+//
+// It reads source code by its tokens, in tables by language, and runs nothing. What it cannot read it does not judge. Work
+// that keeps all that was asserted, in another layout, order, file or function or under another name, has no findings.
+package tamper
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Kind says what a finding is about.
+type Kind string
+
+const (
+	Deleted     Kind = "test_deleted"
+	Emptied     Kind = "test_emptied"        // it asserts nothing any more
+	Removed     Kind = "assertion_removed"   //
+	Weakened    Kind = "assertion_weakened"  // it asserts less, or what is always true
+	Edited      Kind = "expectation_edited"  // it asserts something else
+	Input       Kind = "input_edited"        // it tries something else
+	Skipped     Kind = "test_skipped"        //
+	Only        Kind = "others_not_run"      // only marked tests are run
+	Returns     Kind = "test_ends_early"     //
+	Dead        Kind = "assertion_not_met"   // a condition that never holds stands before it
+	Swallowed   Kind = "failure_swallowed"   // what a test raises is caught
+	Exits       Kind = "test_exits"          // the process ends before tests can fail
+	Fixture     Kind = "fixture_edited"      // also a snapshot or golden file
+	NoFixture   Kind = "fixture_deleted"     //
+	Config      Kind = "test_config"         // what is run, and how
+	CI          Kind = "ci_config"           //
+	Gate        Kind = "gate_changed"        // a script that a gate runs
+	Hidden      Kind = "tests_hidden"        // from git
+	Patched     Kind = "framework_patched"   // what runs or asserts was replaced
+	KnowsTested Kind = "knows_that_it_tests" // code behaves differently under test
+)
+
+// Kinds lists all of them.
+func Kinds() []Kind {
+	return []Kind{Deleted, Emptied, Removed, Weakened, Edited, Input, Skipped, Only, Returns, Dead, Swallowed, Exits, Fixture, NoFixture, Config, CI, Gate, Hidden, Patched, KnowsTested}
+}
+
+// File is one path that differs between the two states. A side that has no such file is nil.
+type File struct {
+	Path          string
+	Before, After []byte
+}
+
+// Finding is one thing that was done. Line is of the new text, or of the old one when that is gone; 0: none.
+type Finding struct {
+	Kind   Kind
+	Path   string
+	Test   string
+	Line   int
+	Before string // one line
+	After  string // one line
+	Grave  bool   // otherwise it is only worth a word
+}
+
+// Request is one comparison.
+type Request struct {
+	Files []File
+	Gates []string // commands of gates, to know the scripts that they run
+	// Target reports whether a test is what the work is about now. nil: none is.
+	Target func(name string) bool
+	// MayRemove lets tests go whose subject goes with them.
+	MayRemove bool
+}
+
+// Report is what was found.
+type Report struct {
+	Findings []Finding
+	// Gone are the names of tests that went with what they tested.
+	Gone []string
+}
+
+// Compare says what happened to the tests of a project.
+func Compare(r Request) Report {
+	c := &comparison{Request: r}
+	for _, f := range r.Files {
+		switch {
+		case bytes.IndexByte(f.Before[:min(len(f.Before), 8000)], 0) >= 0 && classOf(f.Path) != fixture, bytes.Equal(f.Before, f.After) && f.Before != nil && f.After != nil:
+			continue
+		}
+		c.sort(f)
+	}
+	c.tests()
+	c.fixtures()
+	c.configs()
+	c.sources()
+	slices.SortStableFunc(c.out.Findings, func(a, b Finding) int {
+		switch {
+		case a.Grave != b.Grave && a.Grave:
+			return -1
+		case a.Grave != b.Grave:
+			return 1
+		case a.Path != b.Path:
+			return strings.Compare(a.Path, b.Path)
+		}
+		return a.Line - b.Line
+	})
+	return c.out
+}
+
+type comparison struct {
+	Request
+	out   Report
+	test  []pair // files with tests, parsed
+	code  []pair // the code that is handed over
+	data  []File // fixtures
+	rules []File // configuration of any kind
+}
+
+// pair is one file on both sides; a side may be nil.
+type pair struct {
+	path          string
+	before, after *parsed
+	raw           File
+}
+
+func (c *comparison) sort(f File) {
+	l := languageOf(f.Path)
+	kind := classOf(f.Path)
+	both := func(part func([]byte) []byte) pair {
+		p := pair{path: f.Path, raw: f}
+		if text := part(f.Before); f.Before != nil && len(text) > 0 {
+			p.before = parse(l, text)
+		}
+		if text := part(f.After); f.After != nil && len(text) > 0 {
+			p.after = parse(l, text)
+		}
+		return p
+	}
+	switch {
+	case kind == fixture:
+		c.data = append(c.data, f)
+	case kind == tests && l != nil:
+		c.test = append(c.test, both(func(b []byte) []byte { return b }))
+	case l != nil && kind == source:
+		inside := both(func(b []byte) []byte { _, t := split(f.Path, b); return t })
+		if inside.before != nil || inside.after != nil {
+			c.test = append(c.test, inside)
+		}
+		c.code = append(c.code, both(func(b []byte) []byte { s, _ := split(f.Path, b); return s }))
+		c.rules = append(c.rules, f) // it may be what a gate runs
+	default:
+		c.rules = append(c.rules, f)
+	}
+}
+
+func (c *comparison) found(f Finding) { c.out.Findings = append(c.out.Findings, f) }

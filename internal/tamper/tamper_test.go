@@ -1,0 +1,93 @@
+package tamper
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// snippet is a case of testdata: files before and after, and the kinds of what is grave about the difference.
+type snippet struct {
+	name, options string
+	want          []string
+	files         []File
+}
+
+// snippets reads cases. "=== name | kinds | options" begins one, "--- path" the old text of a file, "+++ path" the new
+// one. A file with one of them alone is new or deleted.
+func snippets(t *testing.T, file string) []snippet {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []snippet
+	var text *[]byte
+	for line := range strings.Lines(string(data)) {
+		switch {
+		case strings.HasPrefix(line, "=== "):
+			part := strings.Split(strings.TrimSpace(line[4:])+" | | ", "|")
+			s := snippet{name: strings.TrimSpace(part[0]), options: strings.TrimSpace(part[2])}
+			if w := strings.TrimSpace(part[1]); w != "" {
+				s.want = strings.Fields(w)
+			}
+			out, text = append(out, s), nil
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			path := strings.TrimSpace(line[4:])
+			s := &out[len(out)-1]
+			at := slices.IndexFunc(s.files, func(f File) bool { return f.Path == path })
+			if at < 0 {
+				s.files, at = append(s.files, File{Path: path}), len(s.files)
+			}
+			if line[0] == '-' {
+				s.files[at].Before = []byte{}
+				text = &s.files[at].Before
+			} else {
+				s.files[at].After = []byte{}
+				text = &s.files[at].After
+			}
+		case text != nil:
+			*text = append(*text, line...)
+		}
+	}
+	return out
+}
+
+func TestSnippets(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	tampering, honest := 0, 0
+	for _, file := range files {
+		for _, s := range snippets(t, file) {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+s.name, func(t *testing.T) {
+				r := Request{Files: s.files, Gates: []string{"npm test", "make test", "./check.sh"}, MayRemove: strings.Contains(s.options, "may-remove"),
+					Target: func(string) bool { return strings.Contains(s.options, "target") }}
+				rep := Compare(r)
+				var got []string
+				for _, f := range rep.Findings {
+					if f.Grave && !slices.Contains(got, string(f.Kind)) {
+						got = append(got, string(f.Kind))
+					}
+				}
+				slices.Sort(got)
+				slices.Sort(s.want)
+				if !slices.Equal(got, s.want) {
+					t.Errorf("found %v, want %v", got, s.want)
+					for _, f := range rep.Findings {
+						t.Logf("%+v", f)
+					}
+				}
+			})
+			if len(s.want) > 0 {
+				tampering++
+			} else {
+				honest++
+			}
+		}
+	}
+	t.Logf("%d cases of tampering, %d of honest work", tampering, honest)
+}

@@ -1,0 +1,483 @@
+package tamper
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// asserted is a check, and where it is.
+type asserted struct {
+	check
+	unit *unit
+	path string
+}
+
+// tests compares what all changed test files assert, taken together: what moved is still there.
+func (c *comparison) tests() {
+	before, after := c.side(func(p pair) *parsed { return p.before }), c.side(func(p pair) *parsed { return p.after })
+	lost, gained := before.without(after)
+	pool := bag{}
+	pool.addAll(after.words, 1)
+	pool.addAll(before.words, -1)
+	c.report(c.unpaired(lost, gained, maps.Clone(pool), before, after), gained, before, after)
+	c.inputs(before, after, pool)
+	c.marks(before, after)
+}
+
+// side is what the changed test files hold in one of the two states.
+type side struct {
+	checks []asserted
+	units  map[string][]*unit // by name
+	paths  map[*unit]string
+	files  map[string]*parsed
+	words  bag // texts and numbers, in checks or not
+	exact  map[string]bool
+	calls  map[string]bool
+	tables []*unit // that have checks and try several things
+}
+
+// bag counts words.
+type bag map[string]int
+
+func (b bag) addAll(words bag, sign int) {
+	for w, n := range words {
+		b[w] += sign * n
+	}
+}
+
+// take removes words if it has all of them.
+func (b bag) take(words []string) bool {
+	need := bag{}
+	for _, w := range words {
+		need[w]++
+	}
+	for w, n := range need {
+		if b[w] < n {
+			return false
+		}
+	}
+	b.addAll(need, -1)
+	return true
+}
+
+func (c *comparison) side(of func(pair) *parsed) *side {
+	s := &side{units: map[string][]*unit{}, paths: map[*unit]string{}, files: map[string]*parsed{}, words: bag{}, exact: map[string]bool{}, calls: map[string]bool{}}
+	helpers := map[string]check{}
+	for round := 0; round < 2; round++ { // a helper may call a helper
+		for _, f := range c.test {
+			if p := of(f); p != nil {
+				p.helperChecks(helpers)
+				for _, u := range p.units {
+					if u.name != "" && !u.test && len(u.checks) > 0 {
+						helpers[u.name] = strongest(u.checks)
+					}
+				}
+			}
+		}
+	}
+	for _, f := range c.test {
+		p := of(f)
+		if p == nil {
+			continue
+		}
+		s.files[f.path] = p
+		for _, u := range p.units {
+			s.units[u.name] = append(s.units[u.name], u)
+			s.paths[u] = f.path
+			if u.exact != "" && u.test {
+				s.exact[u.exact] = true
+			}
+			s.words.addAll(u.lits, 1)
+			for name := range u.calls {
+				s.calls[name] = true
+			}
+			for _, k := range u.checks {
+				s.checks = append(s.checks, asserted{k, u, f.path})
+				for _, w := range k.lits {
+					s.words[w]++
+				}
+			}
+			if u.table && len(u.checks) > 0 {
+				s.tables = append(s.tables, u)
+			}
+		}
+	}
+	return s
+}
+
+func strongest(list []check) check {
+	return slices.MaxFunc(list, func(a, b check) int { return a.strength - b.strength })
+}
+
+// helperChecks takes calls of functions that assert for assertions.
+func (p *parsed) helperChecks(helpers map[string]check) {
+	for i, t := range p.toks {
+		h, is := helpers[t.text]
+		if t.kind != ident || !is || !p.is(i+1, "(") || p.is(i-1, "def") || p.is(i-1, "func") || p.is(i-1, "function") || p.is(i-1, "fn") {
+			continue
+		}
+		u := p.unitAt(i)
+		if slices.ContainsFunc(u.checks, func(c check) bool { return i >= c.from && i < c.to }) || u.name == t.text {
+			continue
+		}
+		c := p.make(i, p.close(i+1), i+1, p.close(i+1), h.says, "helper")
+		c.strength, c.helper = h.strength, t.text
+		for _, w := range c.lits {
+			u.lits[w]--
+		}
+		u.checks = append(u.checks, c)
+	}
+}
+
+// without returns the checks that only s has, and those that only the other side has.
+func (s *side) without(o *side) (lost, gained []asserted) {
+	have := map[string][]int{}
+	used := make([]bool, len(o.checks))
+	name := func(k asserted, precise bool) string {
+		if precise {
+			return k.unit.name + "\x00" + k.key + "\x00" + k.exact
+		}
+		return k.key
+	}
+	lost = s.checks
+	for _, precise := range []bool{true, false} {
+		clear(have)
+		for i, k := range o.checks {
+			if !used[i] {
+				have[name(k, precise)] = append(have[name(k, precise)], i)
+			}
+		}
+		var rest []asserted
+		for _, k := range lost {
+			list := have[name(k, precise)]
+			if len(list) == 0 {
+				rest = append(rest, k)
+				continue
+			}
+			used[list[0]] = true
+			have[name(k, precise)] = list[1:]
+		}
+		lost = rest
+	}
+	for i, k := range o.checks {
+		if !used[i] {
+			gained = append(gained, k)
+		}
+	}
+	return lost, gained
+}
+
+// unpaired leaves the lost checks for which nothing new stands that asserts as much.
+func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *side) []asserted {
+	var rest []asserted
+	used := make([]bool, len(gained))
+	left := make([]bag, len(gained))
+	for i, g := range gained {
+		left[i] = bag{}
+		for _, w := range g.lits {
+			left[i][w]++
+		}
+	}
+	stands := func(l, g asserted) bool { return g.strength >= l.strength && !opposite(l.says, g.says) }
+	lost = slices.DeleteFunc(slices.Clone(lost), func(l asserted) bool { return l.strength == 0 })
+	for _, l := range lost { // what they said may have become rows of a table
+		for _, w := range l.lits {
+			pool[w]++
+		}
+	}
+	for _, own := range []bool{true, false} { // what stands in the same test first
+		rest = nil
+		for _, l := range lost {
+			at := -1
+			for i, g := range gained {
+				if !used[i] && own == (g.unit.name == l.unit.name) && stands(l, g) && (len(l.lits) > 0 || own || g.helper != "") && left[i].take(l.lits) {
+					at = i
+					break
+				}
+			}
+			if at < 0 {
+				rest = append(rest, l)
+				continue
+			}
+			used[at] = gained[at].helper == ""
+		}
+		lost = rest
+	}
+	rest = nil
+	for _, l := range lost {
+		switch {
+		case slices.ContainsFunc(l.unit.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key && o.from != l.from }) &&
+			slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
+				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
+			}): // it was there twice
+		case slices.ContainsFunc(after.tables, func(u *unit) bool {
+			fresh := !slices.ContainsFunc(before.tables, func(o *unit) bool { return o.name == u.name })
+			return slices.ContainsFunc(u.checks, func(k check) bool {
+				return k.strength >= l.strength && !opposite(l.says, k.says) && (len(l.lits) > 0 && pool.take(l.lits) || fresh && len(l.lits) == 0)
+			})
+		}): // it became a row of a table
+		default:
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// report says what became of the checks that are lost.
+func (c *comparison) report(lost, gained []asserted, before, after *side) {
+	var order []*unit
+	by := map[*unit][]asserted{}
+	for _, l := range lost {
+		if by[l.unit] == nil {
+			order = append(order, l.unit)
+		}
+		by[l.unit] = append(by[l.unit], l)
+	}
+	removed := c.removedNames()
+	for _, u := range order {
+		path := before.paths[u]
+		if c.MayRemove && c.subjectGone(u, removed) {
+			c.out.Gone = append(c.out.Gone, strings.TrimSuffix(u.name, " again"))
+			continue
+		}
+		now := after.same(u, path)
+		if now == nil {
+			c.found(Finding{Kind: Deleted, Path: path, Test: u.name, Line: u.line, Before: c.quote(before, by[u][0]), Grave: true})
+			continue
+		}
+		if !slices.ContainsFunc(now.checks, func(k check) bool { return k.strength > 0 }) {
+			f := Finding{Kind: Emptied, Path: after.paths[now], Test: u.name, Line: now.line, Before: c.quote(before, by[u][0]), Grave: true}
+			if len(now.checks) > 0 {
+				f.After = c.quote(after, asserted{now.checks[0], now, f.Path})
+			}
+			c.found(f)
+			continue
+		}
+		mine := slices.DeleteFunc(slices.Clone(gained), func(g asserted) bool { return g.unit != now })
+		for n, l := range by[u] {
+			if n == maxOfTest {
+				break
+			}
+			f := Finding{Kind: Removed, Path: path, Test: u.name, Line: now.line, Before: c.quote(before, l), Grave: true}
+			if len(mine) > 0 {
+				at := max(0, slices.IndexFunc(mine, func(g asserted) bool { return g.says == l.says && g.strength == l.strength }))
+				g := mine[at]
+				mine = slices.Delete(mine, at, at+1)
+				if f.Kind = Edited; g.strength < l.strength {
+					f.Kind = Weakened
+				}
+				f.After, f.Line = c.quote(after, g), g.line
+			}
+			c.found(f)
+		}
+	}
+}
+
+// maxOfTest bounds how many findings about one test are told apart.
+const maxOfTest = 5
+
+func (c *comparison) quote(s *side, k asserted) string {
+	p := s.files[k.path]
+	if p == nil {
+		return ""
+	}
+	from, to := k.from, k.to
+	if p.l.name == "go" { // the condition is what people look for
+		for at := from; at > k.unit.from && p.toks[at].line >= p.toks[k.from].line-1; at-- {
+			if p.is(at, "if") {
+				from = at
+			}
+		}
+	}
+	return shown(p.toks[from:min(to, len(p.toks))])
+}
+
+// same finds a unit of the other side by its name, in the same file first, or by its text.
+func (s *side) same(u *unit, path string) *unit {
+	list := s.units[u.name]
+	for _, o := range list {
+		if s.paths[o] == path {
+			return o
+		}
+	}
+	if len(list) > 0 && u.name != "" {
+		return list[0]
+	}
+	return nil
+}
+
+// removedNames are what the code that is handed over declared and does not mention any more.
+func (c *comparison) removedNames() map[string]bool {
+	gone := map[string]bool{}
+	for _, f := range c.code {
+		if f.before != nil {
+			for _, name := range f.before.declared() {
+				gone[name] = true
+			}
+		}
+	}
+	for _, f := range c.code {
+		if f.after != nil {
+			for _, t := range f.after.toks {
+				if t.kind == ident {
+					delete(gone, t.text)
+				}
+			}
+		}
+	}
+	return gone
+}
+
+// declared are the names that a file declares.
+func (p *parsed) declared() []string {
+	var names []string
+	for i, t := range p.toks {
+		if t.kind != ident {
+			continue
+		}
+		switch t.text {
+		case "def", "class", "function", "fn", "struct", "type", "interface", "enum", "trait", "const", "var", "let", "val", "fun", "module", "record":
+			if p.isKind(i+1, ident) {
+				names = append(names, p.toks[i+1].text)
+			}
+		case "func":
+			at := i + 1
+			if p.is(at, "(") {
+				at = p.close(at)
+			}
+			if p.isKind(at, ident) {
+				names = append(names, p.toks[at].text)
+			}
+		}
+	}
+	for _, u := range p.units[1:] {
+		names = append(names, u.name)
+	}
+	return names
+}
+
+// subjectGone reports whether a test used something that the code no longer has.
+func (c *comparison) subjectGone(u *unit, removed map[string]bool) bool {
+	for _, f := range c.test {
+		if f.before == nil || !slices.Contains(f.before.units, u) {
+			continue
+		}
+		for i := u.from; i < u.to; i++ {
+			if f.before.toks[i].kind == ident && removed[f.before.toks[i].text] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inputs says which tests try something else now.
+func (c *comparison) inputs(before, after *side, pool bag) {
+	for _, name := range sorted(before.units) {
+		for _, u := range before.units[name] {
+			path := before.paths[u]
+			now := after.same(u, path)
+			if now == nil {
+				if u.test || u.name != "" || after.files[path] == nil {
+					continue
+				}
+				now = after.files[path].units[0]
+			}
+			lost, gained := bag{}, bag{}
+			lost.addAll(u.lits, 1)
+			lost.addAll(now.lits, -1)
+			gained.addAll(now.lits, 1)
+			gained.addAll(u.lits, -1)
+			gone, put := first(lost, func(w string) bool { return pool[w] < 0 }), first(gained, func(w string) bool { return pool[w] > 0 })
+			rows := (u.table || u.name == "" || !u.test) && len(before.checks) > 0
+			target := c.Target != nil && u.test && c.Target(u.name)
+			switch {
+			case gone == "":
+			case put != "" && (target || u.table), gone != "" && u.table && len(u.checks) > 0:
+				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put, Grave: true})
+			case put != "" && (rows || u.test):
+				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put})
+			}
+			if u.test && len(u.checks) > 0 && tries(u) > 0 && tries(now) == 0 && len(now.checks) > 0 {
+				c.found(Finding{Kind: Emptied, Path: path, Test: u.name, Line: now.line, Before: "it called what it tests", After: "it calls nothing", Grave: true})
+			}
+		}
+	}
+}
+
+// tries counts the calls of a test that are no assertions and no talk.
+func tries(u *unit) int {
+	n := 0
+	for name, times := range u.calls {
+		switch low := strings.ToLower(name); {
+		case strings.HasPrefix(low, "assert"), strings.HasPrefix(low, "expect"), strings.HasPrefix(low, "to"), low == "it", low == "test", low == "equal", low == "is", low == "ok",
+			low == "errorf", low == "error", low == "fatal", low == "fatalf", low == "log", low == "logf", low == "print", low == "helper", name == u.name:
+		default:
+			n += times
+		}
+	}
+	return n
+}
+
+// first is the first word of a bag that is there and fits.
+func first(b bag, fits func(string) bool) string {
+	for _, w := range sorted(b) {
+		if b[w] > 0 && fits(w) && strings.TrimSpace(w) != "" {
+			if r := []rune(w); len(r) > maxShown {
+				return string(r[:maxShown-1]) + "…"
+			}
+			return strings.Join(strings.Fields(w), " ")
+		}
+	}
+	return ""
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// marks says which tests are not run or cannot fail since.
+func (c *comparison) marks(before, after *side) {
+	for _, name := range sorted(after.units) {
+		for _, now := range after.units[name] {
+			path := after.paths[now]
+			old := before.same(now, path)
+			if old == nil && now.name == "" && before.files[path] != nil {
+				old = before.files[path].units[0]
+			}
+			for _, kind := range Kinds() {
+				list := slices.DeleteFunc(slices.Clone(now.marks), func(m mark) bool { return m.kind != kind })
+				had := 0
+				if old != nil {
+					for _, m := range old.marks {
+						if m.kind == kind {
+							had++
+						}
+					}
+				}
+				if len(list) <= had {
+					continue
+				}
+				m := list[len(list)-1]
+				whole := now.name == "" || !now.test // what is there for several tests
+				if old == nil && kind != Only && kind != Exits && !(whole && before.files[path] != nil) {
+					continue // a new test may be skipped: nobody counts on it
+				}
+				if kind == Exits && old == nil && now.test {
+					continue
+				}
+				c.found(Finding{Kind: kind, Path: path, Test: now.name, Line: m.line, After: m.says, Grave: true})
+			}
+		}
+	}
+	for _, f := range c.test {
+		c.goBuild(f)
+		c.hooks(f)
+	}
+}

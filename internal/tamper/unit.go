@@ -1,0 +1,390 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+)
+
+// unit is a test, or a function beside tests. The one without a name holds what is in no function.
+type unit struct {
+	name  string
+	test  bool
+	line  int
+	from  int // tokens, of the file
+	to    int
+	body  int // where its body begins
+	table bool
+	col   int
+	exact string // its words, without layout and comments
+
+	checks []check
+	lits   map[string]int // texts and numbers beside checks
+	calls  map[string]int // names that are called
+	marks  []mark
+}
+
+// parsed is what this package sees in a source file.
+type parsed struct {
+	l     *language
+	toks  []token
+	units []*unit
+	owner []int // of each token, an index of units
+	pairs map[int]int
+}
+
+// parse reads a file of tests, or any other code. It never fails.
+func parse(l *language, src []byte) *parsed {
+	p := &parsed{l: l, toks: scan(l, src)}
+	p.pairs = matching(p.toks)
+	p.units = []*unit{{to: len(p.toks), lits: map[string]int{}, calls: map[string]int{}}}
+	switch l.name {
+	case "python":
+		p.pythonUnits()
+	case "ruby":
+		p.rubyUnits()
+	case "script":
+		p.scriptUnits()
+	default:
+		p.braceUnits()
+	}
+	p.own()
+	p.findChecks()
+	p.findMarks()
+	p.findWords()
+	return p
+}
+
+// matching pairs what opens with what closes it.
+func matching(toks []token) map[int]int {
+	pairs := map[int]int{}
+	var open []int
+	for i, t := range toks {
+		if t.kind != punct {
+			continue
+		}
+		switch t.text {
+		case "(", "[", "{":
+			open = append(open, i)
+		case ")", "]", "}":
+			want := map[string]string{")": "(", "]": "[", "}": "{"}[t.text]
+			for n := len(open) - 1; n >= 0; n-- { // what was left open in between is skipped
+				if toks[open[n]].text == want {
+					pairs[open[n]], pairs[i] = i, open[n]
+					open = open[:n]
+					break
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+func (p *parsed) is(i int, word string) bool {
+	return i >= 0 && i < len(p.toks) && p.toks[i].text == word && p.toks[i].kind != text
+}
+
+func (p *parsed) isKind(i int, k kind) bool { return i >= 0 && i < len(p.toks) && p.toks[i].kind == k }
+
+func (p *parsed) add(u *unit) {
+	u.line, u.lits, u.calls = p.toks[u.from].line, map[string]int{}, map[string]int{}
+	for _, o := range p.units {
+		if o.name == u.name {
+			u.name += " again"
+		}
+	}
+	p.units = append(p.units, u)
+}
+
+// close is the token after the one that closes what opens at i, or the end.
+func (p *parsed) close(i int) int {
+	if end, ok := p.pairs[i]; ok && end > i {
+		return end + 1
+	}
+	return len(p.toks)
+}
+
+// braceUnits finds functions: a name, parameters, and a block.
+func (p *parsed) braceUnits() {
+	control := []string{"if", "for", "while", "switch", "catch", "return", "match", "loop", "foreach", "using", "lock", "synchronized", "when", "new", "else", "func", "try", "with"}
+	for i := 0; i < len(p.toks); i++ {
+		if !p.isKind(i, ident) || !p.is(i+1, "(") || slices.Contains(control, p.toks[i].text) {
+			continue
+		}
+		marked := p.is(i-1, "func") || p.is(i-1, "fn") || p.is(i-1, "fun") || p.is(i-1, "function") || p.is(i-1, "def")
+		if p.l.name == "go" && !marked && p.is(i-1, ")") { // a method
+			if open, ok := p.pairs[i-1]; ok && p.is(open-1, "func") {
+				marked = p.toks[open-1].lead
+			}
+		}
+		typed := (p.l.name == "java" || p.l.name == "csharp") && (p.isKind(i-1, ident) && !slices.Contains(control, p.toks[i-1].text) || p.is(i-1, ">") || p.is(i-1, "]"))
+		if !marked && !typed {
+			continue
+		}
+		at := p.close(i + 1)
+		for n := 0; at < len(p.toks) && n < 40 && !p.is(at, "{") && !p.is(at, ";") && !p.is(at, "}") && !p.is(at, "="); n++ {
+			if p.is(at, "(") || p.is(at, "[") {
+				at = p.close(at)
+				continue
+			}
+			at++
+		}
+		if !p.is(at, "{") {
+			continue
+		}
+		name := p.toks[i].text
+		before := p.marksBefore(i)
+		test := strings.HasPrefix(name, "Test") && p.l.name == "go" && name != "TestMain" || strings.HasPrefix(name, "Fuzz") && p.l.name == "go" || strings.HasPrefix(strings.ToLower(name), "test") && p.l.name != "go" ||
+			slices.ContainsFunc(p.toks[before:i], func(t token) bool {
+				return slices.Contains([]string{"Test", "ParameterizedTest", "RepeatedTest", "Fact", "Theory", "TestCase", "TestMethod", "test", "rstest"}, t.text)
+			})
+		p.add(&unit{name: name, test: test, from: before, to: p.close(at), body: at, col: p.toks[i].col})
+	}
+}
+
+// marksBefore is where the attributes and annotations of a function begin.
+func (p *parsed) marksBefore(i int) int {
+	if p.l.name == "go" {
+		for ; i > 0 && !p.toks[i].lead; i-- {
+		}
+		return i
+	}
+	for i > 0 && !p.is(i-1, "}") && !p.is(i-1, ";") && !p.is(i-1, "{") {
+		i--
+	}
+	return i
+}
+
+// pythonUnits finds definitions, with their decorators.
+func (p *parsed) pythonUnits() {
+	for i, t := range p.toks {
+		if t.text != "def" || t.kind != ident || !p.isKind(i+1, ident) {
+			continue
+		}
+		from := i
+		if p.is(i-1, "async") {
+			from = i - 1
+		}
+		col := p.toks[from].col
+		to := i + 2
+		for ; to < len(p.toks) && !(p.toks[to].lead && p.toks[to].kind != newline && p.toks[to].col <= col && !p.is(to, ")")); to++ {
+		}
+		for at := from - 1; at >= 0; at-- { // decorators are lines that begin with @ at the same column
+			if p.toks[at].lead && p.toks[at].kind != newline {
+				if p.is(at, "@") && p.toks[at].col == col {
+					from = at
+				} else if p.toks[at].col <= col && !p.is(at, ")") {
+					break
+				}
+			}
+		}
+		body := i + 2
+		if p.is(body, "(") {
+			body = p.close(body)
+		}
+		name := p.toks[i+1].text
+		p.add(&unit{name: name, test: strings.HasPrefix(name, "test"), from: from, to: to, body: body, col: col})
+	}
+}
+
+// rubyUnits finds definitions and examples, to the `end` below them.
+func (p *parsed) rubyUnits() {
+	for i, t := range p.toks {
+		if t.kind != ident || !t.lead {
+			continue
+		}
+		name, test := "", false
+		switch t.text {
+		case "def":
+			if p.isKind(i+1, ident) {
+				name = p.toks[i+1].text
+				test = strings.HasPrefix(name, "test")
+			}
+		case "it", "test", "specify", "scenario", "should", "example", "xit", "fit":
+			at := i + 1
+			if p.is(at, "(") {
+				at++
+			}
+			if p.isKind(at, text) {
+				name, test = p.toks[at].text, true
+			}
+		}
+		if name == "" {
+			continue
+		}
+		to := i + 1
+		for ; to < len(p.toks) && !(p.toks[to].lead && p.toks[to].col <= t.col && p.toks[to].kind != newline); to++ {
+		}
+		if p.is(to, "end") {
+			to++
+		}
+		p.add(&unit{name: name, test: test, from: i, to: to, body: i + 1, col: t.col})
+	}
+}
+
+// scriptUnits finds calls of test and it, and named functions.
+func (p *parsed) scriptUnits() {
+	for i, t := range p.toks {
+		if t.kind != ident {
+			continue
+		}
+		switch t.text {
+		case "it", "test", "specify", "fit", "xit", "xtest":
+			if p.is(i-1, ".") && !p.is(i-2, "t") && !p.is(i-2, "ctx") && !p.is(i-2, "context") || p.is(i-1, "function") {
+				continue
+			}
+			at := i + 1
+			for p.is(at, ".") && p.isKind(at+1, ident) {
+				at += 2
+			}
+			if p.isKind(at, text) { // a table: test.each`…`(…)
+				at++
+			} else if p.is(at, "(") && p.is(p.close(at), "(") { // test.each([…])(…)
+				at = p.close(at)
+			}
+			if !p.is(at, "(") || !p.isKind(at+1, text) {
+				continue
+			}
+			p.add(&unit{name: p.toks[at+1].text, test: true, from: i, to: p.close(at), body: at + 2, col: t.col})
+		case "function":
+			at := i + 1
+			if p.is(at, "*") {
+				at++
+			}
+			if p.isKind(at, ident) && p.is(at+1, "(") {
+				p.blockUnit(i, at, p.close(at+1))
+			}
+		case "const", "let", "var":
+			if p.isKind(i+1, ident) && p.is(i+2, "=") {
+				at := i + 3
+				if p.is(at, "async") {
+					at++
+				}
+				if p.is(at, "function") {
+					at++
+				}
+				if p.is(at, "(") && (p.is(p.close(at), "=>") || p.is(p.close(at), "{")) {
+					p.blockUnit(i, i+1, p.close(at))
+				}
+			}
+		}
+	}
+}
+
+func (p *parsed) blockUnit(from, name, at int) {
+	for n := 0; at < len(p.toks) && n < 30 && !p.is(at, "{") && !p.is(at, ";"); n++ {
+		at++
+	}
+	if p.is(at, "{") {
+		p.add(&unit{name: p.toks[name].text, from: from, to: p.close(at), body: at, col: p.toks[from].col})
+	}
+}
+
+// own says which unit each token belongs to: the innermost.
+func (p *parsed) own() {
+	p.owner = make([]int, len(p.toks))
+	size := func(u *unit) int { return u.to - u.from }
+	order := make([]int, len(p.units))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return size(p.units[b]) - size(p.units[a]) })
+	for _, n := range order {
+		for i := p.units[n].from; i < p.units[n].to; i++ {
+			p.owner[i] = n
+		}
+	}
+	for _, u := range p.units[1:] {
+		u.exact = joined(p.toks[u.from:u.to], u.name)
+	}
+}
+
+// joined is a row of tokens as one text, without what formatters add and take away, and with "_" for a name.
+func joined(toks []token, name string) string {
+	var b strings.Builder
+	for i, t := range toks {
+		switch {
+		case t.kind == newline, t.kind == punct && t.text == ";":
+			continue
+		case t.kind == punct && t.text == "," && i+1 < len(toks) && toks[i+1].kind == punct && (toks[i+1].text == ")" || toks[i+1].text == "]" || toks[i+1].text == "}"):
+			continue
+		case t.kind == text:
+			if t.text == name {
+				b.WriteString("'_' ")
+				continue
+			}
+			b.WriteString("'" + t.text + "' ")
+		case t.text == name:
+			b.WriteString("_ ")
+		default:
+			b.WriteString(t.text + " ")
+		}
+	}
+	return b.String()
+}
+
+func (p *parsed) unitAt(i int) *unit { return p.units[p.owner[i]] }
+
+// findWords collects the texts, numbers and called names of each unit. Titles, messages of failures and names of modules
+// say nothing about what is tested.
+func (p *parsed) findWords() {
+	inCheck := make([]bool, len(p.toks))
+	for _, u := range p.units {
+		for _, c := range u.checks {
+			for _, r := range [][2]int{{c.from, c.to}, c.cond} {
+				for i := r[0]; i < r[1]; i++ {
+					inCheck[i] = true
+				}
+			}
+		}
+	}
+	for i := 0; i < len(p.toks); i++ {
+		t, u := p.toks[i], p.unitAt(i)
+		switch {
+		case t.kind == ident && p.is(i+1, "(") || t.kind == ident && p.l.name == "rust" && p.is(i+1, "!"):
+			u.calls[t.text]++
+			if p.isTalk(i) {
+				i = p.close(i+1) - 1
+			}
+		case t.kind == ident && (t.text == "for" || t.text == "while" || t.text == "each" || t.text == "forEach" || t.text == "parametrize" || t.text == "subTest" || t.text == "map" || t.text == "rstest" || t.text == "CsvSource" || t.text == "InlineData" || t.text == "MethodSource" || t.text == "times"):
+			u.table = true
+		case (t.kind == text || t.kind == number) && !inCheck[i] && !p.isTitle(i, u):
+			u.lits[t.text]++
+		}
+	}
+	for _, u := range p.units {
+		for i := u.from; i < u.to && u.test; i++ {
+			if p.is(i, "each") || p.is(i, "parametrize") || p.is(i, "ParameterizedTest") || p.is(i, "Theory") {
+				u.table = true
+			}
+		}
+	}
+}
+
+// isTalk reports whether a call only says something to people, or loads or names modules.
+func (p *parsed) isTalk(i int) bool {
+	switch p.toks[i].text {
+	case "Log", "Logf", "log", "print", "println", "Println", "Printf", "puts", "Errorf", "Error", "Fatal", "Fatalf", "require", "import", "patch", "mock", "doMock", "unmock", "warn", "debug", "info", "Skip", "Skipf", "skip", "describe", "setattr", "delattr", "importorskip":
+		return true
+	}
+	return false
+}
+
+// isTitle reports whether a text names a test or a row of a table, or documents something.
+func (p *parsed) isTitle(i int, u *unit) bool {
+	if i == u.body-1 || p.toks[i].kind == text && p.toks[i].lead && (p.isKind(i+1, newline) || i+1 == len(p.toks)) { // a doc string
+		return true
+	}
+	if p.is(i-1, "(") && i > 2 && p.isKind(i-2, ident) {
+		switch p.toks[i-2].text {
+		case "Run", "describe", "context", "it", "test", "suite", "group", "step", "subTest", "Name":
+			return true
+		}
+	}
+	if (p.is(i-1, ":") || p.is(i-1, "=")) && p.isKind(i-2, ident) {
+		switch strings.ToLower(p.toks[i-2].text) {
+		case "name", "desc", "description", "title", "label", "comment", "reason", "msg", "message", "id", "ids", "doc", "match":
+			return true
+		}
+	}
+	return p.is(i-1, "from") || p.is(i-1, "import")
+}
