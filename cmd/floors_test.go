@@ -28,6 +28,7 @@ var floors = map[string][]string{
 	"internal/redact":   {},
 	"internal/safetext": {},
 	"internal/screen":   {},
+	"internal/tamper":   {},
 	"internal/vt":       {}, // for tests alone: no other imports it
 	"session":           {"workflows"},
 	"engine":            {"session", "workflows"},

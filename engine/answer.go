@@ -36,11 +36,14 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	if err := h.waitAgain(); err != nil {
 		return err
 	}
-	w := h.S.Waiting
+	w, waits := h.S.Waiting, h.S.Status == session.StatusWaiting
+	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockTamper && h.S.Visit.Tampered > 0 { // about tests: a yes or no is what it lacks
+		w, waits = &session.Waiting{Reason: session.WaitHuman, Approve: true}, true
+	}
 	switch {
 	case h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx)
-	case h.S.Status != session.StatusWaiting || w.Reason != session.WaitHuman:
+	case !waits || w.Reason != session.WaitHuman:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
 	case w.Agree && no:
 		return h.append(session.Noted{Text: text}, session.Paused{Why: said("something is left to do", text)})

@@ -138,6 +138,9 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	if ask := asksPerson(s, ph); ask != "" {
 		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Approve: true})
 	}
+	if b := tampered(s, p, ph); b != nil {
+		return stop(b)
+	}
 	state, why := Trip(ph.Limits, s.Visit)
 	if state == BreakerOpen {
 		return stop(tripped(s, why))
@@ -235,7 +238,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	d.Refuted = said && j.Verdict == session.Fail
-	if heard(s, p.Workflow.Phase(s.Open.Phase), &d) {
+	if heard(s, p.Workflow.Phase(s.Open.Phase), &d) || goesBack(s, p, &d) {
 		return d
 	}
 	target, err := next(&p.Workflow, s.Phase, d.Verdict)

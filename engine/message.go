@@ -102,6 +102,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassBrokeGreen: "broke what was green", session.ClassTargetMissing: "a test of this lap is gone",
 		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
 		session.ClassNotClean: "passes only with files that no checkpoint has", session.ClassLeadsBack: "a module is found outside of the clean tree",
+		session.ClassTampered: "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",
 		session.ClassDocument: "a document is missing", session.ClassUnchanged: "nothing changed that had to",
 		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",
 		session.ClassUnsigned: "the gates pass, the agent's word is missing", session.ClassNoReview: "the reviewer gave no verdict",

@@ -51,7 +51,16 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
+	tampering, err := j.tampered(ctx, r)
+	if err != nil {
+		return session.Judgement{}, err
+	}
+	if j.noteTampering(&out, tampering, r) {
+		j.keepFailures(r.RunDir, nil)
+		return out, nil
+	}
 	files := j.lapFiles(ctx, r)
+	files.gone = tampering.Gone
 	var failures []Failure
 	results := map[string]session.GateResult{}
 	for _, g := range inRunningOrder(r.Phase.Gates) {

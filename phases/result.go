@@ -33,7 +33,9 @@ type answer struct {
 	until int64 // Unix seconds, 0: it did not say
 	ask   string
 	note  string
-	cost  float64
+	// change is why it asks to go back to where tests are written.
+	change string
+	cost   float64
 	// review is a reviewer's verdict, nil for none.
 	review *session.Review
 }
@@ -47,6 +49,7 @@ type resultFile struct {
 	Ask       string          `json:"ask"`
 	CostUSD   float64         `json:"cost_usd"`
 	Note      string          `json:"note"`
+	Change    string          `json:"test_change"`
 }
 
 // readResult reads what the run left at path. A file that cannot be read says nothing but that, in the note: a broken
@@ -93,7 +96,7 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 		return answer{}, err
 	}
 	said := f.Done != nil && *f.Done
-	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note)}
+	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change)}
 	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
 		a.cost = f.CostUSD
 	}
@@ -153,7 +156,7 @@ func clipped(s string) string {
 
 // conclude tells how a run that ended by itself went.
 func conclude(exit int, a answer) session.RunResult {
-	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Review: a.review, Note: a.note, Ask: a.ask, CostUSD: a.cost}
+	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Review: a.review, Note: a.note, Ask: a.ask, TestChange: a.change, CostUSD: a.cost}
 	switch {
 	case a.ask != "":
 		r.Outcome = session.OutcomeAsk

@@ -165,7 +165,7 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 	}
 	good := class == agents.OK || class == agents.Denied
 	if good {
-		res.Done, res.NotDone, res.Review = a.done, a.not, a.review
+		res.Done, res.NotDone, res.Review, res.TestChange = a.done, a.not, a.review, a.change
 		switch {
 		case a.ask != "":
 			res.Outcome, res.Ask = session.OutcomeAsk, a.ask

@@ -40,6 +40,7 @@ type Step struct {
 	// What a command would write to $WFS_RESULT.
 	Done, Continue bool
 	Note, Ask      string
+	TestChange     string
 	Wait           time.Duration
 }
 
@@ -95,7 +96,7 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	if step.Say != "" {
 		_, _ = fmt.Fprintln(out, step.Say)
 	}
-	a := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note)}
+	a := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note), change: clipped(step.TestChange)}
 	if step.Wait > 0 {
 		a.wait(step.Wait, r.Now)
 	}

@@ -17,6 +17,7 @@ type lapFiles struct {
 	visits  []session.Change                 // changes since the phase was entered
 	entered func(path string) ([]byte, bool) // the text of a file then; may be nil
 	cache   map[string]*changedFile
+	gone    []string // tests that went with what they tested
 }
 
 // changedFile is one changed file, read once.

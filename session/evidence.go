@@ -62,6 +62,8 @@ const (
 	ClassTargetFailing   Class = "target_failing"   // GREEN: a test of this lap fails
 	ClassCommandFailed   Class = "command_failed"   // an exit-code gate said no
 	ClassGuard           Class = "guard"            // the attempt changed paths that its phase may not change
+	ClassTampered        Class = "tampered"         // tests were changed so that they ask for less
+	ClassTestChange      Class = "test_change"      // the attempt asks to go back and change tests
 	ClassGateChangedTree Class = "gate_changed_tree"
 	ClassInfraError      Class = "infra_error" // the gate could not run: could not judge
 	ClassTimeout         Class = "timeout"     // the gate did not end: could not judge
@@ -116,10 +118,11 @@ type Judgement struct {
 	Class    Class        `json:"class"`
 	Reason   string       `json:"reason"`
 	Gates    []GateResult `json:"gates,omitempty"`
-	Guarded  []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
-	Proof    *Proof       `json:"proof,omitempty"`   // of work that is complete with this judgement
-	Ungated  bool         `json:"ungated,omitempty"` // no command was run, though other phases have gates that run some
-	Evidence Evidence     `json:"-"`                 // goes to the ledger as a document of its own
+	Guarded  []string     `json:"guarded,omitempty"`  // paths that a guard forbids, at most MaxNamed
+	Proof    *Proof       `json:"proof,omitempty"`    // of work that is complete with this judgement
+	Ungated  bool         `json:"ungated,omitempty"`  // no command was run, though other phases have gates that run some
+	Evidence Evidence     `json:"-"`                  // goes to the ledger as a document of its own
+	Tampered []Tampering  `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
 }
 
 // Tests returns the result that a lap's targets come from: that of the gate that expects red, else the first that
@@ -169,19 +172,21 @@ const (
 
 // RunResult is the observation of one run of an agent or command.
 type RunResult struct {
-	Outcome   Outcome `json:"outcome"`
-	Exit      int     `json:"exit"`
-	Millis    int64   `json:"millis"`
-	Done      bool    `json:"done,omitempty"`       // the agent's claim that the phase's work is done, or that nothing is left
-	Note      string  `json:"note,omitempty"`       // what it wants the next attempt to know
-	Ask       string  `json:"ask,omitempty"`        // its question
-	WaitUntil int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
-	CostUSD   float64 `json:"cost_usd,omitempty"`
-	Survivors []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
-	Rejected  bool    `json:"rejected,omitempty"`  // a person's no; Note says why
-	Approved  bool    `json:"approved,omitempty"`  // a person's yes
-	NotDone   bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
-	Review    *Review `json:"review,omitempty"`    // of a phase that is a review
+	Outcome Outcome `json:"outcome"`
+	Exit    int     `json:"exit"`
+	Millis  int64   `json:"millis"`
+	Done    bool    `json:"done,omitempty"` // the agent's claim that the phase's work is done, or that nothing is left
+	Note    string  `json:"note,omitempty"` // what it wants the next attempt to know
+	Ask     string  `json:"ask,omitempty"`  // its question
+	// TestChange is why it asks to go back to where tests are written.
+	TestChange string  `json:"test_change,omitempty"`
+	WaitUntil  int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
+	CostUSD    float64 `json:"cost_usd,omitempty"`
+	Survivors  []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
+	Rejected   bool    `json:"rejected,omitempty"`  // a person's no; Note says why
+	Approved   bool    `json:"approved,omitempty"`  // a person's yes
+	NotDone    bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
+	Review     *Review `json:"review,omitempty"`    // of a phase that is a review
 
 	// Of agents whose stream is understood.
 	Agent        string `json:"agent,omitempty"` // name of its card

@@ -177,7 +177,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 		if s.Open.Runner != "person" {
 			s.use(e.At, s.Open.Phase, s.Open.Lap, Usage{Attempts: 1})
 		}
-		s.closeAttempt(c)
+		s.closeAttempt(&c)
 		s.Conclude = true
 	} else {
 		if prev := s.At(s.Current); prev != nil && prev.Tree == b.Tree {
@@ -186,9 +186,10 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 		s.Open = nil
 		if b.Trigger == TriggerManual {
 			s.Visit.Tree = "" // what a person has kept, the person has allowed
+			s.kept(b.Tree)
 		}
 	}
-	c.Next, c.NextLap = s.Phase, s.Lap
+	c.Next, c.NextLap, c.Frozen = s.Phase, s.Lap, s.Frozen
 	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
 	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
@@ -204,7 +205,7 @@ func redByDesign(j *Judgement) bool {
 }
 
 // closeAttempt folds the open attempt's conclusion into the session and moves it to its next phase.
-func (s *Session) closeAttempt(c Checkpoint) {
+func (s *Session) closeAttempt(c *Checkpoint) {
 	open, d := s.Open, s.Open.Decided
 	s.Open = nil
 	s.Tries++
@@ -226,6 +227,7 @@ func (s *Session) closeAttempt(c Checkpoint) {
 		fingerprint = open.Judgement.Fingerprint()
 	}
 	s.reviewed(open, d)
+	s.froze(open, d, c)
 	if d.LapEnded {
 		s.LapTree, s.Targets, s.Expected = c.Tree, nil, nil
 	}
@@ -246,6 +248,7 @@ func (s *Session) closeAttempt(c Checkpoint) {
 // agreed folds a yes to "nothing is left": the end of this item, or of the work.
 func (s *Session) agreed() {
 	s.Waiting, s.Why, s.Visit, s.Targets, s.Expected = nil, "", Visit{}, nil, nil
+	s.thaw()
 	s.Rounds, s.Review = nil, nil
 	if c := s.At(s.Current); c != nil {
 		s.LapTree = c.Tree
@@ -272,6 +275,7 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 	if b.Skip {
 		s.SkippedPhases = append(slices.Clip(s.SkippedPhases), SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why})
 	}
+	s.ledTo(b)
 	s.Phase, s.Lap = b.To, b.Lap
 	s.Status, s.Why = StatusPaused, "taken to "+string(b.To)
 	switch {
@@ -292,7 +296,7 @@ func (s *Session) moved(b Moved) error {
 		if c.Number != s.Current { // what was found out since is about other files than those that are here now
 			s.Last, s.LastGates, s.LastRun = nil, nil, ""
 		}
-		s.Current, s.Phase, s.Lap = c.Number, c.Next, c.NextLap
+		s.Current, s.Phase, s.Lap, s.Frozen, s.Tampered = c.Number, c.Next, c.NextLap, c.Frozen, nil
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
 		s.Rounds, s.Review = nil, nil

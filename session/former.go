@@ -55,6 +55,11 @@ type FormerStand struct {
 	Rounds map[PhaseName]int `json:"rounds,omitempty"`
 	Review *Review           `json:"review,omitempty"`
 
+	Frozen      Tree        `json:"frozen,omitempty"`
+	Tampered    []Tampering `json:"tampered,omitempty"`
+	TestChange  string      `json:"test_change,omitempty"`
+	TestChanges int         `json:"test_changes,omitempty"`
+
 	Last      *Decided     `json:"last,omitempty"`
 	LastGates []GateResult `json:"last_gates,omitempty"`
 	LastRun   string       `json:"last_run,omitempty"`
@@ -134,6 +139,7 @@ func (s *Session) bringBack(f Former) {
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
 		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
 		s.Rounds, s.Review = b.Rounds, b.Review
+		s.Frozen, s.Tampered, s.TestChange, s.TestChanges = b.Frozen, b.Tampered, b.TestChange, b.TestChanges
 	}
 }
 
@@ -146,7 +152,8 @@ func planOf(s *Session) FormerPlan {
 func standOf(s *Session) FormerStand {
 	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
 		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected,
-		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
+		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Frozen: s.Frozen, Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
+		Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
 }
 
 // same compares values as files have them: one that was read back from JSON has no empty lists.

@@ -13,7 +13,7 @@ const (
 // Review is the answer of a reviewer. It is an opinion: gates outweigh it.
 type Review struct {
 	Verdict  ReviewVerdict `json:"verdict"`
-	Findings []Remark     `json:"findings,omitempty"` // at most MaxFindings
+	Findings []Remark      `json:"findings,omitempty"` // at most MaxFindings
 	More     int           `json:"more,omitempty"`     // findings beyond those
 	By       string        `json:"by,omitempty"`       // name of the reviewer's card
 }

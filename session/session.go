@@ -33,7 +33,11 @@ type Session struct {
 	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt, likewise
 	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
-	Proof *Proof `json:"proof,omitempty"` // newest one
+	Proof       *Proof      `json:"proof,omitempty"`        // newest one
+	Frozen      Tree        `json:"frozen,omitempty"`       // the tree whose tests hold: what RED was passed with
+	Tampered    []Tampering `json:"tampered,omitempty"`     // what was done to them, as the newest judgement at this visit found it
+	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
+	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
 
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
 
@@ -104,6 +108,8 @@ type Checkpoint struct {
 	Targets       []TestID       `json:"targets,omitempty"`
 	Expected      []string       `json:"expected,omitempty"`
 	LapTree       Tree           `json:"lap_tree,omitempty"`
+	Frozen        Tree           `json:"frozen,omitempty"`
+	Tampered      []Tampering    `json:"tampered,omitempty"` // what of its tests asks for less, at most 10
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
 	Incomplete    bool           `json:"incomplete,omitempty"` // something could not be held, or is held out
 	Skipped       []Skip         `json:"skipped,omitempty"`    // the former, at most MaxNamed

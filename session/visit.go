@@ -23,6 +23,7 @@ type Visit struct {
 	Failing  []TestID `json:"failing,omitempty"`  // tests that failed at this visit, at most maxFailing
 	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
 	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
+	Tampered int      `json:"tampered,omitempty"` // attempts in a row that tampered with tests
 	// Conversation is what the next attempt at this visit may go on with.
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
@@ -117,6 +118,10 @@ func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int)
 	j := open.Judgement
 	if j == nil {
 		return v
+	}
+	v.Tampered++
+	if d.Class != ClassTampered {
+		v.Tampered = 0
 	}
 	unchanged := j.Tree == open.Tree
 	switch {

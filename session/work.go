@@ -62,4 +62,8 @@ type JudgeRequest struct {
 	LapStart  Evidence
 	Targets   []TestID
 	Expected  []string
+	// Frozen is the tree whose tests must stay as they are, "" for none.
+	Frozen Tree
+	// Approved: a person has said yes to what was done to tests.
+	Approved bool
 }

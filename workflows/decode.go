@@ -95,6 +95,7 @@ func (r *reader) workflow(root *node) (*Workflow, positions) {
 		at.laps = n.line
 		w.Laps = r.laps(n)
 	}
+	w.Tamper = r.tamper(f["tamper"], "tamper")
 	n := r.need(f, root, "", "phases", "at least one phase by name")
 	if n != nil && n.kind != mapping {
 		r.wrong(n, "phases", "a mapping of names to phases")
@@ -172,6 +173,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 	}
 	p.Guards = r.guards(f["guards"], what+"guards")
 	p.Limits = r.limits(f["limits"], what+"limits")
+	p.Tamper = r.tamper(f["tamper"], what+"tamper")
 	r.judging(&p, f, what)
 
 	p.On[Fail] = p.Name

@@ -21,7 +21,7 @@ func goConfig() *Config {
 		Version: 1,
 		Agent:   Agent{Command: Command{Shell: "claude -p"}, Idle: time.Minute, Timeout: time.Hour},
 		Env:     []string{"B", "A"},
-		Agents: map[string]Agent{"reviewer": {Command: Command{Shell: "codex exec"}}},
+		Agents:  map[string]Agent{"reviewer": {Command: Command{Shell: "codex exec"}}},
 		Gates: map[string]Gate{
 			"tests": {Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest, Where: InPlace, Timeout: time.Minute},
 			"other": {Name: "other", Run: Command{Shell: "true"}, Format: FormatExit, Where: InPlace, Timeout: time.Minute},

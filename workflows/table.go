@@ -206,6 +206,7 @@ var workflowObject = &object{
 		{name: "description", about: "One line for lists.", value: shape{kind: aLine}},
 		{name: "start", about: "The first phase.", value: shape{kind: aName}, required: true},
 		{name: "laps", about: "The phases are walked many times. Without it they are walked once.", value: isA(lapsObject)},
+		{name: "tamper", about: tamperAbout, value: word(tamperPolicies...)},
 		{name: "phases", about: "Phases by name.", value: mapOf(isA(phaseObject)), required: true},
 	},
 }
@@ -228,6 +229,7 @@ var phaseObject = &object{
 		{name: "guards", about: "Which paths may change while the work is in this phase.", value: isA(guardsObject)},
 		{name: "on", about: "Where each verdict leads.", value: isA(onObject), required: true},
 		{name: "limits", about: "When the breaker stops the work.", value: isA(limitsObject)},
+		{name: "tamper", about: "The same for this phase alone.", value: word(tamperPolicies...)},
 		{name: "signal", about: "What the agent's own word counts beside the gates. auto: nothing. veto: what it says is not done is not done. required: it must say that it is done.",
 			value: word(SignalAuto, SignalVeto, SignalRequired), fallback: string(SignalAuto)},
 		{name: "half-open", about: "What is changed in the last attempt before the breaker opens.", value: isA(halfOpenObject)},

@@ -33,7 +33,8 @@ type Workflow struct {
 	Description string    `json:"description,omitempty"`
 	Start       PhaseName `json:"start"`
 	Laps        *Laps     `json:"laps,omitempty"` // nil: the phases are walked once
-	Phases      []Phase   `json:"phases"`         // in the order of the file
+	Tamper      Tamper    `json:"tamper,omitempty"`
+	Phases      []Phase   `json:"phases"` // in the order of the file
 }
 
 // Phase returns the named phase, or nil.
@@ -73,6 +74,7 @@ type Phase struct {
 	Guards Guards                `json:"guards"`
 	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both always present after Check
 	Limits Limits                `json:"limits"`
+	Tamper Tamper                `json:"tamper,omitempty"` // instead of the workflow's
 	// Signal says what an agent's own word counts beside the gates; "" is SignalAuto.
 	Signal Signal `json:"signal,omitempty"`
 	// HalfOpen names the agent that makes the last try before the breaker opens; "" is whoever works here.

@@ -180,3 +180,12 @@ func split(file string, src []byte) (production, test []byte) {
 func blank(src []byte) []byte {
 	return []byte(strings.Repeat("\n", strings.Count(string(src), "\n")))
 }
+
+// AboutTests reports whether a path is a test, or something that tests read or are run by.
+func AboutTests(file string) bool {
+	switch classOf(file) {
+	case source, other:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Bounds of tampering and of going back. The first time an attempt is told; whoever does it again has understood and goes
+// on. Going back to change tests is honest, and a way to go in circles.
+const (
+	maxTampered    = 2
+	maxTestChanges = 3
+)
+
+// frozen is the tree whose tests hold in the present phase. Where tests are written it is what the lap began with, and so it
+// is in a workflow that never writes failing ones and asks for the guard all the same.
+func frozen(s *session.Session, p *workflows.Plan) session.Tree {
+	ph := p.Workflow.Phase(s.Open.Phase)
+	switch red := p.Workflow.Red(); {
+	case p.Workflow.TamperIn(ph) == workflows.TamperOff:
+		return ""
+	case ph.WritesTests(), red == nil:
+		return s.LapTree
+	}
+	return s.Frozen
+}
+
+// goesBack leads an attempt that asks for it back to the phase that writes tests, whatever its gates say.
+func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
+	ph, red, run := p.Workflow.Phase(s.Open.Phase), p.Workflow.Red(), s.Open.Run
+	if run == nil || run.TestChange == "" || ph == nil || red == nil || ph.WritesTests() || s.Open.Runner == runnerPerson {
+		return false
+	}
+	d.Verdict, d.Class, d.Refuted = session.Fail, session.ClassTestChange, false
+	d.Reason = "the attempt asks to change tests: " + oneLine(run.TestChange, 300)
+	if s.TestChanges < maxTestChanges {
+		d.Next, d.Progress, d.Step = red.Name, true, session.StepMoved
+	}
+	return true
+}
+
+// tampered stops a session whose tests are not safe from whoever works, nil when they are.
+func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) session.Body {
+	if s.Last == nil || s.Visit.Attempts == 0 {
+		return nil
+	}
+	switch policy := p.Workflow.TamperIn(ph); {
+	case s.Last.Class == session.ClassTestChange:
+		return session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs phase back " + string(p.Workflow.Red().Name),
+			Evidence: []string{fmt.Sprintf("%s: after going back %d times in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
+	case s.Last.Class != session.ClassTampered:
+		return nil
+	case policy == workflows.TamperReview:
+		return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s. Is that right (approve), or what is to be done (reject)?", s.Phase, s.Last.Reason)}
+	case s.Visit.Tampered >= maxTampered:
+		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --reset-breaker --note "leave the tests alone"`,
+			Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests so that they ask for less", s.Phase, s.Visit.Tampered)}}
+		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
+			if t.Grave {
+				b.Evidence = append(b.Evidence, Tampered(t))
+			}
+		}
+		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve -m WHY; if tests must change: wfs phase back %s", redName(p)))
+		return b
+	}
+	return nil
+}
+
+func redName(p *workflows.Plan) string {
+	if red := p.Workflow.Red(); red != nil {
+		return string(red.Name)
+	}
+	return "PHASE"
+}
+
+// Tampered is a finding in one line.
+func Tampered(t session.Tampering) string {
+	at := t.Path
+	if t.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, t.Line)
+	}
+	if t.Test != "" {
+		at += " " + t.Test
+	}
+	text := at + ": " + strings.ReplaceAll(t.Kind, "_", " ")
+	switch {
+	case t.Before != "" && t.After != "":
+		text += fmt.Sprintf(": %s → %s", t.Before, t.After)
+	case t.Before+t.After != "":
+		text += ": " + t.Before + t.After
+	}
+	return oneLine(text, 300)
+}

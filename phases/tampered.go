@@ -1,0 +1,118 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/internal/tamper"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// maxTamperFiles bounds how many changed files are read for what was done to tests. Beyond it those of tests and of their
+// configuration come first.
+const maxTamperFiles = 2000
+
+// tampered compares the tests that are frozen with those that an attempt left. An error means that a tree could not be read.
+func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Report, error) {
+	if r.Frozen == "" || r.Frozen == r.Tree || j.Show == nil || j.Changes == nil {
+		return tamper.Report{}, nil
+	}
+	changes, err := j.Changes(ctx, r.Frozen, r.Tree)
+	if err != nil {
+		return tamper.Report{}, err
+	}
+	changes = slices.DeleteFunc(changes, func(c session.Change) bool {
+		return strings.HasPrefix(c.Path, ".wfs/") || strings.HasPrefix(c.Path, ".workflow/")
+	})
+	slices.SortStableFunc(changes, func(a, b session.Change) int { return weight(a.Path) - weight(b.Path) })
+	req := tamper.Request{MayRemove: mayRemove(r), Target: target(r)}
+	for _, p := range r.Plan.Workflow.Phases {
+		for _, g := range p.Gates {
+			if g.Runs() {
+				req.Gates = append(req.Gates, commandLine(g.Run))
+			}
+		}
+	}
+	for _, c := range changes[:min(len(changes), maxTamperFiles)] {
+		f := tamper.File{Path: c.Path}
+		if c.Status != "A" {
+			if f.Before, err = j.side(ctx, r.Frozen, c.Path); err != nil {
+				return tamper.Report{}, err
+			}
+		}
+		if c.Status != "D" {
+			if f.After, err = j.side(ctx, r.Tree, c.Path); err != nil {
+				return tamper.Report{}, err
+			}
+		}
+		req.Files = append(req.Files, f)
+	}
+	return tamper.Compare(req), nil
+}
+
+// side is a file of a tree, as far as it is read. A file that is there and empty is not nil.
+func (j *Judge) side(ctx context.Context, tree session.Tree, path string) ([]byte, error) {
+	data, err := j.Show(ctx, tree, path)
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data[:min(len(data), maxRead)], nil
+}
+
+// weight puts what is about tests before the rest.
+func weight(path string) int {
+	if tamper.AboutTests(path) {
+		return 0
+	}
+	return 1
+}
+
+// mayRemove reports whether tests may go together with what they test: not in the phase that makes new tests pass.
+func mayRemove(r session.JudgeRequest) bool {
+	red := r.Plan.Workflow.Red()
+	return red == nil || red.On[workflows.Pass] != r.Phase.Name
+}
+
+// target tells the lap's tests by the names that they are declared by.
+func target(r session.JudgeRequest) func(string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(r.Targets, func(id session.TestID) bool { return matches(id, name) || leaf(id) == name }) ||
+			slices.ContainsFunc(r.Expected, func(e string) bool { return e == name || strings.HasSuffix(e, "."+name) })
+	}
+}
+
+// noteTampering enters into a judgement what was done to tests. It reports whether that is held against the attempt.
+func (j *Judge) noteTampering(out *session.Judgement, rep tamper.Report, r session.JudgeRequest) bool {
+	for _, f := range rep.Findings[:min(len(rep.Findings), session.MaxNamed)] {
+		line := func(s string) string { return safetext.Line(j.Secrets.String(s), maxShown) }
+		out.Tampered = append(out.Tampered, session.Tampering{Kind: string(f.Kind), Path: f.Path, Test: line(f.Test), Line: f.Line, Before: line(f.Before), After: line(f.After), Grave: f.Grave})
+	}
+	grave := out.Grave()
+	policy := r.Plan.Workflow.TamperIn(&r.Phase)
+	if len(grave) == 0 || r.Approved || policy != workflows.TamperStrict && policy != workflows.TamperReview {
+		return false
+	}
+	out.Verdict, out.Class = session.Fail, session.ClassTampered
+	out.Reason = fmt.Sprintf("tests were changed so that they ask for less: %s", tamperText(grave))
+	return true
+}
+
+// tamperText is the first finding in a few words, and how many there are.
+func tamperText(list []session.Tampering) string {
+	f := list[0]
+	text := strings.ReplaceAll(f.Kind, "_", " ") + " in " + f.Path
+	if f.Test != "" {
+		text += " (" + f.Test + ")"
+	}
+	if n := len(list) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}

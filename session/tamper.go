@@ -1,0 +1,82 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Tampering is one thing that was done to tests since they were frozen. It quotes code, one line of it, and no output.
+type Tampering struct {
+	Kind   string `json:"kind"` // test_deleted, assertion_weakened, expectation_edited, fixture_edited, test_config, …
+	Path   string `json:"path"`
+	Test   string `json:"test,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Grave  bool   `json:"grave,omitempty"` // it makes tests ask for less; otherwise it is only worth a word
+}
+
+// maxKept is how many findings a checkpoint carries. Its judgement has up to MaxNamed.
+const maxKept = 10
+
+// Grave are those findings of a judgement that make tests ask for less.
+func (j *Judgement) Grave() []Tampering {
+	var out []Tampering
+	for _, t := range j.Tampered {
+		if t.Grave {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// froze folds what an attempt's checkpoint says about the tests that are frozen: RED freezes them, and what a person has
+// approved is frozen in their place. A lap's end lets them go.
+func (s *Session) froze(open *Open, d *Decided, c *Checkpoint) {
+	if j := open.Judgement; j != nil {
+		if g := j.Tests(); g != nil && d.Verdict == Pass && g.Expect == string(workflows.ExpectRed) && !d.NothingLeft {
+			s.Frozen, s.TestChange = c.Tree, ""
+		}
+		grave := j.Grave()
+		c.Tampered = slices.Clip(grave[:min(len(grave), maxKept)])
+		if len(j.Tampered) > 0 || d.Class != ClassRejected {
+			s.Tampered = j.Tampered
+		}
+	}
+	if open.Run != nil && open.Run.Approved && s.Frozen != "" {
+		s.Frozen = c.Tree
+	}
+	if d.Class == ClassTestChange && d.Next != s.Phase {
+		s.TestChanges++
+		s.TestChange = open.Run.TestChange
+	}
+	if d.LapEnded {
+		s.thaw()
+	}
+	if d.Next != s.Phase {
+		s.Tampered = nil
+	}
+}
+
+// thaw lets frozen tests go.
+func (s *Session) thaw() { s.Frozen, s.TestChange, s.TestChanges, s.Tampered = "", "", 0, nil }
+
+// kept folds a checkpoint of a person's: what it holds of tests, the person has allowed.
+func (s *Session) kept(tree Tree) {
+	if s.Frozen != "" {
+		s.Frozen = tree
+	}
+}
+
+// ledTo folds a person's decision to go on in another phase: the tests are those that are there now.
+func (s *Session) ledTo(b PhaseMoved) {
+	s.Tampered = nil
+	c := s.At(s.Current)
+	switch {
+	case b.NewLap:
+		s.thaw()
+	case b.Skip && c != nil:
+		s.Frozen = c.Tree
+	}
+}
