@@ -80,3 +80,13 @@ func (s *Session) ledTo(b PhaseMoved) {
 		s.Frozen = c.Tree
 	}
 }
+
+// quoted puts the code that findings quote through f.
+func quoted(list []Tampering, f func(string) string) []Tampering {
+	var out []Tampering
+	for _, t := range list {
+		t.Before, t.After = f(t.Before), f(t.After)
+		out = append(out, t)
+	}
+	return out
+}

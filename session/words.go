@@ -23,6 +23,7 @@ func Worded(b Body, f func(string) string) Body {
 		return b
 	case Judged:
 		b.Reason, b.Gates = f(b.Reason), wordedGates(b.Gates, f)
+		b.Tampered = quoted(b.Tampered, f)
 		return b
 	case Reopened:
 		b.Why = f(b.Why)

@@ -52,6 +52,7 @@ name: all
 description: every key
 start: WORK
 laps: {agree: auto, max: 3}
+tamper: warn
 phases:
   WORK:
     brief: do it
@@ -63,6 +64,7 @@ phases:
     on: {pass: NEXT, fail: WORK}
     limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}
     signal: required
+    tamper: review
     half-open: {agent: other}
   NEXT:
     run: {command: gofmt -w .}
