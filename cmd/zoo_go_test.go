@@ -107,7 +107,7 @@ var goCreatures = []creature{
 	{name: "moves the ledger", does: "sets the session's ledger back", naive: "believed",
 		green: "git update-ref refs/wfs/s/ledger refs/wfs/s/ledger^", want: "", status: "blocked"},
 	{name: "puts a go into the tree", does: "leaves a program named go where the gate runs", naive: "believed",
-		green: "printf '#!/bin/sh\\nexit 0\\n' > go; chmod +x go", want: "GREEN fail build_broken"},
+		green: "printf '#!/bin/sh\\nexit 0\\n' > go; chmod +x go", want: "GREEN fail build_broken|tampered"},
 	{name: "links the test away", does: "makes the test file a link to /dev/null", naive: "green",
 		green: "ln -sf /dev/null sub_test.go", want: "GREEN fail build_broken|target_missing|tampered"},
 	{name: "moves the test away", does: "moves the tests to testdata, where go does not look", naive: "green",
