@@ -19,11 +19,11 @@ const maxRounds = 50
 // not. old is that index as it is before, nil when only git can read it. A nested repository becomes no gitlink unless
 // head has it as one: a gitlink protects nothing of it.
 func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (session.Staged, error) {
-	added, err := r.add(ctx, index, parsedAs(old), exclude, head)
+	added, now, err := r.add(ctx, index, parsedAs(old), exclude, head)
 	if err != nil {
 		return added, err
 	}
-	_, nested, err := r.ungraft(ctx, index, headTree)
+	_, nested, err := r.ungraft(ctx, index, now, headTree)
 	added.Skipped = joinSkips(added.Skipped, nested)
 	return added, err
 }
@@ -34,15 +34,15 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// add is addAll with the gitlinks.
-func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made session.Staged, err error) {
+// add is addAll with the gitlinks. It returns the index that there is now as well, nil when that was not read.
+func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made session.Staged, now *index, err error) {
 	old := parsed()
 	h, err := r.hold(ctx, index, old, exclude, head)
 	if err == nil {
 		err = r.combineExcludes(ctx, h.rules)
 	}
 	if err != nil {
-		return made, err
+		return made, nil, err
 	}
 	but := []string{":(exclude,top)" + userDir}
 	for _, p := range h.keep {
@@ -51,28 +51,31 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 			but = append(but, ":(exclude,top,literal)"+p)
 		}
 	}
-	if !r.addChanged(ctx, index, old, h) {
+	now, ok := r.addChanged(ctx, index, old, h)
+	if !ok {
+		now = nil
 		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {
-			return made, err
+			return made, nil, err
 		}
 	}
 	unseen, err := r.unseen(ctx, index, old)
 	if err != nil {
-		return made, err
+		return made, nil, err
 	}
 	made.Skipped = joinSkips(made.Skipped, unseen)
 	if len(h.force) > 0 {
+		now = nil
 		var paths []string
 		for _, p := range h.force {
 			paths = append(paths, ":(top,literal)"+p)
 		}
 		report, err := r.addOnce(ctx, index, paths, "-f")
 		if err != nil {
-			return made, err
+			return made, nil, err
 		}
 		made.Skipped = joinSkips(made.Skipped, report.skipped)
 		if x, _, err := r.readParsed(ctx, index); err != nil {
-			return made, err
+			return made, nil, err
 		} else if x != nil { // that may have been all that there is in what is held out
 			rules, g := session.SplitGuard(h.rules)
 			h.held, h.before = nil, func() ([]session.Held, error) { return r.stillHeld(ctx, g, r.look(x, rules, g).held) }
@@ -81,7 +84,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	before, err := h.before()
 	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	return made, err
+	return made, now, err
 }
 
 // addEverything adds the whole work tree but for some pathspecs, and names what was passed over.
@@ -148,9 +151,16 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 }
 
 // ungraft takes those gitlinks out of a private index that head does not have, names them, and submodules that have edits
-// of their own, and returns the index as it was parsed, nil when that was not possible.
-func (r *Repo) ungraft(ctx context.Context, path string, head session.Tree) (*index, []session.Skip, error) {
-	x, info, err := r.readParsed(ctx, path)
+// of their own, and returns the index as it was parsed, nil when that was not possible. x is that index where it was read
+// already.
+func (r *Repo) ungraft(ctx context.Context, path string, x *index, head session.Tree) (*index, []session.Skip, error) {
+	var info indexInfo
+	var err error
+	if x != nil {
+		info = x.info()
+	} else {
+		x, info, err = r.readParsed(ctx, path)
+	}
 	if err != nil || len(info.gitlinks) == 0 {
 		return x, nil, err
 	}

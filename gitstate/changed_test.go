@@ -447,7 +447,8 @@ func TestAccounts(t *testing.T) {
 	}
 	// Git adds nothing of an empty directory, and says nothing.
 	adds := func(paths ...string) bool {
-		return r.addChanged(context.Background(), index, x, holding{how: "-A", changed: paths})
+		_, ok := r.addChanged(context.Background(), index, x, holding{how: "-A", changed: paths})
+		return ok
 	}
 	if !adds("new.txt") || adds("empty", "new.txt") {
 		t.Error("what git passed over in silence was taken for added, or what it added was not")

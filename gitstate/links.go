@@ -14,7 +14,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
+	"sync"
 )
 
 // Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
@@ -136,8 +138,13 @@ func newLinks(links map[string]string, old *index) map[string]string {
 type packIndexFile struct {
 	f      *os.File
 	idSize int
-	fanout [256]uint32 // number of ids whose first byte is not larger
+	fanout [256]uint32   // number of ids whose first byte is not larger
+	table  func() []byte // all of its ids, in order; nil when they are too many, or cannot be read
 }
+
+// maxTable is the size of a table of ids, in bytes, that is read at once: the trees of one turn point at hundreds of
+// objects, and each would cost two or three reads.
+const maxTable = 2 << 20
 
 func (p *packIndexFile) count() uint32 { return p.fanout[255] }
 
@@ -173,11 +180,24 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 			ok = ok && (i == 0 || p.fanout[i-1] <= p.fanout[i])
 		}
 		if ok {
+			p.table = sync.OnceValue(p.readTable)
 			return p
 		}
 	}
 	f.Close()
 	return nil
+}
+
+func (p *packIndexFile) readTable() []byte {
+	size := int64(p.count()) * int64(p.idSize)
+	if size > maxTable {
+		return nil
+	}
+	table := make([]byte, size)
+	if _, err := p.f.ReadAt(table, packIndexHead); err != nil {
+		return nil
+	}
+	return table
 }
 
 // has looks an id up. The ids are sorted: a range of them is halved until it fits into one read.
@@ -187,8 +207,16 @@ func (p *packIndexFile) has(id []byte) bool {
 	if id[0] > 0 {
 		low = int64(p.fanout[id[0]-1])
 	}
-	var buf [oneRead]byte
 	size := int64(p.idSize)
+	if table := p.table(); table != nil {
+		i := sort.Search(int(high-low), func(i int) bool {
+			at := (low + int64(i)) * size
+			return bytes.Compare(table[at:at+size], id) >= 0
+		})
+		at := (low + int64(i)) * size
+		return low+int64(i) < high && bytes.Equal(table[at:at+size], id)
+	}
+	var buf [oneRead]byte
 	for (high-low)*size > oneRead {
 		middle := low + (high-low)/2
 		if _, err := p.f.ReadAt(buf[:size], packIndexHead+middle*size); err != nil {

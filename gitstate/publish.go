@@ -287,6 +287,9 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 		return err
 	}
 	durable.Hit(durable.SettleIndexLocked)
+	if err := syncIndex(index); err != nil {
+		return err
+	}
 	if err := r.installIndex(index); err != nil {
 		return err
 	}

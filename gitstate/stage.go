@@ -20,6 +20,7 @@ type staged struct {
 	files  []string // that it has new
 	since  uint64   // when the work tree began to be looked at, by the file system's clock
 	parsed *index   // nil when only git can read it
+	synced func() (struct{}, error)
 	unlock func()
 }
 
@@ -37,6 +38,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
+	var now *index // after everything was added; nil when that was not read
 	since, index := r.treeTime(), filepath.Join(r.worktreeDir(), "stage")
 	added := func() (session.Staged, error) { return session.Staged{}, nil }
 	defer func() {
@@ -50,7 +52,10 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		return nil, nil, err
 	}
 	parsed := r.parsing(data, written)
-	added = soon(r, func() (session.Staged, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
+	added = soon(r, func() (made session.Staged, err error) {
+		made, now, err = r.add(ctx, index, parsed, d.Exclude, head.Commit)
+		return made, err
+	})
 
 	on, err := ground()
 	if err != nil {
@@ -70,10 +75,12 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if made.Staged, err = added(); err != nil {
 		return nil, nil, err
 	}
-	x, nested, err := r.ungraft(ctx, index, headTree)
+	x, nested, err := r.ungraft(ctx, index, now, headTree)
 	if err != nil {
 		return nil, nil, err
 	}
+	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
+	synced := soon(r, func() (struct{}, error) { return struct{}{}, syncIndex(index) })
 	made.Skipped = joinSkips(made.Skipped, nested)
 	if before != on.base {
 		old = nil // the files that the parent has are others than those in the index that was found
@@ -100,7 +107,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err := r.complete(ctx, unwritten, parsed()); err != nil { // an index of files that are nowhere must not become the user's
 		return nil, nil, err
 	}
-	return unwritten, &staged{r, index, r.newFiles(parsed(), x), since, x, unlock}, nil
+	return unwritten, &staged{r, index, r.newFiles(parsed(), x), since, x, synced, unlock}, nil
 }
 
 // install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
@@ -111,7 +118,12 @@ func (s *staged) install() (wait func() error) {
 		s.repo.noteRead(s.parsed, s.since)
 		return struct{}{}, durable.WriteOut(s.files)
 	})
-	installed := soon(s.repo, func() (struct{}, error) { return struct{}{}, s.repo.installIndex(s.path) })
+	installed := soon(s.repo, func() (struct{}, error) {
+		if _, err := s.synced(); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, s.repo.installIndex(s.path)
+	})
 	return func() error {
 		_, err := installed()
 		_, e := written()
@@ -179,16 +191,16 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
-// installIndex makes a private index the work tree's own. The caller holds index.lock.
-func (r *Repo) installIndex(private string) error {
-	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
+func syncIndex(private string) error {
 	f, err := os.OpenFile(private, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
+func (r *Repo) installIndex(private string) error {
 	if err := putIndex(private, r.indexPath()); err != nil {
 		return err
 	}
