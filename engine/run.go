@@ -55,11 +55,6 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			if ctx.Err() != nil && h.S.Status != session.StatusWaiting {
 				return h.interrupt(work)
 			}
-			snap, err := h.snapshot(work)
-			if err != nil {
-				return err
-			}
-			f.Tree, f.Locks = snap.Tree, h.lockNames()
 			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit && waited(w, f.Now) {
 				if err := h.lookElsewhere(work, &f); err != nil {
 					return err
@@ -68,7 +63,16 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		open := h.S.Open
 		d := Decide(&h.S, h.Plan, f)
-		if startsRunner(d) && f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept && found < maxFound {
+		a := attemptIn(d)
+		if a != nil { // it is about the files as they are
+			snap, err := h.snapshot(work)
+			if err != nil {
+				return err
+			}
+			f.Tree, f.Locks = snap.Tree, h.lockNames()
+			d = Decide(&h.S, h.Plan, f)
+		}
+		if a != nil && a.Runner != runnerPerson && f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept && found < maxFound {
 			// Somebody edited files since the last checkpoint. The runner may overwrite them, so they are kept first.
 			found++
 			kept = f.Tree
@@ -100,14 +104,14 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 // output for one.
 const maxFound = 3
 
-// startsRunner reports whether a decision sets somebody to work on the files.
-func startsRunner(d Decision) bool {
+// attemptIn is the attempt that a decision begins, nil for none.
+func attemptIn(d Decision) *session.AttemptStarted {
 	for _, b := range d.Events {
-		if a, ok := b.(session.AttemptStarted); ok && a.Runner != runnerPerson {
-			return true
+		if a, ok := b.(session.AttemptStarted); ok {
+			return &a
 		}
 	}
-	return false
+	return nil
 }
 
 // perform carries out a decision's effect. done means that the run is over.

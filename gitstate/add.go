@@ -15,16 +15,27 @@ import (
 // maxRounds bounds how many paths may make `git add` give up as a whole, each of them costing another round.
 const maxRounds = 50
 
+// addition is what it took to bring a private index up to date with the work tree.
+type addition struct {
+	session.Staged
+	now     *index   // afterwards; nil when it was not read, or when git had to look at everything
+	ignored []string // paths that were passed over because rules exclude them
+	kept    []string // what is held out already, and was found
+}
+
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
 // not. old is that index as it is before, nil when only git can read it. A nested repository becomes no gitlink unless
 // head has it as one: a gitlink protects nothing of it.
-func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (session.Staged, error) {
-	added, now, err := r.add(ctx, index, parsedAs(old), exclude, head)
+func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (addition, error) {
+	added, err := r.add(ctx, index, parsedAs(old), exclude, head)
 	if err != nil {
 		return added, err
 	}
-	_, nested, err := r.ungraft(ctx, index, now, headTree)
+	x, nested, err := r.ungraft(ctx, index, added.now, headTree)
 	added.Skipped = joinSkips(added.Skipped, nested)
+	if x != added.now {
+		added.now = nil
+	}
 	return added, err
 }
 
@@ -34,15 +45,15 @@ func joinSkips(a, b []session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// add is addAll with the gitlinks. It returns the index that there is now as well, nil when that was not read.
-func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made session.Staged, now *index, err error) {
+// add is addAll with the gitlinks.
+func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made addition, err error) {
 	old := parsed()
 	h, err := r.hold(ctx, index, old, exclude, head)
 	if err == nil {
 		err = r.combineExcludes(ctx, h.rules)
 	}
 	if err != nil {
-		return made, nil, err
+		return made, err
 	}
 	but := []string{":(exclude,top)" + userDir}
 	for _, p := range h.keep {
@@ -51,31 +62,32 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 			but = append(but, ":(exclude,top,literal)"+p)
 		}
 	}
-	now, ok := r.addChanged(ctx, index, old, h)
-	if !ok {
-		now = nil
+	made.kept = h.kept
+	var ok bool
+	if made.now, made.ignored, ok = r.addChanged(ctx, index, old, h); !ok {
+		made.now = nil
 		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {
-			return made, nil, err
+			return made, err
 		}
 	}
 	unseen, err := r.unseen(ctx, index, old)
 	if err != nil {
-		return made, nil, err
+		return made, err
 	}
 	made.Skipped = joinSkips(made.Skipped, unseen)
 	if len(h.force) > 0 {
-		now = nil
+		made.now = nil
 		var paths []string
 		for _, p := range h.force {
 			paths = append(paths, ":(top,literal)"+p)
 		}
 		report, err := r.addOnce(ctx, index, paths, "-f")
 		if err != nil {
-			return made, nil, err
+			return made, err
 		}
 		made.Skipped = joinSkips(made.Skipped, report.skipped)
 		if x, _, err := r.readParsed(ctx, index); err != nil {
-			return made, nil, err
+			return made, err
 		} else if x != nil { // that may have been all that there is in what is held out
 			rules, g := session.SplitGuard(h.rules)
 			h.held, h.before = nil, func() ([]session.Held, error) { return r.stillHeld(ctx, g, r.look(x, rules, g).held) }
@@ -84,7 +96,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	before, err := h.before()
 	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	return made, now, err
+	return made, err
 }
 
 // addEverything adds the whole work tree but for some pathspecs, and names what was passed over.

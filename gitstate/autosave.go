@@ -265,9 +265,11 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 	if err != nil {
 		return nil, s, false, err
 	}
-	if s.Staged, err = side.addAll(ctx, index, old, d.Exclude, s.Head.Commit, s.HeadTree); err != nil {
+	added, err := side.addAll(ctx, index, old, d.Exclude, s.Head.Commit, s.HeadTree)
+	if err != nil {
 		return nil, s, false, err
 	}
+	s.Staged = added.Staged
 	tree, err := side.writeTree(ctx, index)
 	if err != nil {
 		return nil, s, false, err

@@ -102,13 +102,14 @@ func (r *Repo) noteRead(x *index, since uint64) {
 }
 
 // addChanged adds to an index, x, what a look found to have changed, and reports whether that was all, without a word from
-// git. Otherwise the caller adds everything. It returns the index that there is then.
+// git. Otherwise the caller adds everything. It returns the index that there is then, and
+// what of those paths rules exclude.
 //
 // Git is not told what to keep out: with a path to be left out beside a single one in a directory, git 2.39 finds nothing
 // there and does not say so.
-func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding) (now *index, ok bool) {
+func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding) (now *index, ignored []string, ok bool) {
 	if h.unsure {
-		return nil, false
+		return nil, nil, false
 	}
 	changed := slices.Clone(h.changed)
 	for _, k := range h.keep {
@@ -117,7 +118,7 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 		if x.tracks(k) || slices.ContainsFunc(changed, func(p string) bool {
 			return strings.HasPrefix(k, p+"/") || strings.HasPrefix(p, k+"/")
 		}) {
-			return nil, false
+			return nil, nil, false
 		}
 	}
 	var paths []string
@@ -125,14 +126,14 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 		paths = append(paths, ":(top,literal)"+p)
 	}
 	if len(paths) == 0 {
-		return x, true
+		return x, nil, true
 	}
 	report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false") // its threads would compare nothing
 	if err != nil || report.fatal != nil || len(report.skipped) > 0 {
-		return nil, false
+		return nil, nil, false
 	}
 	now, _, err = r.readParsed(ctx, index)
-	return now, err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
+	return now, report.ignored, err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
 }
 
 // accounts reports whether an index says of a path what the work tree says: that git has looked at it is not taken on

@@ -447,7 +447,7 @@ func TestAccounts(t *testing.T) {
 	}
 	// Git adds nothing of an empty directory, and says nothing.
 	adds := func(paths ...string) bool {
-		_, ok := r.addChanged(context.Background(), index, x, holding{how: "-A", changed: paths})
+		_, _, ok := r.addChanged(context.Background(), index, x, holding{how: "-A", changed: paths})
 		return ok
 	}
 	if !adds("new.txt") || adds("empty", "new.txt") {

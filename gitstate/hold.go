@@ -55,6 +55,7 @@ type holding struct {
 	before  func() ([]session.Held, error)
 	ignored []string // found to be ignored: to be remembered, so that git need not be asked again
 	force   []string // allowed, and below something that is held out or ignored
+	kept    []string // what was held out before, and is there
 	changed []string // what git has to look at
 	unsure  bool     // it has to look at everything
 }
@@ -76,6 +77,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 		h.how = "-u" // git need not look for what is not there
 	}
 	h.changed, h.unsure = found.changed, found.unsure
+	h.kept = found.held
 	h.keep, h.force = found.held, r.forced(x, rules, g)
 	h.before = soon(r, func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })
 	if len(found.suspects) == 0 {

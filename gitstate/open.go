@@ -99,6 +99,7 @@ type Repo struct {
 	longer  func(waited time.Duration, e *LockedError) bool
 	auto    autoSaves
 	keeping keeping
+	last    atomic.Pointer[lastSnapshot]
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]

@@ -32,23 +32,39 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 			return s, err
 		}
 	}
-	index := filepath.Join(r.worktreeDir(), "index")
+	by, err := r.ruledBy(ctx, exclude)
+	if err != nil {
+		return s, err
+	}
+	if same := r.takenAgain(s.Head, s.HeadTree, by); same != nil {
+		return *same, nil
+	}
+	index, since := filepath.Join(r.worktreeDir(), "index"), r.treeTime()
 	data, written, err := r.copyIndex(index)
 	if err != nil {
 		return s, err
 	}
-	if s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree); err != nil {
-		return s, err
-	}
 	old := r.parsedOf(data, written)
-	if s.Staged, err = r.addAll(ctx, index, old, exclude, s.Head.Commit, s.HeadTree); err != nil {
-		return s, err
+	if s.Index, err = r.knownTree(old, s.HeadTree); err == nil && s.Index == "" {
+		s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree)
 	}
-	tree, err := r.writeTree(ctx, index)
 	if err != nil {
 		return s, err
 	}
-	s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree)
+	added, err := r.addAll(ctx, index, old, exclude, s.Head.Commit, s.HeadTree)
+	if err != nil {
+		return s, err
+	}
+	s.Staged = added.Staged
+	tree := s.Index
+	if !sameContent(old, added.now) {
+		if tree, err = r.writeTree(ctx, index); err != nil {
+			return s, err
+		}
+	}
+	if s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree); err == nil {
+		r.noteTaken(&lastSnapshot{snapshot: s, by: by, added: added, index: data, since: since}, index)
+	}
 	return s, err
 }
 

@@ -38,9 +38,8 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	var now *index // after everything was added; nil when that was not read
 	since, index := r.treeTime(), filepath.Join(r.worktreeDir(), "stage")
-	added := func() (session.Staged, error) { return session.Staged{}, nil }
+	added := func() (addition, error) { return addition{}, nil }
 	defer func() {
 		if err != nil {
 			_, _ = added() // it writes to that index
@@ -52,10 +51,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		return nil, nil, err
 	}
 	parsed := r.parsing(data, written)
-	added = soon(r, func() (made session.Staged, err error) {
-		made, now, err = r.add(ctx, index, parsed, d.Exclude, head.Commit)
-		return made, err
-	})
+	added = soon(r, func() (addition, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
 
 	on, err := ground()
 	if err != nil {
@@ -72,10 +68,12 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	if made.Staged, err = added(); err != nil {
+	all, err := added()
+	if err != nil {
 		return nil, nil, err
 	}
-	x, nested, err := r.ungraft(ctx, index, now, headTree)
+	made.Staged = all.Staged
+	x, nested, err := r.ungraft(ctx, index, all.now, headTree)
 	if err != nil {
 		return nil, nil, err
 	}

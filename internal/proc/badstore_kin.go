@@ -4,3 +4,5 @@ package proc
 
 // Marked finds nobody. It is wrong, for a test of the tests.
 func Marked(string, ...string) []int { return nil }
+
+func carries(int, string) bool { return false }

@@ -77,7 +77,7 @@ func (f family) leave() {
 // program shows no environment for a moment. It reports whether that is so.
 func (f family) sweep(l *leader, marker string) bool {
 	clean := 0
-	for limit := time.Now().Add(lastWait); clean < 2 && time.Now().Before(limit); time.Sleep(poll) {
+	for limit := time.Now().Add(lastWait); ; time.Sleep(poll) {
 		found := f.survivors(l, marker)
 		for _, pid := range found {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -86,13 +86,27 @@ func (f family) sweep(l *leader, marker string) bool {
 		if len(found) > 0 {
 			clean = 0
 		}
+		if clean == 2 || !time.Now().Before(limit) {
+			return clean == 2
+		}
 	}
-	return clean == 2
 }
 
-// survivors are all that are still alive: members of the group, and what escaped from it.
+// survivors are all that are still alive: members of the group, and what escaped from it. Whoever has the marker has it
+// from the leader, and began no earlier.
 func (f family) survivors(l *leader, marker string) []int {
-	all := append(members(l.pid), escaped(marker)...)
+	all, self := orphans(), os.Getpid()
+	for _, pid := range pids() {
+		st, ok := readStat(pid)
+		if !ok || st.dead() {
+			continue
+		}
+		within := st.group == l.pid || st.session == l.pid
+		older := st.began < l.began
+		if within || marker != "" && pid != self && !older && carries(pid, marker) {
+			all = append(all, pid)
+		}
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -105,14 +119,6 @@ func signalRun(l *leader, sig syscall.Signal) {
 			_ = syscall.Kill(pid, sig)
 		}
 	}
-}
-
-func escaped(marker string) []int {
-	found := orphans()
-	if marker != "" {
-		found = append(found, Marked(marker)...)
-	}
-	return found
 }
 
 // orphans reaps adopted processes that have ended and returns those that live. With several runs at once it returns
@@ -176,6 +182,12 @@ func reaper(cmd *exec.Cmd) func() error {
 	return sync.OnceValue(func() error { return onlyTrouble(waitChild(cmd)) })
 }
 
+// beganOf is when a process began, 0 when that cannot be told.
+func beganOf(pid int) uint64 {
+	st, _ := readStat(pid)
+	return st.began
+}
+
 func groupAlive(l *leader) bool { return len(members(l.pid)) > 0 }
 
 // members are the living processes of a group or session. A shell with job control puts its jobs into groups of their
@@ -230,6 +242,7 @@ type stat struct {
 	state                  byte
 	parent, group, session int
 	cpu                    time.Duration // with that of children that have ended
+	began                  uint64        // in ticks since the system began, 0 when that is not told
 }
 
 // userHZ is the unit of processor times in proc(5), the same on all systems that Go runs on.
@@ -263,6 +276,9 @@ func readStat(pid int) (stat, bool) {
 			ticks, _ := strconv.ParseInt(fields[i], 10, 64)
 			s.cpu += time.Duration(ticks) * time.Second / userHZ
 		}
+	}
+	if len(fields) > 19 {
+		s.began, _ = strconv.ParseUint(fields[19], 10, 64)
 	}
 	return s, true
 }

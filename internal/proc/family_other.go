@@ -36,3 +36,5 @@ func reaper(cmd *exec.Cmd) func() error {
 
 // Marked finds nothing here.
 func Marked(string, ...string) []int { return nil }
+
+func beganOf(int) uint64 { return 0 }

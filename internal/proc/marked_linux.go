@@ -20,3 +20,5 @@ func Marked(entry string, prefixes ...string) []int {
 	slices.Sort(found)
 	return found
 }
+
+func carries(pid int, marker string) bool { return hasVariable(pid, marker, nil) }

@@ -128,12 +128,13 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 type leader struct {
 	cmd   *exec.Cmd
 	pid   int
+	began uint64        // in ticks since the system began; 0 when that is not told
 	ended chan struct{} // closed when it is a zombie, or reaped where one cannot look without reaping
 	reap  func() error  // calls cmd.Wait once
 }
 
 func newLeader(cmd *exec.Cmd) *leader {
-	l := &leader{cmd: cmd, pid: cmd.Process.Pid, ended: make(chan struct{}), reap: reaper(cmd)}
+	l := &leader{cmd: cmd, pid: cmd.Process.Pid, began: beganOf(cmd.Process.Pid), ended: make(chan struct{}), reap: reaper(cmd)}
 	go func() {
 		awaitExit(l)
 		close(l.ended)
