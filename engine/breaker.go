@@ -96,9 +96,16 @@ func stepOf(s *session.Session, j *session.Judgement) session.Step {
 		return ""
 	case v.Known(j.Tree):
 		return ""
-	case j.Reached().Beyond(reached(v)):
+	}
+	seen := slices.Contains(v.Seen, j.Fingerprint())
+	r := j.Reached()
+	if seen { // what fails is what failed before: somebody has added tests that pass
+		r.Tests = 0
+	}
+	switch {
+	case (v.Attempts > 0 || r.Targets > 0) && r.Beyond(reached(v)):
 		return session.StepAhead
-	case !slices.Contains(v.Seen, j.Fingerprint()) && !breaksMore(v, j):
+	case !seen && !breaksMore(v, j):
 		return session.StepMoved
 	}
 	return ""

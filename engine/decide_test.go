@@ -242,7 +242,7 @@ func TestTrip(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	s := session.Session{Open: &session.Open{}, Visit: session.Visit{Trees: []session.Tree{"seen"}, Seen: []string{"tests:old"}, Best: 1, High: session.Reached{Ran: true}}}
+	s := session.Session{Open: &session.Open{}, Visit: session.Visit{Attempts: 1, Trees: []session.Tree{"seen"}, Seen: []string{"tests:old"}, Best: 1, High: session.Reached{Ran: true}}}
 	s.Open.Tree = "start"
 	failing := func(tree session.Tree, passing int, fingerprint string) *session.Judgement {
 		return &session.Judgement{Tree: tree, Verdict: session.Fail, Class: session.ClassTargetFailing,

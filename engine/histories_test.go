@@ -157,7 +157,9 @@ func toldHistories() []history {
 	}
 	at := func(a try, tree string) try { a.Tree = tree; return a }
 	idle := try{Class: session.ClassTargetFailing, Failing: []string{"a"}, Tests: 10}
-	broken := func(unit string) try { return try{Tree: n.next(), Class: session.ClassBuildBroken, Failing: []string{unit}, Print: unit} }
+	broken := func(unit string) try {
+		return try{Tree: n.next(), Class: session.ClassBuildBroken, Failing: []string{unit}, Print: unit}
+	}
 	return []history{
 		{"passes at once", atGreen, "", []try{pass}, 0},
 		{"one test after the other", atGreen, "", []try{fails("", "a", "b", "c"), fails("", "b", "c"), fails("", "c"), pass}, 0},
@@ -305,8 +307,7 @@ func recordedHistories(t *testing.T) []history {
 // alarms counts what the breaker gets wrong.
 type alarms struct{ honest, stuck, falsely, missed, early int }
 
-func (c *alarms) hear(t interface{ Fatalf(string, ...any) }, h history) (wrong string) {
-	at := h.opened(t)
+func (c *alarms) hear(h history, at int) (wrong string) {
 	switch {
 	case h.StopBy == 0:
 		if c.honest++; at > 0 {
@@ -332,25 +333,60 @@ func (c *alarms) String() string {
 
 // TestBreakerAlarms says how often the breaker is wrong, over histories that were told, recorded and drawn.
 func TestBreakerAlarms(t *testing.T) {
+	var naive alarms
+	for _, from := range []struct {
+		name string
+		list []history
+	}{{"told", toldHistories()}, {"recorded", recordedHistories(t)}} {
+		var c alarms
+		for _, h := range from.list {
+			naive.hear(h, h.counting())
+			if wrong := c.hear(h, h.opened(t)); wrong != "" {
+				t.Error(wrong)
+			}
+		}
+		if c.honest < 5 || c.stuck < 5 {
+			t.Errorf("%s: hardly any: %s", from.name, &c)
+		}
+		t.Logf("%s: %s", from.name, &c)
+	}
 	var c alarms
-	for _, h := range toldHistories() {
-		if wrong := c.hear(t, h); wrong != "" {
-			t.Error(wrong)
-		}
-	}
-	t.Logf("told: %s", &c)
-	c = alarms{}
-	for _, h := range recordedHistories(t) {
-		if wrong := c.hear(t, h); wrong != "" {
-			t.Error(wrong)
-		}
-	}
-	t.Logf("recorded: %s", &c)
-	c = alarms{}
 	rapid.Check(t, func(r *rapid.T) {
-		if wrong := c.hear(r, drawnHistory(r)); wrong != "" {
+		h := drawnHistory(r)
+		naive.hear(h, h.counting())
+		if wrong := c.hear(h, h.opened(r)); wrong != "" {
 			r.Fatalf("%s", wrong)
 		}
 	})
 	t.Logf("drawn: %s", &c)
+	t.Logf("a breaker that counts passing tests and compares messages, on all of these: %s", &naive)
+	if naive.falsely == 0 {
+		t.Errorf("the histories tell no breaker from another: %s", &naive)
+	}
+}
+
+// counting is after which attempt a breaker opens that knows only how many tests pass, and what the last message was: at two
+// attempts without one more, or three with the same message. 0 is never.
+func (h *history) counting() int {
+	passing, worse, same := 0, 0, 0
+	last := ""
+	for i, a := range h.Tries {
+		if a.Class == session.ClassGreen && (h.Signal == "" || a.Done) {
+			return 0
+		}
+		now := a.Targets + a.Tests
+		worse++
+		if now > passing {
+			worse = 0
+		}
+		same++
+		if a.Print != last {
+			same = 1
+		}
+		passing, last = now, a.Print
+		if worse >= 2 || same >= 3 {
+			return i + 1
+		}
+	}
+	return 0
 }

@@ -173,9 +173,12 @@ func (v Visit) counted(d *Decided, fingerprint string) Visit {
 	if d.Step != StepUnsigned {
 		v.Unsigned = 0
 	}
-	if fingerprint != "" && fingerprint == v.Fingerprint && d.Step != StepAhead {
+	switch {
+	case fingerprint != "" && fingerprint == v.Fingerprint:
 		v.SameFailure++
-	} else {
+	case d.Step == StepAhead: // how far it got counts, and not where it failed then
+		v.SameFailure = 0
+	default:
 		v.SameFailure = 1
 	}
 	return v
