@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -137,31 +136,21 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 	if s := &v.Session; s.Status.Final() {
 		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": it spends nothing any more", Hint: "wfs budget " + string(id)}
 	}
-	r, err := a.clone.Post(id, session.Request{Kind: session.RequestBudget, Budget: &b}, a.env.Now(), a.env.newID(4))
+	k, err := a.request(ctx, "wfs budget set", v, session.Request{Kind: session.RequestBudget, Budget: &b})
 	if err != nil {
 		return err
 	}
-	s, kept := a.takeIn(ctx, "wfs budget set", id)
-	if s == nil {
-		s = &v.Session
-	}
-	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: s.Budget, Request: r.ID, Taken: kept == nil}
-	d, _, err := a.seen(ctx, s)
-	if err != nil {
-		return err
-	}
-	j.Next = d.Next
+	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: k.session.Budget, Request: k.request, Taken: k.kept == nil, Next: k.next}
 	if a.json {
 		return a.answer(j)
 	}
-	var held *registry.HeldError
 	switch {
-	case kept == nil:
+	case k.kept == nil:
 		a.out("the budget of %s is set; wfs budget shows it", id.Display())
-	case errors.As(kept, &held):
-		a.out("asked: %s takes it in before its next attempt", held.Holder.Command)
+	case k.by != nil:
+		a.out("asked: %s takes it in before its next attempt", k.by.Command)
 	default:
-		a.out("asked: the next wfs run takes it in (not now: %s)", kept)
+		a.out("asked: the next wfs run takes it in (not now: %s)", k.kept)
 	}
 	a.next(j.Next)
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -45,7 +46,6 @@ type requestJSON struct {
 	Next    []string       `json:"next"`
 }
 
-// leaveNote posts first, so that the word is kept whatever happens, and then sees whether somebody has to take it in.
 func (a *app) leaveNote(ctx context.Context, text, name string) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
@@ -61,37 +61,57 @@ func (a *app) leaveNote(ctx context.Context, text, name string) error {
 	if s := &v.Session; s.Status.Final() {
 		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": nobody would read it", Hint: "wfs show " + string(id)}
 	}
-	r, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: text}, a.env.Now(), a.env.newID(4))
+	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.redactor().String(text)})
 	if err != nil {
 		return err
 	}
-	s, kept := a.takeIn(ctx, "wfs note", id)
-	if s == nil {
-		s = &v.Session
+	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil, Status: k.session.Status, Next: k.next}
+	if k.by != nil {
+		j.Driver = &driverJSON{k.by.PID, k.by.Command}
 	}
-	j := requestJSON{Version: jsonVersion, Session: id, Request: r.ID, Taken: kept == nil, Status: s.Status}
-	var held *registry.HeldError
-	if errors.As(kept, &held) {
-		j.Driver = &driverJSON{held.Holder.PID, held.Holder.Command}
-	}
-	d, _, err := a.seen(ctx, s)
-	if err != nil {
-		return err
-	}
-	j.Next = d.Next
 	if a.json {
 		return a.answer(j)
 	}
 	switch {
-	case kept == nil:
+	case k.kept == nil:
 		a.out("noted for the next attempt of %s", id.Display())
-	case j.Driver != nil:
-		a.out("noted: %s takes it in after its present step, and the next attempt is told", held.Holder.Command)
+	case k.by != nil:
+		a.out("noted: %s takes it in after its present step, and the next attempt is told", k.by.Command)
 	default:
-		a.out("noted: the next wfs run takes it in (not now: %s)", kept)
+		a.out("noted: the next wfs run takes it in (not now: %s)", k.kept)
 	}
 	a.next(j.Next)
 	return nil
+}
+
+// asked is what became of a request of a person's.
+type asked struct {
+	request string           // its id
+	kept    error            // why it waits on, nil: it is an event already
+	by      *registry.Holder // who takes it in, nil when nobody drives the session
+	session *session.Session // as it is now
+	next    []string
+}
+
+// request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
+func (a *app) request(ctx context.Context, command string, v engine.View, request session.Request) (asked, error) {
+	id := v.Session.ID
+	r, err := a.clone.Post(id, request, a.env.Now(), a.env.newID(4))
+	if err != nil {
+		return asked{}, err
+	}
+	k := asked{request: r.ID, session: &v.Session}
+	var s *session.Session
+	if s, k.kept = a.takeIn(ctx, command, id); s != nil {
+		k.session = s
+	}
+	var held *registry.HeldError
+	if errors.As(k.kept, &held) {
+		k.by = &held.Holder
+	}
+	d, _, err := a.seen(ctx, k.session)
+	k.next = d.Next
+	return k, err
 }
 
 // takeIn takes in what waits in a session's inbox, if nobody drives it. The error says why not; the requests wait on.
