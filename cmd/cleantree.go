@@ -44,3 +44,11 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 	}
 	return a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
 }
+
+// keptResults is where what gates said in this work tree is kept.
+func (a *app) keptResults() *phases.Results {
+	if a.results == nil {
+		a.results = &phases.Results{Dir: filepath.Join(a.repo.StateDir(), "worktrees", a.repo.Worktree(), "evidence"), Now: a.env.Now, Retest: a.retest}
+	}
+	return a.results
+}

@@ -56,10 +56,12 @@ type sessionJSON struct {
 	Deleted       *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
 	UpdatedAt     time.Time              `json:"updated_at"`
 	Driver        *driverJSON            `json:"driver,omitempty"`
-	AutoSave      *autoSaveJSON          `json:"auto_save,omitempty"` // it holds what no checkpoint has
-	Alive         []session.Process      `json:"alive,omitempty"`     // of the newest run, when its wfs is dead
-	Requests      int                    `json:"requests,omitempty"`  // in the inbox: nobody has taken them in yet
-	Next          []string               `json:"next"`                // commands to type
+	AutoSave      *autoSaveJSON          `json:"auto_save,omitempty"`    // it holds what no checkpoint has
+	Alive         []session.Process      `json:"alive,omitempty"`        // of the newest run, when its wfs is dead
+	Requests      int                    `json:"requests,omitempty"`     // in the inbox: nobody has taken them in yet
+	GateRuns      int                    `json:"gate_runs,omitempty"`    // results of gates, since the session began
+	GatesCached   int                    `json:"gates_cached,omitempty"` // of those, known already: not run again
+	Next          []string               `json:"next"`                   // commands to type
 }
 
 func (j *sessionJSON) headline() string {
@@ -94,7 +96,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
 	}
 	j.Allowed, j.SkippedPhases, j.Ways = s.Allowed, s.SkippedPhases, waysOn(s)
-	j.Proof = proofOf(s)
+	j.Proof, j.GateRuns, j.GatesCached = proofOf(s), s.GateRuns, s.GatesCached
 	if s.Status == session.StatusWaiting {
 		j.Waiting = s.Waiting
 	}
@@ -319,6 +321,9 @@ func gateLine(g session.GateResult) styled {
 		if g.Counts.Skipped > 0 {
 			rest += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
 		}
+	}
+	if g.Cached {
+		return append(line, span{rest + ", known already", plain})
 	}
 	return append(line, span{rest + ", " + millis(g.Millis), plain})
 }

@@ -41,6 +41,8 @@ type app struct {
 	claimed   session.ID          // locked already, to complete its move
 	recovered session.ID          // locked already, because locks of its dead run were in the way
 	mending   map[session.ID]bool // whose locks the doctor has taken
+	results   *phases.Results     // of gates; see keptResults
+	retest    bool                // gates run, whatever they have said before
 	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }
 
@@ -385,6 +387,8 @@ func (w *works) saw(e agents.Event) {
 }
 
 func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResult, error) {
+	w.app.keptResults().Before()
+	defer w.app.keptResults().After()
 	return w.runner().Run(ctx, r)
 }
 
@@ -399,6 +403,8 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 			plan.Provide = []string{"**"}
 			return w.app.cleanTree(ctx, plan, tree)
 		},
+		Beside:  func(ctx context.Context) (string, error) { return repo.Beside(ctx, w.environ(plan)) },
+		Results: w.app.keptResults(),
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

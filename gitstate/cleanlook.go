@@ -231,9 +231,22 @@ func copyWhole(from, to string, info fs.FileInfo) error {
 // virtual environment of poetry's or conda's. Those cannot be rewritten; but what PYTHONPATH names comes before them. env
 // is that of the gates.
 func (b *bringer) lookOutside(env []string) {
-	var prefixes []string
+	for _, dir := range pythonDirs(env) {
+		if inside(dir, b.repo.root) || inside(dir, b.real) {
+			continue
+		}
+		if info, err := os.Stat(dir); err == nil { // it changes with what is installed there
+			b.sum.file(dir, info)
+		}
+		b.leadPython(dir)
+	}
+}
+
+// pythonDirs are directories in which Pythons that an environment leads to look for installed packages.
+func pythonDirs(env []string) []string {
+	var prefixes, found []string
 	add := func(dir string) {
-		if filepath.IsAbs(dir) && !slices.Contains(prefixes, dir) && !inside(dir, b.repo.root) && !inside(dir, b.real) {
+		if filepath.IsAbs(dir) && !slices.Contains(prefixes, dir) {
 			prefixes = append(prefixes, dir)
 		}
 	}
@@ -263,11 +276,10 @@ func (b *bringer) lookOutside(env []string) {
 	for _, prefix := range prefixes {
 		for _, pattern := range []string{"lib/python*/site-packages", "lib/python*/dist-packages", "Lib/site-packages"} {
 			dirs, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), filepath.FromSlash(pattern)))
-			for _, dir := range dirs {
-				b.leadPython(dir)
-			}
+			found = append(found, dirs...)
 		}
 	}
+	return found
 }
 
 // leadPython notes the paths of the clean tree that stand for those which editable installs in a directory name.

@@ -53,9 +53,19 @@ func ledEnv(env []string, c *session.CleanTree) []string {
 
 // runClean runs a gate in the clean tree of the tree that is judged.
 func (j *Judge) runClean(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
+	run, at, err := j.enterClean(ctx, g)
+	if run != nil || err != nil {
+		return run, err
+	}
+	return at.runGate(ctx, g, runDir, again)
+}
+
+// enterClean makes the clean tree of the tree that is judged, and returns the judge in it, or the run of a gate that may
+// not run there.
+func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Judge, error) {
 	at, c, err := j.in(ctx, j.judged)
 	if err != nil {
-		return nil, fmt.Errorf("gate %s: the clean tree: %w", g.Name, err)
+		return nil, nil, fmt.Errorf("gate %s: the clean tree: %w", g.Name, err)
 	}
 	if c.LeadsBack == nil {
 		for _, word := range append([]string{g.Run.Shell}, g.Run.Argv...) {
@@ -65,9 +75,9 @@ func (j *Judge) runClean(ctx context.Context, g workflows.Gate, runDir string, a
 		}
 	}
 	if c.LeadsBack != nil {
-		return &gateRun{gate: g, report: newReport(), leads: c.LeadsBack}, nil
+		return &gateRun{gate: g, report: newReport(), leads: c.LeadsBack}, nil, nil
 	}
-	return at.runGate(ctx, g, runDir, again)
+	return nil, at, nil
 }
 
 // leadsBack is the finding about a gate that did not run, because it would have judged files outside of its clean tree.

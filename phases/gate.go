@@ -41,6 +41,9 @@ type gateRun struct {
 	started string // why it could not be started
 	report  *report
 	printed []string
+	key     string             // where its result is kept, "": nowhere
+	found   finding            // what it means
+	cached  bool               // it was not run: it has said the same before
 	leads   *session.LeadsBack // it was not run: it would have judged other files
 }
 

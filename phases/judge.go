@@ -36,6 +36,11 @@ type Judge struct {
 	// Whole is Clean with all that lies in the work tree beside the tree. nil: nobody can tell what a clean tree lacks.
 	Whole func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 
+	// Beside tells one state of what lies in the work tree beside the tree from another, "" when nobody can.
+	Beside func(ctx context.Context) (string, error)
+	// Results keeps what gates said. nil keeps nothing.
+	Results *Results
+
 	judged session.Tree       // what gates in a clean tree run on
 	clean  *session.CleanTree // where this judge is, nil in the work tree
 }
@@ -82,6 +87,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			res.Reason = j.changedTree(ctx, g, out.Tree, tree)
 		} else {
 			out.Tree = tree
+			j.keep(run.key, run, run.found)
 		}
 		results[g.Name] = res
 		out.Evidence.Gates[g.Name] = run.report.tests
@@ -140,7 +146,7 @@ func sumUp(out *session.Judgement) {
 // judgeGate runs one gate and judges its results. What was flaky is found out by a second run on the same tree.
 func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (session.GateResult, *gateRun, error) {
 	j.say("gate " + g.Name + " …")
-	run, err := j.runGate(ctx, g, r.RunDir, false)
+	run, key, err := j.measure(ctx, g, r.RunDir)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
@@ -156,7 +162,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		l.known[id] = true
 	}
 	f := run.judge(l)
-	if len(f.retry) > 0 {
+	if len(f.retry) > 0 && !run.cached {
 		j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(f.retry)))
 		again, err := j.runGate(ctx, g, r.RunDir, true)
 		if err != nil {
@@ -167,6 +173,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 			f.flaky = flaky
 		}
 	}
+	run.key, run.found = key, f
 	return run.result(f), run, nil
 }
 
@@ -251,7 +258,7 @@ func (g *gateRun) byExit(l *lap) finding {
 // result is a finding as the session keeps it.
 func (g *gateRun) result(f finding) session.GateResult {
 	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
-		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: count(g.report.tests, g.gate.Name), Failing: named(f.failing),
+		Reason: f.reason, Exit: g.exit, Millis: g.millis, Cached: g.cached, Counts: count(g.report.tests, g.gate.Name), Failing: named(f.failing),
 		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
 	if f.verdict != session.Pass {
 		r.Fingerprint = fingerprint(f.class, f.failing, g.report.messages)

@@ -34,6 +34,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 			return cannotProve(p, g.Name, reason(err)), nil
 		}
 		p.Gates = append(p.Gates, res)
+		j.keep(run.key, run, run.found)
 		if res.Verdict == session.Pass {
 			continue
 		}

@@ -66,6 +66,8 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/*.specs", Name: "scratch", Cache: true},
 		{Pattern: "worktrees/*/clean", Name: "memory of the clean tree", Dir: true, Lost: "no gate runs on a clean tree"},
 		{Pattern: "worktrees/*/overlay", Name: "scratch", Dir: true, Lost: "no gate runs on a clean tree"},
+		{Pattern: "worktrees/*/evidence", Name: "what gates said", Dir: true, Cache: true},
+		{Pattern: "worktrees/*/evidence/*", Name: "result of a gate", Cache: true},
 		{Pattern: "worktrees/*/move", Name: "private git directory", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/raw", Name: "files that git converts", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/auto", Name: "objects of auto-saves", Dir: true, Lost: "what an agent is doing is not saved while it works"},

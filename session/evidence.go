@@ -92,6 +92,7 @@ type GateResult struct {
 	Reason      string   `json:"reason"` // one sentence of the engine's own
 	Exit        int      `json:"exit"`
 	Millis      int64    `json:"millis"`
+	Cached      bool     `json:"cached,omitempty"` // it has said the same before about the tree, and was not run
 	Counts      Counts   `json:"counts"`
 	Failing     []TestID `json:"failing,omitempty"`     // tests that are held against the attempt, sorted, at most MaxNamed
 	KnownRed    []TestID `json:"known_red,omitempty"`   // failing in the baseline too; never held against anybody

@@ -137,6 +137,7 @@ func (s *Session) applyOpen(e Event) error {
 		s.ran(e, &open, b)
 	case Judged:
 		open.Judgement = &b.Judgement
+		s.measured(b.Gates)
 		s.proven(b.Proof)
 		var millis int64
 		for _, g := range b.Gates {

@@ -23,7 +23,21 @@ func (p *Proof) Unproven(tree Tree) string {
 
 // proven folds a proof.
 func (s *Session) proven(p *Proof) {
-	if p != nil {
-		s.Proof = p
+	if p == nil {
+		return
+	}
+	s.Proof = p
+	s.measured(p.Gates)
+}
+
+// measured counts results of gates, and those that were known already.
+func (s *Session) measured(gates []GateResult) {
+	for _, g := range gates {
+		if g.Where != InTree {
+			s.GateRuns++
+		}
+		if g.Cached {
+			s.GatesCached++
+		}
 	}
 }

@@ -38,6 +38,9 @@ type Session struct {
 	Tampered    []Tampering `json:"tampered,omitempty"`     // what was done to them, as the newest judgement at this visit found it
 	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
 	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
+	// GateRuns are results of gates that run something, GatesCached those of them that were known already.
+	GateRuns    int `json:"gate_runs,omitempty"`
+	GatesCached int `json:"gates_cached,omitempty"`
 
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
 

@@ -1,0 +1,68 @@
+package gitstate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxBeside bounds how many files beside a tree are looked at to tell one state of them from another.
+const maxBeside = 100_000
+
+// Beside is a digest of what lies in the work tree beside the tree of the newest Snapshot: names, sizes and times of all
+// files that are not in it, ignored or not, but for caches that tools keep for themselves; and of the packages that Pythons
+// elsewhere have. env is that of the gates. It is "" when it cannot be told whether something changed: with nested
+// repositories, too many files, or on a system that does not say when a file last changed.
+func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
+	out, err := r.git(ctx, gitOpts{env: withIndex(filepath.Join(r.worktreeDir(), "index"))}, "ls-files", "-o", "-z")
+	if err != nil {
+		return "", err
+	}
+	names := splitZ(out)
+	if len(names) > maxBeside {
+		return "", nil
+	}
+	s := newSum()
+	for _, name := range names {
+		if strings.HasSuffix(name, "/") {
+			return "", nil
+		}
+		if inCache(name) {
+			continue
+		}
+		file := filepath.Join(r.root, filepath.FromSlash(name))
+		info, err := os.Lstat(file)
+		if err != nil {
+			return "", nil // it changes right now
+		}
+		if info.Mode()&os.ModeSymlink != 0 {
+			to, _ := os.Readlink(file)
+			s.line(name, to)
+			if info, err = os.Stat(file); err != nil {
+				continue
+			}
+		}
+		s.file(name, info)
+	}
+	for _, dir := range pythonDirs(env) {
+		if info, err := os.Stat(dir); err == nil {
+			s.file(dir, info)
+		}
+	}
+	return s.text(), nil
+}
+
+// inCache reports whether a file is in a cache that a tool keeps for itself: what it remembers does not change a result.
+func inCache(name string) bool {
+	if strings.HasSuffix(name, ".pyc") {
+		return true
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch part {
+		case "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".cache", ".vite", ".nyc_output", ".coverage", "coverage", ".tox":
+			return true
+		}
+	}
+	return false
+}
