@@ -129,10 +129,12 @@ func (a *app) changeHooks(ctx context.Context, user, remove bool) error {
 			if j.Backup, err = a.keepSettings(path, old); err != nil {
 				return err
 			}
+			durable.Hit(durable.SettingsKept)
 		}
 		if err := putSettings(path, text, remove); err != nil {
 			return err
 		}
+		durable.Hit(durable.SettingsWritten)
 	}
 	if !user {
 		if j.Exclude, err = a.hideSettings(ctx, path, remove); err != nil {

@@ -564,7 +564,7 @@ func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
 	hit := map[durable.Point]int{}
 	t.Run("deeds", func(t *testing.T) {
-		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds) {
+		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds, hookDeeds) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
 				for _, at := range passes(t, d) {

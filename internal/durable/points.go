@@ -61,6 +61,8 @@ const (
 	InboxPosted         Point = "inbox/posted"
 	InboxHeard          Point = "inbox/heard" // its event is durable, the request still there
 	InboxRemoved        Point = "inbox/removed"
+	SettingsKept        Point = "settings/kept"    // a copy of an agent's settings is there
+	SettingsWritten     Point = "settings/written" // our hooks are in them, or out again
 )
 
 // Points are all of them, for tests that kill at every one.
@@ -74,5 +76,5 @@ var Points = []Point{
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
-	InboxPosted, InboxHeard, InboxRemoved,
+	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten,
 }
