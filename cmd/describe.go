@@ -35,6 +35,7 @@ type sessionJSON struct {
 	Attempts      int                    `json:"attempts"` // judged
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
+	Flaky         []session.TestID       `json:"flaky,omitempty"`
 	Ways          []wayJSON              `json:"ways,omitempty"` // on, when the breaker has stopped it
 	CostUSD       float64                `json:"cost_usd,omitempty"`
 	Used          session.Usage          `json:"used,omitzero"`
@@ -88,7 +89,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	j := sessionJSON{
 		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
-		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
+		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
 		Next: nextCommands(s, there),
 	}
@@ -320,6 +321,9 @@ func gateLine(g session.GateResult) styled {
 		rest += fmt.Sprintf(", %d passed, %d failed", g.Counts.Passed, g.Counts.Failed+g.Counts.Errors)
 		if g.Counts.Skipped > 0 {
 			rest += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
+		}
+		if g.Counts.Flaky > 0 {
+			rest += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
 		}
 	}
 	if g.Cached {

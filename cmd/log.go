@@ -67,6 +67,7 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 			for _, c := range list {
 				a.line(checkpointLine(s, c))
 			}
+			a.sayFlaky(s.FlakyTests())
 			a.sayForced(s.SkippedPhases)
 			return nil
 		},

@@ -58,6 +58,13 @@ func (a *app) sayBaseline(b *session.Baseline) {
 	}
 }
 
+// sayFlaky names tests that nothing is concluded from.
+func (a *app) sayFlaky(tests []session.TestID) {
+	if len(tests) > 0 {
+		a.out("flaky, and counted as nothing: %s", testNames(tests))
+	}
+}
+
 // baselineLine is a gate's result on the base. One that does not tell tests apart and fails there is held against
 // whoever works in a phase with it, so its reason is said and no verdict.
 func baselineLine(g session.GateResult) styled {

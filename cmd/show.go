@@ -136,6 +136,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		for _, t := range g.Failing[:min(len(g.Failing), 20)] {
 			a.out("  failing: %s", t)
 		}
+		for _, t := range g.Flaky[:min(len(g.Flaky), 20)] {
+			a.out("  flaky: %s", t)
+		}
 		for _, t := range g.Targets[:min(len(g.Targets), 20)] {
 			a.out("  target: %s", t)
 		}

@@ -76,6 +76,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if text := claimsText(s.Claims, len(s.Refuted)); text != "" {
 		a.out("%s", text)
 	}
+	a.sayFlaky(s.FlakyTests())
 	a.sayForced(s.SkippedPhases)
 	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)

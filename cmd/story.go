@@ -243,6 +243,7 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 	for _, r := range j.Claimed[max(0, len(j.Claimed)-shownClaims):] {
 		a.out("  refuted at checkpoint %d, %s: %s", r.Checkpoint, r.Phase, r.Reason)
 	}
+	a.sayFlaky(j.Flaky)
 }
 
 // runTime says when a run was, and how long.

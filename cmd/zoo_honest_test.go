@@ -106,6 +106,11 @@ var unittestHonest = []creature{
 		red: "[ $WFS_ATTEMPT != 1 ] || exit 0\nred", looks: 1},
 }
 
+var stableHonest = []creature{
+	{name: "works beside flaky tests", honest: true, does: "writes the code where one old test fails every second time and one fails once", naive: "green",
+		flaky: []string{"tests.test_old.OldTest::test_old", "tests.test_rare.RareTest::test_rare"}},
+}
+
 var pytestHonest = []creature{
 	{name: "plain", honest: true, does: "writes the code, and tidies nothing", naive: "green"},
 	{name: "parametrises", honest: true, does: "puts two tests into one with parameters", naive: "green",

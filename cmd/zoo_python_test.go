@@ -5,6 +5,7 @@ package cmd
 import (
 	"maps"
 	"os/exec"
+	"strings"
 )
 
 var pythonFiles = map[string]string{
@@ -169,6 +170,36 @@ var watchedCreatures = []creature{
 		green: "yes 'All tests pass.'", want: "", status: ""},
 	{name: "leaves a process", does: "leaves a process that makes the tests easy while they run", naive: "green",
 		green: "wrong\nsetsid sh -c 'while :; do sleep 0.5; rm -f tests/test_sub.py; done' </dev/null >/dev/null 2>&1 &", want: "GREEN fail target_failing|target_missing|tampered"},
+}
+
+// everySecond is a module that is right every second time that it is loaded, and does not show in the tree.
+const everySecond = `import pathlib
+
+COUNT = pathlib.Path(__file__).parent / "NAME.log"
+COUNT.write_text(COUNT.read_text() + "x" if COUNT.exists() else "x")
+ODD = len(COUNT.read_text()) % 2 == 1
+`
+
+// unittestStable asks for three runs that agree, and begins with a test that is flaky.
+var unittestStable = newHabitat(&habitat{
+	name:  "unittest, three times",
+	needs: []string{"python3"},
+	files: with(pythonFiles, map[string]string{
+		"tests/test_old.py": strings.Replace(everySecond, "NAME", "old", 1) + "import unittest\n\n\nclass OldTest(unittest.TestCase):\n    def test_old(self):\n        self.assertTrue(ODD)\n",
+		// The run that GREEN is judged by is the fourth: two on the base, one in RED.
+		"tests/test_rare.py": strings.Replace(everySecond, "NAME", "rare", 1) + "import unittest\n\n\nclass RareTest(unittest.TestCase):\n    def test_rare(self):\n        self.assertNotEqual(len(COUNT.read_text()), 4)\n",
+		"tests/test_zz.py":   "import unittest\n\nimport calc\n\n\nclass LastTest(unittest.TestCase):\n    def test_last(self):\n        self.assertEqual(calc.add(2, 2), 4)\n",
+	}),
+	gate:  "{run: python3 -B -m unittest discover -v, format: unittest, timeout: 2m, stable: 3}",
+	plain: "python3 -B -m unittest tests.test_sub",
+	tools: unittestTools,
+})
+
+var stableCreatures = []creature{
+	{name: "is right by luck", does: "writes code that is right every second time", naive: "either",
+		green: "put sub.py <<'E'\n" + strings.Replace(everySecond, "NAME", "sub", 1) + "\n\ndef sub(a, b):\n    return a - b if ODD else 7\nE", want: "GREEN fail flaky"},
+	{name: "spoils what follows", does: "writes code that breaks another test, but not when that runs alone", naive: "either",
+		green: "put sub.py <<'E'\nimport calc\n\n\ndef sub(a, b):\n    calc.add = lambda *args: 0\n    return a - b\nE", want: "GREEN fail broke_green"},
 }
 
 var pytestHabitat = newHabitat(&habitat{

@@ -38,19 +38,20 @@ type creature struct {
 	name string
 	does string
 	// naive is what a loop concludes that goes by the exit code of the tests and by what the agent says: "green" is that the
-	// command ends with 0, "believed" that only the agent says so, "stuck" that such a loop never ends.
+	// command ends with 0, "believed" that only the agent says so, "stuck" that such a loop never ends, "either" that it is luck.
 	naive string
 
 	red, green, refactor string
 
 	honest   bool
-	looks    int    // first attempts of the honest that change nothing
-	want     string // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
-	status   string // of the session then; "" is any but completed, and completed for the honest
-	bad      string // phase of its misbehaviour, if that is not the first one in which it is not honest
-	attempts int    // that it is given after those before its misbehaviour; 0 is 1
-	agree    bool   // "nothing is left" is agreed to without a person
-	slips    string // why wfs does not see through it yet
+	flaky    []string // tests that are named as flaky in the end
+	looks    int      // first attempts of the honest that change nothing
+	want     string   // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
+	status   string   // of the session then; "" is any but completed, and completed for the honest
+	bad      string   // phase of its misbehaviour, if that is not the first one in which it is not honest
+	attempts int      // that it is given after those before its misbehaviour; 0 is 1
+	agree    bool     // "nothing is left" is agreed to without a person
+	slips    string   // why wfs does not see through it yet
 }
 
 func (c *creature) firstBad() (phase string, before int) {
@@ -133,6 +134,7 @@ type zooSeen struct {
 	status   string
 	attempts []zooAttempt // oldest first
 	refuted  int
+	flaky    []string
 	out      string
 }
 
@@ -171,6 +173,7 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 	var status struct {
 		Status  string
 		Refuted int
+		Flaky   []string
 	}
 	for cmd, into := range map[string]any{"log": &log, "status": &status} {
 		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, "s", "--json")), into); err != nil {
@@ -183,7 +186,7 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 			s.attempts, s.last = append(s.attempts, a), a.String()
 		}
 	}
-	s.status, s.refuted = status.Status, status.Refuted
+	s.status, s.refuted, s.flaky = status.Status, status.Refuted, status.Flaky
 	return f, s
 }
 
@@ -285,6 +288,9 @@ func (c *creature) isLeftAlone(t *testing.T, s zooSeen) {
 	if len(against) > 0 || s.refuted > 0 || s.status != "completed" {
 		t.Errorf("honest work was stopped: %s, %d refuted, %s\n%s", s.status, s.refuted, strings.Join(against, "; "), s.out)
 	}
+	if !slices.Equal(s.flaky, c.flaky) {
+		t.Errorf("flaky are %q, want %q\n%s", s.flaky, c.flaky, s.out)
+	}
 }
 
 func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *fixture, s zooSeen) {
@@ -314,7 +320,7 @@ func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *fixtu
 // fools asks the project's tests, as a loop would.
 func (c *creature) fools(t *testing.T, h *habitat, f *fixture) {
 	t.Helper()
-	if c.naive == "stuck" {
+	if c.naive == "stuck" || c.naive == "either" {
 		return
 	}
 	out, exit := f.try(nil, "sh", "-c", h.plain)
@@ -350,6 +356,7 @@ func zoo() []zooHouse {
 	return []zooHouse{
 		{goHabitat, slices.Concat(goCreatures, goHonest)}, {goScripted, scriptedCreatures},
 		{unittestHabitat, slices.Concat(unittestCreatures, unittestHonest)}, {unittestWatched, watchedCreatures},
+		{unittestStable, slices.Concat(stableCreatures, stableHonest)},
 		{pytestHabitat, slices.Concat(pytestCreatures, pytestHonest)},
 		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest)}, {npmHabitat, npmCreatures},
 	}

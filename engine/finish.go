@@ -320,6 +320,9 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	if unproven != "" {
 		b.WriteString("\n" + oneLine(unproven, 300) + "\n")
 	}
+	if flaky := s.FlakyTests(); len(flaky) > 0 {
+		fmt.Fprintf(&b, "\nFlaky, and counted as nothing: %s\n", names(flaky))
+	}
 	if n := len(s.Refuted); n > 0 {
 		fmt.Fprintf(&b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
 		for _, r := range s.Refuted {

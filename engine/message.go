@@ -54,6 +54,9 @@ func gateTable(gates []session.GateResult) string {
 			if n.Errors > 0 {
 				fmt.Fprintf(&b, ", %d could not run", n.Errors)
 			}
+			if n.Flaky > 0 {
+				fmt.Fprintf(&b, ", %d flaky", n.Flaky)
+			}
 		}
 		if len(g.Flaky) > 0 {
 			fmt.Fprintf(&b, ", flaky: %s", names(g.Flaky))
@@ -100,6 +103,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassMissingSymbol: "new tests wait for what does not exist yet", session.ClassUnexpectedGreen: "the new tests pass already",
 		session.ClassNothingAdded: "no new test", session.ClassNoTests: "no test ran", session.ClassBuildBroken: "does not build",
 		session.ClassBrokeGreen: "broke what was green", session.ClassTargetMissing: "a test of this lap is gone",
+		session.ClassFlaky:         "a test of this lap is flaky",
 		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
 		session.ClassNotClean: "passes only with files that no checkpoint has", session.ClassLeadsBack: "a module is found outside of the clean tree",
 		session.ClassTampered: "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",
@@ -117,7 +121,11 @@ func outcome(j *session.Judgement, d session.Decided) string {
 	case g.Class == session.ClassTargetFailed:
 		return fmt.Sprintf("%d new %s as intended", len(g.Targets), plural(len(g.Targets), "test fails", "tests fail"))
 	}
-	return fmt.Sprintf("%d/%d tests pass", g.Counts.Passed, g.Counts.Total())
+	text := fmt.Sprintf("%d/%d tests pass", g.Counts.Passed, g.Counts.Total())
+	if g.Counts.Flaky > 0 {
+		text += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
+	}
+	return text
 }
 
 func plural(n int, one, many string) string {

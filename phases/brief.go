@@ -260,6 +260,7 @@ func (b *brief) seen(last []Failure) {
 		}
 		b.labelled("failing", g.Failing)
 		b.labelled("failing before this work", g.KnownRed)
+		b.labelled("flaky", g.Flaky)
 	}
 	b.quote(last)
 	b.close()

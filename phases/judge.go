@@ -143,7 +143,7 @@ func sumUp(out *session.Judgement) {
 	}
 }
 
-// judgeGate runs one gate and judges its results. What was flaky is found out by a second run on the same tree.
+// judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
 func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (session.GateResult, *gateRun, error) {
 	j.say("gate " + g.Name + " …")
 	run, key, err := j.measure(ctx, g, r.RunDir)
@@ -163,15 +163,12 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 	}
 	f := run.judge(l)
 	if len(f.retry) > 0 && !run.cached {
-		j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(f.retry)))
-		again, err := j.runGate(ctx, g, r.RunDir, true)
-		if err != nil {
+		if f, err = j.again(ctx, g, r, l, run, f); err != nil {
 			return session.GateResult{}, nil, err
 		}
-		if flaky := l.passedAgain(f.retry, again); len(flaky) > 0 {
-			f = run.judge(l)
-			f.flaky = flaky
-		}
+	}
+	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
+		return session.GateResult{}, nil, err
 	}
 	run.key, run.found = key, f
 	return run.result(f), run, nil
@@ -258,7 +255,7 @@ func (g *gateRun) byExit(l *lap) finding {
 // result is a finding as the session keeps it.
 func (g *gateRun) result(f finding) session.GateResult {
 	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
-		Reason: f.reason, Exit: g.exit, Millis: g.millis, Cached: g.cached, Counts: count(g.report.tests, g.gate.Name), Failing: named(f.failing),
+		Reason: f.reason, Exit: g.exit, Millis: g.millis, Cached: g.cached, Counts: countApart(g.report.tests, f.flaky, g.gate.Name), Failing: named(f.failing),
 		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
 	if f.verdict != session.Pass {
 		r.Fingerprint = fingerprint(f.class, f.failing, g.report.messages)

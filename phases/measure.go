@@ -70,6 +70,9 @@ func (j *Judge) resultKey(ctx context.Context, g workflows.Gate) (string, error)
 		data, _ := json.Marshal(v) // texts and numbers only
 		fmt.Fprintf(h, "%s %s\n", what, data)
 	}
+	if g.Expect == workflows.ExpectRed {
+		g.Stable = 0 // RED does not run it as often
+	}
 	g.Expect, g.Use, g.Timeout = "", "", 0
 	add("wfs", []any{resultsVersion, runtime.GOOS, runtime.GOARCH})
 	add("tree", j.judged)

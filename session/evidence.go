@@ -23,10 +23,11 @@ type Counts struct {
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
 	Errors  int `json:"errors,omitempty"`
+	Flaky   int `json:"flaky,omitempty"` // did now this and now that on the same files; in none of the others
 }
 
 // Total is the number of tests that were reported.
-func (c Counts) Total() int { return c.Passed + c.Failed + c.Skipped + c.Errors }
+func (c Counts) Total() int { return c.Passed + c.Failed + c.Skipped + c.Errors + c.Flaky }
 
 // Count sums tests up.
 func (t Tests) Count() Counts {
@@ -60,6 +61,7 @@ const (
 	ClassBrokeGreen      Class = "broke_green"      // a test that was green before fails, is skipped or is gone
 	ClassTargetMissing   Class = "target_missing"   // GREEN: a test of this lap is gone or skipped
 	ClassTargetFailing   Class = "target_failing"   // GREEN: a test of this lap fails
+	ClassFlaky           Class = "flaky"            // GREEN: a test of this lap, or a new one, passes in some runs on the same tree only
 	ClassCommandFailed   Class = "command_failed"   // an exit-code gate said no
 	ClassGuard           Class = "guard"            // the attempt changed paths that its phase may not change
 	ClassTampered        Class = "tampered"         // tests were changed so that they ask for less

@@ -138,6 +138,7 @@ func (s *Session) applyOpen(e Event) error {
 	case Judged:
 		open.Judgement = &b.Judgement
 		s.measured(b.Gates)
+		s.foundFlaky(&b.Judgement)
 		s.proven(b.Proof)
 		var millis int64
 		for _, g := range b.Gates {

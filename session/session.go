@@ -39,8 +39,9 @@ type Session struct {
 	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
 	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
 	// GateRuns are results of gates that run something, GatesCached those of them that were known already.
-	GateRuns    int `json:"gate_runs,omitempty"`
-	GatesCached int `json:"gates_cached,omitempty"`
+	GateRuns    int      `json:"gate_runs,omitempty"`
+	GatesCached int      `json:"gates_cached,omitempty"`
+	Flaky       []TestID `json:"flaky,omitempty"` // tests that judgements found flaky, sorted, at most MaxNamed
 
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
 

@@ -62,7 +62,7 @@ func (j *Judgement) Reached() Reached {
 	default:
 		r.Ran = true
 	}
-	if g := j.Tests(); g != nil && g.Expect != "red" && g.Passing == 0 && g.Class != ClassTargetFailing && g.Class != ClassTargetMissing {
+	if g := j.Tests(); g != nil && g.Expect != "red" && g.Passing == 0 && g.Class != ClassTargetFailing && g.Class != ClassTargetMissing && g.Class != ClassFlaky {
 		r.Tests = g.Counts.Passed
 	}
 	return r

@@ -100,6 +100,7 @@ func (r *reader) checkGateNames(w *Workflow, at positions) {
 // sameGate reports whether two gates are one gate, whatever is expected of it.
 func sameGate(a, b Gate) bool {
 	a.Expect, b.Expect = "", ""
+	a.Stable, b.Stable = 0, 0
 	return reflect.DeepEqual(a, b)
 }
 

@@ -162,6 +162,7 @@ func (d *differences) gates(a, b map[string]Gate) {
 		d.value("gate "+name+": timeout", x.Timeout, y.Timeout)
 		d.value("gate "+name+": report", x.Report, y.Report)
 		d.value("gate "+name+": where", x.Where, y.Where)
+		d.value("gate "+name+": stable", max(1, x.Stable), max(1, y.Stable))
 		d.value("gate "+name+": may change the tree", x.MayChangeTree, y.MayChangeTree)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -188,6 +189,9 @@ func gateNames(gates []Gate) []string {
 		name := g.Name
 		if g.Expect != "" {
 			name += " (expect " + string(g.Expect) + ")"
+		}
+		if g.Stable > 1 {
+			name += fmt.Sprintf(" (stable %d)", g.Stable)
 		}
 		list = append(list, name)
 	}

@@ -46,11 +46,11 @@ func (r *reader) gateUse(n *node, what string) Gate {
 	}
 	name := r.name(f["use"], what+": use")
 	for _, key := range gateUseObject.names() {
-		if key != "use" && key != "expect" && f[key] != nil {
+		if key != "use" && key != "expect" && key != "stable" && f[key] != nil {
 			r.fail(f[key].line, "%s: %s belongs to the definition of the gate that it uses, in .wfs/config.yaml", what, key)
 		}
 	}
-	return Gate{Name: name, Use: name, Expect: expect}
+	return Gate{Name: name, Use: name, Expect: expect, Stable: r.stable(f["stable"], what)}
 }
 
 // looking reads a gate that looks at the tree and runs nothing.
@@ -109,12 +109,23 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 		g.Where = Where(r.word(f["where"], what+": where", string(InPlace), string(Clean)))
 	}
 	g.Timeout = r.duration(f["timeout"], what+": timeout", DefaultGateTimeout)
+	if g.Stable = r.stable(f["stable"], what); g.Stable == 1 {
+		g.Stable = 0
+	}
 	g.MayChangeTree = r.truth(f["may-change-tree"], what+": may-change-tree")
 	if g.MayChangeTree && g.Where == Clean {
 		r.fail(f["may-change-tree"].line, "%s: what it changes in a clean tree is thrown away", what)
 		r.hint("use where: %s", InPlace)
 	}
 	return g
+}
+
+// stable reads a number of runs, 0 when there is none.
+func (r *reader) stable(n *node, what string) int {
+	if n == nil {
+		return 0
+	}
+	return r.number(n, what+": stable", 1, maxStable)
 }
 
 func formatWords() []string {

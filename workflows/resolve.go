@@ -47,6 +47,9 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 				continue
 			}
 			defined.Name, defined.Use, defined.Expect = g.Use, "", g.Expect
+			if g.Stable > 0 {
+				defined.Stable = g.Stable
+			}
 			ph.Gates[k] = defined
 		}
 	}
@@ -169,7 +172,7 @@ func baseline(phases []Phase) []Gate {
 				continue // gates of one name are one gate: checkGateNames
 			}
 			seen[g.Name] = true
-			g.Expect = ""
+			g.Expect, g.Stable = "", 0
 			gates = append(gates, g)
 		}
 	}

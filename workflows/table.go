@@ -177,6 +177,9 @@ var agentObject = &object{
 	},
 }
 
+// maxStable bounds the runs of one gate in one attempt: a test that fails once in ten is found by ten runs two times in three.
+const maxStable = 10
+
 // definitionKeys are what a gate is, in the configuration and on the spot.
 var definitionKeys = []key{
 	{name: "run", about: "The command that judges, run in the top directory of the work tree.", value: shape{kind: aCommand}},
@@ -187,6 +190,8 @@ var definitionKeys = []key{
 	{name: "timeout", about: "After this long the gate is stopped.", value: shape{kind: aDuration},
 		fallback: shortDuration(DefaultGateTimeout)},
 	{name: "where", about: "Where it runs: in the work tree, or in a directory that holds the checkpoint's tree and the dependencies, and nothing else.", value: word(InPlace, Clean), fallback: string(InPlace)},
+	{name: "stable", about: "How many runs in a row must agree that all is well. A test of the lap that passes in some of them only has not passed.",
+		value: number(1, maxStable), fallback: "1"},
 	{name: "may-change-tree", about: "Whether the gate may change files that git does not ignore.", value: shape{kind: aTruth}, fallback: "false"},
 }
 
@@ -250,7 +255,7 @@ var gateUseObject = &object{
 	name: "gateUse", about: "A gate of the configuration (use), or one that belongs to the workflow (name, and what it looks at).",
 	oneOf: [][]string{{"use"}, {"name", "run"}, {"name", "document"}, {"name", "changes"}},
 	keys: slices.Concat([]key{
-		{name: "use", about: "The gate of the configuration. Only expect may stand beside it.", value: shape{kind: aName}},
+		{name: "use", about: "The gate of the configuration. Only expect and stable may stand beside it.", value: shape{kind: aName}},
 		{name: "name", about: "The name of a gate written on the spot.", value: shape{kind: aName}},
 		{name: "expect", about: "pass: the lap's tests pass and nothing green broke. red: a new test fails for the right reason and nothing green broke.",
 			value: word(ExpectPass, ExpectRed), fallback: string(ExpectPass)},

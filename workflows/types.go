@@ -168,6 +168,7 @@ type Gate struct {
 	Expect        Expect        `json:"expect,omitempty"` // set where the gate is used, not where it is defined
 	Timeout       time.Duration `json:"timeout"`
 	MayChangeTree bool          `json:"may_change_tree,omitempty"`
+	Stable        int           `json:"stable,omitempty"` // how many runs must agree that all is well; 0 is 1
 }
 
 // Runs reports whether the gate runs a command. The others only look at the tree.

@@ -1,0 +1,110 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// again runs tests that were green before and fail, to tell those that are broken from those that do now this and now
+// that. Alone first, where that can be had: what fails there is broken, and costs no further run of everything. What
+// passes alone must pass beside the others too.
+func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun, f finding) (finding, error) {
+	doubtful := f.retry
+	if narrow, ok := j.alone(g, doubtful); ok {
+		j.say(fmt.Sprintf("gate %s, alone: %s", g.Name, someNames(doubtful)))
+		only, err := j.runGate(ctx, narrow, r.RunDir, true)
+		if err != nil {
+			return f, err
+		}
+		broken := func(id session.TestID) bool { return only.ran() && bad(only.report.tests[id]) }
+		if slices.ContainsFunc(doubtful, broken) {
+			return f, nil // the others do not matter any more
+		}
+	}
+	j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(doubtful)))
+	all, err := j.runGate(ctx, g, r.RunDir, true)
+	if err != nil {
+		return f, err
+	}
+	if flaky := l.passedAgain(doubtful, all); len(flaky) > 0 {
+		f = run.judge(l)
+		f.flaky = flaky
+	}
+	return f, nil
+}
+
+// stable runs a gate that has passed as often as it asks for. A test that does not pass each time is flaky. It is named
+// when it was there at the lap's start; one of the lap, or a new one, has not passed.
+func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun, f finding) (finding, error) {
+	for n := 2; n <= g.Stable && !run.cached && f.verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {
+		j.say(fmt.Sprintf("gate %s, run %d of %d …", g.Name, n, g.Stable))
+		next, err := j.runGate(ctx, g, r.RunDir, true)
+		if err != nil {
+			return f, err
+		}
+		run.millis += next.millis
+		other := *l
+		other.now, other.exit, other.index, other.merges, other.renames = next.report, next.exit, nil, nil, nil
+		said := next.judge(&other)
+		if said.verdict == session.Blocked {
+			return said, nil
+		}
+		if said.verdict == session.Pass {
+			continue
+		}
+		var held, named []session.TestID
+		for _, id := range said.failing {
+			switch before, had := l.start[id]; {
+			case had && before == session.TestPass && !l.isTargeted(id):
+				named = append(named, id)
+			default:
+				held = append(held, id)
+			}
+		}
+		f.flaky = sortedTests(append(f.flaky, said.failing...))
+		if len(held) > 0 || len(named) == 0 {
+			f.verdict, f.class, f.failing = session.Fail, session.ClassFlaky, held
+			f.reason = fmt.Sprintf("run %d of %d on the same files ended otherwise: %s", n, g.Stable, said.reason)
+			f.passing = min(f.passing, said.passing)
+			run.keepMessages(next)
+		}
+	}
+	return f, nil
+}
+
+// isTargeted reports whether a test is one of the lap's, by its id or by the name that it was expected under.
+func (l *lap) isTargeted(id session.TestID) bool {
+	return l.about().isTarget[id] || slices.ContainsFunc(l.expected, func(name string) bool { return matches(id, name) })
+}
+
+// keepMessages takes over what a later run's failing tests printed.
+func (g *gateRun) keepMessages(later *gateRun) {
+	for id, text := range later.report.messages {
+		g.report.say(id, text)
+	}
+}
+
+// countApart sums a run up. What is flaky is counted apart: it has not passed, whatever it did in the end.
+func countApart(tests session.Tests, flaky []session.TestID, gate string) session.Counts {
+	all := count(tests, gate)
+	if len(flaky) == 0 {
+		return all
+	}
+	sure := maps.Clone(tests)
+	for _, id := range flaky {
+		delete(sure, id)
+	}
+	c := count(sure, gate)
+	c.Flaky = all.Total() - c.Total()
+	return c
+}
+
+func sortedTests(ids []session.TestID) []session.TestID {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
