@@ -71,13 +71,13 @@ func TestLogsAreClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	events.now = func() time.Time { return time.Unix(1893553445, 0) }
-	events.Event(agents.Event{Kind: agents.ToolCall, Text: "open-sesame-for-all", Tool: agents.Tool{Detail: "login open-sesame-for-all"},
+	events.Event(agents.Event{Kind: agents.ToolCall, Text: "open-sesame-for-all", Tool: agents.Tool{Name: "open-sesame-for-all", Detail: "login open-sesame-for-all"},
 		Retrying: agents.Retrying{Error: "no open-sesame-for-all"}})
 	if err := events.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got, err = os.ReadFile(filepath.Join(dir, EventsFile))
-	if err != nil || strings.Contains(string(got), "sesame") || strings.Count(string(got), "redacted") != 3 || len(seen) != 1 || strings.Contains(seen[0].Text, "sesame") {
+	if err != nil || strings.Contains(string(got), "sesame") || strings.Count(string(got), "redacted") != 4 || len(seen) != 1 || strings.Contains(seen[0].Text, "sesame") {
 		t.Errorf("%s, %+v, %v", got, seen, err)
 	}
 }
