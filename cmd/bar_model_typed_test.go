@@ -267,6 +267,12 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 	if c.agent && code != 0 && w.unlocks(w.failed(errs)) {
 		_, code, errs = w.run(c.dir, nil, c.argv()...)
 	}
+	if hint, ok := strings.CutPrefix(w.failed(errs).Hint, "wfs resume "); ok && c.agent && w.failed(errs).Code == "no_session" { // the agent had gone elsewhere
+		t.Logf("wfs resume %s", hint)
+		if _, code, errs = w.run(c.dir, nil, "wfs", "resume", hint, "--json"); code == 0 {
+			_, code, errs = w.run(c.dir, nil, c.argv()...)
+		}
+	}
 	after := w.look()
 	t.Logf("typed again: exit %d %s", code, errs)
 	w.count(c, code)

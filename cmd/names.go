@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,10 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 				return "", err
 			}
 			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
+			if left := a.leftByRun(ctx); left != "" {
+				err = &session.Refusal{Code: session.RefuseNoSession, Hint: "wfs resume " + string(left),
+					Message: fmt.Sprintf("no session is current in this work tree: a run of %s was killed after HEAD had been taken off its branch", left.Display())}
+			}
 		}
 		return id, err
 	}
@@ -62,6 +67,29 @@ func sessionNames(all map[session.ID]session.Commit) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// leftByRun is the one session whose run nobody saw the end of and whose branch no work tree is on, "" for none or several:
+// an agent went to another branch, and was killed there together with wfs.
+func (a *app) leftByRun(ctx context.Context) (left session.ID) {
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		v, err := a.view(ctx, id)
+		if err != nil || v.Session.Open == nil || a.driven(id) {
+			continue
+		}
+		if on, err := a.repo.ElsewhereOn(ctx, session.BranchOf(id)); err != nil || on != "" {
+			continue
+		}
+		if left != "" {
+			return ""
+		}
+		left = id
+	}
+	return left
 }
 
 func (a *app) pickHint(ctx context.Context) string {

@@ -72,11 +72,15 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			f.Tree, f.Locks = snap.Tree, h.lockNames()
 			d = Decide(&h.S, h.Plan, f)
 		}
-		if a != nil && a.Runner != runnerPerson && f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept && found < maxFound {
-			// Somebody edited files since the last checkpoint. The runner may overwrite them, so they are kept first.
+		foreign, err := h.unadopted(work, a)
+		if err != nil {
+			return err
+		}
+		if a != nil && a.Runner != runnerPerson && (f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept || foreign) && found < maxFound {
+			// Somebody edited files or committed since the last checkpoint. The runner may overwrite that: it is kept first.
 			found++
 			kept = f.Tree
-			if _, err := h.save(work, session.TriggerFound, "edits found before an attempt"); err != nil {
+			if _, err := h.save(work, session.TriggerFound, foundText(foreign)); err != nil {
 				_, err := h.conflict(work, err)
 				return err
 			}

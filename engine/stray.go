@@ -92,6 +92,24 @@ func (h *Hand) deadLocks(ctx context.Context) error {
 	return h.append(session.Strayed{Locks: locks})
 }
 
+// unadopted reports, before a runner is started, whether the session's branch is at a commit of somebody else's that the
+// ledger does not lead to. An agent may reset the branch, and nobody would see that when wfs is killed together with it.
+func (h *Hand) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, error) {
+	if a == nil || a.Runner == runnerPerson {
+		return false, nil
+	}
+	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
+	return tip != "" && tip != h.S.At(h.S.Current).Code, err
+}
+
+// foundText is what a checkpoint says that is made before a runner is started.
+func foundText(committed bool) string {
+	if committed {
+		return "commits found before an attempt"
+	}
+	return "edits found before an attempt"
+}
+
 // lockNames are the names of the first locks of git's that are there now.
 func (h *Hand) lockNames() []string {
 	var names []string
