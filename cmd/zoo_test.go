@@ -215,7 +215,15 @@ func (c *creature) believed(s zooSeen) string {
 }
 
 // zooWhole reports whether creatures are watched until they are stopped, and naive loops are really asked.
-func zooWhole() bool { return os.Getenv("WFS_ZOO") != "" }
+func zooWhole() bool { return os.Getenv("WFS_ZOO") == "all" }
+
+// zooSample is how many rows stand for one that is tried in the short form.
+func zooSample() int {
+	if os.Getenv("WFS_ZOO") != "" {
+		return 1
+	}
+	return 3
+}
 
 // zooTable is what TestZoo prints.
 type zooTable struct {
@@ -235,9 +243,9 @@ func (z *zooTable) add(kind string, row ...string) {
 // TestZoo lets agents loose on real projects with real test runners. Those that misbehave must not come to the end, and
 // are told from each other; those that only look as if they did must come there without a word against them.
 //
-// The short form stops a misbehaving agent after its first lie. WFS_ZOO=all watches each until wfs stops it, and asks the
-// project's own tests what a loop would have concluded: .ci/zoo. WFS_REQUIRE_ZOO fails instead of skipping what is not
-// here.
+// The short form tries every third, and stops it after its first lie. WFS_ZOO=rows tries all of them so: .ci/zoo.
+// WFS_ZOO=all watches each until wfs stops it, and asks the project's own tests what a loop would have concluded.
+// WFS_REQUIRE_ZOO names projects, separated by commas, that must not be skipped.
 func TestZoo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred test runners")
@@ -251,7 +259,10 @@ func TestZoo(t *testing.T) {
 		}
 	})
 	for _, at := range zoo() {
-		for _, c := range at.creatures {
+		for i, c := range at.creatures {
+			if i%zooSample() != 0 {
+				continue
+			}
 			kind := "misbehaves"
 			if c.honest {
 				kind = "honest"
@@ -259,7 +270,7 @@ func TestZoo(t *testing.T) {
 			t.Run(at.name+"/"+kind+"/"+strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 				t.Parallel()
 				if why := at.lacks(); why != "" {
-					if os.Getenv("WFS_REQUIRE_ZOO") != "" {
+					if slices.Contains(strings.Split(os.Getenv("WFS_REQUIRE_ZOO"), ","), at.name) {
 						t.Fatal(why)
 					}
 					z.add("skipped", at.name, c.name, why)
@@ -345,7 +356,7 @@ func (z *zooTable) print(t *testing.T) {
 }
 
 // mostSlips is how many agents wfs does not see through yet.
-const mostSlips = 31
+const mostSlips = 8
 
 type zooHouse struct {
 	*habitat
