@@ -209,7 +209,12 @@ func (e *examination) lostLedgers(refs map[string]session.Commit, broken []gitst
 		if kept, err := e.a.keptOf(e.ctx, id); err == nil && kept != "" {
 			continue // it was deleted
 		}
-		if newest := e.newestLedger(id, refs); newest != "" {
+		newest := e.newestLedger(id, refs)
+		if what, path := e.a.repo.InPlaceOf(session.LedgerOf(id)); newest != "" && what != "" { // git never leaves that there
+			e.brokenRef(gitstate.BrokenRef{Ref: session.LedgerOf(id), File: path, Err: fmt.Errorf("%w: there is %s in its place", gitstate.ErrBrokenRef, what)}, refs)
+			continue
+		}
+		if newest != "" {
 			e.add(finding{Level: findWarns, About: "ledger", Session: id, Where: session.LedgerOf(id), What: "is not there, and commits of it are",
 				Follows: "there is no session of that name", Next: fmt.Sprintf("git update-ref %s %s", session.LedgerOf(id), newest)})
 		} else if branch := refs[session.BranchOf(id)]; branch != "" {

@@ -78,6 +78,25 @@ func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	return broken
 }
 
+// InPlaceOf says what is where the file of a ref belongs, and where that is: "a directory", "a link that leads nowhere".
+// It is empty when there is a file, or nothing.
+func (r *Repo) InPlaceOf(ref string) (what, path string) {
+	path = r.refPath(ref)
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil || !r.readsDirectly():
+		return "", ""
+	case info.IsDir():
+		return "a directory", path
+	case info.Mode()&fs.ModeSymlink != 0:
+		if to, err := os.Stat(path); err == nil && !to.IsDir() {
+			return "", ""
+		}
+		return "a link that leads to no file", path
+	}
+	return "", ""
+}
+
 // Reflog returns what the reflog of a ref says that it was at last, "" when there is none, or when that is not there.
 func (r *Repo) Reflog(ctx context.Context, ref string) session.Commit {
 	data, err := durable.ReadFile(filepath.Join(r.commonDir, "logs", filepath.FromSlash(ref)), 64<<20)
