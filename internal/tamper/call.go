@@ -79,7 +79,7 @@ func (p *parsed) asserts(i int, head string, words []string, called bool) bool {
 		return called
 	case head == "expect" && len(words) > 1 && (words[1] == "assertions" || words[1] == "extend" || words[1] == "hasassertions"):
 		return false
-	case head == "expect", head == "assert", head == "assertthat", head == "should", head == "require" && len(words) > 1, head == "is" && len(words) > 1 && called:
+	case head == "expect", head == "assert", head == "assertthat", head == "should", head == "require" && len(words) > 1 && p.l.name == "go", head == "is" && len(words) > 1 && called:
 		return called || p.l.name == "ruby"
 	case p.l.name == "script" && (head == "t" || head == "test" || head == "assert" || head == "tap" || head == "qunit") && len(words) == 2 && called:
 		return slices.Contains([]string{"is", "not", "deepequal", "equal", "equals", "notequal", "same", "true", "false", "truthy", "falsy", "throws", "throwsasync", "regex", "match", "snapshot", "like", "ok", "notok", "strictequal", "deepstrictequal", "isequal", "rejects", "error", "iferror"}, last)

@@ -161,7 +161,7 @@ func (p *parsed) header(brace int) (from int, word string) {
 
 // conditions takes a condition apart: each part of it is a check. With fails it is the condition of a failure.
 func (p *parsed) conditions(at, end, from, to int, fails bool) {
-	for p.is(from, "(") && p.close(from) == to { // formatters add parentheses
+	for p.is(from, "(") && p.close(from) == to && len(p.arguments(from)) == 1 { // formatters add parentheses
 		from, to = from+1, to-1
 	}
 	both, either := []string{"and", "&&"}, []string{"or", "||"}
@@ -235,6 +235,12 @@ func (p *parsed) condition(at, end, from, to int, fails bool, either []string) {
 			}
 		}
 	}
+	if says == saysEqual && p.is(from, "type") { // type(x) is float
+		says = saysOther
+	}
+	if says == saysTrue && (p.is(from, "isinstance") || p.is(from, "issubclass")) {
+		says = saysOther
+	}
 	if says == saysTrue { // a call that compares
 		for i := from; i < to; i++ {
 			if p.toks[i].kind == ident && p.is(i+1, "(") && strings.HasSuffix(strings.ToLower(p.toks[i].text), "equal") {
@@ -243,6 +249,9 @@ func (p *parsed) condition(at, end, from, to int, fails bool, either []string) {
 		}
 	}
 	c := p.make(at, end, from, to, says, "")
+	if p.l.name == "python" && p.is(from, "(") && p.close(from) == to && len(p.arguments(from)) > 1 { // a tuple is always true
+		c.strength = 0
+	}
 	if op >= 0 && joined(p.toks[from:op], "") == joined(p.toks[op+1:to], "") {
 		c.strength = 0
 	}
@@ -297,7 +306,10 @@ func (p *parsed) make(at, end, from, to int, says, word string) check {
 	c := check{says: says, strength: strengths[says], line: p.toks[at].line, from: at, to: end, cond: [2]int{from, to}}
 	var key strings.Builder
 	key.WriteString(says + " " + word + " ")
-	names, last := 0, ""
+	names, last, depth, own := 0, "", 0, 0
+	if p.is(from, "(") {
+		own = 1 // its own arguments
+	}
 	put := func(s string) {
 		if s == "_" && (last == "_" || last == ".") {
 			return // a.b.c is one name
@@ -309,6 +321,11 @@ func (p *parsed) make(at, end, from, to int, says, word string) check {
 	}
 	for i := from; i < to; i++ {
 		t := p.toks[i]
+		if p.is(i, "(") {
+			depth++
+		} else if p.is(i, ")") {
+			depth--
+		}
 		switch {
 		case t.kind == newline, t.kind == punct && t.text == ";", t.kind == punct && t.text == "," && (p.is(i+1, ")") || p.is(i+1, "]") || p.is(i+1, "}")):
 		case t.kind == text:
@@ -318,7 +335,9 @@ func (p *parsed) make(at, end, from, to int, says, word string) check {
 			c.lits = append(c.lits, t.text)
 			put(t.text)
 		case isLiteral(t) && !isNothing(t):
-			c.lits = append(c.lits, strings.ToLower(t.text))
+			if depth <= own { // deeper it is an option of a call
+				c.lits = append(c.lits, strings.ToLower(t.text))
+			}
 			put(strings.ToLower(t.text))
 		case t.kind == ident && !isOperator(t.text) && !isNothing(t):
 			names++

@@ -118,7 +118,13 @@ func (p *parsed) helperChecks(helpers map[string]check) {
 			continue
 		}
 		u := p.unitAt(i)
-		if slices.ContainsFunc(u.checks, func(c check) bool { return i >= c.from && i < c.to }) || u.name == t.text {
+		if n := slices.IndexFunc(u.checks, func(c check) bool { return i >= c.from && i < c.to }); n >= 0 { // known by its name as one
+			if c := &u.checks[n]; c.from == i && c.helper == "" {
+				c.strength, c.says, c.helper = h.strength, h.says, t.text
+			}
+			continue
+		}
+		if u.name == t.text {
 			continue
 		}
 		c := p.make(i, p.close(i+1), i+1, p.close(i+1), h.says, "helper")
@@ -211,6 +217,10 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 			slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
 				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
 			}): // it was there twice
+		case c.variable(l, gained, used, before, after): // its words have names now
+		case slices.ContainsFunc(gained, func(g asserted) bool {
+			return g.unit.name == l.unit.name && g.unit.table && !l.unit.table && g.says == l.says && g.strength >= l.strength && contains(g.lits, l.lits)
+		}): // what it looked at became a row of a table
 		case slices.ContainsFunc(after.tables, func(u *unit) bool {
 			fresh := !slices.ContainsFunc(before.tables, func(o *unit) bool { return o.name == u.name })
 			return slices.ContainsFunc(u.checks, func(k check) bool {
@@ -222,6 +232,52 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 		}
 	}
 	return rest
+}
+
+// contains reports whether a list of words has all of another.
+func contains(list, words []string) bool {
+	b := bag{}
+	for _, w := range list {
+		b[w]++
+	}
+	return b.take(words)
+}
+
+// variable finds a new check of the same test that says the same with names in place of texts and numbers, which stand
+// beside it now. In a test that the work is about they must be new there.
+func (c *comparison) variable(l asserted, gained []asserted, used []bool, before, after *side) bool {
+	for i, g := range gained {
+		if used[i] || g.unit.name != l.unit.name || g.says != l.says || g.strength < l.strength {
+			continue
+		}
+		need, beside := bag{}, bag{}
+		for _, w := range l.lits {
+			need[w]++
+		}
+		for _, w := range g.lits {
+			need[w]--
+		}
+		beside.addAll(g.unit.lits, 1)
+		for _, p := range after.files { // named constants
+			beside.addAll(p.units[0].lits, 1)
+		}
+		target := c.Target != nil && c.Target(l.unit.name)
+		if target {
+			beside.addAll(l.unit.lits, -1)
+			for _, p := range before.files {
+				beside.addAll(p.units[0].lits, -1)
+			}
+		}
+		fits := true
+		for w, n := range need {
+			fits = fits && (n <= 0 || beside[w] >= n || !target && beside[w] > 0)
+		}
+		if fits {
+			used[i] = true
+			return true
+		}
+	}
+	return false
 }
 
 // report says what became of the checks that are lost.
@@ -389,12 +445,13 @@ func (c *comparison) inputs(before, after *side, pool bag) {
 			lost.addAll(now.lits, -1)
 			gained.addAll(now.lits, 1)
 			gained.addAll(u.lits, -1)
+			row := func(w string) bool { return pool[w] < 0 && u.rows[w] > 0 }
 			gone, put := first(lost, func(w string) bool { return pool[w] < 0 }), first(gained, func(w string) bool { return pool[w] > 0 })
 			rows := (u.table || u.name == "" || !u.test) && len(before.checks) > 0
 			target := c.Target != nil && u.test && c.Target(u.name)
 			switch {
 			case gone == "":
-			case put != "" && (target || u.table), gone != "" && u.table && len(u.checks) > 0:
+			case put != "" && (target || u.table), first(lost, row) != "" && u.table && len(u.checks) > 0:
 				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put, Grave: true})
 			case put != "" && (rows || u.test):
 				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put})

@@ -19,6 +19,7 @@ type unit struct {
 
 	checks []check
 	lits   map[string]int // texts and numbers beside checks
+	rows   map[string]int // those of them that stand in lists, not as arguments
 	calls  map[string]int // names that are called
 	marks  []mark
 }
@@ -36,7 +37,7 @@ type parsed struct {
 func parse(l *language, src []byte) *parsed {
 	p := &parsed{l: l, toks: scan(l, src)}
 	p.pairs = matching(p.toks)
-	p.units = []*unit{{to: len(p.toks), lits: map[string]int{}, calls: map[string]int{}}}
+	p.units = []*unit{{to: len(p.toks), lits: map[string]int{}, calls: map[string]int{}, rows: map[string]int{}}}
 	switch l.name {
 	case "python":
 		p.pythonUnits()
@@ -87,6 +88,7 @@ func (p *parsed) isKind(i int, k kind) bool { return i >= 0 && i < len(p.toks) &
 
 func (p *parsed) add(u *unit) {
 	u.line, u.lits, u.calls = p.toks[u.from].line, map[string]int{}, map[string]int{}
+	u.rows = map[string]int{}
 	for _, o := range p.units {
 		if o.name == u.name {
 			u.name += " again"
@@ -349,6 +351,9 @@ func (p *parsed) findWords() {
 			u.table = true
 		case (t.kind == text || t.kind == number) && !inCheck[i] && !p.isTitle(i, u):
 			u.lits[t.text]++
+			if !p.argument(i) {
+				u.rows[t.text]++
+			}
 		}
 	}
 	for _, u := range p.units {
@@ -358,6 +363,22 @@ func (p *parsed) findWords() {
 			}
 		}
 	}
+}
+
+// argument reports whether a token is an argument of a call, and not of one that makes a row of a table.
+func (p *parsed) argument(i int) bool {
+	for depth := 0; i > 0; i-- {
+		switch {
+		case p.is(i, ")"), p.is(i, "]"), p.is(i, "}"):
+			depth++
+		case p.is(i, "("), p.is(i, "["), p.is(i, "{"):
+			if depth == 0 {
+				return p.is(i, "(") && p.isKind(i-1, ident) && p.toks[i-1].text != "param" && p.toks[i-1].text != "InlineData" && p.toks[i-1].text != "case"
+			}
+			depth--
+		}
+	}
+	return false
 }
 
 // isTalk reports whether a call only says something to people, or loads or names modules.
