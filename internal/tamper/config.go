@@ -15,7 +15,7 @@ var narrowing = []string{
 	"addopts", "testpaths", "python_files", "python_classes", "python_functions", "norecursedirs", "collect_ignore", "deselect", "--ignore", " -k", "\"-k", "-k ", " -m ", "xfail_strict",
 	"retry", "retries", "reruns", "setupfiles", "globalsetup", "globalteardown", "runner", "reporter", "snapshot", "environment", "resolver", "modulenamemapper", "alias", "preset",
 	"spec", "grep", "invert", "forbid", "timeout", "require", "maxfail", "exitfirst", "harness", "autotests", "test =", "skip", "|| true", "exit 0", "continue-on-error", "if: false", "coverage", "threshold",
-	"usejunitplatform", "excludes", "includes", "filter", "skiptests", "testfailureignore", "ignorefailures", "plugins", "-p no:", "only", "commands",
+	"usejunitplatform", "excludes", "includes", "node-options", "script-shell", "filter", "skiptests", "testfailureignore", "ignorefailures", "plugins", "-p no:", "only", "commands",
 }
 
 // testSections are the parts of package.json that configure tests.

@@ -98,7 +98,7 @@ var fixtureDirs = []string{"testdata", "__snapshots__", "fixtures", "__fixtures_
 
 var configNames = []string{
 	"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "sitecustomize.py", "usercustomize.py", ".coveragerc",
-	"package.json", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec", "Rakefile", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts",
+	"package.json", ".npmrc", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec", "Rakefile", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts",
 	"tsconfig.json", "deno.json", "deno.jsonc", "bunfig.toml", ".env.test", "go.work", ".taprc", "nx.json", "turbo.json", "testng.xml", "xunit.runner.json",
 }
 

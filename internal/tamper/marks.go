@@ -79,6 +79,9 @@ func (p *parsed) findMarks() {
 				put(Skipped, i+2)
 			}
 		}
+		if u.test && p.mocks(i, u) {
+			put(Patched, i+6)
+		}
 		if (word == "if" || word == "while") && u.test && p.never(i) {
 			put(Dead, i+4)
 		}
@@ -117,6 +120,16 @@ func (p *parsed) scriptMarks(i int, put func(Kind, int)) {
 		if p.is(at, "(") {
 			at = p.close(at)
 		}
+		if arrow := i + 2; p.is(i-1, ".") { // .catch(() => {})
+			if p.is(arrow, "(") {
+				arrow = p.close(arrow)
+			} else {
+				arrow++
+			}
+			if p.is(arrow, "=>") && p.is(arrow+1, "{") && p.is(arrow+2, "}") && p.unitAt(i).test {
+				put(Swallowed, arrow+3)
+			}
+		}
 		if p.is(at, "{") && p.is(at+1, "}") && p.unitAt(i).test && !p.is(i-1, ".") {
 			put(Swallowed, at+2)
 		}
@@ -125,6 +138,30 @@ func (p *parsed) scriptMarks(i int, put func(Kind, int)) {
 			put(Exits, p.close(i+1))
 		}
 	}
+}
+
+// mocks reports whether a test puts something in the place of a function that it calls itself.
+func (p *parsed) mocks(i int, u *unit) bool {
+	called := func(name string) bool {
+		for at := u.from; at < u.to; at++ {
+			if p.is(at, name) && p.is(at+1, "(") && at != i {
+				return true
+			}
+		}
+		return false
+	}
+	word := p.toks[i].text
+	switch {
+	case p.is(i-1, ".") && p.is(i+1, "=") && !p.is(i-2, "self") && !p.is(i-2, "this"):
+		return called(word)
+	case (word == "patch" || word == "setattr" || word == "object") && p.is(i+1, "("):
+		for at := i + 2; at < p.close(i+1); at++ {
+			if t := p.toks[at]; t.kind == text && t.text != "" && p.l.name == "python" {
+				return called(t.text[strings.LastIndexByte(t.text, '.')+1:])
+			}
+		}
+	}
+	return false
 }
 
 // swallowsPython reports whether what an except clause catches is passed over.

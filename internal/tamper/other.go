@@ -71,6 +71,8 @@ func (c *comparison) patches(f pair) {
 				continue
 			}
 			switch on := p.toks[max(0, i-2)].text; {
+			case on == ")" && p.loads(i-2, "assert"):
+				n, line, says = n+1, t.line, shown(p.toks[max(0, i-5):min(len(p.toks), i+6)])
 			case on == "assert", on == "TestCase", on == "Object" && t.text == "is", on == "builtins", on == "unittest", on == "case", on == "prototype" && strings.HasPrefix(t.text, "to"):
 				n, line, says = n+1, t.line, shown(p.toks[max(0, i-4):min(len(p.toks), i+6)])
 			}
@@ -90,6 +92,12 @@ func (c *comparison) patches(f pair) {
 	if n, line, says := count(f.after); n > had {
 		c.found(Finding{Kind: Patched, Path: f.path, Line: line, After: says, Grave: true})
 	}
+}
+
+// loads reports whether the parentheses that close at a token are of a require of a module with a word in its name.
+func (p *parsed) loads(close int, word string) bool {
+	open, ok := p.pairs[close]
+	return ok && p.is(open-1, "require") && p.isKind(open+1, text) && strings.Contains(p.toks[open+1].text, word)
 }
 
 // fixtures compares what tests read.

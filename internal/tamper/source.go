@@ -31,12 +31,18 @@ func (c *comparison) sources() {
 // knows finds code that asks whether it is being tested, or that makes every comparison true.
 func (p *parsed) knows() []mark {
 	var out []mark
+	exits := slices.ContainsFunc(p.toks, func(t token) bool {
+		return t.kind == ident && (t.text == "Exit" || t.text == "_exit" || t.text == "exit" || t.text == "exit!")
+	})
 	put := func(i, to int, kind Kind) {
 		out = append(out, mark{kind: kind, says: shown(p.toks[max(0, i):min(len(p.toks), to)]), line: p.toks[max(0, i)].line})
 	}
 	for i, t := range p.toks {
 		word := t.text
 		switch {
+		case t.kind == text && exits && (strings.Contains(word, "--- PASS") || strings.Contains(word, "=== RUN") || strings.Contains(word, "... ok") || strings.Contains(word, "\"Action\":")): // what a runner prints, and an end
+			put(i, i+1, KnowsTested)
+			continue
 		case t.kind == text && (strings.HasPrefix(word, "WFS_") || word == "PYTEST_CURRENT_TEST" || word == "JEST_WORKER_ID" || word == "VITEST" || word == "VITEST_WORKER_ID" || word == "NODE_TEST_CONTEXT" || word == "MOCHA_COLORS"),
 			t.kind == ident && (word == "JEST_WORKER_ID" || word == "PYTEST_CURRENT_TEST" || word == "VITEST" || word == "NODE_TEST_CONTEXT" || strings.HasPrefix(word, "WFS_")) && p.is(i-1, "."):
 			put(i-4, i+2, KnowsTested)

@@ -218,8 +218,8 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
 			}): // it was there twice
 		case c.variable(l, gained, used, before, after): // its words have names now
-		case slices.ContainsFunc(gained, func(g asserted) bool {
-			return g.unit.name == l.unit.name && g.unit.table && !l.unit.table && g.says == l.says && g.strength >= l.strength && contains(g.lits, l.lits)
+		case slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
+			return u.table && !l.unit.table && slices.ContainsFunc(u.checks, func(k check) bool { return k.says == l.says && k.strength >= l.strength && contains(k.lits, l.lits) })
 		}): // what it looked at became a row of a table
 		case slices.ContainsFunc(after.tables, func(u *unit) bool {
 			fresh := !slices.ContainsFunc(before.tables, func(o *unit) bool { return o.name == u.name })
