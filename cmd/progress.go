@@ -135,6 +135,9 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    gate %s", gateLine(g))
 		}
 		say("    %s: %s", verdict(b.Verdict), b.Reason)
+		for _, t := range b.Tampered[:min(len(b.Tampered), 5)] {
+			say("      %s%s", noteMark(t), t)
+		}
 		if b.Proof != nil && b.Proof.Verdict != session.Fail {
 			say("    %s", proofLine(b.Proof))
 		} else if b.Proof != nil {

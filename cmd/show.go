@@ -23,7 +23,8 @@ type showJSON struct {
 	Gates      []session.GateResult `json:"gates,omitempty"`
 	Proof      *session.Proof       `json:"proof,omitempty"`
 	Evidence   *session.Evidence    `json:"evidence,omitempty"`
-	Review     *session.Review      `json:"review,omitempty"` // of a phase that is a review
+	Tampered   []session.Tampering  `json:"tampered,omitempty"` // what was done to tests
+	Review     *session.Review      `json:"review,omitempty"`   // of a phase that is a review
 	RunID      string               `json:"run_id,omitempty"`
 	Logs       string               `json:"logs,omitempty"` // directory on this machine
 	Body       string               `json:"body"`           // of the commit message
@@ -146,6 +147,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if j.Proof != nil {
 		a.out("%s", proofLine(j.Proof))
 	}
+	a.sayTampered(j.Tampered)
 	if text := costText(c.Used); text != "" {
 		a.out("cost: %s", text)
 	}
@@ -197,7 +199,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			case session.RunEnded:
 				j.Review = b.Review
 			case session.Judged:
-				j.Gates, j.Reason, j.Proof = b.Gates, b.Reason, b.Proof
+				j.Gates, j.Reason, j.Proof, j.Tampered = b.Gates, b.Reason, b.Proof, b.Tampered
 			case session.Decided: // which may know more than the gates
 				j.Reason = b.Reason
 			}

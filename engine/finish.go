@@ -329,6 +329,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 			fmt.Fprintf(&b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
 		}
 	}
+	b.WriteString(tamperedText(s))
 	if len(s.SkippedPhases) > 0 {
 		b.WriteString("\nPhases that a person skipped:\n")
 		for _, p := range s.SkippedPhases {

@@ -387,7 +387,10 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.Judge
 	if req.LapStart.Gates == nil { // the first lap starts from the base
 		req.LapStart = req.Baseline
 	}
-	req.Frozen, req.Approved = frozen(&h.S, h.Plan), o.Run.Approved
+	req.Frozen, req.Approved, req.TestChange = frozen(&h.S, h.Plan), o.Run.Approved, h.S.TestChange != ""
+	if req.TestChange {
+		req.LapTree = h.S.LapTree
+	}
 	if b := h.S.Base0; b != nil {
 		req.Known = append(slices.Clone(b.Red), b.Flaky...)
 	}

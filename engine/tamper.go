@@ -60,7 +60,7 @@ func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) sessio
 			Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests so that they ask for less", s.Phase, s.Visit.Tampered)}}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
-				b.Evidence = append(b.Evidence, Tampered(t))
+				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
 			}
 		}
 		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve -m WHY; if tests must change: wfs phase back %s", redName(p)))
@@ -76,21 +76,20 @@ func redName(p *workflows.Plan) string {
 	return "PHASE"
 }
 
-// Tampered is a finding in one line.
-func Tampered(t session.Tampering) string {
-	at := t.Path
-	if t.Line > 0 {
-		at = fmt.Sprintf("%s:%d", at, t.Line)
+// tamperedText is for the message of a finish: what was done to tests on the way, and let through.
+func tamperedText(s *session.Session) string {
+	list := s.TamperedOn()
+	if len(list) == 0 {
+		return ""
 	}
-	if t.Test != "" {
-		at += " " + t.Test
+	const most = 20
+	var b strings.Builder
+	b.WriteString("\nTests that were there before ask for less, or for something else:\n")
+	for _, t := range list[:min(len(list), most)] {
+		fmt.Fprintf(&b, "- %s\n", oneLine(t.String(), 200))
 	}
-	text := at + ": " + strings.ReplaceAll(t.Kind, "_", " ")
-	switch {
-	case t.Before != "" && t.After != "":
-		text += fmt.Sprintf(": %s → %s", t.Before, t.After)
-	case t.Before+t.After != "":
-		text += ": " + t.Before + t.After
+	if more := len(list) - most; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
-	return oneLine(text, 300)
+	return b.String()
 }

@@ -83,6 +83,7 @@ func (b *brief) begin(last []Failure, said string) {
 	b.targets()
 	b.reviewed()
 	b.seen(last)
+	b.tampered()
 	b.said(said)
 	b.refuted()
 	b.tried()

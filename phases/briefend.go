@@ -85,6 +85,7 @@ func (b *brief) goOn(last []Failure) {
 	}
 	b.reviewed()
 	b.seen(last)
+	b.tampered()
 }
 
 func (b *brief) goOnEnd() {

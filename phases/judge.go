@@ -29,6 +29,8 @@ type Judge struct {
 	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
 	// that merely share a file with those. May be nil: then every test that a changed file declares counts as touched.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
+	// Overlay is a tree with some paths as another one has them. May be nil.
+	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
 	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Clean makes the clean tree of a tree. nil: there is no place for one.
@@ -74,7 +76,11 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			continue
 		}
 		j.judged = out.Tree
-		res, run, err := j.judgeGate(ctx, g, r, files)
+		at, err := j.withoutCode(ctx, g, r)
+		if err != nil {
+			return session.Judgement{}, err
+		}
+		res, run, err := at.judgeGate(ctx, g, r, files)
 		if err != nil {
 			return session.Judgement{}, err
 		}
@@ -342,37 +348,6 @@ func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.
 
 // maxRead bounds what is read of one source file. A test file beyond it is judged by its name alone.
 const maxRead = 1 << 20
-
-func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
-	l := &lapFiles{now: j.read}
-	for _, c := range r.Changed {
-		if !strings.HasPrefix(c.Path, ".wfs/") {
-			l.changes = append(l.changes, c)
-		}
-	}
-	for _, c := range r.Visit {
-		if !strings.HasPrefix(c.Path, ".wfs/") {
-			l.visits = append(l.visits, c)
-		}
-	}
-	tree := r.LapStart.Tree
-	if tree == "" {
-		tree = r.Baseline.Tree
-	}
-	l.before, l.entered = j.shown(ctx, tree), j.shown(ctx, r.VisitTree)
-	return l
-}
-
-// shown reads files of a tree; nil when there is none to read from.
-func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) ([]byte, bool) {
-	if j.Show == nil || tree == "" {
-		return nil
-	}
-	return func(path string) ([]byte, bool) {
-		data, err := j.Show(ctx, tree, path)
-		return data[:min(len(data), maxRead)], err == nil
-	}
-}
 
 // read returns a file of the work tree, nil when it is none. Links are not followed out of the tree.
 func (j *Judge) read(name string) []byte {

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"bytes"
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +19,37 @@ type lapFiles struct {
 	entered func(path string) ([]byte, bool) // the text of a file then; may be nil
 	cache   map[string]*changedFile
 	gone    []string // tests that went with what they tested
+}
+
+func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
+	l := &lapFiles{now: j.read}
+	for _, c := range r.Changed {
+		if !strings.HasPrefix(c.Path, ".wfs/") {
+			l.changes = append(l.changes, c)
+		}
+	}
+	for _, c := range r.Visit {
+		if !strings.HasPrefix(c.Path, ".wfs/") {
+			l.visits = append(l.visits, c)
+		}
+	}
+	tree := r.LapStart.Tree
+	if tree == "" {
+		tree = r.Baseline.Tree
+	}
+	l.before, l.entered = j.shown(ctx, tree), j.shown(ctx, r.VisitTree)
+	return l
+}
+
+// shown reads files of a tree; nil when there is none to read from.
+func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) ([]byte, bool) {
+	if j.Show == nil || tree == "" {
+		return nil
+	}
+	return func(path string) ([]byte, bool) {
+		data, err := j.Show(ctx, tree, path)
+		return data[:min(len(data), maxRead)], err == nil
+	}
 }
 
 // changedFile is one changed file, read once.

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -87,6 +89,41 @@ func quoted(list []Tampering, f func(string) string) []Tampering {
 	for _, t := range list {
 		t.Before, t.After = f(t.Before), f(t.After)
 		out = append(out, t)
+	}
+	return out
+}
+
+// String is the finding in one line: where, what, and the code before and after.
+func (t Tampering) String() string {
+	at := t.Path
+	if t.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, t.Line)
+	}
+	if t.Test != "" {
+		at += " " + t.Test
+	}
+	text := at + ": " + strings.ReplaceAll(t.Kind, "_", " ")
+	switch {
+	case t.Before != "" && t.After != "":
+		text += ": " + t.Before + " → " + t.After
+	case t.Before+t.After != "":
+		text += ": " + t.Before + t.After
+	}
+	return text
+}
+
+// TamperedOn are the findings of the checkpoints that the present one stands on and that were passed with them: what was
+// only named, or what a person has approved.
+func (s *Session) TamperedOn() []Tampering {
+	var out []Tampering
+	seen := map[Tampering]bool{}
+	for _, c := range s.Way() {
+		for _, t := range c.Tampered {
+			if c.Verdict == Pass && !seen[t] {
+				seen[t] = true
+				out = append(out, t)
+			}
+		}
 	}
 	return out
 }
