@@ -58,7 +58,7 @@ func (j *Judgement) Reached() Reached {
 		}
 	}
 	switch j.Class {
-	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassGateChangedTree, ClassLeadsBack:
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassTampered, ClassGateChangedTree, ClassLeadsBack:
 	default:
 		r.Ran = true
 	}

@@ -151,4 +151,7 @@ func (c *comparison) sort(f File) {
 	}
 }
 
-func (c *comparison) found(f Finding) { c.out.Findings = append(c.out.Findings, f) }
+func (c *comparison) found(f Finding) {
+	f.Test = ownName(f.Test)
+	c.out.Findings = append(c.out.Findings, f)
+}

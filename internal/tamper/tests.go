@@ -136,150 +136,6 @@ func (p *parsed) helperChecks(helpers map[string]check) {
 	}
 }
 
-// without returns the checks that only s has, and those that only the other side has.
-func (s *side) without(o *side) (lost, gained []asserted) {
-	have := map[string][]int{}
-	used := make([]bool, len(o.checks))
-	name := func(k asserted, precise bool) string {
-		if precise {
-			return k.unit.name + "\x00" + k.key + "\x00" + k.exact
-		}
-		return k.key
-	}
-	lost = s.checks
-	for _, precise := range []bool{true, false} {
-		clear(have)
-		for i, k := range o.checks {
-			if !used[i] {
-				have[name(k, precise)] = append(have[name(k, precise)], i)
-			}
-		}
-		var rest []asserted
-		for _, k := range lost {
-			list := have[name(k, precise)]
-			if len(list) == 0 {
-				rest = append(rest, k)
-				continue
-			}
-			used[list[0]] = true
-			have[name(k, precise)] = list[1:]
-		}
-		lost = rest
-	}
-	for i, k := range o.checks {
-		if !used[i] {
-			gained = append(gained, k)
-		}
-	}
-	return lost, gained
-}
-
-// unpaired leaves the lost checks for which nothing new stands that asserts as much.
-func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *side) []asserted {
-	var rest []asserted
-	used := make([]bool, len(gained))
-	left := make([]bag, len(gained))
-	for i, g := range gained {
-		left[i] = bag{}
-		for _, w := range g.lits {
-			left[i][w]++
-		}
-	}
-	stands := func(l, g asserted) bool { return g.strength >= l.strength && !opposite(l.says, g.says) }
-	lost = slices.DeleteFunc(slices.Clone(lost), func(l asserted) bool { return l.strength == 0 })
-	for _, l := range lost { // what they said may have become rows of a table
-		for _, w := range l.lits {
-			pool[w]++
-		}
-	}
-	for _, own := range []bool{true, false} { // what stands in the same test first
-		rest = nil
-		for _, l := range lost {
-			at := -1
-			for i, g := range gained {
-				if !used[i] && own == (g.unit.name == l.unit.name) && stands(l, g) && (len(l.lits) > 0 || own || g.helper != "") && left[i].take(l.lits) {
-					at = i
-					break
-				}
-			}
-			if at < 0 {
-				rest = append(rest, l)
-				continue
-			}
-			used[at] = gained[at].helper == ""
-		}
-		lost = rest
-	}
-	rest = nil
-	for _, l := range lost {
-		switch {
-		case slices.ContainsFunc(l.unit.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key && o.from != l.from }) &&
-			slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
-				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
-			}): // it was there twice
-		case c.variable(l, gained, used, before, after): // its words have names now
-		case slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
-			return u.table && !l.unit.table && slices.ContainsFunc(u.checks, func(k check) bool { return k.says == l.says && k.strength >= l.strength && contains(k.lits, l.lits) })
-		}): // what it looked at became a row of a table
-		case slices.ContainsFunc(after.tables, func(u *unit) bool {
-			fresh := !slices.ContainsFunc(before.tables, func(o *unit) bool { return o.name == u.name })
-			return slices.ContainsFunc(u.checks, func(k check) bool {
-				return k.strength >= l.strength && !opposite(l.says, k.says) && (len(l.lits) > 0 && pool.take(l.lits) || fresh && len(l.lits) == 0)
-			})
-		}): // it became a row of a table
-		default:
-			rest = append(rest, l)
-		}
-	}
-	return rest
-}
-
-// contains reports whether a list of words has all of another.
-func contains(list, words []string) bool {
-	b := bag{}
-	for _, w := range list {
-		b[w]++
-	}
-	return b.take(words)
-}
-
-// variable finds a new check of the same test that says the same with names in place of texts and numbers, which stand
-// beside it now. In a test that the work is about they must be new there.
-func (c *comparison) variable(l asserted, gained []asserted, used []bool, before, after *side) bool {
-	for i, g := range gained {
-		if used[i] || g.unit.name != l.unit.name || g.says != l.says || g.strength < l.strength {
-			continue
-		}
-		need, beside := bag{}, bag{}
-		for _, w := range l.lits {
-			need[w]++
-		}
-		for _, w := range g.lits {
-			need[w]--
-		}
-		beside.addAll(g.unit.lits, 1)
-		for _, p := range after.files { // named constants
-			beside.addAll(p.units[0].lits, 1)
-		}
-		target := c.Target != nil && c.Target(l.unit.name)
-		if target {
-			beside.addAll(l.unit.lits, -1)
-			for _, p := range before.files {
-				beside.addAll(p.units[0].lits, -1)
-			}
-		}
-		fits := true
-		for w, n := range need {
-			fits = fits && (n <= 0 || beside[w] >= n || !target && beside[w] > 0)
-		}
-		if fits {
-			used[i] = true
-			return true
-		}
-	}
-	return false
-}
-
 // report says what became of the checks that are lost.
 func (c *comparison) report(lost, gained []asserted, before, after *side) {
 	var order []*unit
@@ -291,10 +147,14 @@ func (c *comparison) report(lost, gained []asserted, before, after *side) {
 		by[l.unit] = append(by[l.unit], l)
 	}
 	removed := c.removedNames()
+	ofUnit := map[*unit][]asserted{}
+	for _, g := range gained {
+		ofUnit[g.unit] = append(ofUnit[g.unit], g)
+	}
 	for _, u := range order {
 		path := before.paths[u]
-		if c.MayRemove && c.subjectGone(u, removed) {
-			c.out.Gone = append(c.out.Gone, strings.TrimSuffix(u.name, " again"))
+		if c.MayRemove && c.subjectGone(u, before.files[path], removed) {
+			c.out.Gone = append(c.out.Gone, ownName(u.name))
 			continue
 		}
 		now := after.same(u, path)
@@ -310,7 +170,7 @@ func (c *comparison) report(lost, gained []asserted, before, after *side) {
 			c.found(f)
 			continue
 		}
-		mine := slices.DeleteFunc(slices.Clone(gained), func(g asserted) bool { return g.unit != now })
+		mine := ofUnit[now]
 		for n, l := range by[u] {
 			if n == maxOfTest {
 				break
@@ -319,7 +179,7 @@ func (c *comparison) report(lost, gained []asserted, before, after *side) {
 			if len(mine) > 0 {
 				at := max(0, slices.IndexFunc(mine, func(g asserted) bool { return g.says == l.says && g.strength == l.strength }))
 				g := mine[at]
-				mine = slices.Delete(mine, at, at+1)
+				mine = slices.Delete(slices.Clone(mine), at, at+1)
 				if f.Kind = Edited; g.strength < l.strength {
 					f.Kind = Weakened
 				}
@@ -414,18 +274,8 @@ func (p *parsed) declared() []string {
 }
 
 // subjectGone reports whether a test used something that the code no longer has.
-func (c *comparison) subjectGone(u *unit, removed map[string]bool) bool {
-	for _, f := range c.test {
-		if f.before == nil || !slices.Contains(f.before.units, u) {
-			continue
-		}
-		for i := u.from; i < u.to; i++ {
-			if f.before.toks[i].kind == ident && removed[f.before.toks[i].text] {
-				return true
-			}
-		}
-	}
-	return false
+func (c *comparison) subjectGone(u *unit, p *parsed, removed map[string]bool) bool {
+	return p != nil && len(removed) > 0 && slices.ContainsFunc(p.toks[u.from:u.to], func(t token) bool { return t.kind == ident && removed[t.text] })
 }
 
 // inputs says which tests try something else now.

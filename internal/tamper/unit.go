@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -26,17 +27,21 @@ type unit struct {
 
 // parsed is what this package sees in a source file.
 type parsed struct {
-	l     *language
-	toks  []token
-	units []*unit
-	owner []int // of each token, an index of units
-	pairs map[int]int
+	l      *language
+	toks   []token
+	units  []*unit
+	owner  []int // of each token, an index of units
+	pairs  map[int]int
+	within []int          // of each token, what opens around it; -1: nothing
+	names  map[string]int // of units: how many have it
 }
 
 // parse reads a file of tests, or any other code. It never fails.
 func parse(l *language, src []byte) *parsed {
 	p := &parsed{l: l, toks: scan(l, src)}
 	p.pairs = matching(p.toks)
+	p.enclose()
+	p.names = map[string]int{}
 	p.units = []*unit{{to: len(p.toks), lits: map[string]int{}, calls: map[string]int{}, rows: map[string]int{}}}
 	switch l.name {
 	case "python":
@@ -53,6 +58,26 @@ func parse(l *language, src []byte) *parsed {
 	p.findMarks()
 	p.findWords()
 	return p
+}
+
+// enclose finds what opens around each token.
+func (p *parsed) enclose() {
+	p.within = make([]int, len(p.toks))
+	var open []int
+	for i := range p.toks {
+		p.within[i] = -1
+		if at, ok := p.pairs[i]; ok && at < i {
+			for len(open) > 0 && open[len(open)-1] >= at {
+				open = open[:len(open)-1]
+			}
+		}
+		if len(open) > 0 {
+			p.within[i] = open[len(open)-1]
+		}
+		if _, ok := p.pairs[i]; ok && p.pairs[i] > i {
+			open = append(open, i)
+		}
+	}
 }
 
 // matching pairs what opens with what closes it.
@@ -89,12 +114,22 @@ func (p *parsed) isKind(i int, k kind) bool { return i >= 0 && i < len(p.toks) &
 func (p *parsed) add(u *unit) {
 	u.line, u.lits, u.calls = p.toks[u.from].line, map[string]int{}, map[string]int{}
 	u.rows = map[string]int{}
-	for _, o := range p.units {
-		if o.name == u.name {
-			u.name += " again"
-		}
+	p.names[u.name]++
+	if n := p.names[u.name]; n > 1 {
+		u.name += fmt.Sprintf("%s%d", again, n)
 	}
 	p.units = append(p.units, u)
+}
+
+// again stands between the name that several tests of a file have and a number.
+const again = " again "
+
+// ownName is the name of a unit as it is written.
+func ownName(name string) string {
+	if at := strings.LastIndex(name, again); at >= 0 {
+		return name[:at]
+	}
+	return name
 }
 
 // close is the token after the one that closes what opens at i, or the end.
@@ -325,87 +360,3 @@ func joined(toks []token, name string) string {
 }
 
 func (p *parsed) unitAt(i int) *unit { return p.units[p.owner[i]] }
-
-// findWords collects the texts, numbers and called names of each unit. Titles, messages of failures and names of modules
-// say nothing about what is tested.
-func (p *parsed) findWords() {
-	inCheck := make([]bool, len(p.toks))
-	for _, u := range p.units {
-		for _, c := range u.checks {
-			for _, r := range [][2]int{{c.from, c.to}, c.cond} {
-				for i := r[0]; i < r[1]; i++ {
-					inCheck[i] = true
-				}
-			}
-		}
-	}
-	for i := 0; i < len(p.toks); i++ {
-		t, u := p.toks[i], p.unitAt(i)
-		switch {
-		case t.kind == ident && p.is(i+1, "(") || t.kind == ident && p.l.name == "rust" && p.is(i+1, "!"):
-			u.calls[t.text]++
-			if p.isTalk(i) {
-				i = p.close(i+1) - 1
-			}
-		case t.kind == ident && (t.text == "for" || t.text == "while" || t.text == "each" || t.text == "forEach" || t.text == "parametrize" || t.text == "subTest" || t.text == "map" || t.text == "rstest" || t.text == "CsvSource" || t.text == "InlineData" || t.text == "MethodSource" || t.text == "times"):
-			u.table = true
-		case (t.kind == text || t.kind == number) && !inCheck[i] && !p.isTitle(i, u):
-			u.lits[t.text]++
-			if !p.argument(i) {
-				u.rows[t.text]++
-			}
-		}
-	}
-	for _, u := range p.units {
-		for i := u.from; i < u.to && u.test; i++ {
-			if p.is(i, "each") || p.is(i, "parametrize") || p.is(i, "ParameterizedTest") || p.is(i, "Theory") {
-				u.table = true
-			}
-		}
-	}
-}
-
-// argument reports whether a token is an argument of a call, and not of one that makes a row of a table.
-func (p *parsed) argument(i int) bool {
-	for depth := 0; i > 0; i-- {
-		switch {
-		case p.is(i, ")"), p.is(i, "]"), p.is(i, "}"):
-			depth++
-		case p.is(i, "("), p.is(i, "["), p.is(i, "{"):
-			if depth == 0 {
-				return p.is(i, "(") && p.isKind(i-1, ident) && p.toks[i-1].text != "param" && p.toks[i-1].text != "InlineData" && p.toks[i-1].text != "case"
-			}
-			depth--
-		}
-	}
-	return false
-}
-
-// isTalk reports whether a call only says something to people, or loads or names modules.
-func (p *parsed) isTalk(i int) bool {
-	switch p.toks[i].text {
-	case "Log", "Logf", "log", "print", "println", "Println", "Printf", "puts", "Errorf", "Error", "Fatal", "Fatalf", "require", "import", "patch", "mock", "doMock", "unmock", "warn", "debug", "info", "Skip", "Skipf", "skip", "describe", "setattr", "delattr", "importorskip":
-		return true
-	}
-	return false
-}
-
-// isTitle reports whether a text names a test or a row of a table, or documents something.
-func (p *parsed) isTitle(i int, u *unit) bool {
-	if i == u.body-1 || p.toks[i].kind == text && p.toks[i].lead && (p.isKind(i+1, newline) || i+1 == len(p.toks)) { // a doc string
-		return true
-	}
-	if p.is(i-1, "(") && i > 2 && p.isKind(i-2, ident) {
-		switch p.toks[i-2].text {
-		case "Run", "describe", "context", "it", "test", "suite", "group", "step", "subTest", "Name":
-			return true
-		}
-	}
-	if (p.is(i-1, ":") || p.is(i-1, "=")) && p.isKind(i-2, ident) {
-		switch strings.ToLower(p.toks[i-2].text) {
-		case "name", "desc", "description", "title", "label", "comment", "reason", "msg", "message", "id", "ids", "doc", "match":
-			return true
-		}
-	}
-	return p.is(i-1, "from") || p.is(i-1, "import")
-}
