@@ -82,6 +82,17 @@ func TestLogsAreClean(t *testing.T) {
 	}
 }
 
+// TestJudgeTellsNoSecret: what a judge reports has names in it, and reasons of the system's.
+func TestJudgeTellsNoSecret(t *testing.T) {
+	t.Parallel()
+	told := ""
+	j := &Judge{Secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"}), Report: func(line string) { told += line }}
+	j.say("gate tests again: enters with open-sesame-for-all")
+	if told != "gate tests again: enters with [redacted: $API_TOKEN]" {
+		t.Errorf("%q", told)
+	}
+}
+
 // TestBriefIsClean has secrets in what a person wrote before wfs took them out, and in what a checkpoint's file says.
 func TestBriefIsClean(t *testing.T) {
 	t.Parallel()
