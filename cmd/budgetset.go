@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -89,7 +90,9 @@ func (a *app) budgetSetCmd() *cobra.Command {
 stopped goes on with wfs run. While a run drives the session, it takes the new caps in before its next attempt.
 
 A cap on a phase is on each phase in one lap. A cap on the day is on all sessions of this clone together: this session
-stops at it, whatever the others may.`,
+stops at it, whatever the others may.
+
+Wfs undo does not take it back: what is spent is spent. The command that gives the former values is printed.`,
 		Example: `  wfs budget set --usd 40
   wfs budget set csv-export --time 12h --attempts none
   wfs budget set --day-usd 100 --phase-usd 10
@@ -118,6 +121,7 @@ type budgetSetJSON struct {
 	Budget  workflows.Budget `json:"budget"` // all that was typed for it, -1: no cap
 	Request string           `json:"request,omitempty"`
 	Taken   bool             `json:"taken"`
+	Back    string           `json:"back"` // command that gives what was set its former values
 	Next    []string         `json:"next"`
 }
 
@@ -136,11 +140,16 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 	if s := &v.Session; s.Status.Final() {
 		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": it spends nothing any more", Hint: "wfs budget " + string(id)}
 	}
+	plan, err := a.planAt(ctx, v)
+	if err != nil {
+		return err
+	}
+	back := budgetBack(id, b, engine.BudgetOf(&v.Session, plan))
 	k, err := a.request(ctx, "wfs budget set", v, session.Request{Kind: session.RequestBudget, Budget: &b})
 	if err != nil {
 		return err
 	}
-	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: k.session.Budget, Request: k.request, Taken: k.kept == nil, Next: k.next}
+	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: k.session.Budget, Request: k.request, Taken: k.kept == nil, Back: back, Next: k.next}
 	if a.json {
 		return a.answer(j)
 	}
@@ -152,6 +161,7 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 	default:
 		a.out("asked: the next wfs run takes it in (not now: %s)", k.kept)
 	}
+	a.out("to set it back: %s", back)
 	a.next(j.Next)
 	return nil
 }
