@@ -72,7 +72,7 @@ func TestCompletion(t *testing.T) {
 func TestCompletionInBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("no bash")
+		notHere(t, "no bash")
 	}
 	f := plainTemplate.fixture(t)
 	for _, c := range []struct{ breaks, line, want string }{

@@ -62,7 +62,7 @@ func (r *testRepo) byGit() string {
 func TestChangedIsWhatGitFinds(t *testing.T) {
 	defer drawn(t, 12)()
 	if tellingDevice(t.TempDir()) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	trees, sure := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -119,7 +119,7 @@ func TestOneChangeIsWhatGitFinds(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
 	if tellingDevice(r.root) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	files := []string{"a", "d/a", "d/deep/a", "e/f g*", "k/a", ".wfs/config.yaml"}
 	for _, f := range append(files, "d/b", "e/h", ".gitignore") {
@@ -243,7 +243,7 @@ func TestChangedIsLittle(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	if tellingDevice(r.root) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	for i := range 50 {
 		r.write(fmt.Sprintf("d%d/e/f%d", i%5, i), "x\n")
@@ -286,7 +286,7 @@ func TestChangedThoughItsTimeIsSetBack(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	if tellingDevice(r.root) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	r.write("b.txt", "b\n")
 	r.run("add", "-A")
@@ -311,7 +311,7 @@ func TestChangedSinceItWasRead(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
 	if tellingDevice(r.root) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	r.write("b.txt", "b\n")
 	r.write("c.txt", "c\n")
@@ -464,4 +464,13 @@ func TestAccounts(t *testing.T) {
 	if got := accounts(report.ignored); !slices.Equal(got, []string{"build", "x.log"}) {
 		t.Errorf("changed since: %q", got)
 	}
+}
+
+// notHere skips a test for which something is missing here. With WFS_REQUIRE_SANDBOX it fails instead, as in .ci/run.
+func notHere(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("WFS_REQUIRE_SANDBOX") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
 }

@@ -1,0 +1,77 @@
+package proc
+
+import (
+	"testing"
+	"time"
+)
+
+// The watchdog counts by beats of a second: what it says after each of them is what a run would be ended for.
+func TestWatchdog(t *testing.T) {
+	t.Parallel()
+	const beat, idle = time.Second, 8 * time.Second
+	type beats struct {
+		n    int
+		says string // output, work, last, more, enough, moved; "" for nothing
+		late time.Duration
+	}
+	for name, c := range map[string]struct {
+		idle   time.Duration
+		settle time.Duration
+		beats  []beats
+		want   Ended
+		at     int // beat after which it is said, counted from 1; 0: never
+	}{
+		"nothing at all":                              {idle: idle, beats: []beats{{n: 9}}, want: Idle, at: 8},
+		"without a limit":                             {beats: []beats{{n: 1000}}},
+		"output without work":                         {idle: idle, beats: []beats{{n: 9, says: "output"}}, want: Hung, at: 8},
+		"work each beat":                              {idle: idle, beats: []beats{{n: 100, says: "work"}}},
+		"work, and then nothing":                      {idle: idle, beats: []beats{{n: 3, says: "work"}, {n: 9}}, want: Idle, at: 3 + 8},
+		"work and output, and then nothing":           {idle: idle, beats: []beats{{n: 3, says: "work"}, {n: 1, says: "output"}, {n: 9}}, want: Hung, at: 3 + 8},
+		"files that change":                           {idle: idle, beats: []beats{{n: 100, says: "moved"}}},
+		"files that change, and then no more":         {idle: idle, beats: []beats{{n: 20, says: "moved"}, {n: 20}}, want: Idle, at: 20 + 8},
+		"a last word, and silence":                    {idle: time.Hour, settle: 3 * time.Second, beats: []beats{{n: 1, says: "last"}, {n: 9}}, want: Settled, at: 3},
+		"a last word that was not":                    {idle: time.Hour, settle: 3 * time.Second, beats: []beats{{n: 1, says: "last"}, {n: 1, says: "more"}, {n: 50}}},
+		"a last word, and more output":                {idle: time.Hour, settle: 3 * time.Second, beats: []beats{{n: 1, says: "last"}, {n: 20, says: "output"}}},
+		"no use":                                      {idle: idle, beats: []beats{{n: 2, says: "work"}, {n: 1, says: "enough"}}, want: Stopped, at: 3},
+		"a machine that slept counts two beats":       {idle: idle, beats: []beats{{n: 1, late: 9 * time.Hour}, {n: 3}}},
+		"and is idle as much later":                   {idle: idle, beats: []beats{{n: 1, late: 9 * time.Hour}, {n: 9}}, want: Idle, at: 7},
+		"a clock that goes back counts nothing at it": {idle: idle, beats: []beats{{n: 1, late: -9 * time.Hour}, {n: 9}}, want: Idle, at: 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			signs, files := &Signs{Settle: c.settle}, ""
+			signs.Moved = func() string { return files }
+			w := &watchdog{signs: signs, idle: c.idle, beat: beat}
+			nobody := &leader{pid: 1 << 30} // no process has that number, or the marker
+			var output int64
+			n := 0
+			for _, b := range c.beats {
+				for range b.n {
+					n++
+					switch b.says {
+					case "output":
+						output++
+					case "work":
+						signs.Work()
+					case "last", "more":
+						signs.Said(b.says == "last")
+					case "enough":
+						signs.Enough()
+					case "moved":
+						files += "x"
+					}
+					got := w.count(beat+b.late, output, nobody, "no such marker")
+					if want := c.want; n == c.at && got != want || n != c.at && got != "" {
+						t.Fatalf("after beat %d: %q; want %q after beat %d", n, got, c.want, c.at)
+					}
+					if n == c.at {
+						return
+					}
+				}
+			}
+			if c.at > 0 {
+				t.Errorf("nothing was said in %d beats", n)
+			}
+		})
+	}
+}
