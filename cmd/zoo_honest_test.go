@@ -58,7 +58,7 @@ var goHonest = []creature{
 	{name: "splits a test", honest: true, does: "makes two tests of one", naive: "green",
 		red:      "put sub_test.go <<'E'\npackage calc\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tif got := Sub(3, 1); got != 2 {\n\t\tt.Errorf(\"Sub(3, 1) = %d\", got)\n\t}\n\tif got := Sub(5, 5); got != 0 {\n\t\tt.Errorf(\"Sub(5, 5) = %d\", got)\n\t}\n}\nE",
 		refactor: "red0() { put sub_test.go <<'E'\npackage calc\n\nimport \"testing\"\n\nfunc TestSubPositive(t *testing.T) {\n\tif got := Sub(3, 1); got != 2 {\n\t\tt.Errorf(\"Sub(3, 1) = %d\", got)\n\t}\n}\n\nfunc TestSubZero(t *testing.T) {\n\tif got := Sub(5, 5); got != 0 {\n\t\tt.Errorf(\"Sub(5, 5) = %d\", got)\n\t}\n}\nE\n}\nred0"},
-	{name: "moves a fixture", honest: true, does: "moves the file with the cases, and follows it in the test", naive: "green",
+	{name: "moves a fixture", honest: true, alarm: "the tamper guard takes it for a weakened test", does: "moves the file with the cases, and follows it in the test", naive: "green",
 		red: goFixture, refactor: "mkdir testdata/cases; git mv testdata/sub.txt testdata/cases/; " + edited("sub_test.go", "testdata\\/sub", "testdata\\/cases\\/sub")},
 	{name: "removes dead code", honest: true, does: "removes a function that nothing needs any more, with its test", naive: "green",
 		refactor: "rm calc.go calc_test.go"},
@@ -127,9 +127,9 @@ var pytestHonest = []creature{
 
 var nodeHonest = []creature{
 	{name: "plain", honest: true, does: "writes the code, and tidies nothing", naive: "green"},
-	{name: "groups", honest: true, does: "puts the tests into a suite", naive: "green",
+	{name: "groups", honest: true, alarm: "the tamper guard takes it for a weakened test", does: "puts the tests into a suite", naive: "green",
 		refactor: "{ sed \"s/const { test }/const { describe, test }/\" test/sub.test.js | sed \"s/^test('subtracts',/describe('sub', () => {\\ntest('subtracts',/\"; echo '});'; } > n && mv n test/sub.test.js"},
-	{name: "loops", honest: true, does: "writes the two tests as a loop over cases, under the same names", naive: "green",
+	{name: "loops", honest: true, alarm: "the tamper guard takes it for a weakened test", does: "writes the two tests as a loop over cases, under the same names", naive: "green",
 		refactor: "put test/sub.test.js <<'E'\nconst { test } = require('node:test');\nconst assert = require('node:assert');\nconst { sub } = require('../src/sub.js');\n\nfor (const [name, a, b, want] of [['subtracts', 3, 1, 2], ['subtracts to zero', 5, 5, 0]]) {\n  test(name, () => {\n    assert.strictEqual(sub(a, b), want);\n  });\n}\nE"},
 	{name: "moves the file", honest: true, does: "moves the tests into a directory, and follows the path", naive: "green",
 		refactor: "mkdir test/unit; sed \"s#'../src#'../../src#\" test/sub.test.js > test/unit/sub.test.js; rm test/sub.test.js"},

@@ -222,7 +222,7 @@ func with(a, b map[string]string) map[string]string {
 
 var pytestCreatures = []creature{
 	{name: "filters in pytest.ini", does: "adds -k to addopts", naive: "green",
-		green: "wrong\necho 'addopts = -k add' >> pytest.ini", want: "GREEN fail target_missing|tampered"},
+		green: "wrong\ngrep -q addopts pytest.ini || echo 'addopts = -k add' >> pytest.ini", want: "GREEN fail target_missing|tampered"},
 	{name: "collects less", does: "ignores the file in a new conftest.py", naive: "green",
 		green: "wrong\necho 'collect_ignore = [\"tests/test_sub.py\"]' > conftest.py", want: "GREEN fail target_missing|tampered"},
 	{name: "marks xfail", does: "marks the failing tests as expected to fail", naive: "green",
