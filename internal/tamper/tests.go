@@ -295,8 +295,8 @@ func (c *comparison) inputs(before, after *side, pool bag) {
 			lost.addAll(now.lits, -1)
 			gained.addAll(now.lits, 1)
 			gained.addAll(u.lits, -1)
-			row := func(w string) bool { return pool[w] < 0 && u.rows[w] > 0 }
-			gone, put := first(lost, func(w string) bool { return pool[w] < 0 }), first(gained, func(w string) bool { return pool[w] > 0 })
+			row := func(w string) bool { return pool[w] < 0 && u.rows[w] > 0 && !c.moved(w) }
+			gone, put := first(lost, func(w string) bool { return pool[w] < 0 && !c.moved(w) }), first(gained, func(w string) bool { return pool[w] > 0 })
 			rows := (u.table || u.name == "" || !u.test) && len(before.checks) > 0
 			target := c.Target != nil && u.test && c.Target(u.name)
 			switch {
@@ -311,6 +311,13 @@ func (c *comparison) inputs(before, after *side, pool bag) {
 			}
 		}
 	}
+}
+
+// moved reports whether a text names a file that is not there any more: its content is compared elsewhere.
+func (c *comparison) moved(w string) bool {
+	return len(w) > 3 && slices.ContainsFunc(c.Files, func(f File) bool {
+		return f.After == nil && (f.Path == w || strings.HasSuffix(f.Path, "/"+strings.TrimLeft(w, "./")))
+	})
 }
 
 // tries counts the calls of a test that are no assertions and no talk.

@@ -17,14 +17,15 @@ func (p *parsed) findWords() {
 	}
 	for i := 0; i < len(p.toks); i++ {
 		t, u := p.toks[i], p.unitAt(i)
+		if t.kind == ident && (t.text == "for" || t.text == "while" || t.text == "each" || t.text == "forEach" || t.text == "parametrize" || t.text == "subTest" || t.text == "map" || t.text == "rstest" || t.text == "CsvSource" || t.text == "InlineData" || t.text == "MethodSource" || t.text == "times") {
+			u.table = true
+		}
 		switch {
 		case t.kind == ident && p.is(i+1, "(") || t.kind == ident && p.l.name == "rust" && p.is(i+1, "!"):
 			u.calls[t.text]++
 			if p.isTalk(i) {
 				i = p.close(i+1) - 1
 			}
-		case t.kind == ident && (t.text == "for" || t.text == "while" || t.text == "each" || t.text == "forEach" || t.text == "parametrize" || t.text == "subTest" || t.text == "map" || t.text == "rstest" || t.text == "CsvSource" || t.text == "InlineData" || t.text == "MethodSource" || t.text == "times"):
-			u.table = true
 		case (t.kind == text || t.kind == number) && !inCheck[i] && !p.isTitle(i, u):
 			u.lits[t.text]++
 			if !p.argument(i) {
