@@ -4,8 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -39,7 +43,7 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 		return session.CleanTree{}, err
 	}
 	owner := filepath.Join(filepath.Dir(dir), cleanFor)
-	if err := os.WriteFile(owner, []byte(a.repo.CommonDir()+"\n"), 0o600); err != nil {
+	if err := durable.WriteCache(owner, []byte(a.repo.CommonDir()+"\n"), 0o600); err != nil {
 		return session.CleanTree{}, err
 	}
 	return a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
@@ -51,4 +55,55 @@ func (a *app) keptResults() *phases.Results {
 		a.results = &phases.Results{Dir: filepath.Join(a.repo.StateDir(), "worktrees", a.repo.Worktree(), "evidence"), Now: a.env.Now, Retest: a.retest}
 	}
 	return a.results
+}
+
+// dropClean removes this work tree's clean tree. It is made again when it is needed.
+func (a *app) dropClean() {
+	if dir, err := a.cleanDir(a.repo); err == nil {
+		if err := errors.Join(a.repo.Dematerialise(dir), gitstate.RemoveAll(filepath.Dir(dir))); err != nil {
+			a.note("the clean tree was not removed: %v", err)
+		}
+	}
+}
+
+// oldCleanTrees are clean trees of this repository that nobody has used since a time, and those of repositories that are
+// not there any more.
+func (a *app) oldCleanTrees(_ context.Context, before time.Time) ([]rubbish, error) {
+	dir, err := a.cleanDir(a.repo)
+	if err != nil {
+		return nil, nil // there is no place for them
+	}
+	all := filepath.Dir(filepath.Dir(dir))
+	entries, _ := os.ReadDir(all)
+	var list []rubbish
+	for _, e := range entries {
+		path := filepath.Join(all, e.Name())
+		info, err := os.Lstat(filepath.Join(path, cleanFor))
+		if err != nil || !info.ModTime().Before(before) {
+			continue
+		}
+		owner, err := os.ReadFile(filepath.Join(path, cleanFor))
+		if err != nil {
+			continue
+		}
+		whose := strings.TrimSpace(string(owner))
+		if _, err := os.Lstat(whose); err == nil && whose != a.repo.CommonDir() {
+			continue // its own gc sees to it
+		}
+		list = append(list, rubbish{Kind: "left-over", What: "clean tree for gates", Paths: []string{path}, Bytes: sizeBelow(path), clean: path})
+	}
+	return list, nil
+}
+
+// sizeBelow is how much the files below a directory weigh; hard links of dependencies count as if they were files of their own.
+func sizeBelow(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -32,6 +33,7 @@ type rubbish struct {
 	Paths   []string   `json:"paths,omitempty"` // directories that go
 	Kept    string     `json:"kept,omitempty"`  // why it stays
 	litter  []registry.Litter
+	clean   string // directory of a clean tree, "" for none
 }
 
 type gcJSON struct {
@@ -186,13 +188,16 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 			return "", err
 		}
 	}
+	if r.clean != "" {
+		return "", gitstate.RemoveAll(r.clean)
+	}
 	return "", nil
 }
 
 // findRubbish looks for everything that nobody has touched since a time.
 func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
 	var all []rubbish
-	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldAutoSaves, a.oldDeletions, a.leftOvers} {
+	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldAutoSaves, a.oldDeletions, a.leftOvers, a.oldCleanTrees} {
 		list, err := find(ctx, before)
 		if err != nil {
 			return nil, err

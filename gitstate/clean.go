@@ -67,7 +67,7 @@ func (m *materialiser) index() string { return filepath.Join(m.private, "index")
 func (m *materialiser) place() string { return filepath.Join(m.private, "place") }
 
 func (m *materialiser) discard() error {
-	return errors.Join(os.RemoveAll(m.private), removeAll(m.dir))
+	return errors.Join(os.RemoveAll(m.private), RemoveAll(m.dir))
 }
 
 // git runs git on the directory, with what is remembered of it.
@@ -121,7 +121,7 @@ func (m *materialiser) prepare() error {
 		return err
 	}
 	if m.fresh {
-		return os.WriteFile(m.place(), []byte(m.dir), 0o600)
+		return durable.WriteCache(m.place(), []byte(m.dir), 0o600)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (m *materialiser) tidy(ctx context.Context, ask keeps) error {
 				}
 			case keep != nil && keep(name):
 			default:
-				if err := removeAll(filepath.Join(m.dir, filepath.FromSlash(name))); err != nil {
+				if err := RemoveAll(filepath.Join(m.dir, filepath.FromSlash(name))); err != nil {
 					return err
 				}
 			}
@@ -198,7 +198,7 @@ func (m *materialiser) tidy(ctx context.Context, ask keeps) error {
 func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 	r := m.repo
 	dir := filepath.Join(m.dir, ".git")
-	if err := removeAll(dir); err != nil {
+	if err := RemoveAll(dir); err != nil {
 		return err
 	}
 	for _, d := range []string{filepath.Join("objects", "info"), filepath.Join("objects", "pack"), filepath.Join("refs", "heads"), filepath.Join("refs", "tags")} {
@@ -278,8 +278,8 @@ func (m *materialiser) settings(ctx context.Context) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// removeAll also removes directories that are protected from their owner, such as a cache of Go modules.
-func removeAll(path string) error {
+// RemoveAll also removes directories that are protected from their owner, such as a cache of Go modules.
+func RemoveAll(path string) error {
 	err := os.RemoveAll(path)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err

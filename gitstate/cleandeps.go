@@ -194,7 +194,7 @@ func (b *bringer) bring(ctx context.Context) error {
 		entries, _ := os.ReadDir(b.at(dir))
 		for _, e := range entries {
 			if rel := dir + "/" + e.Name(); !b.files[rel] && !b.dirs[rel] && !b.keep(rel) {
-				if err := removeAll(b.at(rel)); err != nil {
+				if err := RemoveAll(b.at(rel)); err != nil {
 					return err
 				}
 			}
@@ -227,7 +227,7 @@ func (b *bringer) copyFurther(rel string) error {
 	if !info.Mode().IsRegular() {
 		return nil
 	}
-	if err := removeAll(b.at(rel)); err != nil {
+	if err := RemoveAll(b.at(rel)); err != nil {
 		return err
 	}
 	return copyWhole(b.live(rel), b.at(rel), info)
@@ -240,7 +240,7 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 	}
 	info, err := os.Lstat(from)
 	if absent(err) {
-		return removeAll(b.at(rel)) // meanwhile
+		return RemoveAll(b.at(rel)) // meanwhile
 	}
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 	}
 	ours, err := os.ReadDir(b.at(rel))
 	if err != nil {
-		if err := errors.Join(removeAll(b.at(rel)), os.MkdirAll(b.at(rel), 0o755)); err != nil {
+		if err := errors.Join(RemoveAll(b.at(rel)), os.MkdirAll(b.at(rel), 0o755)); err != nil {
 			return err
 		}
 		ours = nil
@@ -277,7 +277,7 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 	}
 	for _, e := range ours {
 		if !there[e.Name()] && !ownCache(e.Name()) {
-			if err := removeAll(filepath.Join(b.at(rel), e.Name())); err != nil {
+			if err := RemoveAll(filepath.Join(b.at(rel), e.Name())); err != nil {
 				return err
 			}
 		}
@@ -311,7 +311,7 @@ func (b *bringer) link(from, rel string) error {
 	if now, err := os.Readlink(b.at(rel)); err == nil && now == to {
 		return nil
 	}
-	if err := removeAll(b.at(rel)); err != nil {
+	if err := RemoveAll(b.at(rel)); err != nil {
 		return err
 	}
 	return os.Symlink(to, b.at(rel))
@@ -332,7 +332,7 @@ func (b *bringer) file(from, rel string, info fs.FileInfo, venv bool) error {
 					return nil
 				}
 			}
-			if err := removeAll(b.at(rel)); err != nil {
+			if err := RemoveAll(b.at(rel)); err != nil {
 				return err
 			}
 			return os.WriteFile(b.at(rel), []byte(led), info.Mode().Perm()|0o600)
@@ -347,7 +347,7 @@ func (b *bringer) file(from, rel string, info fs.FileInfo, venv bool) error {
 		b.sum.file(rel, info)
 		return nil
 	case err == nil:
-		if err := removeAll(b.at(rel)); err != nil {
+		if err := RemoveAll(b.at(rel)); err != nil {
 			return err
 		}
 	}

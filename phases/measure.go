@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -34,7 +35,7 @@ func (j *Judge) measure(ctx context.Context, g workflows.Gate, runDir string) (r
 	}
 	if k := j.Results.get(key); k != nil {
 		log := "gate-" + fileName(g.Name) + ".log"
-		if err := os.WriteFile(filepath.Join(runDir, log), []byte(k.text()), 0o600); err != nil {
+		if err := durable.WriteCache(filepath.Join(runDir, log), []byte(k.text()), 0o600); err != nil {
 			return nil, "", err
 		}
 		return k.run(g, log), "", nil

@@ -99,7 +99,7 @@ func (r *Results) Before() {
 	}
 	r.note()
 	if durable.MkdirAll(r.Dir) == nil {
-		_ = os.WriteFile(filepath.Join(r.Dir, atWork), nil, 0o600)
+		_ = durable.WriteCache(filepath.Join(r.Dir, atWork), nil, 0o600)
 	}
 }
 
