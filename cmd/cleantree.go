@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// cleanFor is the file beside a clean tree that says whose it is: the path of the repository's common git directory.
+// cleanFor is the file beside a clean tree that says when it was used last, in Unix seconds, and whose it is: the path of the
+// repository's common git directory.
 const cleanFor = "for"
 
 // cleanDir is where this work tree's clean tree is: in the person's state directory, because what looks in the
@@ -43,7 +46,7 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 		return session.CleanTree{}, err
 	}
 	owner := filepath.Join(filepath.Dir(dir), cleanFor)
-	if err := durable.WriteCache(owner, []byte(a.repo.CommonDir()+"\n"), 0o600); err != nil {
+	if err := durable.WriteCache(owner, fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.repo.CommonDir()), 0o600); err != nil {
 		return session.CleanTree{}, err
 	}
 	return a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
@@ -78,15 +81,12 @@ func (a *app) oldCleanTrees(_ context.Context, before time.Time) ([]rubbish, err
 	var list []rubbish
 	for _, e := range entries {
 		path := filepath.Join(all, e.Name())
-		info, err := os.Lstat(filepath.Join(path, cleanFor))
-		if err != nil || !info.ModTime().Before(before) {
-			continue
-		}
 		owner, err := os.ReadFile(filepath.Join(path, cleanFor))
-		if err != nil {
+		when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
+		used, bad := strconv.ParseInt(when, 10, 64)
+		if err != nil || !ok || bad != nil || !unix(used).Before(before) {
 			continue
 		}
-		whose := strings.TrimSpace(string(owner))
 		if _, err := os.Lstat(whose); err == nil && whose != a.repo.CommonDir() {
 			continue // its own gc sees to it
 		}
