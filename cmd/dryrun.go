@@ -31,7 +31,13 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 		return nil
 	}
 	a.sayDrift(ctx, s, plan)
-	a.out("would run in %s: %s", s.Phase, commandOf(plan, s.Phase))
+	who := commandOf(plan, s.Phase)
+	for _, b := range d.Events {
+		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
+			who = agentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the last try before the breaker opens)"
+		}
+	}
+	a.out("would run in %s: %s", s.Phase, who)
 	if ph := plan.Workflow.Phase(s.Phase); len(argv) > 0 && ph.Run.Agent && plan.AgentOf(ph).Card != nil {
 		a.out("  %s", safetext.Line(shellLine(argv), maxShownLine))
 	}
@@ -59,7 +65,7 @@ const maxShownLine = 4000
 func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan, d engine.Decision) []string {
 	for _, b := range d.Events {
 		started, ok := b.(session.AttemptStarted)
-		ph := plan.Workflow.Phase(s.Phase)
+		ph := engine.PhaseOf(plan, started)
 		if !ok || ph == nil || ph.Run.Human {
 			continue
 		}

@@ -160,6 +160,15 @@ func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string
 	return by(ph, ph.HalfOpen), ph.HalfOpen
 }
 
+// PhaseOf is the phase of an attempt as that attempt works at it: by another agent, maybe. It is nil when the workflow has
+// none of that name.
+func PhaseOf(p *workflows.Plan, a session.AttemptStarted) *workflows.Phase {
+	if ph := p.Workflow.Phase(a.Phase); ph != nil {
+		return by(ph, a.Agent)
+	}
+	return nil
+}
+
 // by is a phase in which the named agent works; "" leaves it as it is.
 func by(ph *workflows.Phase, agent string) *workflows.Phase {
 	if agent == "" {
