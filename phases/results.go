@@ -90,6 +90,12 @@ func (r *Results) note() {
 		_ = os.RemoveAll(r.Dir)
 	}
 	r.entries = r.list()
+	entries, _ := os.ReadDir(r.Dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), durable.TempPrefix) { // of a process that was killed
+			_ = os.Remove(filepath.Join(r.Dir, e.Name()))
+		}
+	}
 }
 
 // Before is called before somebody is set to work, After when nobody of that is left.
