@@ -98,6 +98,7 @@ WORK  attempt 1  (agent)
     the run ended (ok)
     gate tests: pass (green)
     pass: the command ended with exit code 0
+    proven clean: it passes in a clean tree as well
     checkpoint 1  0123456789
 WFS-one  completed: everything asked for is done, and judged green
 next: wfs diff   or: wfs finish
@@ -148,7 +149,7 @@ WORK  attempt 1  (agent)
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
 	const said = "    first a test for the total, then the total itself, in words that are many\n"
-	everything := strings.NewReplacer("    the run", said+"    the run", "    gate tests:", "    gate tests …\n    gate tests:").Replace(viewEnd)
+	everything := strings.NewReplacer("    the run", said+"    the run", "    gate tests:", "    gate tests …\n    gate tests in a clean tree …\n    gate tests:").Replace(viewEnd)
 	for name, c := range map[string]struct {
 		env, args []string
 		want      string

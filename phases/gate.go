@@ -81,7 +81,9 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	}
 	shared := &lockedWriter{w: log}
 	marker := gateMarker + reportFile
-	env := append(append([]string{}, j.Env...), "WFS_REPORT="+reportFile, marker)
+	// Python takes what it compiled for current when the source has the same size and was written in the same second. What a
+	// gate compiled must not answer for what the next attempt wrote. Whatever the environment says comes later and counts.
+	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+reportFile, marker)
 	if again && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}

@@ -80,6 +80,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		if err != nil {
 			return session.Judgement{}, err
 		}
+		j.say("gate " + g.Name + " …")
 		res, run, err := at.judgeGate(ctx, g, r, files)
 		if err != nil {
 			return session.Judgement{}, err
@@ -151,7 +152,6 @@ func sumUp(out *session.Judgement) {
 
 // judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
 func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (session.GateResult, *gateRun, error) {
-	j.say("gate " + g.Name + " …")
 	run, key, err := j.measure(ctx, g, r.RunDir)
 	if err != nil {
 		return session.GateResult{}, nil, err

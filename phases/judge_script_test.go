@@ -3,6 +3,7 @@ package phases
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -193,5 +194,30 @@ func TestPytest(t *testing.T) {
 				t.Errorf("found %q, want %q", got, tc.found)
 			}
 		})
+	}
+}
+
+// Python takes a compiled file for current when the source has its size and time. What a gate compiled would then answer
+// for what the agent wrote a moment later.
+func TestPythonThatWasEditedInTheSameSecond(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3", "-c", "import unittest")
+	l := newLab(t, map[string]string{
+		"calc.py":      "def add(a, b):\n    return a + b\n",
+		"test_calc.py": "import unittest\nimport calc\n\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(calc.add(2, 1), 3)\n",
+	})
+	file := filepath.Join(l.judge.Root, "calc.py")
+	then := time.Unix(1_700_000_000, 0)
+	if err := os.Chtimes(file, then, then); err != nil {
+		t.Fatal(err)
+	}
+	gate := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: "python3 -m unittest -v test_calc"}, Format: workflows.FormatUnittest, Where: workflows.InPlace, Timeout: 5 * time.Minute}
+	start := l.baseline(gate)
+	l.write(map[string]string{"calc.py": "def add(a, b):\n    return a - b\n"})
+	if err := os.Chtimes(file, then, then); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.judged(start, gate, workflows.ExpectPass, nil, nil); got.Class != session.ClassBrokeGreen {
+		t.Errorf("%s: %s", got.Class, got.Reason)
 	}
 }

@@ -56,7 +56,7 @@ var goCache = sync.OnceValue(func() string {
 func labEnv(t *testing.T) []string {
 	home := t.TempDir()
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CACHE_HOME=" + home, "GOCACHE=" + goCache(), "GOFLAGS=-trimpath",
-		"GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "LC_ALL=C", "TZ=UTC", "PYTHONDONTWRITEBYTECODE=1", "PYENV_VERSION=" + os.Getenv("PYENV_VERSION")}
+		"GOPROXY=off", "GOTOOLCHAIN=local", "GOENV=off", "LC_ALL=C", "TZ=UTC", "PYENV_VERSION=" + os.Getenv("PYENV_VERSION")}
 }
 
 // write makes files; the content "-" removes one.
