@@ -370,7 +370,7 @@ func TestTreesAreGits(t *testing.T) {
 		if !ok {
 			rt.Fatal("index not parsed")
 		}
-		entries, made, ok := r.treesOf(x)
+		entries, made, _, ok := r.treesOf(x, nil)
 		if !ok {
 			rt.Fatal("trees not made")
 		}

@@ -158,10 +158,8 @@ func (r *Repo) knownTree(x *index, expected session.Tree) (session.Tree, error) 
 	if info.tree != "" {
 		return session.Tree(info.tree), nil
 	}
-	if entries, _, ok := r.treesOf(x); ok {
-		if root, err := r.newTree(entries); err == nil && root.id == string(expected) {
-			return expected, nil
-		}
+	if root, ok := r.rootOf(x); ok && root.id == string(expected) {
+		return expected, nil
 	}
 	return "", nil
 }

@@ -17,9 +17,11 @@ import (
 type staged struct {
 	repo   *Repo
 	path   string
-	files  []string // that it has new
-	since  uint64   // when the work tree began to be looked at, by the file system's clock
-	parsed *index   // nil when only git can read it
+	files  []string        // that it has new
+	since  uint64          // when the work tree began to be looked at, by the file system's clock
+	parsed *index          // nil when only git can read it
+	tree   session.Tree    // what it stands for, as it is committed
+	trees  map[string]bool // in that; nil when it is not known which
 	synced func() (struct{}, error)
 	unlock func()
 }
@@ -77,8 +79,6 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
-	synced := soon(r, func() (struct{}, error) { return struct{}{}, syncIndex(index) })
 	made.Skipped = joinSkips(made.Skipped, nested)
 	if before != on.base {
 		old = nil // the files that the parent has are others than those in the index that was found
@@ -86,10 +86,12 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if made.Deleted, err = r.deleted(ctx, old, x, index, d.Parents[0]); err != nil {
 		return nil, nil, err
 	}
-	trees, err := r.stagedTrees(ctx, index, x, on.userDir)
+	trees, known, err := r.stagedTrees(ctx, index, x, on)
 	if err != nil {
 		return nil, nil, err
 	}
+	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
+	synced := soon(r, func() (struct{}, error) { return struct{}{}, syncIndex(index) })
 	made.Tree = session.Tree(trees[len(trees)-1].id)
 	made.IndexOld = before // in the commit below, in this one, or anchored
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
@@ -105,7 +107,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err := r.complete(ctx, unwritten, parsed()); err != nil { // an index of files that are nowhere must not become the user's
 		return nil, nil, err
 	}
-	return unwritten, &staged{r, index, r.newFiles(parsed(), x), since, x, synced, unlock}, nil
+	return unwritten, &staged{r, index, r.newFiles(parsed(), x), since, x, made.Tree, known, synced, unlock}, nil
 }
 
 // install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
@@ -114,6 +116,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 func (s *staged) install() (wait func() error) {
 	written := soon(s.repo, func() (struct{}, error) {
 		s.repo.noteRead(s.parsed, s.since)
+		s.repo.noteTrees(s.tree, s.trees)
 		return struct{}{}, durable.WriteOut(s.files)
 	})
 	installed := soon(s.repo, func() (struct{}, error) {
@@ -149,21 +152,25 @@ func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected
 	return r.treeOfIndex(ctx, index, expected)
 }
 
-// stagedTrees returns the trees of a private index, with the given .wfs, the root last. Those without data are written
-// already. x is the index as it was parsed, nil when that was not possible.
-func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
+// stagedTrees returns the trees of a private index that are to be made, with the .wfs of what the checkpoint builds on, the
+// root last. Those without data are written already. x is the index as it was parsed, nil when that was not possible. known
+// are trees below that root, nil when that is not certain.
+func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, on ground) (trees []newObject, known map[string]bool, err error) {
 	if x != nil && x.info().tree == "" {
-		if entries, below, ok := r.treesOf(x); ok {
-			root, err := r.newTree(setOwn(entries, own))
-			return append(below, root), err
+		if entries, below, all, ok := r.treesOf(x, r.treesIn(on.base)); ok {
+			if i := slices.IndexFunc(entries, isUserDir); i < 0 && on.userDir.name == "" || i >= 0 && entries[i] == on.userDir {
+				known = all
+			}
+			root, err := r.newTree(setOwn(entries, on.userDir))
+			return append(below, root), known, err
 		}
 	}
 	staged, err := r.writeTree(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	tree, err := r.withOwn(ctx, staged, own)
-	return []newObject{{kind: "tree", id: string(tree)}}, err
+	tree, err := r.withOwn(ctx, staged, on.userDir)
+	return []newObject{{kind: "tree", id: string(tree)}}, nil, err
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed

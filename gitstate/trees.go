@@ -4,23 +4,70 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // maxNewTrees bounds the directories whose trees are made here. Beyond it `git write-tree` is called: it also notes in
 // the index which trees are known, so that the next time there are few again.
 const maxNewTrees = 64
 
-// treesOf makes the trees of an index that git has not made yet: what the root holds, and the others. It answers false
-// for what is better left to git: conflicts, entries without content, too many directories. The objects that the trees
-// name are not looked for.
+// treesOf makes the trees of an index that git has not made yet: what the root holds, and the others, but for those that
+// have names as there already; all are the ids of both. It answers false for what is better left to git: conflicts, entries without content, more
+// than maxNewTrees directories. The objects that the trees name are not looked for.
 //
 // `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach the disk
 // together with the commit.
-func (r *Repo) treesOf(x *index) (root []treeEntry, below []newObject, ok bool) {
-	b := treeBuilder{repo: r}
+func (r *Repo) treesOf(x *index, have map[string]bool) (root []treeEntry, below []newObject, all map[string]bool, ok bool) {
+	b := treeBuilder{repo: r, have: have, all: map[string]bool{}}
 	root, ok = b.entries(x.entries, 0, x.cached, 0)
-	return root, b.made, ok
+	return root, b.made, b.all, ok
+}
+
+// rootOf is the root of an index's tree, of which nothing is kept.
+func (r *Repo) rootOf(x *index) (root newObject, ok bool) {
+	b := treeBuilder{repo: r, only: true, all: map[string]bool{}}
+	entries, ok := b.entries(x.entries, 0, x.cached, 0)
+	if !ok {
+		return root, false
+	}
+	root, err := r.newTree(entries)
+	return root, err == nil
+}
+
+// Git notes in an index which trees it has made, and takes the note back where something is added; wfs cannot write such
+// notes, since the index is there before its trees are. So the trees of the last checkpoint that git has no note of are
+// remembered beside the index, with the tree that they are in: what builds on that need not make them again.
+
+func (r *Repo) treesFile() string { return filepath.Join(r.worktreeDir(), "trees") }
+
+// treesIn returns the remembered ones, if they are in a tree.
+func (r *Repo) treesIn(root session.Tree) map[string]bool {
+	data, err := durable.ReadFile(r.treesFile(), maxTreesFile)
+	first, rest, ok := strings.Cut(string(data), "\n")
+	if err != nil || !ok || first != string(root) {
+		return nil
+	}
+	have := map[string]bool{}
+	for id := range strings.FieldsSeq(rest) {
+		have[id] = true
+	}
+	return have
+}
+
+const maxTreesFile = 1 << 20 // bytes
+
+// noteTrees remembers trees that are in another.
+func (r *Repo) noteTrees(root session.Tree, ids map[string]bool) {
+	text := string(root) + "\n" + strings.Join(slices.Sorted(maps.Keys(ids)), "\n") + "\n"
+	if ids != nil && len(text) <= maxTreesFile {
+		_ = durable.WriteCache(r.treesFile(), []byte(text), 0o600)
+	}
 }
 
 // setOwn replaces .wfs among the entries of a root; a zero entry removes it.
@@ -34,7 +81,10 @@ func setOwn(root []treeEntry, own treeEntry) []treeEntry {
 
 type treeBuilder struct {
 	repo *Repo
+	have map[string]bool // trees that need not be made
+	only bool            // the root is wanted alone
 	made []newObject
+	all  map[string]bool // ids of trees that git has not noted
 }
 
 // entries returns the tree entries of one directory. known is what git noted about it, nil for nothing.
@@ -71,12 +121,21 @@ func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, dep
 		return known.id, known.entries == len(files)
 	}
 	entries, ok := b.entries(files, prefix, known, depth)
-	if !ok || len(b.made) >= maxNewTrees {
+	if !ok {
 		return "", false
 	}
 	tree, err := b.repo.newTree(entries)
-	b.made = append(b.made, tree)
-	return tree.id, err == nil
+	b.all[tree.id] = true
+	switch {
+	case err != nil:
+		return "", false
+	case b.only, b.have[tree.id]:
+	case len(b.made) >= maxNewTrees:
+		return "", false
+	default:
+		b.made = append(b.made, tree)
+	}
+	return tree.id, true
 }
 
 func (t *cachedTree) dir(name string) *cachedTree {

@@ -56,6 +56,7 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/excludes", Name: "combined excludes", Cache: true},
 		{Pattern: "worktrees/*/seen", Name: "cache", Cache: true},
 		{Pattern: "worktrees/*/read", Name: "cache", Cache: true},
+		{Pattern: "worktrees/*/trees", Name: "cache", Cache: true},
 		{Pattern: "worktrees/*/clock", Name: "scratch", Cache: true},
 		{Pattern: "worktrees/*/index", Name: "private index", Cache: true},
 		{Pattern: "worktrees/*/stage", Name: "private index", Cache: true},
