@@ -19,12 +19,14 @@ import (
 
 // savingAgent gives session one an agent that writes files step1, step2, …, and waits after each until an auto-save has
 // it. It ends when its wfs is gone.
+// Its files come whole and look old: git would read one again that is as young as the index, find it in the pack of the
+// last auto-save, and keep that.
 func (f *fixture) savingAgent(steps int, rest ...string) {
 	f.t.Helper()
 	f.saveEvery("5ms")
 	f.write("../agent.sh", fmt.Sprintf(`wait_for() { until "$@" 2> /dev/null; do kill -0 $PPID || exit 1; sleep 0.01; done; }
 saved() { wait_for git cat-file -e "refs/wfs/one/auto^2:$1"; }
-i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "of step $i by $$" > step$i; saved step$i; done
+i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "of step $i by $$" > ../new; touch -t 202001010000 ../new; mv ../new step$i; saved step$i; done
 %s
 `, steps, strings.Join(rest, "\n")))
 	f.ok("wfs", "repin", "one", "--agent", "exec sh ../agent.sh")
