@@ -26,9 +26,9 @@ func TestBar26HarnessBites(t *testing.T) {
 		says string // in what is printed, so that it is not caught for another reason
 	}{
 		{"index", "an index written in place", "./cmd", sweep,
-			[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint of what is in the index alone", "WFS_SWEEP_WAY=tear"}, "index file"},
+			[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint of what is in the index alone", "WFS_SWEEP_WAY=tear", "WFS_SWEEP_OF=repo/.git/index"}, "index file"},
 		{"refs", "refs written in place, without a lock", "./cmd", sweep,
-			[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint", "WFS_SWEEP_WAY=tear"}, "bad object refs/wfs/one"},
+			[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint", "WFS_SWEEP_WAY=tear", "WFS_SWEEP_OF=refs/wfs/one/index"}, "bad object refs/wfs/one"},
 		{"sync", "files renamed without being synced", "./cmd", "TestBar13PowerCut",
 			[]string{"WFS_SWEEP=few", "WFS_SWEEP_DEED=new --worktree"}, "journal is damaged"},
 		{"add", "excluded files added", "./gitstate", "TestSnapshotHonoursExcludes", nil, ".env"},

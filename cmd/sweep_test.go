@@ -5,6 +5,7 @@ package cmd
 import (
 	"fmt"
 	"hash/fnv"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,7 +33,7 @@ var ways = []way{
 
 // fault is the fault at one call.
 func (w way) fault(at int) faults.Fault {
-	f := faults.Fault{Mode: w.mode, At: at}
+	f := faults.Fault{Mode: w.mode, At: at, Of: os.Getenv("WFS_SWEEP_OF")}
 	if len(w.errnos) > 0 {
 		f.Errno = w.errnos[at%len(w.errnos)]
 	}
@@ -42,7 +43,7 @@ func (w way) fault(at int) faults.Fault {
 // TestBar01Bar03Bar04Bar09Sweep lets every deed go wrong at every call that changes a file: of wfs, of git and of
 // whatever runs below them. Nothing may be lost, git must find nothing wrong, what is the user's stays as it was, and the
 // same command, typed again, must succeed; what reports success must have happened. WFS_SWEEP says how much of that is
-// done, WFS_SWEEP_DEED which deeds and WFS_SWEEP_WAY in which ways.
+// done, WFS_SWEEP_DEED which deeds, WFS_SWEEP_WAY in which ways, and WFS_SWEEP_OF how the paths end whose calls go wrong.
 func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
 	density := sweepDensity(t)
 	for _, d := range sweptDeeds(t) {
@@ -63,7 +64,7 @@ func sweep(t *testing.T, d deed, density density) {
 		beds[i] = newTestbed(t, d)
 	}
 	beds[0].fixture(t)
-	all := beds[0].traced(t, d, faults.Fault{Mode: faults.Run})
+	all := beds[0].traced(t, d, faults.Fault{Mode: faults.Run, Of: os.Getenv("WFS_SWEEP_OF")})
 	if all.Exit != 0 || all.Points == 0 {
 		t.Fatalf("without a fault: exit %d, %d points: %s", all.Exit, all.Points, all.Output)
 	}

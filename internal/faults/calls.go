@@ -52,6 +52,11 @@ func (c Call) String() string {
 	return s
 }
 
+// on reports whether a path of the call ends in suffix.
+func (c *Call) on(suffix string) bool {
+	return strings.HasSuffix(c.Path, suffix) || c.Kind == Rename && strings.HasSuffix(c.To, suffix)
+}
+
 // entry is a system call that begins.
 type entry struct {
 	pid  int

@@ -41,6 +41,7 @@ type Fault struct {
 	Mode  Mode
 	At    int // number of the call, from 1
 	Errno syscall.Errno
+	Of    string // counts only calls on paths that end so; all of them if empty
 }
 
 // Outcome is what came of a command.
@@ -236,7 +237,7 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) error {
 	switch sig := ws.StopSignal(); {
 	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_SECCOMP:
 		if e := t.entry(pid); e != nil && !t.killing {
-			if c := e.call(t.cmd.Root); c != nil && t.begins(pid, th, c) {
+			if c := e.call(t.cmd.Root); c != nil && c.on(t.fault.Of) && t.begins(pid, th, c) {
 				resume = unix.PtraceSyscall // stops when it has ended
 			}
 		}
