@@ -15,7 +15,7 @@ import (
 func TestSnapshotAgain(t *testing.T) {
 	defer drawn(t, 25)()
 	if tellingDevice(t.TempDir()) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	again, anew := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -86,7 +86,7 @@ func TestSnapshotAgainWithAFileForAnIgnoredDirectory(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
 	if tellingDevice(r.root) == 0 {
-		t.Skip("this file system is not believed")
+		notHere(t, "this file system is not believed")
 	}
 	r.write(".gitignore", "build/\n")
 	r.run("add", "-A")

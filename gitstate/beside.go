@@ -13,8 +13,11 @@ const maxBeside = 100_000
 // Beside is a digest of what lies in the work tree beside the tree of the newest Snapshot: names, sizes and times of all
 // files that are not in it, ignored or not, but for caches that tools keep for themselves; and of the packages that Pythons
 // elsewhere have. env is that of the gates. It is "" when it cannot be told whether something changed: with nested
-// repositories, too many files, or on a system that does not say when a file last changed.
+// repositories, too many files, on a system that does not say when a file last changed, or before there was a Snapshot.
 func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
+	if !r.looked.Load() { // the private index is another process's, and of another tree
+		return "", nil
+	}
 	out, err := r.git(ctx, gitOpts{env: withIndex(filepath.Join(r.worktreeDir(), "index"))}, "ls-files", "-o", "-z")
 	if err != nil {
 		return "", err

@@ -61,6 +61,12 @@ func (r *Repo) HandoverTree(ctx context.Context, gated session.Tree, base, carri
 // ancestor. It happens in an index of its own; no file of the work tree is looked at.
 func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tree) (session.Tree, error) {
 	dir := filepath.Join(r.worktreeDir(), "handover")
+	return r.fromTree(ctx, dir, tree, func(index string) error { return r.takeOut(ctx, dir, index, tree, base, carried) })
+}
+
+// fromTree makes a tree out of another: in an index of its own, which has that tree and which change changes. The index is
+// in a directory that is made for it and removed again.
+func (r *Repo) fromTree(ctx context.Context, dir string, tree session.Tree, change func(index string) error) (session.Tree, error) {
 	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
 		return "", err
 	}
@@ -69,24 +75,38 @@ func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tr
 	}
 	defer os.RemoveAll(dir)
 	index := filepath.Join(dir, "index")
-	o := gitOpts{write: true, env: withIndex(index)}
-	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "read-tree", string(tree)); err != nil {
+	if _, err := r.git(ctx, gitOpts{write: true, env: withIndex(index)}, "-c", "core.splitIndex=false", "read-tree", string(tree)); err != nil {
 		return "", err
 	}
+	if err := change(index); err != nil {
+		return "", err
+	}
+	return r.writeTree(ctx, index)
+}
+
+// enter enters lines of `git update-index --index-info` into an index.
+func (r *Repo) enter(ctx context.Context, index, lines string) error {
+	o := gitOpts{write: true, env: withIndex(index), stdin: []byte(lines)}
+	_, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
+	return err
+}
+
+func (r *Repo) takeOut(ctx context.Context, dir, index string, tree, base, carried session.Tree) error {
+	o := gitOpts{write: true, env: withIndex(index)}
 	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "read-tree", "-i", "-m", "--aggressive", "--no-sparse-checkout",
 		string(carried), string(tree), string(base)); err != nil {
-		return "", err
+		return err
 	}
 	conflicts, err := r.conflicts(ctx, index)
 	if err != nil {
-		return "", err
+		return err
 	}
 	overlap := &OverlapError{}
 	var resolved strings.Builder
 	for _, c := range conflicts {
 		e, ok, err := r.mergeFile(ctx, dir, c)
 		if err != nil {
-			return "", err
+			return err
 		}
 		if !ok {
 			overlap.Paths = append(overlap.Paths, c.path)
@@ -95,15 +115,12 @@ func (r *Repo) withoutChange(ctx context.Context, tree, base, carried session.Tr
 		fmt.Fprintf(&resolved, "0 %s\t%s\x00%s %s\t%s\x00", r.zero(), c.path, e.mode, e.id, c.path)
 	}
 	if len(overlap.Paths) > 0 {
-		return "", overlap
+		return overlap
 	}
-	if resolved.Len() > 0 {
-		o.stdin = []byte(resolved.String())
-		if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info"); err != nil {
-			return "", err
-		}
+	if resolved.Len() == 0 {
+		return nil
 	}
-	return r.writeTree(ctx, index)
+	return r.enter(ctx, index, resolved.String())
 }
 
 // mergeConflict is a path that a merge of trees could not settle; sides are the common ancestor's, ours and theirs.

@@ -100,6 +100,7 @@ type Repo struct {
 	auto    autoSaves
 	keeping keeping
 	last    atomic.Pointer[lastSnapshot]
+	looked  atomic.Bool // there was a Snapshot
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]

@@ -3,11 +3,9 @@ package gitstate
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -40,23 +38,7 @@ func (r *Repo) Overlay(ctx context.Context, base, from session.Tree, paths []str
 		return base, nil
 	}
 	dir := filepath.Join(r.worktreeDir(), "overlay")
-	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
-		return "", err
-	}
-	if err := durable.MkdirAll(dir); err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	index := filepath.Join(dir, "index")
-	o := gitOpts{write: true, env: withIndex(index)}
-	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "read-tree", string(base)); err != nil {
-		return "", err
-	}
-	o.stdin = []byte(gone.String() + there.String())
-	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info"); err != nil {
-		return "", err
-	}
-	return r.writeTree(ctx, index)
+	return r.fromTree(ctx, dir, base, func(index string) error { return r.enter(ctx, index, gone.String()+there.String()) })
 }
 
 // below reports whether a path, or a directory above it, is one of those that are wanted.

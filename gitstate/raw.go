@@ -187,9 +187,7 @@ func (r *Repo) indexOf(ctx context.Context, index string, files []treeFile) erro
 	for _, f := range files {
 		fmt.Fprintf(&list, "%s %s\t%s\x00", f.mode, f.id, f.path)
 	}
-	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: []byte(list.String())},
-		"-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
-	return err
+	return r.enter(ctx, index, list.String())
 }
 
 // notWrittenSo returns those files that git would write with other bytes than lie there. It lets git write them, into a

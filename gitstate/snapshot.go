@@ -63,6 +63,7 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 		}
 	}
 	if s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree); err == nil {
+		r.looked.Store(true)
 		r.noteTaken(&lastSnapshot{snapshot: s, by: by, added: added, index: data, since: since}, index)
 	}
 	return s, err
@@ -193,7 +194,7 @@ func (r *Repo) withOwn(ctx context.Context, tree session.Tree, own treeEntry) (s
 	if err != nil {
 		return "", err
 	}
-	if i := slices.IndexFunc(entries, isUserDir); i < 0 && own.name == "" || i >= 0 && entries[i] == own {
+	if hasOwn(entries, own) {
 		return tree, nil
 	}
 	o, err := r.newTree(setOwn(entries, own))

@@ -158,7 +158,7 @@ func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected
 func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, on ground) (trees []newObject, known map[string]bool, err error) {
 	if x != nil && x.info().tree == "" {
 		if entries, below, all, ok := r.treesOf(x, r.treesIn(on.base)); ok {
-			if i := slices.IndexFunc(entries, isUserDir); i < 0 && on.userDir.name == "" || i >= 0 && entries[i] == on.userDir {
+			if hasOwn(entries, on.userDir) {
 				known = all
 			}
 			root, err := r.newTree(setOwn(entries, on.userDir))

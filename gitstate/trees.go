@@ -18,8 +18,8 @@ import (
 const maxNewTrees = 64
 
 // treesOf makes the trees of an index that git has not made yet: what the root holds, and the others, but for those that
-// have names as there already; all are the ids of both. It answers false for what is better left to git: conflicts, entries without content, more
-// than maxNewTrees directories. The objects that the trees name are not looked for.
+// have names as there already; all are the ids of both. It answers false for what is better left to git: conflicts,
+// entries without content, more than maxNewTrees directories. The objects that the trees name are not looked for.
 //
 // `git write-tree` does the same, but it is one more process with one more wait for the disk; these trees reach the disk
 // together with the commit.
@@ -68,6 +68,12 @@ func (r *Repo) noteTrees(root session.Tree, ids map[string]bool) {
 	if ids != nil && len(text) <= maxTreesFile {
 		_ = durable.WriteCache(r.treesFile(), []byte(text), 0o600)
 	}
+}
+
+// hasOwn reports whether a root has this .wfs, or none if that is zero.
+func hasOwn(root []treeEntry, own treeEntry) bool {
+	i := slices.IndexFunc(root, isUserDir)
+	return i < 0 && own.name == "" || i >= 0 && root[i] == own
 }
 
 // setOwn replaces .wfs among the entries of a root; a zero entry removes it.

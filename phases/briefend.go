@@ -131,7 +131,8 @@ func (b *brief) history() {
 			}
 			continue
 		}
-		here = append(here, fmt.Sprintf("- %s, attempt %d: %s: %s", c.Phase, c.Attempt, c.Verdict, b.inner(safetext.Line(c.Summary, maxShown))))
+		summary := strings.TrimPrefix(c.Summary, string(c.Verdict)+": ")
+		here = append(here, fmt.Sprintf("- %s, attempt %d: %s: %s", c.Phase, c.Attempt, c.Verdict, b.inner(safetext.Line(summary, maxShown))))
 	}
 	if len(laps)+len(here) == 0 {
 		return

@@ -14,12 +14,9 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
-
-const exited = proc.Exited
 
 // measure runs a gate, or takes what it said before about the same tree in the same surroundings. key is where a result is
 // to be kept once it is known to be stable, "" for one that is not kept.

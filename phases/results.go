@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -215,7 +216,7 @@ func (k *keptRun) run(g workflows.Gate, log string) *gateRun {
 	if k.Raised != nil {
 		rep.raised = k.Raised
 	}
-	return &gateRun{gate: g, log: log, exit: k.Exit, printed: k.Printed, report: rep, ended: exited, cached: true}
+	return &gateRun{gate: g, log: log, exit: k.Exit, printed: k.Printed, report: rep, ended: proc.Exited, cached: true}
 }
 
 // text is the log of a run that was kept.

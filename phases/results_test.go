@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -21,7 +22,7 @@ func TestResultsAreKeptAndNotBelievedBlindly(t *testing.T) {
 	dir, now := filepath.Join(t.TempDir(), "evidence"), time.Unix(1_700_000_000, 0)
 	rep := newReport()
 	rep.tests["a.TestA"] = session.TestPass
-	ran := &gateRun{gate: workflows.Gate{Name: "tests"}, ended: exited, report: rep}
+	ran := &gateRun{gate: workflows.Gate{Name: "tests"}, ended: proc.Exited, report: rep}
 	resultsIn(dir, now).put("key", ran, nil)
 	if k := resultsIn(dir, now).get("key"); k == nil || k.Tests["a.TestA"] != session.TestPass {
 		t.Fatalf("not kept: %+v", k)
@@ -47,7 +48,7 @@ func TestResultsOfOthersAreThrownAway(t *testing.T) {
 	dir, now := filepath.Join(t.TempDir(), "evidence"), time.Unix(1_700_000_000, 0)
 	rep := newReport()
 	rep.tests["a.TestA"] = session.TestFail
-	ran := &gateRun{gate: workflows.Gate{Name: "tests"}, ended: exited, exit: 1, report: rep}
+	ran := &gateRun{gate: workflows.Gate{Name: "tests"}, ended: proc.Exited, exit: 1, report: rep}
 	resultsIn(dir, now).put("kept", ran, nil)
 	resultsIn(dir, now).put("replaced", ran, nil)
 	text, err := os.ReadFile(filepath.Join(dir, "kept.json"))
