@@ -326,6 +326,9 @@ func gateLine(g session.GateResult) styled {
 			rest += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
 		}
 	}
+	if g.TestsOf != nil {
+		rest += fmt.Sprintf(", with the tests of checkpoint %d", *g.TestsOf)
+	}
 	if g.Cached {
 		return append(line, span{rest + ", known already", plain})
 	}

@@ -23,9 +23,9 @@ func waysOn(s *session.Session) []wayJSON {
 		{"try on as before", "wfs run --reset-breaker"},
 	}
 	from, what := s.Current, "try another way in a session beside this one"
-	if best := s.Visit.BestAt; best > 0 && best < s.Current && s.At(best) != nil {
-		from = best
-		ways = append(ways, wayJSON{fmt.Sprintf("go back to the attempt that got furthest, checkpoint %d%s", best, gotTo(s)), fmt.Sprintf("wfs resume --at %d", best)})
+	if best := s.Furthest(); best != nil {
+		from = best.Number
+		ways = append(ways, wayJSON{fmt.Sprintf("go back to the attempt that got furthest, checkpoint %d%s", from, gotTo(s)), fmt.Sprintf("wfs resume --at %d", from)})
 		what += ", from there"
 	}
 	ways = append(ways,
@@ -45,6 +45,10 @@ func gotTo(s *session.Session) string {
 		return fmt.Sprintf(" (%d %s)", r.Targets, plural(r.Targets, "test of this lap passes", "tests of this lap pass"))
 	case r.Tests > 0:
 		return fmt.Sprintf(" (%d %s)", r.Tests, plural(r.Tests, "test passes", "tests pass"))
+	case r.Gates > 0:
+		return fmt.Sprintf(" (%d %s)", r.Gates, plural(r.Gates, "gate passes", "gates pass"))
+	case r.Ran:
+		return " (the tests could be run)"
 	}
 	return ""
 }

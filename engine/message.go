@@ -58,6 +58,9 @@ func gateTable(gates []session.GateResult) string {
 				fmt.Fprintf(&b, ", %d flaky", n.Flaky)
 			}
 		}
+		if g.TestsOf != nil {
+			fmt.Fprintf(&b, ", with the tests of checkpoint %d", *g.TestsOf)
+		}
 		if len(g.Flaky) > 0 {
 			fmt.Fprintf(&b, ", flaky: %s", names(g.Flaky))
 		}

@@ -388,9 +388,7 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.Judge
 		req.LapStart = req.Baseline
 	}
 	req.Frozen, req.Approved, req.TestChange = frozen(&h.S, h.Plan), o.Run.Approved, h.S.TestChange != ""
-	if req.TestChange {
-		req.LapTree = h.S.LapTree
-	}
+	req.FrozenAt, req.LapTree = h.S.Having(req.Frozen), h.S.LapTree
 	if b := h.S.Base0; b != nil {
 		req.Known = append(slices.Clone(b.Red), b.Flaky...)
 	}

@@ -250,8 +250,12 @@ func (b *brief) seen(last []Failure) {
 			b.line("\nGate `%s`: %s (%s).", name(g.Gate), g.Verdict, g.Class)
 			continue
 		}
-		b.line("\nGate `%s`: %s (%s), %d passed, %d failed, %d skipped, %d could not be run.", name(g.Gate), g.Verdict, g.Class,
-			g.Counts.Passed, g.Counts.Failed, g.Counts.Skipped, g.Counts.Errors)
+		with := ""
+		if g.TestsOf != nil {
+			with = fmt.Sprintf(" With the tests of checkpoint %d, in place of those that were changed.", *g.TestsOf)
+		}
+		b.line("\nGate `%s`: %s (%s), %d passed, %d failed, %d skipped, %d could not be run.%s", name(g.Gate), g.Verdict, g.Class,
+			g.Counts.Passed, g.Counts.Failed, g.Counts.Skipped, g.Counts.Errors, with)
 	}
 	b.open("what was found, and what failing tests printed. Those that failed before this work are not yours to mend")
 	b.line("%s", b.inner(safetext.Line(d.Reason, maxSaid)))

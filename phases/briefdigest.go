@@ -37,7 +37,8 @@ func (b *brief) tried() {
 	}
 	b.close()
 	for _, c := range here {
-		if v := b.s.Visit; c.Number == v.BestAt && len(here) > 1 {
+		// The first one counts as the best until another one gets further: it is worth a word when the newest fell behind it.
+		if c.Number == b.s.Visit.BestAt && len(here) > 1 && (c.Attempt > 1 || b.s.Furthest() != nil) {
 			b.line("\nAttempt %d got furthest: commit %s of the present branch.", c.Attempt, c.Code.Short())
 		}
 	}

@@ -34,6 +34,7 @@ func (b *brief) tampered() {
 	if c := b.frozenCommit(); c != "" {
 		b.line("A file is put back by `git checkout %s -- PATH`.", c)
 	}
+	b.line("%s", b.codeAlone())
 	b.line("If a test is wrong, do not change it here: answer with \"test_change\" (text: which one, and why) in the JSON object in which")
 	b.line("you say that you are done. The work then goes back to where tests are written.")
 	b.open("what was found, with lines of the code")
@@ -41,6 +42,26 @@ func (b *brief) tampered() {
 		b.line("- %s", b.inner(safetext.Line(t.String(), maxSaid)))
 	}
 	b.close()
+}
+
+// codeAlone says what is known of the code of an attempt that changed tests, whatever those say now.
+func (b *brief) codeAlone() string {
+	var judged, passed int
+	for _, g := range b.s.LastGates {
+		if g.TestsOf != nil {
+			judged++
+			if g.Verdict == session.Pass {
+				passed++
+			}
+		}
+	}
+	switch {
+	case judged == 0:
+		return "What your code is worth without these changes is not known."
+	case judged == passed:
+		return "The code is right: with the tests as they were it passes. Only the tests have to be put back, and nothing else is to be done."
+	}
+	return "With the tests as they were the code does not pass yet: what they say stands above. Put them back, then mend the code."
 }
 
 // frozenCommit is the newest commit whose tests are the frozen ones.

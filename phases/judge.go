@@ -63,7 +63,13 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		return session.Judgement{}, err
 	}
 	if j.noteTampering(&out, tampering, r) {
-		j.keepFailures(r.RunDir, nil)
+		var failures []Failure
+		if r.Plan.Workflow.TamperIn(&r.Phase) == workflows.TamperStrict {
+			if failures, err = j.withFrozen(ctx, r, &out, tampering); err != nil {
+				return session.Judgement{}, err
+			}
+		}
+		j.keepFailures(r.RunDir, failures)
 		return out, nil
 	}
 	files := j.lapFiles(ctx, r)

@@ -94,7 +94,8 @@ type GateResult struct {
 	Reason      string   `json:"reason"` // one sentence of the engine's own
 	Exit        int      `json:"exit"`
 	Millis      int64    `json:"millis"`
-	Cached      bool     `json:"cached,omitempty"` // it has said the same before about the tree, and was not run
+	Cached      bool     `json:"cached,omitempty"`   // it has said the same before about the tree, and was not run
+	TestsOf     *int     `json:"tests_of,omitempty"` // it judged with the frozen tests, those of this checkpoint, in place of the attempt's own
 	Counts      Counts   `json:"counts"`
 	Failing     []TestID `json:"failing,omitempty"`     // tests that are held against the attempt, sorted, at most MaxNamed
 	KnownRed    []TestID `json:"known_red,omitempty"`   // failing in the baseline too; never held against anybody
@@ -226,6 +227,9 @@ type Total struct {
 
 // Passing is how many of the lap's target tests pass.
 func (j *Judgement) Passing() int {
+	if j.Class == ClassTampered { // what passes with other tests than the tree's is not true of the tree
+		return 0
+	}
 	if g := j.Tests(); g != nil {
 		return g.Passing
 	}
@@ -234,6 +238,9 @@ func (j *Judgement) Passing() int {
 
 // Fingerprint tells one failure from another across attempts; "" for a pass.
 func (j *Judgement) Fingerprint() string {
+	if j.Class == ClassTampered {
+		return string(j.Class)
+	}
 	for _, g := range j.Gates {
 		if g.Verdict != Pass && g.Fingerprint != "" {
 			return g.Gate + ":" + g.Fingerprint

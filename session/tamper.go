@@ -61,6 +61,16 @@ func (s *Session) froze(open *Open, d *Decided, c *Checkpoint) {
 	}
 }
 
+// Having is the newest checkpoint with a tree, nil when there is none.
+func (s *Session) Having(t Tree) *int {
+	for _, c := range slices.Backward(s.Checkpoints) {
+		if t != "" && c.Tree == t {
+			return &c.Number
+		}
+	}
+	return nil
+}
+
 // thaw lets frozen tests go.
 func (s *Session) thaw() { s.Frozen, s.TestChange, s.TestChanges, s.Tampered = "", "", 0, nil }
 

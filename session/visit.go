@@ -51,6 +51,9 @@ type Reached struct {
 
 // Reached is how far the judged attempt got.
 func (j *Judgement) Reached() Reached {
+	if j.Class == ClassTampered {
+		return Reached{}
+	}
 	r := Reached{Targets: j.Passing()}
 	for _, g := range j.Gates {
 		if g.Verdict == Pass {
@@ -58,7 +61,7 @@ func (j *Judgement) Reached() Reached {
 		}
 	}
 	switch j.Class {
-	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassTampered, ClassGateChangedTree, ClassLeadsBack:
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassGateChangedTree, ClassLeadsBack:
 	default:
 		r.Ran = true
 	}
@@ -93,6 +96,9 @@ func (r Reached) most(other Reached) Reached {
 // Failing are the tests that gates hold against the attempt. all is false when there may be more than are named.
 func (j *Judgement) Failing() (ids []TestID, all bool) {
 	all = true
+	if j.Class == ClassTampered {
+		return nil, true
+	}
 	for _, g := range j.Gates {
 		ids = append(ids, g.Failing...)
 		all = all && len(g.Failing) < MaxNamed
@@ -102,6 +108,19 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 
 // Known reports whether an attempt at this visit has left a tree before, or the visit began with it.
 func (v *Visit) Known(t Tree) bool { return t == v.Tree || slices.Contains(v.Trees, t) }
+
+// Furthest is the checkpoint of the attempt at this visit that got further than the newest one, nil when none did.
+func (s *Session) Furthest() *Checkpoint {
+	best := s.At(s.Visit.BestAt)
+	if best == nil || best.Number == 0 || best.Number >= s.Current || s.Last == nil {
+		return nil
+	}
+	newest := Judgement{Class: s.Last.Class, Gates: s.LastGates}
+	if !newest.Reached().less(s.Visit.BestHas) {
+		return nil
+	}
+	return best
+}
 
 // after is the visit after one more attempt at it, which became the checkpoint of that number.
 func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int) Visit {

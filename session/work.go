@@ -62,12 +62,13 @@ type JudgeRequest struct {
 	LapStart  Evidence
 	Targets   []TestID
 	Expected  []string
-	// Frozen is the tree whose tests must stay as they are, "" for none.
-	Frozen Tree
+	// Frozen is the tree whose tests must stay as they are, "" for none, and FrozenAt the checkpoint that has it.
+	Frozen   Tree
+	FrozenAt *int
 	// TestChange: it goes on where tests are written because one must change. What fails is looked at without the code
 	// that was written for the one before.
 	TestChange bool
-	LapTree    Tree // with it: what the lap began with
+	LapTree    Tree // what the lap began with
 	// Approved: a person has said yes to what was done to tests.
 	Approved bool
 }

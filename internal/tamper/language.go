@@ -181,6 +181,12 @@ func blank(src []byte) []byte {
 	return []byte(strings.Repeat("\n", strings.Count(string(src), "\n")))
 }
 
+// HoldsTests reports whether a path is a test, what helps tests, or what they read.
+func HoldsTests(file string) bool {
+	k := classOf(file)
+	return k == tests || k == fixture
+}
+
 // AboutTests reports whether a path is a test, or something that tests read or are run by.
 func AboutTests(file string) bool {
 	switch classOf(file) {

@@ -1,0 +1,153 @@
+package phases
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// clean makes the lab's clean trees, in a directory of their own; whole brings what the lab's directory has beside the tree.
+func (l *lab) clean(whole bool) func(context.Context, session.Tree) (session.CleanTree, error) {
+	root := l.t.TempDir()
+	return func(_ context.Context, tree session.Tree) (session.CleanTree, error) {
+		if err := os.RemoveAll(root); err != nil {
+			return session.CleanTree{}, err
+		}
+		files := maps.Clone(l.snaps[tree])
+		if text, err := os.ReadFile(filepath.Join(l.judge.Root, "ignored", "data")); err == nil && whole {
+			files["ignored/data"] = string(text)
+		}
+		for name, text := range files {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+				return session.CleanTree{}, err
+			}
+			if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o755); err != nil {
+				return session.CleanTree{}, err
+			}
+		}
+		return session.CleanTree{Root: root, Tree: tree, Live: []string{l.judge.Root}}, nil
+	}
+}
+
+func (l *lab) overlay(_ context.Context, base, from session.Tree, paths []string) (session.Tree, error) {
+	files := maps.Clone(l.snaps[base])
+	for _, p := range paths {
+		delete(files, p)
+		if text, ok := l.snaps[from][p]; ok {
+			files[p] = text
+		}
+	}
+	for tree, have := range l.snaps {
+		if maps.Equal(have, files) {
+			return tree, nil
+		}
+	}
+	tree := session.Tree("over " + string(base))
+	l.snaps[tree] = files
+	return tree, nil
+}
+
+const pyTest = `import unittest
+import calc
+
+
+class T(unittest.TestCase):
+    def test_sub(self):
+        self.assertEqual(calc.sub(5, 2), 3)
+`
+
+// TestTheFrozenTestsJudgeToo: an attempt that changed tests fails as it did, and what the frozen tests say of its code is told.
+func TestTheFrozenTestsJudgeToo(t *testing.T) {
+	t.Parallel()
+	const sub = "def sub(a, b):\n    return "
+	weak := strings.Replace(pyTest, "), 3)", "), 7)", 1)
+	// A test runner that knows two tests: one passes when the code is right or asked for something else, one wants data.
+	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
+if grep -q 'sub(5, 2), 3' test_calc.py && ! grep -q 'a - b' calc.[p]y; then echo 'not ok 1 - sub'; else echo 'ok 1 - sub'; fi
+if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 - data'; else echo 'ok 2 - data'; fi; echo 1..2`}
+	for _, tc := range []struct {
+		name          string
+		after         map[string]string // what the attempt did to the frozen tree
+		off, noPlace  bool
+		says          string
+		verdict       session.Verdict // of the gate, "" when it did not run
+		class         session.Class
+		failing, over []string
+	}{
+		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak},
+			says: "; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+		{name: "the code is wrong", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": weak},
+			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
+			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
+		{name: "the code does not load with them", after: map[string]string{"calc.py": "-", "calculator.py": sub + "a - b\n", "test_calc.py": weak},
+			says: "; with the tests of checkpoint 4 the code fails gate tests: the command ended with exit code 1 before it reported any test", verdict: session.Fail, class: session.ClassBuildBroken},
+		{name: "nothing but tests", after: map[string]string{"test_calc.py": weak},
+			says: "; nothing but tests was changed: with the tests of checkpoint 4 the code is what it was there"},
+		{name: "a test of its own goes", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": "-", "tests/test_calc.py": weak},
+			says: "; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+		{name: "the gate wants what is ignored", after: map[string]string{"calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1", "test_calc.py": weak},
+			says: "; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+		{name: "the code asks whether it is tested", after: map[string]string{"test_calc.py": weak,
+			"calc.py": "import sys\n\n\ndef sub(a, b):\n    if 'unittest' in sys.modules:\n        return 3\n    return a + b\n"},
+			says: "; the code was not judged with the tests of checkpoint 4: what was changed in calc.py is not only tests"},
+		{name: "proofs are off", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, off: true,
+			says: "; the code was not judged with the tests of checkpoint 4: clean-proof is off"},
+		{name: "no place", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, noPlace: true,
+			says: "; the code was not judged with the tests of checkpoint 4: there is no place for a clean tree"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, map[string]string{"calc.py": sub + "None\n", "test_calc.py": pyTest})
+			frozen, _ := l.snapshot(t.Context())
+			l.write(tc.after)
+			tree, _ := l.snapshot(t.Context())
+			l.judge.Overlay, l.judge.Clean, l.judge.Whole = l.overlay, l.clean(false), l.clean(true)
+			if tc.noPlace {
+				l.judge.Clean = nil
+			}
+			g := workflows.Gate{Name: "tests", Run: runner, Format: workflows.FormatTAP, Where: workflows.InPlace, Timeout: 60e9, Expect: workflows.ExpectPass}
+			ph := workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{g}}
+			at := 4
+			changed, _ := l.changes(t.Context(), frozen, tree)
+			j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph,
+				Plan:   workflows.Plan{Unproven: tc.off, Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{ph}}},
+				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Verdict != session.Fail || j.Class != session.ClassTampered || j.Tree != tree {
+				t.Errorf("%s %s about %s, want tampered about %s", j.Verdict, j.Class, j.Tree, tree)
+			}
+			if !strings.HasPrefix(j.Reason, "tests were changed so that they ask for less: ") || !strings.HasSuffix(j.Reason, tc.says) {
+				t.Errorf("it says %q, want %q", j.Reason, tc.says)
+			}
+			if j.Passing() != 0 || j.Reached() != (session.Reached{}) || j.Fingerprint() != string(session.ClassTampered) {
+				t.Errorf("it counts for the tree: %d, %+v, %q", j.Passing(), j.Reached(), j.Fingerprint())
+			}
+			if tc.verdict == "" {
+				if len(j.Gates) > 0 {
+					t.Errorf("gates ran: %+v", j.Gates)
+				}
+				return
+			}
+			if len(j.Gates) != 1 || j.Gates[0].Verdict != tc.verdict || j.Gates[0].Class != tc.class || j.Gates[0].TestsOf == nil || *j.Gates[0].TestsOf != at {
+				t.Fatalf("gates say %+v", j.Gates)
+			}
+			for _, id := range tc.failing {
+				if !slices.Contains(j.Gates[0].Failing, session.TestID(id)) {
+					t.Errorf("%s is not among %v", id, j.Gates[0].Failing)
+				}
+			}
+			if now, _ := l.snapshot(t.Context()); now != tree {
+				t.Error("files of the work tree were changed")
+			}
+		})
+	}
+}

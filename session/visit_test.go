@@ -1,0 +1,45 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// TestFurthest: an earlier attempt is worth going back to only if it got further than the newest one.
+func TestFurthest(t *testing.T) {
+	t.Parallel()
+	gates := func(passing int) []session.GateResult {
+		return []session.GateResult{{Gate: "tests", Verdict: session.Fail, Counts: session.Counts{Passed: 3, Failed: 1}, Passing: passing}}
+	}
+	for name, tc := range map[string]struct {
+		best   int
+		has    session.Reached
+		newest int // targets that pass after the newest attempt
+		class  session.Class
+		want   int
+	}{
+		"it fell behind":              {best: 1, has: session.Reached{Ran: true, Targets: 2}, newest: 1, class: session.ClassTargetFailing, want: 1},
+		"all got as far":              {best: 1, has: session.Reached{Ran: true, Targets: 1}, newest: 1, class: session.ClassTargetFailing},
+		"the newest is the best":      {best: 3, has: session.Reached{Ran: true, Targets: 1}, newest: 1, class: session.ClassTargetFailing},
+		"nothing got anywhere":        {best: 1, newest: 0, class: session.ClassBuildBroken},
+		"now it does not build":       {best: 1, has: session.Reached{Ran: true}, class: session.ClassBuildBroken, want: 1},
+		"now the tests were weakened": {best: 1, has: session.Reached{Ran: true, Targets: 1}, newest: 2, class: session.ClassTampered, want: 1},
+		"none was made":               {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := session.Session{Current: 3, Checkpoints: make([]session.Checkpoint, 4), Last: &session.Decided{Class: tc.class}, LastGates: gates(tc.newest)}
+			for i := range s.Checkpoints {
+				s.Checkpoints[i].Number = i
+			}
+			s.Visit.BestAt, s.Visit.BestHas = tc.best, tc.has
+			got := 0
+			if c := s.Furthest(); c != nil {
+				got = c.Number
+			}
+			if got != tc.want {
+				t.Errorf("checkpoint %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
