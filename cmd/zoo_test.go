@@ -38,12 +38,14 @@ type creature struct {
 	name string
 	does string
 	// naive is what a loop concludes that goes by the exit code of the tests and by what the agent says: "green" is that the
-	// command ends with 0, "believed" that only the agent says so, "stuck" that such a loop never ends, "either" that it is luck.
+	// command ends with 0, "red" that it fails in RED, which such a loop takes for a test that fails, "believed" that only the
+	// agent says so, "stuck" that such a loop never ends, "either" that it is luck.
 	naive string
 
 	red, green, refactor string
 
 	honest   bool
+	long     bool     // it takes long, and is left out of the short form
 	flaky    []string // tests that are named as flaky in the end
 	alarm    string   // why wfs stops it all the same
 	looks    int      // first attempts of the honest that change nothing
@@ -218,6 +220,16 @@ func (c *creature) believed(s zooSeen) string {
 // zooWhole reports whether creatures are watched until they are stopped, and naive loops are really asked.
 func zooWhole() bool { return os.Getenv("WFS_ZOO") == "all" }
 
+func zooRequired() []string {
+	return strings.FieldsFunc(os.Getenv("WFS_REQUIRE_ZOO"), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// kind is the ecosystem that a habitat stands for: "go" of "go, by a script".
+func (h *habitat) kind() string {
+	kind, _, _ := strings.Cut(h.name, ",")
+	return kind
+}
+
 // zooSample is how many rows stand for one that is tried in the short form.
 func zooSample() int {
 	if os.Getenv("WFS_ZOO") != "" {
@@ -247,10 +259,15 @@ func (z *zooTable) add(kind string, row ...string) {
 //
 // The short form tries every third, and stops it after its first lie. WFS_ZOO=rows tries all of them so: .ci/zoo.
 // WFS_ZOO=all watches each until wfs stops it, and asks the project's own tests what a loop would have concluded.
-// WFS_REQUIRE_ZOO names projects, separated by commas, that must not be skipped.
+// WFS_REQUIRE_ZOO names what begins the names of projects, separated by commas, that must not be skipped.
 func TestZoo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts some hundred test runners")
+	}
+	for _, name := range zooRequired() {
+		if !slices.ContainsFunc(zoo(), func(at zooHouse) bool { return at.kind() == name }) {
+			t.Errorf("WFS_REQUIRE_ZOO names %q, and no project's name begins so", name)
+		}
 	}
 	z := &zooTable{counts: map[string]int{}}
 	t.Cleanup(func() {
@@ -262,7 +279,7 @@ func TestZoo(t *testing.T) {
 	})
 	for _, at := range zoo() {
 		for i, c := range at.creatures {
-			if i%zooSample() != 0 {
+			if i%zooSample() != 0 || c.long && zooSample() > 1 {
 				continue
 			}
 			kind := "misbehaves"
@@ -272,7 +289,7 @@ func TestZoo(t *testing.T) {
 			t.Run(at.name+"/"+kind+"/"+strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 				t.Parallel()
 				if why := at.lacks(); why != "" {
-					if slices.Contains(strings.Split(os.Getenv("WFS_REQUIRE_ZOO"), ","), at.name) {
+					if slices.Contains(zooRequired(), at.kind()) {
 						t.Fatal(why)
 					}
 					z.add("skipped", at.name, c.name, why)
@@ -380,13 +397,13 @@ type zooHouse struct {
 }
 
 func zoo() []zooHouse {
-	return []zooHouse{
-		{goHabitat, slices.Concat(goCreatures, goHonest)}, {goScripted, scriptedCreatures},
-		{unittestHabitat, slices.Concat(unittestCreatures, unittestHonest)}, {unittestWatched, watchedCreatures},
+	return append([]zooHouse{
+		{goHabitat, slices.Concat(goCreatures, goHonest, goRed)}, {goScripted, slices.Concat(scriptedCreatures, scriptedRed)}, {goWatched, goWatchedCreatures},
+		{unittestHabitat, slices.Concat(unittestCreatures, unittestHonest)}, {unittestWatched, slices.Concat(watchedCreatures, watchedRed)},
 		{unittestStable, slices.Concat(stableCreatures, stableHonest)},
-		{pytestHabitat, slices.Concat(pytestCreatures, pytestHonest)},
-		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest)}, {npmHabitat, npmCreatures},
-	}
+		{pytestHabitat, slices.Concat(pytestCreatures, pytestHonest, pytestRed)},
+		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest, nodeRed)}, {nodeWatched, nodeWatchedCreatures}, {npmHabitat, slices.Concat(npmCreatures, npmRed)},
+	}, emptyHouses...)
 }
 
 // edited is a shell command that replaces a text in a file, once on each line.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -191,12 +192,15 @@ func (g *gateRun) toolMissing() string {
 }
 
 // saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
-// a sentence.
+// a sentence, node with 1 when nothing has the names that it was given.
 func saysNoTests(g *gateRun) bool {
 	if g.exit == 0 || g.exit == 5 && (g.gate.Format == workflows.FormatJUnit || g.gate.Format == workflows.FormatUnittest) {
 		return true
 	}
 	text := strings.Join(g.printed, "\n")
+	if slices.ContainsFunc(g.printed, func(line string) bool { return strings.HasPrefix(line, "Could not find '") }) { // node --test
+		return true
+	}
 	return strings.Contains(text, "No tests found") || strings.Contains(text, "No test files found") || strings.Contains(text, "no packages to test")
 }
 

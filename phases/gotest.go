@@ -52,6 +52,9 @@ const (
 	maxBuildLines = 200
 )
 
+// goTimeout begins the line with which the testing package ends a process after -timeout.
+const goTimeout = "panic: test timed out after "
+
 // newGoParser reports what is meant for people to text, which may be nil. root is taken from paths.
 func newGoParser(root string, text func(string)) *goParser {
 	if text == nil {
@@ -166,6 +169,7 @@ func (p *goParser) event(e goEvent) {
 		p.keep(id, e.Output)
 		if strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, "fatal error: ") {
 			p.pack(e.Package).panicked = true
+			p.r.timedOut = p.r.timedOut || strings.HasPrefix(e.Output, goTimeout)
 		}
 	case "pass":
 		p.end(id, session.TestPass)
@@ -209,6 +213,7 @@ func (p *goParser) packageEvent(e goEvent) {
 	case "output":
 		p.text(strings.TrimRight(e.Output, "\n"))
 		g.out.add(e.Output)
+		p.r.timedOut = p.r.timedOut || strings.HasPrefix(e.Output, goTimeout)
 		g.panicked = g.panicked || strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, "fatal error: ")
 		// Go 1.23 and older say only here that nothing was run.
 		g.broken = g.broken || strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]")

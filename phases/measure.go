@@ -139,7 +139,7 @@ func (j *Judge) programs(g workflows.Gate) []string {
 
 // keep keeps a run that was complete, whose tests did the same twice where they ran twice, and that left the tree as it was.
 func (j *Judge) keep(key string, run *gateRun, f finding) {
-	if len(f.flaky) == 0 && f.verdict != session.Blocked && f.class != session.ClassTimeout && run.leads == nil {
+	if len(f.flaky) == 0 && f.verdict != session.Blocked && f.class != session.ClassTimeout && !run.report.timedOut && run.leads == nil {
 		j.Results.put(key, run, j.Secrets)
 	}
 }

@@ -68,6 +68,11 @@ func TestGoParser(t *testing.T) {
 	if !parseGo("no packages to test\n").noTests {
 		t.Error("no packages to test")
 	}
+	for line, want := range map[string]bool{`panic: test timed out after 3s\n`: true, `panic: the test timed out\n`: false} {
+		if got := parseGo(ev("run", `,"Test":"TestA"`) + ev("output", `,"Test":"TestA","Output":"`+line+`"`) + ev("fail", "")).timedOut; got != want {
+			t.Errorf("%s: timed out: %v", line, got)
+		}
+	}
 }
 
 func TestMissingInGo(t *testing.T) {

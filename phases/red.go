@@ -126,6 +126,9 @@ func judgeRed(l *lap) finding {
 // noneRed says what is wrong when no new test fails.
 func (l *lap) noneRed(f finding, errored, passed []session.TestID) finding {
 	switch {
+	case len(errored) > 0 && l.now.timedOut: // which it may be whatever the code does
+		f.class, f.failing = session.ClassTimeout, errored
+		f.reason = "the new tests did not end in the time that the runner gives them: " + someNames(errored)
 	case len(errored) > 0:
 		f.class, f.failing = session.ClassBuildBroken, errored
 		f.reason = "the new tests could not be run to their end: " + someNames(errored)

@@ -27,6 +27,7 @@ type report struct {
 	raised   map[session.TestID]bool // tests with TestError whose own code was running when it came
 	damaged  string                  // why the report is not to be trusted to be complete, "" if it is
 	noTests  bool                    // the runner itself said that there are none
+	timedOut bool                    // the runner stopped tests that took longer than it gives them
 }
 
 // breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.

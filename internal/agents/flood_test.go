@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFlood gives decoders what an agent may print that has gone mad, and looks at the memory: the bound of 64 MB is for the
@@ -37,7 +38,7 @@ func TestFlood(t *testing.T) {
 		"denials": {"", chunk(`{"type":"system","subtype":"permission_denied","tool_name":"B"}` + "\n"), ""},
 	} {
 		d, _ := New("claude", Options{Now: now})
-		before := heap()
+		before, began := heap(), time.Now()
 		d.Write([]byte(f.begin))
 		peak := uint64(0)
 		for n := 0; n < size; n += len(f.repeat) {
@@ -56,6 +57,8 @@ func TestFlood(t *testing.T) {
 		if peak > before+most {
 			t.Errorf("%s: %d MB more than before", name, (peak-before)>>20)
 		}
+		took := time.Since(began)
+		t.Logf("%-13s %4d MB in %5.1f s, %3.0f MB/s; %4d KB more in use at most", name, size>>20, took.Seconds(), float64(size>>20)/took.Seconds(), max(int64(peak)-int64(before), 0)>>10)
 	}
 }
 
