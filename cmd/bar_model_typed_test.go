@@ -29,6 +29,12 @@ type typed struct {
 
 func (c typed) argv() []string { return append(append([]string{"wfs"}, c.args...), "--json") }
 
+// elsewhere reports whether the command leaves the work tree alone where it is typed: what a killed one left there stays
+// until another takes it in hand.
+func (c typed) elsewhere() bool {
+	return c.verb == "worktree remove" || slices.Contains(c.args, "--worktree")
+}
+
 func (c typed) String() string { return strings.Join(c.args, " ") }
 
 // types lets a command run, or be killed.
@@ -67,7 +73,7 @@ func (w *world) came(c typed, before, after *picture, exit int, errs string) {
 	if exit == 0 && len(w.cut) == 0 {
 		w.did(c, before, after)
 	}
-	if exit == 0 && !slices.Contains(c.argv(), "--worktree") { // that one leaves the work tree alone where it is typed
+	if exit == 0 && !c.elsewhere() {
 		delete(w.cut, c.dir)
 	}
 	if exit == 0 && len(w.cut) == 0 {
@@ -254,6 +260,7 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 	w.compare(before, half, c.verb, c.agent)
 	w.sound()
 	w.agrees(half)
+	stays := w.cut[c.dir] && c.elsewhere()
 	w.cut[c.dir] = true
 	w.killed = w.killed || c.agent
 	if rapid.IntRange(0, 2).Draw(t, "again") == 0 {
@@ -282,7 +289,7 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 	if f := w.failed(errs); code != 0 && (exit == 0 && !c.once || f.Code == "error") {
 		t.Errorf("wfs %s: killed at %s and typed again: exit %d: %s", c, at, code, errs)
 	}
-	if code == 0 {
+	if code == 0 && !stays {
 		delete(w.cut, c.dir)
 	}
 	if code == 0 && exit == 0 && !c.once && !c.agent && !cut {

@@ -77,14 +77,17 @@ func (r *Repo) tidy() {
 			_ = os.Remove(path)
 		}
 	}
-	notes := filepath.Join(r.StateDir(), "half-made")                                                               // of work trees, see the registry
-	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour, notes: time.Hour} { // the latter two are everybody's
+	notes, evidence := filepath.Join(r.StateDir(), "half-made"), filepath.Join(r.worktreeDir(), "evidence")                      // see the registry, and phases
+	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, evidence: 0, r.StateDir(): time.Hour, notes: time.Hour} { // the latter two are everybody's
 		files, err := os.ReadDir(dir)
 		if err != nil {
 			continue
 		}
 		for _, f := range files {
-			if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), durable.TempPrefix) && (age == 0 || r.fileAge(info) > age) {
+			if !strings.HasPrefix(f.Name(), durable.TempPrefix) {
+				continue
+			}
+			if info, err := f.Info(); err == nil && (age == 0 || r.fileAge(info) > age) {
 				_ = os.Remove(filepath.Join(dir, f.Name())) // not what is in a directory: wfs gc does that
 			}
 		}
