@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -163,6 +165,7 @@ type examination struct {
 	turns    int
 	refs     int
 	tips     map[session.ID]session.Commit
+	cut      bool // what was found is in the way of everything else
 }
 
 func (e *examination) add(f finding) { e.found = append(e.found, f) }
@@ -173,12 +176,19 @@ func (e *examination) all() error {
 		name string
 		look func() error
 	}{
-		{"git and its settings", e.git}, {"the disk", e.disk}, {"refs", e.refsOfOurs}, {"files of this clone", e.files}, {"the clone", e.clone},
+		{"the places of refs", e.places}, {"git and its settings", e.git}, {"the disk", e.disk}, {"refs", e.refsOfOurs}, {"reflogs", e.lostRefs}, {"files of this clone", e.files}, {"the clone", e.clone},
 		{"sessions", e.allSessions}, {"objects", e.objects}, {"the operation log", e.operations}, {"work trees", e.workTrees},
 		{"locks", e.locks}, {"what was left behind", e.leftovers}, {"hooks of agents", e.hooks},
 	} {
 		e.progress("looking at " + part.name)
-		if err := part.look(); err != nil {
+		err := part.look()
+		if e.cut {
+			return nil
+		}
+		if errors.Is(err, gitstate.ErrBrokenRef) && len(e.found) > 0 {
+			continue // said of the ref, or of its place
+		}
+		if err != nil {
 			return fmt.Errorf("%s cannot be looked at: %w", part.name, err)
 		}
 	}

@@ -90,6 +90,11 @@ func (e *examination) refsOfOurs() error {
 	for _, b := range broken {
 		e.brokenRef(b, refs)
 	}
+	for id := range e.tips {
+		if name := session.BranchOf(id); refs[name] == "" && e.a.wasIn(name, broken...) {
+			e.brokenRef(gitstate.BrokenRef{Ref: name, Err: errors.New("what it was kept in is damaged")}, refs)
+		}
+	}
 	return e.lostLedgers(refs, broken)
 }
 
@@ -137,7 +142,13 @@ func (e *examination) brokenRef(b gitstate.BrokenRef, refs map[string]session.Co
 			if err != nil {
 				return "", "", err
 			}
+			if to == "" {
+				e.a.cleared = append(e.a.cleared, b.Ref)
+			}
 			did := "its file is kept as " + kept
+			if b.File == "" {
+				return fmt.Sprintf("it is at %s again, %s", to.Short(), from), "git update-ref -d " + b.Ref, nil
+			}
 			if to != "" {
 				did = fmt.Sprintf("it is at %s again, %s; %s", to.Short(), from, did)
 			}
@@ -212,6 +223,10 @@ func (e *examination) lostLedgers(refs map[string]session.Commit, broken []gitst
 		newest := e.newestLedger(id, refs)
 		if what, path := e.a.repo.InPlaceOf(session.LedgerOf(id)); newest != "" && what != "" { // git never leaves that there
 			e.brokenRef(gitstate.BrokenRef{Ref: session.LedgerOf(id), File: path, Err: fmt.Errorf("%w: there is %s in its place", gitstate.ErrBrokenRef, what)}, refs)
+			continue
+		}
+		if newest != "" && e.a.wasIn(session.LedgerOf(id), broken...) {
+			e.brokenRef(gitstate.BrokenRef{Ref: session.LedgerOf(id), Err: errors.New("what it was kept in is damaged")}, refs)
 			continue
 		}
 		if newest != "" {

@@ -33,6 +33,9 @@ func (e *examination) branch(id session.ID, tip session.Commit) error {
 		return err
 	}
 	f := finding{About: "branch", Session: id, Where: name}
+	if at == "" && slices.ContainsFunc(e.found, func(f finding) bool { return f.Where == name }) {
+		return nil // said of the ref
+	}
 	if at == "" {
 		f.Level, f.What, f.Follows = findBlocks, "is not there; its checkpoints are", "the session cannot be driven"
 		f.Next = engine.BranchGone(s).Hint

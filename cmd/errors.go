@@ -83,7 +83,10 @@ func (a *app) diagnose(err error) failure {
 	f := diagnose(err)
 	var lost *session.NoLedgerError
 	if errors.As(err, &lost) {
-		f.Code, f.Hint = "no_ledger", a.ledgerHint(lost.ID)
+		f.Code, f.Hint = "no_ledger", a.inTheWay(a.ledgerHint(lost.ID))
+	}
+	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
+		f.Hint = a.inTheWay(f.Hint)
 	}
 	if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)

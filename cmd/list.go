@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -87,7 +89,11 @@ func (a *app) listCmd() *cobra.Command {
 
 // sessions describes every session. One that cannot be read is listed with the reason.
 func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
+	list := []sessionJSON{}
 	all, err := a.repo.Sessions(ctx)
+	if errors.Is(err, gitstate.ErrBrokenRef) {
+		list, err = a.damagedSessions(ctx, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +105,6 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []sessionJSON{}
 	for id, tip := range all {
 		v, err := a.eng.Load(ctx, id, tip)
 		if err == nil {
@@ -114,6 +119,21 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 	slices.SortFunc(list, func(x, y sessionJSON) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
 	})
+	return list, nil
+}
+
+// damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
+func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, error) {
+	list := []sessionJSON{}
+	_, broken, e := a.repo.OurRefs(ctx)
+	for _, b := range broken {
+		if id := sessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
+			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: unreadable, Why: b.Err.Error(), Next: []string{repairCommand}})
+		}
+	}
+	if e != nil || len(list) == 0 {
+		return nil, err
+	}
 	return list, nil
 }
 

@@ -42,6 +42,7 @@ type app struct {
 	recovered session.ID          // locked already, because locks of its dead run were in the way
 	mending   map[session.ID]bool // whose locks the doctor has taken
 	results   *phases.Results     // of gates; see keptResults
+	cleared   []string            // directories of refs in whose place the doctor found something else, "" for packed-refs
 	retest    bool                // gates run, whatever they have said before
 	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }

@@ -70,7 +70,10 @@ func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 			return nil
 		}
 		name := filepath.ToSlash(rel)
-		if _, err := r.Ref(ctx, name); err != nil {
+		var o Obstacle
+		if _, err := r.Ref(ctx, name); errors.As(err, &o) && o.Ref != name {
+			return nil // in the way of this one too
+		} else if err != nil {
 			broken = append(broken, BrokenRef{Ref: name, Err: err, File: path})
 		}
 		return nil
@@ -89,12 +92,58 @@ func (r *Repo) InPlaceOf(ref string) (what, path string) {
 	case info.IsDir():
 		return "a directory", path
 	case info.Mode()&fs.ModeSymlink != 0:
-		if to, err := os.Stat(path); err == nil && !to.IsDir() {
-			return "", ""
+		if _, err := os.Stat(path); err == nil {
+			return "", "" // or the ref is damaged
 		}
-		return "a link that leads to no file", path
+		return "a link that leads nowhere", path
 	}
 	return "", ""
+}
+
+// ReadsDirectly reports whether refs are files that are read without git.
+func (r *Repo) ReadsDirectly() bool { return r.readsDirectly() }
+
+// SetPackedAside takes away what is in the place of packed-refs, and keeps it in a directory. It returns its new name.
+func (r *Repo) SetPackedAside(dir string) (kept string, err error) {
+	kept, _, err = r.setAside(BrokenRef{Ref: "refs/packed-refs", File: filepath.Join(r.commonDir, "packed-refs")}, "", dir)
+	return kept, err
+}
+
+// LoggedRefs returns where refs were at last that have a reflog and are not there: git removes the reflog of what it
+// deletes.
+func (r *Repo) LoggedRefs(ctx context.Context) map[string]session.Commit {
+	gone := map[string]session.Commit{}
+	if !r.readsDirectly() {
+		return gone
+	}
+	logs := filepath.Join(r.commonDir, "logs")
+	_ = filepath.WalkDir(filepath.Join(logs, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		rel, err := filepath.Rel(logs, path)
+		if err != nil {
+			return nil
+		}
+		name := filepath.ToSlash(rel)
+		if c, err := r.Ref(ctx, name); err != nil || c != "" {
+			return nil
+		}
+		if what, _ := r.InPlaceOf(name); what != "" || r.symbolic(name) {
+			return nil
+		}
+		if c := r.Reflog(ctx, name); c != "" {
+			gone[name] = c
+		}
+		return nil
+	})
+	return gone
+}
+
+// symbolic reports whether a ref is there and names another, which may not be there.
+func (r *Repo) symbolic(name string) bool {
+	_, err := os.Lstat(r.refPath(name))
+	return err == nil
 }
 
 // Reflog returns what the reflog of a ref says that it was at last, "" when there is none, or when that is not there.

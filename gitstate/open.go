@@ -117,6 +117,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := notOpened(dir); err != nil {
+		return nil, err
+	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env)}
 	if o.Write {
 		r.askAhead(ctx)

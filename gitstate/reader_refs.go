@@ -42,8 +42,10 @@ func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 // readRef reads one ref without following it.
 func (r *Repo) readRef(name string) (next string, commit session.Commit, err error) {
 	path := r.refPath(name)
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() { // to open a FIFO may take for ever
-		return "", "", fmt.Errorf("%s: %w: its file is no regular one (%s)", name, ErrBrokenRef, info.Mode().Type())
+	if info, err := os.Stat(path); err != nil && !absent(err) || err == nil && !info.Mode().IsRegular() { // to open a FIFO may take for ever
+		if what := oddity(path); what != "" {
+			return "", "", fmt.Errorf("%s: %w: there is %s in its place", name, ErrBrokenRef, what)
+		}
 	}
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -90,7 +92,11 @@ func (r *Repo) parseRef(name string, data []byte) (next string, commit session.C
 
 // packedRefs is the file of refs that have no file of their own. nil when there is none.
 func (r *Repo) packedRefs() ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
+	path := filepath.Join(r.commonDir, "packed-refs")
+	if what := notFile(path); what != "" {
+		return nil, Obstacle{Path: path, What: what}
+	}
+	data, err := os.ReadFile(path)
 	if absent(err) {
 		return nil, nil
 	}
