@@ -107,7 +107,7 @@ func (h *habitat) script(c creature) string {
 
 // zooEnv lets Go find its cache, whatever HOME is.
 var zooEnv = sync.OnceValue(func() []string {
-	env := []string{"GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK="}
+	env := []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK="}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		if out, err := exec.Command("go", "env", name).Output(); err == nil {
 			env = append(env, name+"="+strings.TrimSpace(string(out)))

@@ -49,6 +49,19 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 			return cannotProve(p, g.Name, reason(err)), nil
 		}
 		if lacks == nil {
+			compiled, err := j.byCompiled(ctx, g, r)
+			if ctx.Err() != nil {
+				return p, ctx.Err()
+			}
+			if err != nil {
+				return cannotProve(p, g.Name, reason(err)), nil
+			}
+			if compiled != nil {
+				p.Verdict, p.Class = session.Fail, session.ClassNotClean
+				p.Reason = fmt.Sprintf("gate %s passes only by what Python has compiled of other code, which must be removed: %s", g.Name, some(compiled))
+				j.keepFailures(r.RunDir, j.failures(res, run))
+				return p, nil
+			}
 			return cannotProve(p, g.Name, "it fails in a clean tree with and without the other files of the work tree: it depends on where it runs ("+res.Reason+")"), nil
 		}
 		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, lacks[:min(len(lacks), session.MaxNamed)]
