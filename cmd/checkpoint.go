@@ -25,6 +25,7 @@ kept in the work tree that it has.`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
+			a.looks = len(args) == 0
 			if err := a.beginAt(ctx, "wfs checkpoint", first(args), false); err != nil {
 				return err
 			}

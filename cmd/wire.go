@@ -25,6 +25,7 @@ import (
 type app struct {
 	env     Env
 	json    bool
+	looks   bool // it takes this work tree as it is
 	color   when
 	noPager bool
 	pager   *pager           // nil: standard output goes where it always did
@@ -54,7 +55,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 	if a.repo != nil {
 		return nil
 	}
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: a.looks})
 	if err != nil {
 		return err
 	}

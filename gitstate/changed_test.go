@@ -64,7 +64,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 	if tellingDevice(t.TempDir()) == 0 {
 		notHere(t, "this file system is not believed")
 	}
-	trees, sure := 0, 0
+	drawnTrees, sure, ahead := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		r, _ := newSession(t)
 		for _, f := range []string{"a", "b", "d/a", "d/b", "d/deep/a", "d/deep/b", "e/f/g", "e/h", "k/a", "k/b", "new\nline", "gl[o]b*", ":(top)x", ".wfs/config.yaml", "src/one.c", "src/two.c"} {
@@ -96,21 +96,32 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 				changesOf[what](r, p, info, i)
 			}
 		}
-		trees++
+		drawnTrees++
 		if _, ok := r.looksAt(); ok {
 			sure++
 		}
 		want := r.byGit()
-		for what, got := range map[string]session.Tree{"a snapshot": r.snapshot().Tree, "a checkpoint": r.prepare(r.draft("")).Tree} {
+		trees := map[string]session.Tree{"a snapshot": r.snapshot().Tree}
+		if rapid.Bool().Draw(rt, "ahead") {
+			if a := r.lookAhead(); a != nil && a.index.scans != nil {
+				defer func() {
+					if a.index.scans == nil {
+						ahead++
+					}
+				}()
+			}
+		}
+		trees["a checkpoint"] = r.prepare(r.draft("")).Tree
+		for what, got := range trees {
 			// .wfs is as in HEAD, whatever is in the index.
 			if got, want := r.filesBut(string(got), userDir), r.filesBut(want, userDir); got != want {
 				rt.Errorf("%s holds\n%s\ngit adds\n%s", what, got, want)
 			}
 		}
 	})
-	t.Logf("%d trees, git was told where to look in %d", trees, sure)
-	if sure == 0 {
-		t.Error("git had to look at everything each time")
+	t.Logf("%d trees, git was told where to look in %d, the look came ahead in %d", drawnTrees, sure, ahead)
+	if sure == 0 || ahead == 0 {
+		t.Error("git had to look at everything each time, or nothing was found ahead")
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -55,11 +54,13 @@ func (i *indexInfo) note(gitlink, unmerged bool, name string) {
 // index is an index file as it was parsed. It shares the file's bytes.
 type index struct {
 	entries []indexEntry
-	cached  *cachedTree // nil when git noted nothing
-	odd     bool        // it has an extension that is about more than its own entries
-	written int64       // when its file was, in Unix seconds; 0 when that is not known
-	sum     []byte      // that its file ends with: of all that is in it
-	read    uint64      // no file in it was looked at before, in nanoseconds by the file system's clock; 0: not known
+	cached  *cachedTree        // nil when git noted nothing
+	odd     bool               // it has an extension that is about more than its own entries
+	written int64              // when its file was, in Unix seconds; 0 when that is not known
+	sum     []byte             // that its file ends with: of all that is in it
+	read    uint64             // no file in it was looked at before, in nanoseconds by the file system's clock; 0: not known
+	scans   map[string]scanned // what was found ahead, by directory; nil for nothing
+	scanned uint64             // when that began, as read
 }
 
 type indexEntry struct {
@@ -181,11 +182,6 @@ func (r *Repo) parsedOf(data []byte, written time.Time) *index {
 		x.written, x.read = written.Unix(), r.readSince(x)
 	}
 	return x
-}
-
-// parsing is parsedOf at the first call.
-func (r *Repo) parsing(data []byte, written time.Time) func() *index {
-	return sync.OnceValue(func() *index { return r.parsedOf(data, written) })
 }
 
 // parsedAs returns what returns an index.

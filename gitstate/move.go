@@ -32,6 +32,7 @@ var ErrInTheWay = errors.New("something is in the way that no snapshot has")
 // The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo are written
 // at the end.
 func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
+	r.ahead.Store(nil) // it is another work tree then
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
 	}

@@ -73,6 +73,8 @@ type Options struct {
 	Env []string // the environment, as of os.Environ
 	// Write says that the command is going to write: what git must be asked then is asked at once with the first question.
 	Write bool
+	// Look says that it takes the work tree as it is: the look at the files begins at once.
+	Look bool
 }
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
@@ -101,6 +103,7 @@ type Repo struct {
 	keeping keeping
 	last    atomic.Pointer[lastSnapshot]
 	looked  atomic.Bool // there was a Snapshot
+	ahead   atomic.Pointer[func() *ahead]
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
@@ -121,6 +124,10 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env)}
+	if o.Look {
+		found := lookAhead(dir)
+		r.ahead.Store(&found)
+	}
 	if o.Write {
 		r.askAhead(ctx)
 	}

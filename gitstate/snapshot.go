@@ -96,32 +96,39 @@ func (r *Repo) copyIndex(to string) (content []byte, written time.Time, err erro
 	if err := removeLeftovers(to); err != nil {
 		return nil, written, err
 	}
-	in, err := os.Open(r.indexPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, written, nil
-	}
-	if err != nil {
-		return nil, written, err
-	}
-	defer in.Close()
-	st, err := in.Stat()
-	if err != nil {
-		return nil, written, err
-	}
-	var data bytes.Buffer
-	data.Grow(int(st.Size()) + bytes.MinRead)
-	if _, err := data.ReadFrom(in); err != nil {
+	data, st, err := r.readOwnIndex()
+	if err != nil || st == nil {
 		return nil, written, err
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, st.Mode().Perm())
 	if err != nil {
 		return nil, written, err
 	}
-	_, err = out.Write(data.Bytes())
+	_, err = out.Write(data)
 	if err := errors.Join(err, out.Close()); err != nil {
 		return nil, written, err
 	}
-	return data.Bytes(), st.ModTime(), os.Chtimes(to, st.ModTime(), st.ModTime())
+	return data, st.ModTime(), os.Chtimes(to, st.ModTime(), st.ModTime())
+}
+
+// readOwnIndex reads the work tree's index, nil when there is none.
+func (r *Repo) readOwnIndex() ([]byte, fs.FileInfo, error) {
+	in, err := os.Open(r.indexPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	st, err := in.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	var data bytes.Buffer
+	data.Grow(int(st.Size()) + bytes.MinRead)
+	_, err = data.ReadFrom(in)
+	return data.Bytes(), st, err
 }
 
 func withIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }

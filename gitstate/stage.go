@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -52,7 +53,7 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed := r.parsing(data, written)
+	parsed := sync.OnceValue(r.parsing(data, written, &since))
 	added = soon(r, func() (addition, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
 
 	on, err := ground()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -25,14 +26,14 @@ const maxNewTrees = 64
 // together with the commit.
 func (r *Repo) treesOf(x *index, have map[string]bool) (root []treeEntry, below []newObject, all map[string]bool, ok bool) {
 	b := treeBuilder{repo: r, have: have, all: map[string]bool{}}
-	root, ok = b.entries(x.entries, 0, x.cached, 0)
+	root, ok = b.root(x)
 	return root, b.made, b.all, ok
 }
 
 // rootOf is the root of an index's tree, of which nothing is kept.
 func (r *Repo) rootOf(x *index) (root newObject, ok bool) {
 	b := treeBuilder{repo: r, only: true, all: map[string]bool{}}
-	entries, ok := b.entries(x.entries, 0, x.cached, 0)
+	entries, ok := b.root(x)
 	if !ok {
 		return root, false
 	}
@@ -93,17 +94,25 @@ type treeBuilder struct {
 	all  map[string]bool // ids of trees that git has not noted
 }
 
-// entries returns the tree entries of one directory. known is what git noted about it, nil for nothing.
-func (b *treeBuilder) entries(files []indexEntry, prefix int, known *cachedTree, depth int) ([]treeEntry, bool) {
-	var entries []treeEntry
+// root returns the entries of the top.
+func (b *treeBuilder) root(x *index) (entries []treeEntry, ok bool) {
+	ok = b.each(x.entries, 0, x.cached, 0, func(mode uint32, name, id []byte) {
+		entries = append(entries, treeEntry{fmt.Sprintf("%06o", mode), string(name), hex.EncodeToString(id)})
+	})
+	return entries, ok
+}
+
+// each calls add for every entry of one directory's tree, in the order of a tree, which is that of an index. known is what
+// git noted about the directory, nil for nothing.
+func (b *treeBuilder) each(files []indexEntry, prefix int, known *cachedTree, depth int, add func(mode uint32, name, id []byte)) bool {
 	for i := 0; i < len(files); {
 		f := files[i]
 		name, _, isDir := bytes.Cut(f.name[prefix:], []byte("/"))
 		if f.stage != 0 || f.intended || len(name) == 0 || depth > maxDepth {
-			return nil, false
+			return false
 		}
 		if !isDir {
-			entries = append(entries, treeEntry{fmt.Sprintf("%06o", f.mode), string(name), hex.EncodeToString(f.id)})
+			add(f.mode, name, f.id)
 			i++
 			continue
 		}
@@ -114,34 +123,38 @@ func (b *treeBuilder) entries(files []indexEntry, prefix int, known *cachedTree,
 		}
 		id, ok := b.dir(files[i:end], below, known.dir(string(name)), depth+1)
 		if !ok {
-			return nil, false
+			return false
 		}
-		entries = append(entries, treeEntry{modeTree, string(name), id})
+		add(indexDir, name, id)
 		i = end
 	}
-	return entries, true
+	return true
 }
 
-func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, depth int) (id string, ok bool) {
+// dir returns the id of a directory's tree.
+func (b *treeBuilder) dir(files []indexEntry, prefix int, known *cachedTree, depth int) (id []byte, ok bool) {
 	if known != nil && known.entries >= 0 {
-		return known.id, known.entries == len(files)
+		id, err := hex.DecodeString(known.id)
+		return id, err == nil && known.entries == len(files)
 	}
-	entries, ok := b.entries(files, prefix, known, depth)
-	if !ok {
-		return "", false
+	data := make([]byte, 0, 64*min(len(files), 32)) // most directories fit
+	if !b.each(files, prefix, known, depth, func(mode uint32, name, id []byte) {
+		data = strconv.AppendUint(data, uint64(mode), 8)
+		data = append(append(append(append(data, ' '), name...), 0), id...)
+	}) {
+		return nil, false
 	}
-	tree, err := b.repo.newTree(entries)
+	tree := b.repo.newObject("tree", data)
 	b.all[tree.id] = true
 	switch {
-	case err != nil:
-		return "", false
 	case b.only, b.have[tree.id]:
 	case len(b.made) >= maxNewTrees:
-		return "", false
+		return nil, false
 	default:
 		b.made = append(b.made, tree)
 	}
-	return tree.id, true
+	id, err := hex.DecodeString(tree.id)
+	return id, err == nil
 }
 
 func (t *cachedTree) dir(name string) *cachedTree {

@@ -46,6 +46,7 @@ type looker struct {
 	empty   []byte // id of an empty file
 
 	mu    sync.Mutex // guards what follows
+	scans map[string]scanned
 	found looked
 	again map[string]seenDir // for later looks
 	todo  []trackedDir
@@ -60,13 +61,33 @@ type trackedDir struct {
 	entries []indexEntry
 }
 
-// look looks at the whole work tree. x is its index.
-func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
-	l := &looker{root: r.root, guard: g, held: map[string]bool{}, ignored: map[string]bool{}, todo: []trackedDir{{entries: x.entries}},
-		seen: r.seenDirs(), device: tellingDevice(r.root), now: sync.OnceValue(r.treeTime), again: map[string]seenDir{},
-		index: x}
+// scanned is what a directory is like without regard to rules.
+type scanned struct {
+	stamp     dirStamp
+	clean     bool // it is there, and its stamp tells when it changed
+	tracked   []trackedDir
+	names     uint64   // a sum of what is tracked in it
+	differing []string // names of tracked files that may differ from the index
+	compared  bool     // differing are all of them
+}
+
+// newLooker is for one look at the work tree that has this index.
+func (r *Repo) newLooker(x *index) *looker {
+	l := &looker{root: r.root, todo: []trackedDir{{entries: x.entries}}, device: tellingDevice(r.root), index: x, now: sync.OnceValue(r.treeTime)}
 	l.empty, _ = hex.DecodeString(r.newObject("blob", nil).id)
 	l.found.unsure = !x.comparable()
+	l.more = sync.NewCond(&l.mu)
+	return l
+}
+
+// look looks at the whole work tree. x is its index. What was found ahead is used once.
+func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
+	l := r.newLooker(x)
+	l.guard, l.held, l.ignored, l.seen, l.again = g, map[string]bool{}, map[string]bool{}, r.seenDirs(), map[string]seenDir{}
+	if x.scans != nil {
+		l.scans, l.now = x.scans, func() uint64 { return x.scanned }
+		x.scans = nil
+	}
 	l.size, l.files = g.Limits()
 	for _, h := range g.Held {
 		l.held[h.Path] = true
@@ -77,16 +98,7 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 		}
 	}
 	l.fold = sync.OnceValue(func() map[string]bool { return foldedPaths(x.entries) })
-	l.more = sync.NewCond(&l.mu)
-	var done sync.WaitGroup
-	for range max(runtime.NumCPU(), 2) {
-		done.Add(1)
-		go func() {
-			defer done.Done()
-			l.work()
-		}()
-	}
-	done.Wait()
+	l.walk(l.dir)
 	if !maps.Equal(l.seen, l.again) {
 		r.keepSeen(l.again)
 	}
@@ -97,8 +109,17 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	return l.found
 }
 
+// walk calls dir for every directory with something tracked, on all processors.
+func (l *looker) walk(dir func(trackedDir) []trackedDir) {
+	var done sync.WaitGroup
+	for range max(runtime.NumCPU(), 2) {
+		done.Go(func() { l.work(dir) })
+	}
+	done.Wait()
+}
+
 // work looks at directories until there are none and nobody can find more.
-func (l *looker) work() {
+func (l *looker) work(dir func(trackedDir) []trackedDir) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -114,7 +135,7 @@ func (l *looker) work() {
 		l.todo = l.todo[:last]
 		l.busy++
 		l.mu.Unlock()
-		below := l.dir(d)
+		below := dir(d)
 		l.mu.Lock()
 		l.busy--
 		l.todo = append(l.todo, below...)
@@ -129,20 +150,22 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	if l.held[d.prefix] {
 		d.out = d.prefix
 	}
-	stamp, names, clean := dirStamp{}, uint64(0), false
-	var tracked []trackedDir
+	var s scanned
 	if d.out == "" {
-		if stamp, clean = stampOf(filepath.Join(l.root, filepath.FromSlash(d.prefix)), l.device); clean {
-			var files []*indexEntry
-			tracked, files, names = d.children()
-			l.compare(d.prefix, files)
-			if l.seen[d.prefix] == (seenDir{stamp, names}) {
-				l.remember(d.prefix, seenDir{stamp, names})
-				return tracked
+		if s = l.scan(d); s.clean {
+			if !s.compared {
+				l.doubt()
+			}
+			for _, name := range s.differing {
+				l.change(d.prefix + name)
+			}
+			if l.seen[d.prefix] == (seenDir{s.stamp, s.names}) {
+				l.remember(d.prefix, seenDir{s.stamp, s.names})
+				return s.tracked
 			}
 		}
 	}
-	if !clean {
+	if !s.clean {
 		l.doubt()
 	}
 	list, whole := l.read(d.prefix)
@@ -180,12 +203,12 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			}
 		}
 	}
-	if len(below) < len(tracked) { // what is gone is not in the list
+	if len(below) < len(s.tracked) { // what is gone is not in the list
 		there := map[string]bool{}
 		for _, b := range below {
 			there[b.prefix] = true
 		}
-		for _, t := range tracked {
+		for _, t := range s.tracked {
 			if !there[t.prefix] {
 				l.change(strings.TrimSuffix(t.prefix, "/"))
 			}
@@ -196,27 +219,31 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		l.mu.Lock()
 		l.found.others = true
 		l.mu.Unlock()
-	case clean && stamp.settled(l.now()):
-		l.remember(d.prefix, seenDir{stamp, names})
+	case s.clean && s.stamp.settled(l.now()):
+		l.remember(d.prefix, seenDir{s.stamp, s.names})
 	}
 	return below
 }
 
-// compare compares the tracked files of a directory with the index, unless git has to look at everything anyway.
-func (l *looker) compare(prefix string, files []*indexEntry) {
+// scan compares the tracked files of a directory with the index, unless git has to look at everything anyway, or takes
+// what was found ahead.
+func (l *looker) scan(d trackedDir) (s scanned) {
 	l.mu.Lock()
 	unsure := l.found.unsure
+	s, ok := l.scans[d.prefix]
 	l.mu.Unlock()
-	if unsure {
-		return
+	if ok {
+		return s
 	}
-	names, ok := l.index.differing(l.root, prefix, files, l.empty)
-	if !ok {
-		l.doubt()
+	if s.stamp, s.clean = stampOf(filepath.Join(l.root, filepath.FromSlash(d.prefix)), l.device); !s.clean {
+		return s
 	}
-	for _, name := range names {
-		l.change(prefix + name)
+	var files []*indexEntry
+	s.tracked, files, s.names = d.children()
+	if !unsure {
+		s.differing, s.compared = l.index.differing(l.root, d.prefix, files, l.empty)
 	}
+	return s
 }
 
 // change notes a path that git has to look at. .wfs is none of them.
