@@ -74,6 +74,7 @@ func TestAutoSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, _ := os.Stat(r.path(".git/index"))
+	r.Quiet()
 	loose := r.run("count-objects")
 	first := r.autoSave(d)
 	if !first.New || first.Changes != 2 {

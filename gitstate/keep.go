@@ -159,20 +159,26 @@ func (r *Repo) keep(k *keptPack, objects []newObject) {
 }
 
 // letGo leaves everything that was stored to git, when refs lead to it or nobody wants it any more. published says that
-// they do: then loose objects that are in a pack as well are removed, as `git prune-packed` does it, so that they do not
-// become so many that git begins to collect garbage while somebody waits.
+// they do: then loose objects that are in a pack as well are removed in the background, as `git prune-packed` does it, so
+// that they do not become so many that git begins to collect garbage while somebody waits.
 func (r *Repo) letGo(published bool) {
 	r.keeping.mu.Lock()
 	defer r.keeping.mu.Unlock()
 	for _, k := range r.keeping.packs {
 		k.letGo()
 	}
-	for _, id := range r.keeping.ids {
-		if path := r.loosePath(id); published && os.Remove(path) == nil {
-			_ = os.Remove(filepath.Dir(path)) // if it was the last one there
-		}
-	}
+	ids := r.keeping.ids
 	r.keeping.packs, r.keeping.ids = nil, nil
+	if !published || len(ids) == 0 {
+		return
+	}
+	r.begun.Go(func() {
+		for _, id := range ids {
+			if path := r.loosePath(id); os.Remove(path) == nil {
+				_ = os.Remove(filepath.Dir(path)) // if it was the last one there
+			}
+		}
+	})
 }
 
 func (r *Repo) loosePath(id string) string {

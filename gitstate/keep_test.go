@@ -46,6 +46,7 @@ func TestNoLooseObjectsAreLeft(t *testing.T) {
 	r.write("a.txt", "edited\n")
 	r.write("dir/new.txt", "new\n")
 	r.publish(r.prepare(d))
+	r.Quiet()
 	if out := r.run("count-objects"); !strings.HasPrefix(out, "0 objects") {
 		t.Errorf("loose: %s", out)
 	}
