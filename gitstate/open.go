@@ -169,23 +169,31 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 // place is an error there too.
 func (r *Repo) askAhead(ctx context.Context) {
 	early := &Repo{root: r.root, env: r.env, userEnv: r.userEnv} // r itself is still being filled in
-	settings := sync.OnceValue(func() string {
-		out, _ := early.git(ctx, gitOpts{}, "var", "-l") // what it does not say is asked for by name
-		return string(out)
+	told := sync.OnceValues(func() (vars, trace string) { // what it does not say is asked for by name
+		out, said, _ := early.gitBoth(ctx, gitOpts{env: traced}, "var", "-l")
+		return string(out), string(said)
 	})
 	identity := r.ident.ahead(func() (string, error) {
-		if ident := early.identityIn(settings()); ident != "" {
+		vars, _ := told()
+		if ident := early.identityIn(vars); ident != "" {
 			return ident, nil
 		}
 		return early.askIdentity(ctx)
 	})
 	excludes := r.exclude.ahead(func() (string, error) {
-		if path, ok := excludesIn(settings()); ok {
+		vars, _ := told()
+		if path, ok := excludesIn(vars); ok {
 			return early.excludeFile(path), nil
 		}
 		return early.askExcludes(ctx)
 	})
-	version := r.version.ahead(func() (Version, error) { return early.askVersion(ctx) })
+	version := r.version.ahead(func() (Version, error) {
+		_, trace := told()
+		if v, ok := tracedVersion(trace); ok {
+			return v, v.check()
+		}
+		return early.askVersion(ctx)
+	})
 	go func() {
 		identity()
 		excludes()
@@ -282,10 +290,29 @@ func (r *Repo) askVersion(ctx context.Context) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
-	if v.before(MinVersion) {
-		return v, fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, MinVersion)
+	return v, v.check()
+}
+
+// traced lets git write to standard error what it is and does.
+var traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1"}
+
+// tracedVersion is the version that a git process has traced, as api-trace2 has it: a line "version 2.39.5". Not ok is
+// anything else, such as a git that does not trace.
+func tracedVersion(trace string) (Version, bool) {
+	for line := range strings.Lines(trace) {
+		if strings.HasPrefix(line, "version ") {
+			v, err := parseVersion("git " + line)
+			return v, err == nil
+		}
 	}
-	return v, nil
+	return Version{}, false
+}
+
+func (v Version) check() error {
+	if v.before(MinVersion) {
+		return fmt.Errorf("%w: this is %s, wfs needs %s or newer", ErrGitTooOld, v, MinVersion)
+	}
+	return nil
 }
 
 // asked is an answer of git's that does not change while a command runs. A failure is not kept.
