@@ -73,12 +73,11 @@ func (f family) leave() {
 	children.Unlock()
 }
 
-// sweep kills what is left, until two looks in a row find nothing: a process that is just about to execute another
-// program shows no environment for a moment. It reports whether that is so.
+// sweep kills what is left, until two looks in a row find nothing. It reports whether that is so.
 func (f family) sweep(l *leader, marker string) bool {
 	clean := 0
-	for limit := time.Now().Add(lastWait); ; time.Sleep(poll) {
-		found := f.survivors(l, marker)
+	for limit := time.Now().Add(lastWait); ; {
+		found, blank := f.look(l, marker)
 		for _, pid := range found {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -89,13 +88,23 @@ func (f family) sweep(l *leader, marker string) bool {
 		if clean == 2 || !time.Now().Before(limit) {
 			return clean == 2
 		}
+		if len(found)+blank > 0 {
+			time.Sleep(poll)
+		}
 	}
 }
 
-// survivors are all that are still alive: members of the group, and what escaped from it. Whoever has the marker has it
-// from the leader, and began no earlier.
+// survivors are all that are still alive: members of the group, and what escaped from it.
 func (f family) survivors(l *leader, marker string) []int {
-	all, self := orphans(), os.Getpid()
+	all, _ := f.look(l, marker)
+	return all
+}
+
+// look finds the survivors. Whoever has the marker has it from the leader, and began no earlier. blank is how many of those
+// that could have it show no environment: a process that is just about to execute another program shows none for a moment.
+func (f family) look(l *leader, marker string) (all []int, blank int) {
+	all = orphans()
+	self := os.Getpid()
 	for _, pid := range pids() {
 		st, ok := readStat(pid)
 		if !ok || st.dead() {
@@ -103,12 +112,19 @@ func (f family) survivors(l *leader, marker string) []int {
 		}
 		within := st.group == l.pid || st.session == l.pid
 		older := st.began < l.began
-		if within || marker != "" && pid != self && !older && carries(pid, marker) {
+		has, shown := false, true
+		if !within && marker != "" && pid != self && !older && !st.kernel {
+			has, shown = carries(pid, marker)
+		}
+		if within || has {
 			all = append(all, pid)
+		}
+		if !shown {
+			blank++
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Compact(all), blank
 }
 
 // signalRun reaches the whole session: the group at once, jobs with groups of their own one by one.
@@ -243,7 +259,11 @@ type stat struct {
 	parent, group, session int
 	cpu                    time.Duration // with that of children that have ended
 	began                  uint64        // in ticks since the system began, 0 when that is not told
+	kernel                 bool          // a thread of the kernel's
 }
+
+// kernelThread is PF_KTHREAD of linux/sched.h.
+const kernelThread = 0x00200000
 
 // userHZ is the unit of processor times in proc(5), the same on all systems that Go runs on.
 const userHZ = 100
@@ -251,17 +271,16 @@ const userHZ = 100
 func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
 
 func readStat(pid int) (stat, bool) {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return stat{}, false
-	}
-	// pid (name) state parent group session …, where the name may hold anything.
+	var buf [2048]byte // 52 numbers and a name of 64 bytes fit
+	line := buf[:readOnce("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])]
+	// pid (name) state parent group session … flags …, where the name may hold anything.
 	i := bytes.LastIndexByte(line, ')')
 	fields := strings.Fields(string(line[i+1:]))
 	if i < 0 || len(fields) < 4 {
 		return stat{}, false
 	}
 	s := stat{state: fields[0][0]}
+	var err error
 	if s.parent, err = strconv.Atoi(fields[1]); err != nil {
 		return stat{}, false
 	}
@@ -270,6 +289,10 @@ func readStat(pid int) (stat, bool) {
 	}
 	if s.session, err = strconv.Atoi(fields[3]); err != nil {
 		return stat{}, false
+	}
+	if len(fields) > 6 {
+		flags, _ := strconv.ParseUint(fields[6], 10, 64)
+		s.kernel = flags&kernelThread != 0
 	}
 	for _, i := range []int{11, 12, 13, 14} { // utime, stime, cutime, cstime
 		if i < len(fields) {
@@ -283,20 +306,37 @@ func readStat(pid int) (stat, bool) {
 	return s, true
 }
 
+// readOnce reads the beginning of a file of the kernel's, and returns how much that was. There are hundreds of them to be
+// read, which os.File prepares to wait for.
+func readOnce(path string, buf []byte) int {
+	f, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = unix.Close(f) }()
+	n, err := unix.Read(f, buf)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
 const maxEnviron = 4 << 20
 
-func hasVariable(pid int, entry string, prefixes []string) bool {
+// hasVariable reports whether a process has an entry in its environment, or one that begins in one of these ways, and
+// whether its environment is shown.
+func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false // somebody else's, or gone
+		return false, true // somebody else's, or gone
 	}
 	defer func() { _ = f.Close() }()
-	env, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
+	env, err := io.ReadAll(io.LimitReader(f, maxEnviron))
 	for line := range bytes.SplitSeq(env, []byte{0}) {
 		if string(line) == entry || slices.ContainsFunc(prefixes, func(p string) bool { return bytes.HasPrefix(line, []byte(p)) }) {
-			return true
+			return true, true
 		}
 	}
-	return false
+	return false, err == nil && len(bytes.Trim(env, "\x00")) > 0
 }

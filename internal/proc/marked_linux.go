@@ -13,7 +13,7 @@ func Marked(entry string, prefixes ...string) []int {
 	self := os.Getpid()
 	var found []int
 	for _, pid := range pids() {
-		if pid != self && hasVariable(pid, entry, prefixes) {
+		if has, _ := hasVariable(pid, entry, prefixes); has && pid != self {
 			found = append(found, pid)
 		}
 	}
@@ -21,4 +21,4 @@ func Marked(entry string, prefixes ...string) []int {
 	return found
 }
 
-func carries(pid int, marker string) bool { return hasVariable(pid, marker, nil) }
+func carries(pid int, marker string) (has, shown bool) { return hasVariable(pid, marker, nil) }

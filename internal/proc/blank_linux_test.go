@@ -1,0 +1,39 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// A process that shows no environment may be about to execute another program: only then a sweep has to wait.
+func TestBlankIsWhoShowsNoEnvironment(t *testing.T) {
+	start := func(env ...string) *exec.Cmd {
+		c := exec.Command("sleep", "1000") // killed below
+		c.Env = append([]string{}, env...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		})
+		return c
+	}
+	marked, other, empty := start("MARK=1"), start("A=b"), start()
+	for name, want := range map[*exec.Cmd][2]bool{marked: {true, true}, other: {false, true}, empty: {false, false}} {
+		if has, shown := carries(name.Process.Pid, "MARK=1"); has != want[0] || shown != want[1] {
+			t.Errorf("%q: has it %t, shows it %t", name.Env, has, shown)
+		}
+	}
+	self, ok := readStat(os.Getpid())
+	if !ok || self.kernel || self.dead() || self.parent != os.Getppid() || self.began == 0 {
+		t.Errorf("this process: %+v, %t", self, ok)
+	}
+	if st, ok := readStat(2); ok && st.parent == 0 && !st.kernel { // the kernel's own, where one sees it
+		t.Errorf("process 2: %+v", st)
+	}
+	if _, ok := readStat(1 << 30); ok {
+		t.Error("there is no such process")
+	}
+}
