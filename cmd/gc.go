@@ -34,6 +34,7 @@ type rubbish struct {
 	Kept    string     `json:"kept,omitempty"`  // why it stays
 	litter  []registry.Litter
 	clean   string // directory of a clean tree, "" for none
+	again   bool   // of a deleted session: there is one of that name
 }
 
 type gcJSON struct {
@@ -99,6 +100,9 @@ func (a *app) gc(ctx context.Context, force bool, days int) error {
 			j.Bytes, j.Objects = j.Bytes+r.Bytes, j.Objects+r.Objects
 		}
 		j.Items = append(j.Items, r)
+	}
+	if force {
+		a.repo.DropEmpty()
 	}
 	if a.json {
 		return a.answer(j)
@@ -171,6 +175,11 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 	}
 	if why != "" {
 		return why, nil
+	}
+	if r.again {
+		if kept, err = a.onlyThere(ctx, r); kept != "" || err != nil {
+			return kept, err
+		}
 	}
 	var moves []session.RefMove
 	for _, name := range r.Refs {
@@ -277,8 +286,10 @@ func (a *app) oldDeletions(ctx context.Context, before time.Time) ([]rubbish, er
 		if r.Objects, err = a.repo.Weight(ctx, r.Refs); err != nil {
 			return nil, err
 		}
-		if there[d.ID] != "" {
-			r.Kept = "the session is there again, and this may hold what is not: git log " + r.Refs[0]
+		if r.again = there[d.ID] != ""; r.again {
+			if r.Kept, err = a.onlyThere(ctx, r); err != nil {
+				return nil, err
+			}
 		}
 		if left[d.ID]--; left[d.ID] == 0 && there[d.ID] == "" { // nothing of that name is left
 			l, _, err := a.clone.SessionLitter(d.ID)
@@ -292,6 +303,16 @@ func (a *app) oldDeletions(ctx context.Context, before time.Time) ([]rubbish, er
 		list = append(list, r)
 	}
 	return list, nil
+}
+
+// onlyThere says what copies of a session hold that is there again, "" for nothing: they are those of a restore that was
+// killed before it came to remove them.
+func (a *app) onlyThere(ctx context.Context, r rubbish) (string, error) {
+	only, err := a.repo.OnlyBelow(ctx, r.Refs)
+	if only == "" {
+		return "", err
+	}
+	return "the session is there again, and this holds what is not: git log " + only.Short(), nil
 }
 
 func rankOf(ref string) int {

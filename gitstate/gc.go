@@ -2,6 +2,8 @@ package gitstate
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -76,6 +78,40 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 		}
 	}
 	return "", nil
+}
+
+// OnlyBelow returns a commit that nothing but some copies of deleted sessions lead to, "" when there is none.
+func (r *Repo) OnlyBelow(ctx context.Context, refs []string) (session.Commit, error) {
+	if len(refs) == 0 {
+		return "", nil
+	}
+	args := append([]string{"rev-list", "--max-count=1"}, refs...)
+	args = append(args, "--not", "--exclude="+refsPrefix+"*/auto", "--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--exclude=refs/stash", "--glob=refs/*")
+	out, err := r.git(ctx, gitOpts{}, args...)
+	return session.Commit(strings.TrimSpace(string(out))), err
+}
+
+// DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
+// there, leaves them for good. One that makes a ref there now makes the directory again.
+func (r *Repo) DropEmpty() {
+	for _, name := range []string{branchPrefix, refsPrefix, deletedPrefix} {
+		if dir := filepath.Join(r.commonDir, filepath.FromSlash(strings.TrimSuffix(name, "/"))); r.readsDirectly() && oddity(dir) == "" {
+			dropEmpty(dir)
+		}
+	}
+}
+
+func dropEmpty(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			dropEmpty(filepath.Join(dir, e.Name()))
+		}
+	}
+	_ = os.Remove(dir) // not while anything is in it
 }
 
 // The trailers of a state commit that name its parents.

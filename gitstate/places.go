@@ -173,7 +173,7 @@ func walkedRefs(args []string) []string {
 	var dirs []string
 	for _, arg := range args[1:] {
 		switch {
-		case arg == "--all":
+		case arg == "--all", arg == "--glob=refs/*":
 			return []string{"refs"}
 		case arg == "--branches":
 			dirs = append(dirs, "refs/heads")
