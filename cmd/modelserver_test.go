@@ -16,6 +16,8 @@ import (
 // a run which is killed and one that goes on later get what a model would say then.
 type modelServer struct {
 	play func(where modelAt) reply
+	// hear gets each request that has tools, before it is answered. May be nil.
+	hear func(where modelAt, body jsonMap)
 
 	mu   sync.Mutex
 	seen []modelAt
@@ -83,6 +85,9 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			s.seen = append(s.seen, where)
 			s.mu.Unlock()
+			if s.hear != nil {
+				s.hear(where, body)
+			}
 			a = s.play(where)
 		}
 		if a.Hang {

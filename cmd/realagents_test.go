@@ -86,7 +86,7 @@ var realAgents = map[string]realAgent{
 		files: map[string]string{".codex/config.toml": "model_provider = \"played\"\nmodel = \"played\"\n[model_providers.played]\nname = \"played\"\nwire_api = \"responses\"\n" +
 			"base_url = \"http://ADDR/v1\"\nenv_key = \"OPENAI_API_KEY\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"},
 		write: func(_, path, text string, _ bool) []reply {
-			return []reply{tool("exec_command", jsonMap{"cmd": "cat > " + path + " <<'END'\n" + text + "END\n"})}
+			return []reply{tool("exec_command", jsonMap{"cmd": "mkdir -p " + filepath.Dir(path) + " && cat > " + path + " <<'END'\n" + text + "END\n"})}
 		},
 		run:  func(c string) reply { return tool("exec_command", jsonMap{"cmd": c}) },
 		done: []reply{{Text: `{"done":true,"ask":"","note":""}`}}},
@@ -202,6 +202,69 @@ func (n *night) do(exit int, args ...string) string {
 	return string(out)
 }
 
+// use is how a configuration names an agent.
+func (r *realAgent) use(more ...string) string {
+	parts := append([]string{"use: " + r.name}, more...)
+	if r.allow != "" {
+		parts = append(parts, "allow: "+r.allow)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// newNight lets a model be played for agents, by the directories of their programs.
+func newNight(t *testing.T, wfs, top string, server *modelServer, agents map[string]realAgent) *night {
+	t.Helper()
+	home := t.TempDir()
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := &http.Server{Handler: server}
+	go func() { _ = web.Serve(socket) }()
+	t.Cleanup(func() { _ = web.Close() })
+	fill := strings.NewReplacer("ADDR", socket.Addr().String(), "REPO", top)
+	path := os.Getenv("PATH")
+	n := &night{t: t, wfs: wfs, top: top, env: []string{"HOME=" + home, "LANG=C.UTF-8", "TERM=dumb",
+		"GOCACHE=" + goCache(t), "GOFLAGS=-mod=mod", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}}
+	for bin, agent := range agents {
+		path = bin + ":" + path
+		for _, e := range agent.env {
+			n.env = append(n.env, fill.Replace(e))
+		}
+		for name, text := range agent.files {
+			n.put(filepath.Join(home, name), fill.Replace(text))
+		}
+	}
+	n.env = append(n.env, "PATH="+path)
+	return n
+}
+
+func (n *night) put(file, text string) {
+	n.t.Helper()
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o600)
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// project makes a module in Go with one function and its test, and a configuration with these lines.
+func (n *night) project(config string) {
+	n.t.Helper()
+	n.put(filepath.Join(n.top, "go.mod"), "module example.org/calc\n\ngo 1.21\n")
+	n.put(filepath.Join(n.top, "calc.go"), "package calc\n\nfunc Add(a, b int) int { return a + b }\n")
+	n.put(filepath.Join(n.top, "calc_test.go"), "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n")
+	n.put(filepath.Join(n.top, "SPEC.md"), "- [ ] Sub subtracts\n- [ ] Sub stops at zero\n")
+	n.put(filepath.Join(n.top, ".wfs", "config.yaml"), "version: 1\n"+config+"gates:\n  tests: {run: go test -json ./..., format: go-test-json}\n")
+	n.do(0, "git", "init", "-q", "-b", "main")
+	n.do(0, "git", "add", "-A")
+	n.do(0, "git", "commit", "-q", "-m", "start")
+	n.do(0, "wfs", "trust", "--yes")
+}
+
 // goCache keeps the standard library from being built for each of them.
 func goCache(t *testing.T) string {
 	t.Helper()
@@ -213,8 +276,7 @@ func goCache(t *testing.T) string {
 }
 
 func playSession(t *testing.T, wfs, bin string, agent realAgent) {
-	home, top := t.TempDir(), filepath.Join(t.TempDir(), "repo")
-	top, _ = filepath.EvalSymlinks(filepath.Dir(top))
+	top, _ := filepath.EvalSymlinks(t.TempDir())
 	plays := agent.plays(top)
 	limited, hanging := false, make(chan struct{})
 	hung := false
@@ -236,47 +298,8 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		}
 		return reply{Text: "There is nothing more to do."}
 	}}
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := &http.Server{Handler: server}
-	go func() { _ = web.Serve(socket) }()
-	t.Cleanup(func() { _ = web.Close() })
-	fill := strings.NewReplacer("ADDR", socket.Addr().String(), "REPO", top)
-
-	n := &night{t: t, wfs: wfs, top: top, env: []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb",
-		"GOCACHE=" + goCache(t), "GOFLAGS=-mod=mod", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}}
-	for _, e := range agent.env {
-		n.env = append(n.env, fill.Replace(e))
-	}
-	put := func(file, text string) {
-		t.Helper()
-		err := os.MkdirAll(filepath.Dir(file), 0o700)
-		if err == nil {
-			err = os.WriteFile(file, []byte(text), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range agent.files {
-		put(filepath.Join(home, name), fill.Replace(text))
-	}
-	put(filepath.Join(top, "go.mod"), "module example.org/calc\n\ngo 1.21\n")
-	put(filepath.Join(top, "calc.go"), "package calc\n\nfunc Add(a, b int) int { return a + b }\n")
-	put(filepath.Join(top, "calc_test.go"), "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n")
-	put(filepath.Join(top, "SPEC.md"), "- [ ] Sub subtracts\n- [ ] Sub stops at zero\n")
-	use := "agent: {use: " + agent.name + "}\n"
-	if agent.allow != "" {
-		use = "agent: {use: " + agent.name + ", allow: " + agent.allow + "}\n"
-	}
-	put(filepath.Join(top, ".wfs", "config.yaml"), "version: 1\nworkflow: tdd\n"+use+"gates:\n  tests: {run: go test -json ./..., format: go-test-json}\n")
-	n.do(0, "git", "init", "-q", "-b", "main")
-	n.do(0, "git", "add", "-A")
-	n.do(0, "git", "commit", "-q", "-m", "start")
-	n.do(0, "wfs", "trust", "--yes")
+	n := newNight(t, wfs, top, server, map[string]realAgent{bin: agent})
+	n.project("workflow: tdd\nagent: " + agent.use() + "\n")
 	check, _ := n.command("wfs", "agent", "check").CombinedOutput() // who is logged in here is not known to all of them
 	t.Logf("$ wfs agent check\n%s", check)
 	n.do(0, "wfs", "agent", "list")

@@ -11,7 +11,8 @@ import (
 )
 
 // TestFlood gives decoders what an agent may print that has gone mad, and looks at the memory: the bound of 64 MB is for the
-// whole of wfs. It is not parallel, so that nothing else allocates. WFS_FLOOD=500 takes so many MB of each.
+// whole of wfs. It is not parallel, so that nothing else allocates. WFS_FLOOD=1000 takes so many MB of each,
+// which is minutes, and says how long each took.
 func TestFlood(t *testing.T) {
 	const most = 8 << 20
 	size := 12 << 20
@@ -37,28 +38,30 @@ func TestFlood(t *testing.T) {
 			strings.Repeat("y", 900) + `"}}]}}` + "\n"), ""},
 		"denials": {"", chunk(`{"type":"system","subtype":"permission_denied","tool_name":"B"}` + "\n"), ""},
 	} {
-		d, _ := New("claude", Options{Now: now})
-		before, began := heap(), time.Now()
-		d.Write([]byte(f.begin))
-		peak := uint64(0)
-		for n := 0; n < size; n += len(f.repeat) {
-			d.Write(f.repeat)
-			if n%(size/4) < len(f.repeat) {
-				peak = max(peak, heap())
+		t.Run(name, func(t *testing.T) {
+			d, _ := New("claude", Options{Now: now})
+			before, began := heap(), time.Now()
+			d.Write([]byte(f.begin))
+			peak := uint64(0)
+			for n := 0; n < size; n += len(f.repeat) {
+				d.Write(f.repeat)
+				if n%(size/4) < len(f.repeat) {
+					peak = max(peak, heap())
+				}
 			}
-		}
-		d.Write([]byte(f.finish))
-		peak = max(peak, heap())
-		d.Write([]byte(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"survived"}` + "\n"))
-		o := d.End(Exit{})
-		if name != "depth" && (o.Last != "survived" || o.Class != OK && name != "denials") {
-			t.Errorf("%s: %+v", name, o)
-		}
-		if peak > before+most {
-			t.Errorf("%s: %d MB more than before", name, (peak-before)>>20)
-		}
-		took := time.Since(began)
-		t.Logf("%-13s %4d MB in %5.1f s, %3.0f MB/s; %4d KB more in use at most", name, size>>20, took.Seconds(), float64(size>>20)/took.Seconds(), max(int64(peak)-int64(before), 0)>>10)
+			d.Write([]byte(f.finish))
+			peak = max(peak, heap())
+			d.Write([]byte(`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","result":"survived"}` + "\n"))
+			o := d.End(Exit{})
+			if name != "depth" && (o.Last != "survived" || o.Class != OK && name != "denials") {
+				t.Errorf("%+v", o)
+			}
+			if peak > before+most {
+				t.Errorf("%d MB more than before", (peak-before)>>20)
+			}
+			took := time.Since(began)
+			t.Logf("%d MB in %.1f s, %.0f MB/s; %d KB more in use at most", size>>20, took.Seconds(), float64(size>>20)/took.Seconds(), max(int64(peak)-int64(before), 0)>>10)
+		})
 	}
 }
 

@@ -205,7 +205,11 @@ func inner(s string) string {
 // oneLine makes one line of a text, of at most so many bytes, without colours and control characters.
 func oneLine(s string, most int) string {
 	s = bounded(s, 4*most)
+	if len(s) <= most && isOneLine(s) {
+		return s
+	}
 	var b strings.Builder
+	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == 0x1b && i+1 < len(s) && s[i+1] == '[': // to the letter that ends the sequence
@@ -218,6 +222,18 @@ func oneLine(s string, most int) string {
 		}
 	}
 	return strings.TrimSpace(bounded(strings.Join(strings.Fields(b.String()), " "), most))
+}
+
+// isOneLine reports whether a text is as oneLine would leave it; most are.
+func isOneLine(s string) bool {
+	space := true // before the first byte there must be none either
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
 }
 
 // lastLine is the last line with something on it.

@@ -95,6 +95,9 @@ func (p *parsed) asserts(i int, head string, words []string, called bool) bool {
 		return called
 	}
 	statement := p.toks[i].lead || p.is(i-1, ";") || p.is(i-1, "{") || p.is(i-1, "await")
+	if p.l.name == "script" && called && statement && slices.Contains(words[1:], "expect") {
+		return true // request(app).get("/").expect(200).end(done)
+	}
 	return called && statement && starts(last) && !slices.Contains(words, "require")
 }
 
