@@ -127,7 +127,7 @@ var pytestHonest = []creature{
 
 var nodeHonest = []creature{
 	{name: "plain", honest: true, does: "writes the code, and tidies nothing", naive: "green"},
-	{name: "groups", honest: true, alarm: "the tamper guard takes it for a weakened test", does: "puts the tests into a suite", naive: "green",
+	{name: "groups", honest: true, does: "puts the tests into a suite", naive: "green",
 		refactor: "{ sed \"s/const { test }/const { describe, test }/\" test/sub.test.js | sed \"s/^test('subtracts',/describe('sub', () => {\\ntest('subtracts',/\"; echo '});'; } > n && mv n test/sub.test.js"},
 	{name: "loops", honest: true, does: "writes the two tests as a loop over cases, under the same names", naive: "green",
 		refactor: "put test/sub.test.js <<'E'\nconst { test } = require('node:test');\nconst assert = require('node:assert');\nconst { sub } = require('../src/sub.js');\n\nfor (const [name, a, b, want] of [['subtracts', 3, 1, 2], ['subtracts to zero', 5, 5, 0]]) {\n  test(name, () => {\n    assert.strictEqual(sub(a, b), want);\n  });\n}\nE"},
