@@ -54,6 +54,7 @@ type sessionJSON struct {
 	HeldOut       []session.Held         `json:"held_out,omitempty"`   // what it does not hold until a person allows it
 	Allowed       []string               `json:"allowed,omitempty"`
 	Proof         *session.Proof         `json:"proof,omitempty"`   // of its tree, in a clean one
+	Holdout       *session.HoldoutResult `json:"holdout,omitempty"` // what hold-out tests said of its tree
 	Deleted       *session.Deleted       `json:"deleted,omitempty"` // it lacks most files of the one before
 	UpdatedAt     time.Time              `json:"updated_at"`
 	Driver        *driverJSON            `json:"driver,omitempty"`
@@ -97,6 +98,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
 	}
 	j.Allowed, j.SkippedPhases, j.Ways = s.Allowed, s.SkippedPhases, waysOn(s)
+	j.Holdout = s.HoldoutAt(s.Current)
 	j.Proof, j.GateRuns, j.GatesCached = proofOf(s), s.GateRuns, s.GatesCached
 	if s.Status == session.StatusWaiting {
 		j.Waiting = s.Waiting

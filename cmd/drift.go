@@ -46,7 +46,7 @@ func (a *app) drift(list []rulesFile, s *session.Session, pinned *workflows.Plan
 	if pinned.Workflow.Laps != nil {
 		settings.Config.Agree = pinned.Workflow.Laps.Agree
 	}
-	b, err := a.planOf(settings, list, newOptions{keep: &pinned.Agent, keepTyped: s.AgentTyped})
+	b, err := a.planOf(settings, list, newOptions{keep: &pinned.Agent, keepTyped: s.AgentTyped, pinned: pinned.Holdout})
 	if err != nil {
 		return nil, err
 	}

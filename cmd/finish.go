@@ -19,6 +19,8 @@ type finishJSON struct {
 	Operation  int64          `json:"operation"`
 	Push       string         `json:"push,omitempty"`
 	Proof      *session.Proof `json:"proof,omitempty"`
+	// Holdout is what hold-out tests said of what is handed over.
+	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
 }
 
 func (a *app) finishCmd() *cobra.Command {
@@ -38,7 +40,7 @@ that is named is handed over in the work tree that it has.`,
 	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
 	f.StringVarP(&o.Subject, "message", "m", "", "subject of the commit (default: the goal)")
 	f.BoolVar(&o.Keep, "keep", false, "hand over the checkpoints themselves instead of one commit")
-	f.BoolVar(&o.Unproven, "unproven", false, "hand over what does not pass in a clean tree, too")
+	f.BoolVar(&o.Unproven, "unproven", false, "hand over what does not pass in a clean tree, or not its hold-out tests, too")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what was uncommitted when the session began; it stays uncommitted in the work tree")
 	dryFlag(c, &dry)
 	return c
@@ -84,7 +86,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		return err
 	}
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
-	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint)}
+	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint),
+		Holdout: h.S.HoldoutAt(f.Checkpoint)}
 	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
@@ -104,6 +107,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
 	a.sayProof(a.out, j.Proof)
+	sayHoldout(a.out, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
 		if op, err := a.eng.Parked(ctx, ref); err == nil && op != nil {

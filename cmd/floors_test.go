@@ -23,6 +23,7 @@ var floors = map[string][]string{
 	"internal/agents":   {},
 	"internal/durable":  {},
 	"internal/faults":   {}, // for tests alone: nothing imports it
+	"internal/holdout":  {},
 	"internal/jsonc":    {},
 	"internal/proc":     {},
 	"internal/redact":   {},

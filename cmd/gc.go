@@ -206,7 +206,7 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 // findRubbish looks for everything that nobody has touched since a time.
 func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
 	var all []rubbish
-	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldAutoSaves, a.oldDeletions, a.leftOvers, a.oldCleanTrees} {
+	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldAutoSaves, a.oldDeletions, a.leftOvers, a.oldCleanTrees, a.oldHoldouts} {
 		list, err := find(ctx, before)
 		if err != nil {
 			return nil, err

@@ -144,6 +144,7 @@ func (a *app) sayIncomplete(s *session.Session) {
 		a.out("%s", deletes(c))
 	}
 	a.sayProof(a.out, proofOf(s))
+	sayHoldout(a.out, s.HoldoutAt(s.Current))
 }
 
 // sayIgnoredBefore reminds of files that no rule of the repository ignores any more, and that stay out of checkpoints

@@ -28,6 +28,10 @@ type newOptions struct {
 
 	budget workflows.Budget
 
+	holdout string             // what was typed: a directory, a ref, or noHoldout
+	taken   *takenHoldout      // what that is, read
+	pinned  *workflows.Holdout // digest and number of files
+
 	keep      *workflows.Agent // of a session that is pinned anew
 	keepTyped bool             // it was typed, and is not the configuration's
 }
@@ -47,10 +51,14 @@ With --worktree the session gets a work tree of its own beside the repository, s
 that git does not bring there come by copy:, link: and setup: below worktree: in .wfs/config.yaml. Here nothing is
 touched; uncommitted changes stay, and --carry takes a copy of them along.
 
+With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of the
+repository, laid out as in it. wfs takes a copy, and puts them over finished work in a clean tree. What fails there is not complete.
+
 A spec with a checklist ("- [ ] item") is worked off item by item.`,
 		Example: `  wfs new "csv export"
   wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry
+  wfs new "csv export" --holdout ~/holdout/csv
   wfs new "try it with streams" --from csv-export@4 --worktree`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
@@ -77,6 +85,7 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 	f.StringVar(&o.agent, "agent", "", "who works in the phases: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
+	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
 	budgetFlags(f, &o.budget)
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
 	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes behind with your branch")
@@ -90,6 +99,9 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 		return err
 	}
 	if err := a.begin(ctx, "wfs new", false); err != nil {
+		return err
+	}
+	if err := a.takeHoldout(ctx, &o); err != nil {
 		return err
 	}
 	b, _, err := a.pin(ctx, o)
@@ -127,6 +139,9 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	}
 	b.Created.ID = a.freeID(ctx, o.goal, all, deleted)
 	if err := a.hold("wfs new", b.Created.ID); err != nil {
+		return err
+	}
+	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
 	for _, g := range b.Plan.Baseline {

@@ -28,6 +28,9 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 		return err
 	}
 	a.sweep(ctx, "wfs new")
+	if err := a.takeHoldout(ctx, &o); err != nil {
+		return err
+	}
 	b, settings, err := a.pin(ctx, o)
 	if err != nil {
 		return err
@@ -57,6 +60,9 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	}
 	b.Own, b.Created.ID = true, a.freeID(ctx, o.goal, all, deleted)
 	if err := a.holdSession("wfs new", b.Created.ID); err != nil {
+		return err
+	}
+	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
 	main, err := a.mainRepo(ctx)

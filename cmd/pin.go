@@ -59,9 +59,12 @@ func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOption
 		agent, b.Created.AgentTyped = kept, o.keepTyped
 	}
 	plan, findings := workflows.Resolve(w, &settings.Config, agent)
+	held, more := workflows.ResolveHoldout(o.pinned, &settings.Config)
+	findings = append(findings, more...)
 	if len(findings) > 0 {
 		return b, &findingsError{findings}
 	}
+	plan.Holdout = held
 	b.Plan, b.Workflow, b.Exclude = plan, text, guardText(&settings.Config)
 	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
 	b.Created.Budget = o.budget

@@ -138,6 +138,14 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		for _, t := range b.Tampered[:min(len(b.Tampered), 5)] {
 			say("      %s%s", noteMark(t), t)
 		}
+		if b.Holdout != nil && b.Holdout.Verdict == session.Pass {
+			say("    %s", b.Holdout.Reason)
+		}
+		if b.Holdout != nil {
+			for _, t := range b.Holdout.Failing[:min(len(b.Holdout.Failing), 10)] {
+				say("      hold-out: %s", t)
+			}
+		}
 		if b.Proof != nil && b.Proof.Verdict != session.Fail {
 			say("    %s", proofLine(b.Proof))
 		} else if b.Proof != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) repinCmd() *cobra.Command {
-	var agent, workflow, phase string
+	var agent, workflow, phase, held string
 	var dry bool
 	c := &cobra.Command{
 		Use: "repin [SESSION]", Short: "let a session run what the configuration says now",
@@ -21,15 +21,16 @@ Commands that you have not trusted are refused as by wfs new. The breaker is clo
 
 What the gates said about the base stays as it was; a session at its beginning runs them again. A gate that is new
 further on counts from there, also for what was red before. Nothing is pinned in the middle of an attempt.`,
-		Example: "  wfs repin\n  wfs repin --agent 'codex exec'\n  wfs repin --workflow ours --phase GREEN\n  wfs repin --dry-run",
+		Example: "  wfs repin\n  wfs repin --agent 'codex exec'\n  wfs repin --workflow ours --phase GREEN\n  wfs repin --holdout ~/holdout/csv\n  wfs repin --dry-run",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.repin(c.Context(), first(args), newOptions{agent: agent, workflow: workflow}, phase, dry)
+			return a.repin(c.Context(), first(args), newOptions{agent: agent, workflow: workflow, holdout: held}, phase, dry)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&agent, "agent", "", "who works in the phases from now on: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&workflow, "workflow", "", "`name` of another workflow")
+	f.StringVar(&held, "holdout", "", "`directory` or ref with tests that the agent never sees, in place of those that there are; none takes them away")
 	f.StringVar(&phase, "phase", "", "`name` of the phase in which the session goes on")
 	f.BoolVar(&dry, "dry-run", false, "only show what would change")
 	return c
@@ -40,7 +41,10 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	if err != nil {
 		return err
 	}
-	o.goal, o.keep, o.keepTyped = h.S.Goal, &h.Plan.Agent, h.S.AgentTyped
+	o.goal, o.keep, o.keepTyped, o.pinned = h.S.Goal, &h.Plan.Agent, h.S.AgentTyped, h.Plan.Holdout
+	if err := a.takeHoldout(ctx, &o); err != nil {
+		return err
+	}
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
@@ -58,6 +62,9 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	}
 	if dry {
 		return a.sayWouldChange(h.ID, e.Changes)
+	}
+	if err := a.keepHoldout(h.ID, &o); err != nil {
+		return err
 	}
 	if len(e.Changes) > 0 { // before it is pinned: a kill in between must not leave a session that its owner does not trust
 		if err := a.trustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {

@@ -53,6 +53,9 @@ func (a *app) sayBaseline(b *session.Baseline) {
 	if len(red) > 0 {
 		a.out("  red before the session, never held against it: %s", testNames(red))
 	}
+	if b.Holdout != nil {
+		a.out("%s", holdoutBaseLine(b.Holdout))
+	}
 	if n := len(b.Flaky); n > 0 {
 		a.out("  flaky before the session, never held against it: %s", testNames(b.Flaky))
 	}

@@ -15,19 +15,21 @@ import (
 
 // showJSON is a checkpoint with its evidence.
 type showJSON struct {
-	Version    int                  `json:"version"`
-	ID         session.ID           `json:"id"`
-	Address    string               `json:"address"`
-	Checkpoint session.Checkpoint   `json:"checkpoint"`
-	Reason     string               `json:"reason,omitempty"` // of the verdict
-	Gates      []session.GateResult `json:"gates,omitempty"`
-	Proof      *session.Proof       `json:"proof,omitempty"`
-	Evidence   *session.Evidence    `json:"evidence,omitempty"`
-	Tampered   []session.Tampering  `json:"tampered,omitempty"` // what was done to tests
-	Review     *session.Review      `json:"review,omitempty"`   // of a phase that is a review
-	RunID      string               `json:"run_id,omitempty"`
-	Logs       string               `json:"logs,omitempty"` // directory on this machine
-	Body       string               `json:"body"`           // of the commit message
+	Version     int                    `json:"version"`
+	ID          session.ID             `json:"id"`
+	Address     string                 `json:"address"`
+	Checkpoint  session.Checkpoint     `json:"checkpoint"`
+	Reason      string                 `json:"reason,omitempty"` // of the verdict
+	Gates       []session.GateResult   `json:"gates,omitempty"`
+	Proof       *session.Proof         `json:"proof,omitempty"`
+	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
+	Evidence    *session.Evidence      `json:"evidence,omitempty"`
+	Tampered    []session.Tampering    `json:"tampered,omitempty"` // what was done to tests
+	Review      *session.Review        `json:"review,omitempty"`   // of a phase that is a review
+	RunID       string                 `json:"run_id,omitempty"`
+	Logs        string                 `json:"logs,omitempty"`         // directory on this machine
+	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // another one, of which whoever works is not told
+	Body        string                 `json:"body"`                   // of the commit message
 }
 
 func (a *app) showCmd() *cobra.Command {
@@ -117,6 +119,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 			return err
 		}
 	}
+	j.HoldoutLogs = a.holdoutLogs(j.Holdout)
 	if a.json {
 		return a.answer(j)
 	}
@@ -146,6 +149,10 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	}
 	if j.Proof != nil {
 		a.out("%s", proofLine(j.Proof))
+	}
+	sayHoldout(a.out, j.Holdout)
+	if j.HoldoutLogs != "" {
+		a.out("what the hold-out tests printed: %s", j.HoldoutLogs)
 	}
 	a.sayTampered(j.Tampered)
 	if text := costText(c.Used); text != "" {
@@ -199,7 +206,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			case session.RunEnded:
 				j.Review = b.Review
 			case session.Judged:
-				j.Gates, j.Reason, j.Proof, j.Tampered = b.Gates, b.Reason, b.Proof, b.Tampered
+				j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
 			case session.Decided: // which may know more than the gates
 				j.Reason = b.Reason
 			}

@@ -338,6 +338,7 @@ func (a *app) seeInterrupted(s *session.Session) error {
 
 // take opens a session for writing; the caller holds its lock.
 func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
+	a.clearLaid()
 	h, err := a.eng.Open(ctx, id)
 	if h != nil && h.GivenBack > 0 {
 		a.note("the journal of %s was gone: %d %s back, from the newest auto-save", id.Display(), h.GivenBack, plural(h.GivenBack, "event is", "events are"))

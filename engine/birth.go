@@ -175,6 +175,9 @@ func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseli
 		return session.Baseline{}, session.Evidence{}, err
 	}
 	b, ev, err := h.e.Works.Baseline(ctx, *h.Plan, tree, dir)
+	if err == nil && h.Plan.Holdout != nil {
+		err = h.holdOutBase(ctx, &b, ev, dir)
+	}
 	if err != nil && ctx.Err() == nil {
 		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "edit .wfs/config.yaml, then type it again"}
 	}

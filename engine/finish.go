@@ -45,6 +45,10 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err != nil {
 		return nil, 0, err
 	}
+	held, err := h.holdOutHanded(ctx, c, o)
+	if err != nil {
+		return nil, 0, err
+	}
 	// The session's documents leave the work tree at the end; the checkpoints hold them, but for bytes that git converts.
 	plan, err := h.planMove(ctx, snap, files, "")
 	if err != nil {
@@ -70,7 +74,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, err
 	}
 	h.e.hit("finish/journaled")
-	commit, err := h.commitOver(ctx, c, o, onto, tree, notProven(proof, c, o))
+	commit, err := h.commitOver(ctx, c, o, onto, tree, joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held)))
 	if err != nil {
 		return nil, 0, joined(err, h.append(session.Dropped{Why: oneLine(err.Error(), 200)}))
 	}
@@ -78,6 +82,9 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
 	if proof != h.S.Proof {
 		f.Proof = proof
+	}
+	if held != h.S.Holdout {
+		f.Holdout = held
 	}
 	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit}, LedgerMessage: ledgerMessage(h.ID, "finished on "+short(o.Branch))}
 	var n int64
@@ -318,7 +325,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 		fmt.Fprintf(&b, "%s: approved by a reviewing agent\n", c.Phase)
 	}
 	if unproven != "" {
-		b.WriteString("\n" + oneLine(unproven, 300) + "\n")
+		b.WriteString("\n" + unproven + "\n")
 	}
 	if flaky := s.FlakyTests(); len(flaky) > 0 {
 		fmt.Fprintf(&b, "\nFlaky, and counted as nothing: %s\n", names(flaky))

@@ -109,6 +109,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassFlaky:         "a test of this lap is flaky",
 		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
 		session.ClassNotClean: "passes only with files that no checkpoint has", session.ClassLeadsBack: "a module is found outside of the clean tree",
+		session.ClassHoldout:  "passes its own tests, and not the hold-out tests",
 		session.ClassTampered: "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",
 		session.ClassDocument: "a document is missing", session.ClassUnchanged: "nothing changed that had to",
 		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",

@@ -144,6 +144,9 @@ type Works interface {
 	Left(id session.ID, runID string) session.Remains
 	// Alive lists processes of a run that still live, as far as the system can tell.
 	Alive(id session.ID, runID string) []session.Process
+	// Holdout runs gates of a request with the plan's hold-out tests put over the request's tree, in a clean one. Only ctx
+	// makes an error. On the base it tells the person what fails for a reason of its own.
+	Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error)
 	// Baseline runs gates on the base. An error means that a gate cannot run at all; it holds what was printed.
 	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error)
 }

@@ -313,6 +313,9 @@ func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
 	if err == nil && ctx.Err() == nil {
 		j, err = h.prove(ctx, req, j)
 	}
+	if err == nil && ctx.Err() == nil {
+		j, err = h.holdOut(ctx, req, j)
+	}
 	if locks, e := h.strandedLocks(work, locked); e != nil {
 		return true, errors.Join(err, e)
 	} else if len(locks) > 0 {

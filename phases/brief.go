@@ -84,6 +84,7 @@ func (b *brief) begin(last []Failure, said string) {
 	b.reviewed()
 	b.seen(last)
 	b.tampered()
+	b.heldOut()
 	b.said(said)
 	b.refuted()
 	b.tried()
@@ -250,12 +251,8 @@ func (b *brief) seen(last []Failure) {
 			b.line("\nGate `%s`: %s (%s).", name(g.Gate), g.Verdict, g.Class)
 			continue
 		}
-		with := ""
-		if g.TestsOf != nil {
-			with = fmt.Sprintf(" With the tests of checkpoint %d, in place of those that were changed.", *g.TestsOf)
-		}
 		b.line("\nGate `%s`: %s (%s), %d passed, %d failed, %d skipped, %d could not be run.%s", name(g.Gate), g.Verdict, g.Class,
-			g.Counts.Passed, g.Counts.Failed, g.Counts.Skipped, g.Counts.Errors, with)
+			g.Counts.Passed, g.Counts.Failed, g.Counts.Skipped, g.Counts.Errors, withTests(g))
 	}
 	b.open("what was found, and what failing tests printed. Those that failed before this work are not yours to mend")
 	b.line("%s", b.inner(safetext.Line(d.Reason, maxSaid)))

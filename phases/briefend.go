@@ -86,6 +86,7 @@ func (b *brief) goOn(last []Failure) {
 	b.reviewed()
 	b.seen(last)
 	b.tampered()
+	b.heldOut()
 }
 
 func (b *brief) goOnEnd() {

@@ -1,6 +1,8 @@
 package phases
 
 import (
+	"fmt"
+
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -42,6 +44,14 @@ func (b *brief) tampered() {
 		b.line("- %s", b.inner(safetext.Line(t.String(), maxSaid)))
 	}
 	b.close()
+}
+
+// withTests says whose tests a gate judged with, "" for those of the attempt.
+func withTests(g session.GateResult) string {
+	if g.TestsOf == nil {
+		return ""
+	}
+	return fmt.Sprintf(" With the tests of checkpoint %d, in place of those that were changed.", *g.TestsOf)
 }
 
 // codeAlone says what is known of the code of an attempt that changed tests, whatever those say now.

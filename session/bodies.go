@@ -102,6 +102,8 @@ type Baseline struct {
 	// Red and Flaky tests are never held against the session.
 	Red   []TestID `json:"red,omitempty"`
 	Flaky []TestID `json:"flaky,omitempty"`
+	// Holdout is what hold-out tests said about the base, where most of them fail.
+	Holdout *HoldoutResult `json:"holdout,omitempty"`
 }
 
 // Driving marks that a run began.
@@ -353,7 +355,9 @@ type Finished struct {
 	WithoutCarried bool   `json:"without_carried,omitempty"`
 	Kept           bool   `json:"kept,omitempty"`  // the history was kept instead of squashed
 	Proof          *Proof `json:"proof,omitempty"` // when it was made for this
-	Turn           Turn   `json:"turn"`
+	// Holdout is what hold-out tests said, when they were run for this.
+	Holdout *HoldoutResult `json:"holdout,omitempty"`
+	Turn    Turn           `json:"turn"`
 }
 
 func (Created) Kind() Kind        { return KindCreated }

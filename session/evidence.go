@@ -67,17 +67,18 @@ const (
 	ClassTampered        Class = "tampered"         // tests were changed so that they ask for less
 	ClassTestChange      Class = "test_change"      // the attempt asks to go back and change tests
 	ClassGateChangedTree Class = "gate_changed_tree"
-	ClassInfraError      Class = "infra_error" // the gate could not run: could not judge
-	ClassTimeout         Class = "timeout"     // the gate did not end: could not judge
-	ClassDocument        Class = "document"    // a document is missing, or lacks what it must hold
-	ClassUnchanged       Class = "unchanged"   // what must change did not
-	ClassNotClean        Class = "not_clean"   // finished work passes only with files that no checkpoint has
-	ClassLeadsBack       Class = "leads_back"  // a module of the project would be found outside of the clean tree
-	ClassApproved        Class = "approved"    // a person said yes, and no gate says no
-	ClassRejected        Class = "rejected"    // a person said no, or a reviewer
-	ClassReviewed        Class = "reviewed"    // a reviewer said yes, and no gate says no
-	ClassUnsigned        Class = "unsigned"    // the gates pass, and the agent did not say that the work is done
-	ClassNoReview        Class = "no_review"   // a reviewer gave no verdict
+	ClassInfraError      Class = "infra_error"     // the gate could not run: could not judge
+	ClassTimeout         Class = "timeout"         // the gate did not end: could not judge
+	ClassDocument        Class = "document"        // a document is missing, or lacks what it must hold
+	ClassUnchanged       Class = "unchanged"       // what must change did not
+	ClassNotClean        Class = "not_clean"       // finished work passes only with files that no checkpoint has
+	ClassHoldout         Class = "holdout_failing" // it passes, but not the tests that whoever works never sees
+	ClassLeadsBack       Class = "leads_back"      // a module of the project would be found outside of the clean tree
+	ClassApproved        Class = "approved"        // a person said yes, and no gate says no
+	ClassRejected        Class = "rejected"        // a person said no, or a reviewer
+	ClassReviewed        Class = "reviewed"        // a reviewer said yes, and no gate says no
+	ClassUnsigned        Class = "unsigned"        // the gates pass, and the agent did not say that the work is done
+	ClassNoReview        Class = "no_review"       // a reviewer gave no verdict
 )
 
 // InTree stands in GateResult.Where for gates that looked at the tree and ran nothing.
@@ -117,16 +118,18 @@ type Evidence struct {
 
 // Judgement is what guards and gates said about one tree.
 type Judgement struct {
-	Tree     Tree         `json:"tree"`
-	Verdict  Verdict      `json:"verdict"`
-	Class    Class        `json:"class"`
-	Reason   string       `json:"reason"`
-	Gates    []GateResult `json:"gates,omitempty"`
-	Guarded  []string     `json:"guarded,omitempty"`  // paths that a guard forbids, at most MaxNamed
-	Proof    *Proof       `json:"proof,omitempty"`    // of work that is complete with this judgement
-	Ungated  bool         `json:"ungated,omitempty"`  // no command was run, though other phases have gates that run some
-	Evidence Evidence     `json:"-"`                  // goes to the ledger as a document of its own
-	Tampered []Tampering  `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
+	Tree    Tree         `json:"tree"`
+	Verdict Verdict      `json:"verdict"`
+	Class   Class        `json:"class"`
+	Reason  string       `json:"reason"`
+	Gates   []GateResult `json:"gates,omitempty"`
+	Guarded []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
+	Proof   *Proof       `json:"proof,omitempty"`   // of work that is complete with this judgement
+	// Holdout is what tests said that whoever works never sees, when they were run.
+	Holdout  *HoldoutResult `json:"holdout,omitempty"`
+	Ungated  bool           `json:"ungated,omitempty"`  // no command was run, though other phases have gates that run some
+	Evidence Evidence       `json:"-"`                  // goes to the ledger as a document of its own
+	Tampered []Tampering    `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
 }
 
 // Tests returns the result that a lap's targets come from: that of the gate that expects red, else the first that

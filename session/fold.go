@@ -110,6 +110,7 @@ func (s *Session) apply(e Event) error {
 	case Finished:
 		s.Finishing, s.Finished, s.Status = nil, &b, StatusFinished
 		s.proven(b.Proof)
+		s.heldOut(b.Holdout)
 	case Dropped:
 		s.Finishing, s.Deleting = nil, nil
 		if b.Move {
@@ -140,6 +141,7 @@ func (s *Session) applyOpen(e Event) error {
 		s.measured(b.Gates)
 		s.foundFlaky(&b.Judgement)
 		s.proven(b.Proof)
+		s.heldOut(b.Holdout)
 		var millis int64
 		for _, g := range b.Gates {
 			millis += g.Millis

@@ -33,11 +33,13 @@ type Session struct {
 	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt, likewise
 	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
-	Proof       *Proof      `json:"proof,omitempty"`        // newest one
-	Frozen      Tree        `json:"frozen,omitempty"`       // the tree whose tests hold: what RED was passed with
-	Tampered    []Tampering `json:"tampered,omitempty"`     // what was done to them, as the newest judgement at this visit found it
-	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
-	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
+	Proof *Proof `json:"proof,omitempty"` // newest one
+	// Holdout is the newest word of hold-out tests, but for that about the base.
+	Holdout     *HoldoutResult `json:"holdout,omitempty"`
+	Frozen      Tree           `json:"frozen,omitempty"`       // the tree whose tests hold: what RED was passed with
+	Tampered    []Tampering    `json:"tampered,omitempty"`     // what was done to them, as the newest judgement at this visit found it
+	TestChange  string         `json:"test_change,omitempty"`  // why the work went back to change tests
+	TestChanges int            `json:"test_changes,omitempty"` // how often in this lap
 	// GateRuns are results of gates that run something, GatesCached those of them that were known already.
 	GateRuns    int      `json:"gate_runs,omitempty"`
 	GatesCached int      `json:"gates_cached,omitempty"`

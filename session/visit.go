@@ -47,6 +47,7 @@ type Reached struct {
 	Targets int  `json:"targets,omitempty"` // of the lap that pass
 	Gates   int  `json:"gates,omitempty"`   // that pass
 	Tests   int  `json:"tests,omitempty"`   // that pass, where the lap has no targets and no gate expects red
+	Holdout int  `json:"holdout,omitempty"` // hold-out tests that pass
 }
 
 // Reached is how far the judged attempt got.
@@ -55,6 +56,9 @@ func (j *Judgement) Reached() Reached {
 		return Reached{}
 	}
 	r := Reached{Targets: j.Passing()}
+	if j.Holdout != nil {
+		r.Holdout = j.Holdout.Passed
+	}
 	for _, g := range j.Gates {
 		if g.Verdict == Pass {
 			r.Gates++
@@ -73,7 +77,7 @@ func (j *Judgement) Reached() Reached {
 
 // Beyond reports whether r is more than has been reached, in anything.
 func (r Reached) Beyond(most Reached) bool {
-	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests
+	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests || r.Holdout > most.Holdout
 }
 
 // less orders what was reached by what counts most.
@@ -81,7 +85,7 @@ func (r Reached) less(other Reached) bool {
 	if r.Ran != other.Ran {
 		return other.Ran
 	}
-	for _, c := range [][2]int{{r.Targets, other.Targets}, {r.Gates, other.Gates}, {r.Tests, other.Tests}} {
+	for _, c := range [][2]int{{r.Targets, other.Targets}, {r.Gates, other.Gates}, {r.Holdout, other.Holdout}, {r.Tests, other.Tests}} {
 		if c[0] != c[1] {
 			return c[0] < c[1]
 		}
@@ -90,7 +94,7 @@ func (r Reached) less(other Reached) bool {
 }
 
 func (r Reached) most(other Reached) Reached {
-	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates), Tests: max(r.Tests, other.Tests)}
+	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates), Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout)}
 }
 
 // Failing are the tests that gates hold against the attempt. all is false when there may be more than are named.
@@ -115,7 +119,7 @@ func (s *Session) Furthest() *Checkpoint {
 	if best == nil || best.Number == 0 || best.Number >= s.Current || s.Last == nil {
 		return nil
 	}
-	newest := Judgement{Class: s.Last.Class, Gates: s.LastGates}
+	newest := Judgement{Class: s.Last.Class, Gates: s.LastGates, Holdout: s.HoldoutAt(s.Current)}
 	if !newest.Reached().less(s.Visit.BestHas) {
 		return nil
 	}

@@ -174,6 +174,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 	p.Guards = r.guards(f["guards"], what+"guards")
 	p.Limits = r.limits(f["limits"], what+"limits")
 	p.Tamper = r.tamper(f["tamper"], what+"tamper")
+	p.Holdout = r.truth(f["holdout"], what+"holdout")
 	r.judging(&p, f, what)
 
 	p.On[Fail] = p.Name
@@ -284,6 +285,7 @@ func (r *reader) config(root *node) *Config {
 			c.CleanProvide = append(c.CleanProvide, strings.TrimSuffix(g, "/"))
 		}
 	}
+	c.Holdout = r.holdout(f["holdout"])
 	if n := f["gates"]; n != nil && n.kind != mapping {
 		r.wrong(n, "gates", "a mapping of names to gates")
 	} else if n != nil {

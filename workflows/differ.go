@@ -20,6 +20,8 @@ func Differences(a, b *Plan) []string {
 	d.lists("env", a.Env, b.Env)
 	d.value("clean-proof", onOff(a.Unproven), onOff(b.Unproven))
 	d.lists("clean-provide", a.Provide, b.Provide)
+	d.value("hold-out tests", a.Holdout.text(), b.Holdout.text())
+	d.value("tamper", a.Workflow.Tamper, b.Workflow.Tamper)
 	d.value("budget", a.Budget.text(), b.Budget.text())
 	d.phases(a.Workflow.Phases, b.Workflow.Phases)
 	d.gates(gatesOf(a), gatesOf(b))
@@ -144,6 +146,8 @@ func (d *differences) phase(name string, a, b Phase) {
 		d.value(name+": on "+string(v), a.On[v], b.On[v])
 	}
 	d.value(name+": limits", a.Limits.text(), b.Limits.text())
+	d.value(name+": tamper", a.Tamper, b.Tamper)
+	d.value(name+": hold-out tests", a.Holdout, b.Holdout)
 	d.value(name+": signal", cmp.Or(a.Signal, SignalAuto), cmp.Or(b.Signal, SignalAuto))
 	d.value(name+": half-open", a.HalfOpen, b.HalfOpen)
 	d.value(name+": review", a.Review.text(), b.Review.text())

@@ -140,6 +140,7 @@ func TestLayers(t *testing.T) {
 		defaults("", configObject)
 		defaults("agent.", agentObject)
 		defaults("worktree.", worktreeObject)
+		defaults("holdout.", holdoutObject)
 		defaults("limits.", callsObject)
 		for i, l := range all {
 			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {

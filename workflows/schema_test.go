@@ -34,6 +34,7 @@ max-new-files: 5000
 auto-save: 1m
 clean-proof: on
 clean-provide: [.env.test, "data/**"]
+holdout: {gate: tests, reveal: names}
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, stable: 3, may-change-tree: false}
 budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}
@@ -65,6 +66,7 @@ phases:
     limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}
     signal: required
     tamper: review
+    holdout: true
     half-open: {agent: other}
   NEXT:
     run: {command: gofmt -w .}

@@ -134,6 +134,7 @@ var configObject = &object{
 			value: word(CleanProofOn, CleanProofOff), fallback: string(CleanProofOn)},
 		{name: "clean-provide", about: "Patterns of untracked and ignored files that clean trees get besides the usual dependencies, from the top: .env.test, data/*.bin.",
 			value: listOf(shape{kind: aPattern})},
+		{name: "holdout", about: "How tests are run that the agent never sees.", value: isA(holdoutObject)},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
 		{name: "budget", about: "What work may cost.", value: isA(budgetObject)},
 		{name: "limits", about: "How fast work may go.", value: isA(callsObject)},
@@ -238,6 +239,7 @@ var phaseObject = &object{
 		{name: "signal", about: "What the agent's own word counts beside the gates. auto: nothing. veto: what it says is not done is not done. required: it must say that it is done.",
 			value: word(SignalAuto, SignalVeto, SignalRequired), fallback: string(SignalAuto)},
 		{name: "half-open", about: "What is changed in the last attempt before the breaker opens.", value: isA(halfOpenObject)},
+		{name: "holdout", about: "Whether what passes here must also pass the hold-out tests. Without it finished work must.", value: shape{kind: aTruth}, fallback: "false"},
 		{name: "review", about: "The phase is a review: its agent approves or rejects the work, and changes nothing.", value: isA(reviewObject)},
 	},
 }

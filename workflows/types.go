@@ -80,6 +80,8 @@ type Phase struct {
 	// HalfOpen names the agent that makes the last try before the breaker opens; "" is whoever works here.
 	HalfOpen string  `json:"half_open,omitempty"`
 	Review   *Review `json:"review,omitempty"` // the phase is a review
+	// Holdout: what passes here must pass the hold-out tests too, and not finished work alone.
+	Holdout bool `json:"holdout,omitempty"`
 }
 
 // Run says who works in a phase. Exactly one kind: the session's agent, a person, a command of the workflow's own.
@@ -233,6 +235,8 @@ type Config struct {
 	// that clean trees get besides the usual dependencies.
 	CleanProof   CleanProof `json:"clean_proof,omitempty"`
 	CleanProvide []string   `json:"clean_provide,omitempty"`
+	// Holdout says how tests are run that whoever works never sees.
+	Holdout HoldoutConfig `json:"holdout,omitzero"`
 	// Cards are the agents that can be named here. nil: the built-in ones.
 	Cards Cards `json:"-"`
 }
@@ -269,6 +273,8 @@ type Plan struct {
 	// Unproven: finished work need not pass in a clean tree. Provide are patterns of untracked files for clean trees.
 	Unproven bool     `json:"unproven,omitempty"`
 	Provide  []string `json:"provide,omitempty"`
+	// Holdout are tests that whoever works never sees, nil without any.
+	Holdout *Holdout `json:"holdout,omitempty"`
 	// Baseline are the gates, each once and without Expect, that are run on the base before the first attempt.
 	Baseline []Gate `json:"baseline"`
 }

@@ -63,6 +63,7 @@ const (
 	InboxRemoved        Point = "inbox/removed"
 	SettingsKept        Point = "settings/kept"    // a copy of an agent's settings is there
 	SettingsWritten     Point = "settings/written" // our hooks are in them, or out again
+	HoldoutLaid         Point = "holdout/laid"     // hold-out tests are in the clean tree
 )
 
 // Points are all of them, for tests that kill at every one.
@@ -76,5 +77,5 @@ var Points = []Point{
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
-	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten,
+	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
 }

@@ -1,0 +1,114 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// sayHoldout tells what hold-out tests said, and which of them fail where names are revealed.
+func sayHoldout(say func(string, ...any), r *session.HoldoutResult) {
+	if r == nil {
+		return
+	}
+	say("%s", r.Reason)
+	for _, t := range r.Failing[:min(len(r.Failing), 10)] {
+		say("  hold-out: %s", t)
+	}
+}
+
+// holdoutBaseLine is what they said about the base, where nothing is done yet.
+func holdoutBaseLine(r *session.HoldoutResult) string {
+	all := r.Passed + r.Failed
+	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
+	if r.NotRun > 0 {
+		line += fmt.Sprintf("; of %d %s no test runs", r.NotRun, plural(r.NotRun, "file", "files"))
+	}
+	return line
+}
+
+// holdoutLogs is the directory on this machine with what hold-out tests printed, "" when there is none. Whoever works is not
+// told.
+func (a *app) holdoutLogs(r *session.HoldoutResult) string {
+	if r == nil || r.Run == "" || a.env.get("WFS_RUN_ID") != "" {
+		return ""
+	}
+	dir, err := a.holdoutDir(r.Digest)
+	if err != nil {
+		return ""
+	}
+	if dir = filepath.Join(dir, holdoutRuns, filepath.Base(r.Run)); !isDir(dir) {
+		return ""
+	}
+	return dir
+}
+
+// sayHoldoutDrift says that hold-out tests are others now, where they were taken from.
+func (a *app) sayHoldoutDrift(ctx context.Context, p *workflows.Plan) {
+	if p.Holdout == nil {
+		return
+	}
+	dir, err := a.holdoutDir(p.Holdout.Digest)
+	if err != nil {
+		return
+	}
+	var from holdoutSource
+	data, err := durable.ReadFile(filepath.Join(dir, holdoutFrom), 1<<16)
+	if err != nil || json.Unmarshal(data, &from) != nil || from.String() == "" {
+		return
+	}
+	t, err := a.readHoldout(ctx, from.String())
+	switch {
+	case err != nil:
+		a.note("the hold-out tests are no longer where they were taken from; the copy of then counts")
+	case from.Commit != "" && t.from.Commit == from.Commit: // the common ancestor may be another one now
+	case t.pack.Digest() != p.Holdout.Digest:
+		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: wfs repin --holdout %s", shellWord(from.String()))
+	}
+}
+
+// oldHoldouts are copies of hold-out tests of which this repository's sessions are gone, and that no other one has.
+func (a *app) oldHoldouts(ctx context.Context, before time.Time) ([]rubbish, error) {
+	state, err := a.env.stateDir()
+	if err != nil {
+		return nil, nil // there is no place for them
+	}
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := a.deletions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, _ := os.ReadDir(filepath.Join(state, "holdout"))
+	var list []rubbish
+	for _, e := range entries {
+		path := filepath.Join(state, "holdout", e.Name())
+		if info, err := os.Stat(filepath.Join(path, holdoutFor)); err != nil || !info.ModTime().Before(before) {
+			continue
+		}
+		wanted := slices.ContainsFunc(a.holdoutOwners(path), func(owner string) bool {
+			repo, id, _ := strings.Cut(owner, "\t")
+			if repo != a.repo.CommonDir() {
+				_, err := os.Lstat(repo)
+				return err == nil
+			}
+			_, there := all[session.ID(id)]
+			return there || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == session.ID(id) })
+		})
+		if !wanted {
+			list = append(list, rubbish{Kind: "left-over", What: "copy of hold-out tests", Paths: []string{path}, Bytes: sizeBelow(path), clean: path})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,40 @@
+package gitstate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// FileOf is one file of a tree.
+type FileOf struct {
+	Path string
+	Exec bool
+	Data []byte
+}
+
+// FilesOf returns the files that a tree has and another one has not, or has otherwise. "" is the empty tree. Links and
+// submodules are refused.
+func (r *Repo) FilesOf(ctx context.Context, tree, without session.Tree) ([]FileOf, error) {
+	changes, err := r.diffTrees(ctx, without, tree)
+	if err != nil {
+		return nil, err
+	}
+	var out []FileOf
+	for _, c := range changes {
+		switch c.newMode {
+		case modeNone:
+			continue
+		case "100644", "100755":
+		default:
+			return nil, fmt.Errorf("%s is no ordinary file", c.Path)
+		}
+		_, data, err := r.object(ctx, c.newID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, FileOf{Path: c.Path, Exec: c.newMode == "100755", Data: data})
+	}
+	return out, nil
+}

@@ -1,0 +1,226 @@
+// Package holdout holds files that are put over a clean tree before it is judged, and that whoever works never sees.
+package holdout
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Bounds of one pack. Tests are small; whoever names the wrong directory should hear of it.
+const (
+	MaxFiles = 5000
+	MaxBytes = 64 << 20
+)
+
+// File is one of them. Path is relative to the top of a work tree, with slashes.
+type File struct {
+	Path string
+	Exec bool
+	Data []byte
+}
+
+// Pack is all of them, sorted by path.
+type Pack []File
+
+// skipped are names of directories that are nobody's tests.
+var skipped = []string{".git", ".wfs", ".workflow", "__pycache__", ".pytest_cache", "node_modules"}
+
+// ReadDir reads a directory. Directories of git, wfs and of caches are left out; links and what else is no ordinary file are
+// refused.
+func ReadDir(dir string) (Pack, error) {
+	var p Pack
+	size := int64(0)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name == dir {
+			return nil
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case slices.Contains(skipped, d.Name()):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			return fmt.Errorf("%s is no ordinary file", rel)
+		case len(p) == MaxFiles:
+			return fmt.Errorf("there are more than %d files", MaxFiles)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if size += info.Size(); size > MaxBytes {
+			return tooLarge()
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		p = append(p, File{Path: filepath.ToSlash(rel), Exec: info.Mode()&0o111 != 0, Data: data})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.sorted()
+}
+
+func tooLarge() error { return fmt.Errorf("there are more than %d MB", MaxBytes>>20) }
+
+// New makes a pack of files from elsewhere.
+func New(files []File) (Pack, error) {
+	var p Pack
+	size := 0
+	for _, f := range files {
+		if slices.ContainsFunc(strings.Split(f.Path, "/"), func(part string) bool { return slices.Contains(skipped, part) }) {
+			continue
+		}
+		if size += len(f.Data); size > MaxBytes {
+			return nil, tooLarge()
+		}
+		p = append(p, f)
+	}
+	if len(p) > MaxFiles {
+		return nil, fmt.Errorf("there are more than %d files", MaxFiles)
+	}
+	return p.sorted()
+}
+
+func (p Pack) sorted() (Pack, error) {
+	slices.SortFunc(p, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return p, p.check()
+}
+
+// check refuses what cannot be put over a tree.
+func (p Pack) check() error {
+	if len(p) == 0 {
+		return errors.New("there is no file")
+	}
+	for i, f := range p {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || path.Clean(f.Path) != f.Path || i > 0 && p[i-1].Path >= f.Path {
+			return fmt.Errorf("%q is no path of a file", f.Path)
+		}
+	}
+	return nil
+}
+
+// Digest tells one pack from another: SHA-256 of names, modes and contents, in hexadecimal.
+func (p Pack) Digest() string {
+	h := sha256.New()
+	for _, f := range p {
+		fmt.Fprintf(h, "%d %s %t %d ", len(f.Path), f.Path, f.Exec, len(f.Data))
+		h.Write(f.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Encode is a pack as one compressed file, so that nobody finds a test in it who looks for a word.
+func (p Pack) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	t := tar.NewWriter(z)
+	for _, f := range p {
+		mode := int64(0o644)
+		if f.Exec {
+			mode = 0o755
+		}
+		if err := t.WriteHeader(&tar.Header{Name: f.Path, Mode: mode, Size: int64(len(f.Data)), Typeflag: tar.TypeReg, Format: tar.FormatPAX}); err != nil {
+			return nil, err
+		}
+		if _, err := t.Write(f.Data); err != nil {
+			return nil, err
+		}
+	}
+	err := errors.Join(t.Close(), z.Close())
+	return b.Bytes(), err
+}
+
+// Decode is the inverse of Encode.
+func Decode(data []byte) (Pack, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	var p Pack
+	left := int64(MaxBytes)
+	for t := tar.NewReader(z); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return p, p.check()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if h.Typeflag != tar.TypeReg || h.Size > left || len(p) == MaxFiles {
+			return nil, fmt.Errorf("%q does not belong here", h.Name)
+		}
+		left -= h.Size
+		text, err := io.ReadAll(t)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, File{Path: h.Name, Exec: h.Mode&0o111 != 0, Data: text})
+	}
+}
+
+// Lay writes the files below a directory, over what is there. No link leads it out: what stands in the way of a file or of
+// a directory is removed.
+func (p Pack) Lay(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	for _, f := range p {
+		if err := lay(root, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lay(root *os.Root, f File) error {
+	parts := strings.Split(f.Path, "/")
+	for i := 1; i < len(parts); i++ {
+		name := filepath.Join(parts[:i]...)
+		if info, err := root.Lstat(name); err == nil && info.IsDir() {
+			continue
+		}
+		if err := root.RemoveAll(name); err != nil {
+			return err
+		}
+		if err := root.Mkdir(name, 0o755); err != nil {
+			return err
+		}
+	}
+	name := filepath.FromSlash(f.Path)
+	if err := root.RemoveAll(name); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if f.Exec {
+		mode = 0o755
+	}
+	return root.WriteFile(name, f.Data, mode)
+}

@@ -1,0 +1,21 @@
+package phases
+
+import "github.com/wfs-dev/wfs/session"
+
+// heldOut says that tests fail which whoever works is not shown: how many, and their names where a person reveals them.
+// Nothing that they hold or print comes here.
+func (b *brief) heldOut() {
+	d, r := b.s.Last, b.s.HoldoutAt(b.s.Current)
+	if d == nil || d.Class != session.ClassHoldout || r == nil || r.Verdict != session.Fail {
+		return
+	}
+	b.section("Tests that you cannot see", "")
+	b.line("All tests that you see pass. There are further ones that you are not shown, and %d of %d of those fail.", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
+	b.line("They ask for nothing but what the goal says, with other inputs. Do not look for them. Read the goal again, and make the code right in")
+	b.line("general: for empty, negative, large and odd inputs, and not for those of the tests that you see.")
+	if len(r.Failing) > 0 {
+		b.open("names of tests that fail and that you cannot see")
+		list(b, r.Failing)
+		b.close()
+	}
+}

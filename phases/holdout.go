@@ -1,0 +1,253 @@
+package phases
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Laid is a file of hold-out tests, as it is put over a tree.
+type Laid struct {
+	Path string
+	Data []byte
+}
+
+// Holdout runs gates in a clean tree with hold-out tests put over it, which is what Clean makes here. Known are tests whose
+// failures say nothing, LapStart what the gates said without those files, when that is known. RunDir is a directory that
+// whoever works is not told of: it holds what the gates print.
+//
+// notes are for the person alone: they name tests. On the base, where nothing is done yet, they name what waits for
+// something that does not exist, and what fails for a reason of its own. Only ctx makes an error.
+func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid []Laid, base bool) (out session.HoldoutResult, notes []string, err error) {
+	h := &heldRun{j: j, laid: laid, base: base, replaced: map[string]bool{}}
+	for _, f := range laid {
+		if j.Show != nil {
+			old, err := j.Show(ctx, r.Tree, f.Path)
+			h.replaced[f.Path] = err == nil && old != nil
+		}
+	}
+	out = session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}
+	j.judged = r.Tree
+	cannot := func(gate, why string) (session.HoldoutResult, []string, error) {
+		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not be run: gate "+gate+": "+why
+		return out, h.notes, nil
+	}
+	asked := false
+	for _, g := range r.Phase.Gates {
+		if !g.Runs() || g.MayChangeTree {
+			continue
+		}
+		asked = true
+		g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
+		j.say("gate " + g.Name + " with hold-out tests …")
+		run, err := j.runGate(ctx, g, r.RunDir, false)
+		if ctx.Err() != nil {
+			return out, nil, ctx.Err()
+		}
+		if err != nil {
+			return cannot(g.Name, reason(err))
+		}
+		out.Millis += run.millis
+		if why := run.heldCannot(); why != "" {
+			return cannot(g.Name, why)
+		}
+		if err := h.judge(ctx, g, r, run, &out); err != nil {
+			return out, nil, err
+		}
+	}
+	if !asked {
+		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not be run: there is no gate that runs anything"
+		return out, nil, nil
+	}
+	out.NotRun = len(h.silent)
+	for _, path := range h.silent {
+		h.notes = append(h.notes, "no test of "+path+" ran")
+	}
+	out.Concludes()
+	if r.Plan.Holdout.Reveal == workflows.RevealNames {
+		out.Failing = named(h.failing)
+	}
+	j.keepFailures(r.RunDir, h.failures)
+	return out, h.notes, nil
+}
+
+// heldCannot says why a run with hold-out tests says nothing about the tree, in words that quote nothing. A gate that does not
+// end has judged: it ended without those files.
+func (g *gateRun) heldCannot() string {
+	switch {
+	case g.leads != nil:
+		return leadsBack(g.leads, g.gate.Name).reason
+	case g.ended == proc.NotStarted:
+		return "the command could not be started"
+	case g.ended != proc.Timeout && !g.ran():
+		return fmt.Sprintf("the command could not run (exit code %d)", g.exit)
+	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.tests) == 0 && g.toolMissing() != "":
+		return "the command could not run: what it needs is not installed"
+	}
+	return ""
+}
+
+// heldRun collects what several gates said with hold-out tests.
+type heldRun struct {
+	j        *Judge
+	laid     []Laid
+	base     bool
+	replaced map[string]bool // files of the tree that hold-out tests stand in place of
+
+	failing  []session.TestID
+	failures []Failure
+	silent   []string // files whose tests no gate ran
+	asked    bool     // silent is what the gates so far left over
+	notes    []string
+}
+
+// judge counts what one gate said. What fails is run once more, and counts if it fails again.
+func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun, out *session.HoldoutResult) error {
+	if !g.Format.PerTest() {
+		if run.ended == proc.Exited && run.exit == 0 {
+			out.Passed++
+			return nil
+		}
+		out.Failed++
+		h.fails(run, gateID(g.Name))
+		return nil
+	}
+	if run.ended == proc.Timeout {
+		out.Failed++
+		if h.base {
+			h.notes = append(h.notes, fmt.Sprintf("gate %s does not end within %s with the hold-out tests", g.Name, g.Timeout))
+		}
+		h.fails(run, gateID(g.Name))
+		return nil
+	}
+	plain := r.LapStart.Gates[g.Name]
+	l := &lap{gate: g.Name, exit: run.exit, start: plain, known: map[session.TestID]bool{}, now: run.report, files: &lapFiles{now: func(string) []byte { return nil }}}
+	for _, id := range r.Known {
+		l.known[id] = true
+	}
+	own := h.owned(run, plain)
+	bad := h.bad(l, own)
+	if len(bad) > 0 && !h.base {
+		again, err := h.j.runGate(ctx, g, r.RunDir, true)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && again.ran() {
+			bad = slices.DeleteFunc(bad, func(id session.TestID) bool { return again.report.tests[id] == session.TestPass })
+		}
+	}
+	if len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests { // it ended before it reported any
+		bad = append(bad, gateID(g.Name))
+	}
+	for id, s := range run.report.tests {
+		_, had := plain[id]
+		if _, mine := own[id]; s == session.TestPass && (mine || len(plain) > 0 && !had) {
+			out.Passed++
+		}
+	}
+	out.Failed += len(bad)
+	h.fails(run, bad...)
+	h.left(run, own)
+	return nil
+}
+
+func (h *heldRun) fails(run *gateRun, ids ...session.TestID) {
+	h.failing = append(h.failing, ids...)
+	res := session.GateResult{Gate: run.gate.Name, Verdict: session.Fail, Failing: ids}
+	if len(ids) > 0 {
+		h.failures = append(h.failures, h.j.failures(res, run)...)
+	}
+}
+
+// bad are the tests that fail and are not excused, without those that fail because of their subtests. On the base what fails
+// is wanted, and what fails for a reason of its own is noted.
+func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
+	var list []session.TestID
+	for _, id := range sortedKeys(l.now.tests) {
+		s := l.now.tests[id]
+		if !bad(s) || l.known[id] || l.hasFailingSubtest(id) || id == gateID(l.gate) && len(list) > 0 {
+			continue
+		}
+		list = append(list, id)
+		if _, had := l.start[id]; h.base && had && l.start[id] == session.TestPass && own[id] == "" && !l.brokenUnit(id) {
+			h.notes = append(h.notes, string(id)+" passes on the base, and fails beside the hold-out tests")
+		}
+	}
+	for _, b := range l.now.broken {
+		if !h.base || l.known[b.Unit] || bad(l.start[b.Unit]) {
+			continue
+		}
+		what := cmp.Or(b.File, string(b.Unit))
+		if b.Missing != "" { // what the work is to make, or a library that nobody has installed: a person can tell
+			h.notes = append(h.notes, what+" waits for "+b.Missing+", which does not exist yet")
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(b.Message), "\n")
+		why := lines[0]
+		if last := lines[len(lines)-1]; strings.Contains(last, "Error") { // Python's tracebacks end with what they are about
+			why = last
+		}
+		h.notes = append(h.notes, what+" cannot be built or loaded for a reason of its own: "+why)
+	}
+	return list
+}
+
+// brokenUnit reports whether an entry stands for something that could not be built or loaded.
+func (l *lap) brokenUnit(id session.TestID) bool {
+	return slices.ContainsFunc(l.now.broken, func(b breakage) bool { return b.Unit == id })
+}
+
+// owned are the tests of a run that hold-out files declare, and the file. Those that ran without them are others of the same
+// name, unless the file stands in place of another.
+func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]string {
+	own := map[session.TestID]string{}
+	for _, f := range h.laid {
+		decls := declarations(f.Path, f.Data)
+		for id := range run.report.tests {
+			if _, had := plain[id]; had && !h.replaced[f.Path] {
+				continue
+			}
+			pkg, _ := goTest(id)
+			isGo := strings.HasSuffix(f.Path, "_test.go")
+			where := run.report.files[id]
+			if isGo != (pkg != "") || isGo && !inPackage(f.Path, pkg) || where != "" && !sameFile(f.Path, where) {
+				continue
+			}
+			for _, n := range declaredNames(id) {
+				if slices.ContainsFunc(decls, func(d declaration) bool { return d.test && d.declares(id, n) }) {
+					own[id] = f.Path
+					break
+				}
+			}
+		}
+	}
+	return own
+}
+
+// left finds the files with tests none of which any gate so far has run. What cannot be built or loaded has been counted.
+func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
+	var silent []string
+	for _, f := range h.laid {
+		if h.asked && !slices.Contains(h.silent, f.Path) {
+			continue // another gate ran it
+		}
+		tests := slices.ContainsFunc(declarations(f.Path, f.Data), func(d declaration) bool { return d.test && !d.empty })
+		ran := !tests || !isTestFile(f.Path)
+		for id, path := range own {
+			ran = ran || path == f.Path && run.report.tests[id] != session.TestSkip
+		}
+		for _, b := range run.report.broken {
+			ran = ran || b.Build || b.File != "" && sameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") && inPackage(f.Path, string(b.Unit))
+		}
+		if !ran && !(len(run.report.tests) == 0 && run.exit != 0) {
+			silent = append(silent, f.Path)
+		}
+	}
+	h.silent, h.asked = silent, true
+}

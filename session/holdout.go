@@ -1,0 +1,70 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+)
+
+// HoldoutResult is what tests that whoever works never sees said of a tree. It holds no name of theirs, unless the plan
+// reveals those.
+type HoldoutResult struct {
+	Tree   Tree   `json:"tree"`
+	Digest string `json:"digest"` // of the hold-out tests, as in the plan
+	// Verdict is blocked when they could not be run.
+	Verdict Verdict  `json:"verdict"`
+	Reason  string   `json:"reason"` // one sentence of the engine's own
+	Passed  int      `json:"passed"`
+	Failed  int      `json:"failed"`
+	NotRun  int      `json:"not_run,omitempty"` // files whose tests did not run
+	Failing []TestID `json:"failing,omitempty"` // at most MaxNamed, where names are revealed
+	Millis  int64    `json:"millis"`
+	Run     string   `json:"run,omitempty"` // id of the run whose directory holds what they printed, outside of the repository
+}
+
+// Concludes makes the sentence out of the counts.
+func (r *HoldoutResult) Concludes() {
+	all := r.Passed + r.Failed
+	r.Verdict = Pass
+	switch {
+	case r.Failed+r.NotRun > 0:
+		r.Verdict = Fail
+		r.Reason = ""
+		if r.Failed > 0 {
+			r.Reason = fmt.Sprintf("%d of %d hold-out tests fail", r.Failed, all)
+			if all == 1 {
+				r.Reason = "1 hold-out test fails"
+			}
+		}
+		if r.NotRun > 0 {
+			if r.Reason != "" {
+				r.Reason += ", and "
+			}
+			r.Reason += fmt.Sprintf("the tests of %d hold-out files did not run", r.NotRun)
+			if r.NotRun == 1 {
+				r.Reason = strings.Replace(r.Reason, "1 hold-out files", "1 hold-out file", 1)
+			}
+		}
+	case all == 0:
+		r.Verdict, r.Reason = Fail, "no hold-out test ran"
+	case all == 1:
+		r.Reason = "1 hold-out test passes"
+	default:
+		r.Reason = fmt.Sprintf("%d hold-out tests pass", all)
+	}
+}
+
+// heldOut folds a result of hold-out tests.
+func (s *Session) heldOut(r *HoldoutResult) {
+	if r != nil {
+		s.Holdout = r
+	}
+}
+
+// HoldoutAt is what hold-out tests said of a checkpoint's tree, nil when that is not known.
+func (s *Session) HoldoutAt(checkpoint int) *HoldoutResult {
+	c := s.At(checkpoint)
+	if c == nil || s.Holdout == nil || s.Holdout.Tree != c.Tree {
+		return nil
+	}
+	return s.Holdout
+}
