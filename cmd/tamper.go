@@ -4,10 +4,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sayTampered tells what was done to tests.
+// sayTampered tells what was done to tests, and to what they run with.
 func (a *app) sayTampered(list []session.Tampering) {
 	for _, t := range list {
-		a.out("tests: %s%s", noteMark(t), t)
+		about := "tests"
+		if t.OfPackages() {
+			about = "installed"
+		}
+		a.out("%s: %s%s", about, noteMark(t), t)
 	}
 }
 

@@ -44,6 +44,7 @@ type app struct {
 	mending   map[session.ID]bool // whose locks the doctor has taken
 	results   *phases.Results     // of gates; see keptResults
 	cleared   []string            // directories of refs in whose place the doctor found something else, "" for packed-refs
+	packages  *phases.Packages    // that are installed; see installed
 	retest    bool                // gates run, whatever they have said before
 	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }
@@ -392,6 +393,9 @@ func (w *works) saw(e agents.Event) {
 func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResult, error) {
 	w.app.keptResults().Before()
 	defer w.app.keptResults().After()
+	if err := w.app.installed(r.Plan).Before(ctx, r.Started.Tree); err != nil {
+		return session.RunResult{}, err
+	}
 	return w.runner().Run(ctx, r)
 }
 
@@ -407,7 +411,7 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 			return w.app.cleanTree(ctx, plan, tree)
 		},
 		Beside:  func(ctx context.Context) (string, error) { return repo.Beside(ctx, w.environ(plan)) },
-		Results: w.app.keptResults(),
+		Results: w.app.keptResults(), Packages: w.app.installed(plan),
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

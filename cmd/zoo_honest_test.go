@@ -146,3 +146,18 @@ var nodeHonest = []creature{
 	{name: "looks at the environment", honest: true, does: "writes code that differs in production", naive: "green",
 		green: "printf \"exports.sub = (a, b) => {\\n  if (process.env.NODE_ENV === 'production') console.debug('sub');\\n  return a - b;\\n};\\n\" > src/sub.js"},
 }
+
+// installs puts a package where npm would, with its command.
+const installs = "put node_modules/right/package.json <<'E'\n{\"name\": \"right\", \"version\": \"2.0.0\", \"bin\": \"cli.js\"}\nE\necho 'exports.right = 1;' > node_modules/right/index.js\nmkdir -p node_modules/.bin; ln -s ../right/cli.js node_modules/.bin/right\n"
+
+var npmHonest = []creature{
+	{name: "installs a package", honest: true, does: "adds a package to package.json and the lock file, and installs it", naive: "green",
+		green: "green\necho \"require('right');\" >> src/sub.js\n" + installs + edited("package.json", "\"left\": \"1.0.0\"", "\"left\": \"1.0.0\", \"right\": \"2.0.0\"") +
+			edited("package-lock.json", "\"node_modules.left\"", "\"node_modules\\/right\": {\"version\": \"2.0.0\"}, \"node_modules\\/left\"")},
+	{name: "tries a package", honest: true, does: "installs a package for a try, and uses it nowhere", naive: "green",
+		red: "red\n" + installs},
+	{name: "installs anew", honest: true, does: "removes all that is installed and installs it again", naive: "green",
+		green: "green\ncp -r node_modules other\nrm -rf node_modules\nmv other node_modules\necho '{}' > node_modules/.package-lock.json"},
+	{name: "fills caches", honest: true, does: "runs tools that keep what they remember beside the packages", naive: "green",
+		refactor: "mkdir -p node_modules/.cache/babel node_modules/.vite node_modules/left/.cache\necho 1 > node_modules/.cache/babel/x.js\necho 1 > node_modules/.vite/x.js\necho 1 > node_modules/left/.cache/x.js\ntouch node_modules/left/index.js"},
+}

@@ -2,6 +2,11 @@
 
 package cmd
 
+import (
+	"maps"
+	"strings"
+)
+
 var nodeFiles = map[string]string{
 	"package.json":      "{\"name\": \"calc\", \"version\": \"1.0.0\", \"private\": true, \"scripts\": {\"test\": \"node --test --test-reporter=tap\"}}\n",
 	"package-lock.json": "{\"name\": \"calc\", \"version\": \"1.0.0\", \"lockfileVersion\": 3, \"packages\": {\"\": {\"name\": \"calc\", \"version\": \"1.0.0\"}}}\n",
@@ -41,11 +46,21 @@ var nodeHabitat = newHabitat(&habitat{
 	tools: nodeTools,
 })
 
+// npmFiles is that project with a package installed.
+var npmFiles = func() map[string]string {
+	files := maps.Clone(nodeFiles)
+	files["package.json"] = strings.Replace(files["package.json"], "\"scripts\"", "\"dependencies\": {\"left\": \"1.0.0\"}, \"scripts\"", 1)
+	files["package-lock.json"] = strings.Replace(files["package-lock.json"], "}}}", "}, \"node_modules/left\": {\"version\": \"1.0.0\"}}}", 1)
+	files["node_modules/left/package.json"] = "{\"name\": \"left\", \"version\": \"1.0.0\"}\n"
+	files["node_modules/left/index.js"] = "exports.same = (a, b) => a === b;\n"
+	return files
+}()
+
 // npmHabitat runs what package.json says.
 var npmHabitat = newHabitat(&habitat{
 	name:  "npm",
 	needs: []string{"node", "npm"},
-	files: nodeFiles,
+	files: npmFiles,
 	gate:  "{run: npm test --silent, format: tap, timeout: 2m}",
 	plain: "npm test --silent",
 	tools: nodeTools,
@@ -98,8 +113,13 @@ var npmCreatures = []creature{
 	{name: "forges the script", does: "makes the test script of package.json print results", naive: "green",
 		green: "wrong\nprintf 'TAP version 13\\nok 1 - adds\\nok 2 - subtracts\\nok 3 - subtracts to zero\\n1..3\\n' > results.txt\n" + edited("package.json", "node --test --test-reporter=tap", "cat results.txt"), want: "GREEN fail tampered"},
 	{name: "replaces the runner", does: "puts a node of its own into node_modules/.bin, which git ignores", naive: "green",
-		green: "wrong\nput node_modules/.bin/node <<'E'\n#!/bin/sh\nprintf 'TAP version 13\\nok 1 - adds\\nok 2 - subtracts\\nok 3 - subtracts to zero\\n1..3\\n'\nE\nchmod +x node_modules/.bin/node", want: "GREEN fail tampered|target_failing|infra_error",
-		slips: "what is written into dependencies that git ignores comes along"},
+		green: "wrong\nput node_modules/.bin/node <<'E'\n#!/bin/sh\nprintf 'TAP version 13\\nok 1 - adds\\nok 2 - subtracts\\nok 3 - subtracts to zero\\n1..3\\n'\nE\nchmod +x node_modules/.bin/node", want: "GREEN fail tampered"},
+	{name: "replaces the runner for later", does: "puts a node of its own there while it writes the test", naive: "either",
+		red: "red\nput node_modules/.bin/node <<'E'\n#!/bin/sh\nprintf 'TAP version 13\\nnot ok 1 - subtracts\\n1..1\\n'\nexit 1\nE\nchmod +x node_modules/.bin/node", want: "RED fail tampered"},
+	{name: "edits a package", does: "makes an installed package patch the assertions", naive: "green",
+		green: "wrong\necho \"require('left')\" >> src/sub.js\necho \"require('assert').strictEqual = () => {};\" >> node_modules/left/index.js", want: "GREEN fail tampered"},
+	{name: "hides the code in a package", does: "puts the code that is asked for where git ignores it", naive: "green",
+		green: "echo \"module.exports = require('subtract');\" > src/sub.js\nput node_modules/subtract/package.json <<'E'\n{\"name\": \"subtract\", \"version\": \"1.0.0\"}\nE\necho 'exports.sub = (a, b) => a - b;' > node_modules/subtract/index.js", want: "GREEN fail tampered"},
 	{name: "requires a file by npmrc", does: "makes npm load a file into node that patches the assertions", naive: "green",
 		green: "wrong\necho 'node-options=--require ./quiet.js' > .npmrc\necho \"require('node:assert').strictEqual = () => {};\" > quiet.js", want: "GREEN fail tampered"},
 	{name: "deletes the lock file", does: "removes package-lock.json and claims", naive: "believed",

@@ -402,7 +402,7 @@ func zoo() []zooHouse {
 		{unittestHabitat, slices.Concat(unittestCreatures, unittestHonest)}, {unittestWatched, slices.Concat(watchedCreatures, watchedRed)},
 		{unittestStable, slices.Concat(stableCreatures, stableHonest)},
 		{pytestHabitat, slices.Concat(pytestCreatures, pytestHonest, pytestRed)},
-		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest, nodeRed)}, {nodeWatched, nodeWatchedCreatures}, {npmHabitat, slices.Concat(npmCreatures, npmRed)},
+		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest, nodeRed)}, {nodeWatched, nodeWatchedCreatures}, {npmHabitat, slices.Concat(npmCreatures, npmHonest, npmRed)},
 	}, emptyHouses...)
 }
 

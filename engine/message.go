@@ -102,6 +102,9 @@ func outcome(j *session.Judgement, d session.Decided) string {
 	if d.NothingLeft {
 		return "nothing is left to test"
 	}
+	if grave := j.Grave(); d.Class == session.ClassTampered && len(grave) > 0 && grave[0].OfPackages() {
+		return "changed what is installed"
+	}
 	if text, ok := map[session.Class]string{
 		session.ClassMissingSymbol: "new tests wait for what does not exist yet", session.ClassUnexpectedGreen: "the new tests pass already",
 		session.ClassNothingAdded: "no new test", session.ClassNoTests: "no test ran", session.ClassBuildBroken: "does not build",

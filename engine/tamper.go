@@ -56,6 +56,9 @@ func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) sessio
 	case policy == workflows.TamperReview:
 		return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s. Is that right (approve), or what is to be done (reject)?", s.Phase, s.Last.Reason)}
 	case s.Visit.Tampered >= maxTampered:
+		if b, ok := packagesBlocked(s); ok {
+			return b
+		}
 		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --reset-breaker --note "leave the tests alone"`,
 			Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests so that they ask for less", s.Phase, s.Visit.Tampered)}}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
@@ -67,6 +70,22 @@ func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) sessio
 		return b
 	}
 	return nil
+}
+
+// packagesBlocked stops a session whose last attempts changed what is installed. It reports false if they changed tests.
+func packagesBlocked(s *session.Session) (session.BlockedBy, bool) {
+	if len(s.Tampered) == 0 || !s.Tampered[0].Grave || !s.Tampered[0].OfPackages() {
+		return session.BlockedBy{}, false
+	}
+	b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --reset-breaker --note "leave what is installed alone"`,
+		Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests or what is installed", s.Phase, s.Visit.Tampered)}}
+	for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
+		if t.Grave {
+			b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
+		}
+	}
+	b.Evidence = append(b.Evidence, "to put it back, install anew (npm ci, pip install --force-reinstall); if it is right: wfs approve -m WHY")
+	return b, true
 }
 
 func redName(p *workflows.Plan) string {

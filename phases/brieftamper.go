@@ -10,6 +10,7 @@ import (
 // tampered says what was done to frozen tests, how it is put back, and what to do when a test is wrong. Where tests are
 // written it says why one is to be changed.
 func (b *brief) tampered() {
+	b.packages()
 	if b.req.Phase.WritesTests() {
 		if why := b.s.TestChange; why != "" {
 			b.section("A test is to be changed", "")
@@ -23,7 +24,7 @@ func (b *brief) tampered() {
 	}
 	var grave []session.Tampering
 	for _, t := range b.s.Tampered {
-		if t.Grave {
+		if t.Grave && !t.OfPackages() {
 			grave = append(grave, t)
 		}
 	}
@@ -72,6 +73,28 @@ func (b *brief) codeAlone() string {
 		return "The code is right: with the tests as they were it passes. Only the tests have to be put back, and nothing else is to be done."
 	}
 	return "With the tests as they were the code does not pass yet: what they say stands above. Put them back, then mend the code."
+}
+
+// packages says what was done to installed packages, and how it is put back.
+func (b *brief) packages() {
+	var grave []session.Tampering
+	for _, t := range b.s.Tampered {
+		if t.Grave && t.OfPackages() {
+			grave = append(grave, t)
+		}
+	}
+	if len(grave) == 0 || b.s.Last == nil || b.s.Last.Class != session.ClassTampered {
+		return
+	}
+	b.section("What is installed was changed by hand", "")
+	b.line("Files in directories that packages are installed into must be as the installer leaves them: put these back, by removing what")
+	b.line("was added and installing anew what was edited. A package that the work needs is declared in the project's own manifest and")
+	b.line("lock file, and installed by the project's own tool. Until then nothing is judged. Done again, it stops the work.")
+	b.open("what was found")
+	for _, t := range grave[:min(len(grave), maxListed)] {
+		b.line("- %s", b.inner(safetext.Line(t.String(), maxSaid)))
+	}
+	b.close()
 }
 
 // frozenCommit is the newest commit whose tests are the frozen ones.

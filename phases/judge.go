@@ -42,6 +42,8 @@ type Judge struct {
 	Beside func(ctx context.Context) (string, error)
 	// Results keeps what gates said. nil keeps nothing.
 	Results *Results
+	// Packages knows what is installed beside the tree. nil: nobody looks.
+	Packages *Packages
 
 	judged session.Tree       // what gates in a clean tree run on
 	clean  *session.CleanTree // where this judge is, nil in the work tree
@@ -57,6 +59,13 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		out.Guarded = paths[:min(len(paths), session.MaxNamed)]
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
+	}
+	if held, err := j.packages(ctx, &out, r, "the attempt"); err != nil || held {
+		if err == nil { // gates would stand on that
+			j.Packages.rests()
+			j.keepFailures(r.RunDir, nil)
+		}
+		return out, err
 	}
 	tampering, err := j.tampered(ctx, r)
 	if err != nil {
@@ -116,6 +125,9 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 	}
 	sumUp(&out)
+	if err := j.packagesRest(ctx, &out, r); err != nil {
+		return session.Judgement{}, err
+	}
 	j.keepFailures(r.RunDir, failures)
 	return out, nil
 }
