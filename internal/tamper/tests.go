@@ -159,6 +159,9 @@ func (c *comparison) report(lost, gained []asserted, before, after *side) {
 		}
 		now := after.same(u, path)
 		if now == nil {
+			if c.helperWent(u, before.files[path], after) {
+				continue
+			}
 			c.found(Finding{Kind: Deleted, Path: path, Test: u.name, Line: u.line, Before: c.quote(before, by[u][0]), Grave: true})
 			continue
 		}
