@@ -482,6 +482,9 @@ func (f *fixture) theirs(refs string) string {
 			if e.Type()&fs.ModeType == 0 && filepath.Base(filepath.Dir(path)) == "hooks" {
 				data = fmt.Appendf(nil, "%x", sha1.Sum(data))
 			}
+			if name == "info/exclude" { // see hook install
+				data = bytes.ReplaceAll(data, []byte(excludeLine+"\n"), nil)
+			}
 			fmt.Fprintf(&b, "%s: %s\n", path, data)
 			return err
 		})

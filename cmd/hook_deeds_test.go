@@ -16,10 +16,22 @@ func (f *fixture) agentSettings() string {
 	return filepath.Join(f.dir, "..", ".claude", "settings.json")
 }
 
-// settingsWhole checks that the settings are what they were or what they are to be, and that what they were is kept.
-func (f *fixture) settingsWhole() {
+// treeSettings is the one that it changes without that.
+func (f *fixture) treeSettings() string {
+	return filepath.Join(f.dir, filepath.FromSlash(localSettings))
+}
+
+// keepsSettings makes what stands in the settings of the work tree now reachable: the copy that hook install keeps is in no
+// repository.
+func (f *fixture) keepsSettings(name string) {
 	f.t.Helper()
-	text, err := os.ReadFile(f.agentSettings())
+	f.ok("git", "tag", name, f.ok("git", "hash-object", "-w", localSettings))
+}
+
+// settingsWhole checks that settings are what they were or what they are to be, and that what they were is kept.
+func settingsWhole(f *fixture, path string) {
+	f.t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -27,39 +39,80 @@ func (f *fixture) settingsWhole() {
 	if with != 0 && with != len(hooked) || !strings.Contains(string(text), "// mine\n\t\"permissions\"") || with == 0 && string(text) != settingsOfTheirs {
 		f.t.Errorf("half-written settings: %s", text)
 	}
-	copies, _ := filepath.Glob(filepath.Join(f.dir, "..", "state", "wfs", "hooks", "*-settings.json"))
+	copies, _ := filepath.Glob(filepath.Join(f.dir, "..", "state", "wfs", "hooks", "*-"+filepath.Base(path)))
 	if with > 0 && len(copies) == 0 {
 		f.t.Error("no copy is kept of the settings as they were")
 	}
+	rules, err := os.ReadFile(filepath.Join(f.dir, ".git", "info", "exclude"))
+	if err != nil || !strings.HasPrefix(string(rules), rulesOfTheirs) {
+		f.t.Errorf("rules of excludes that were there are gone: %q, %v", rules, err)
+	}
 }
 
-func (f *fixture) settings(hooks int) {
+// rulesOfTheirs begin .git/info/exclude of every fixture.
+const rulesOfTheirs = "# git ls-files"
+
+func settingsHave(f *fixture, path string, hooks int) {
 	f.t.Helper()
-	f.settingsWhole()
-	if text, _ := os.ReadFile(f.agentSettings()); strings.Count(string(text), " hook run ") != hooks {
+	settingsWhole(f, path)
+	if text, _ := os.ReadFile(path); strings.Count(string(text), " hook run ") != hooks {
 		f.t.Errorf("%d hooks should be in %s", hooks, text)
 	}
-	if parts, _ := filepath.Glob(f.agentSettings() + "?*"); len(parts) > 0 {
-		f.t.Errorf("left behind: %q", parts)
+	for _, dir := range []string{path, filepath.Join(f.dir, ".git", "info", "exclude")} {
+		if parts, _ := filepath.Glob(dir + "?*"); len(parts) > 0 {
+			f.t.Errorf("left behind: %q", parts)
+		}
 	}
 }
 
-// hookDeeds change settings of an agent, which are the person's.
+// hookDeeds change settings of an agent, which are the person's, or are what an agent calls.
 var hookDeeds = []deed{
 	{
-		name: "hook install", args: "hook install --user", dirty: true,
+		name: "hook install --user", args: "hook install --user", dirty: true,
 		before:  func(f *fixture) { f.dirty(); f.write("../.claude/settings.json", settingsOfTheirs) },
-		outlive: (*fixture).settingsWhole,
-		done:    func(f *fixture) { f.settings(len(hooked)) },
+		outlive: func(f *fixture) { settingsWhole(f, f.agentSettings()) },
+		done:    func(f *fixture) { settingsHave(f, f.agentSettings(), len(hooked)) },
 	},
 	{
-		name: "hook remove", args: "hook remove --user", dirty: true,
+		name: "hook remove --user", args: "hook remove --user", dirty: true,
 		before: func(f *fixture) {
 			f.dirty()
 			f.write("../.claude/settings.json", settingsOfTheirs)
 			f.ok("wfs", "hook", "install", "--user")
 		},
-		outlive: (*fixture).settingsWhole,
-		done:    func(f *fixture) { f.settings(0) },
+		outlive: func(f *fixture) { settingsWhole(f, f.agentSettings()) },
+		done:    func(f *fixture) { settingsHave(f, f.agentSettings(), 0) },
+	},
+	{
+		name: "hook install", args: "hook install", dirty: true,
+		before: func(f *fixture) {
+			f.dirty()
+			f.write(localSettings, settingsOfTheirs)
+			f.keepsSettings("settings")
+		},
+		outlive: func(f *fixture) { settingsWhole(f, f.treeSettings()) },
+		done: func(f *fixture) {
+			settingsHave(f, f.treeSettings(), len(hooked))
+			f.ok("git", "check-ignore", "-q", localSettings)
+		},
+	},
+	{
+		name: "hook remove", args: "hook remove", dirty: true,
+		before: func(f *fixture) {
+			f.dirty()
+			f.write(localSettings, settingsOfTheirs)
+			f.ok("wfs", "hook", "install")
+			f.keepsSettings("settings")
+		},
+		outlive: func(f *fixture) { settingsWhole(f, f.treeSettings()) },
+		done:    func(f *fixture) { settingsHave(f, f.treeSettings(), 0) },
+	},
+	{
+		name: "hook run", args: "hook run PreToolUse", stdin: "../event.json", waits: true,
+		before: func(f *fixture) {
+			f.dirty()
+			f.write("../event.json", `{"session_id":"c","tool_name":"Bash","tool_input":{"command":"rm -rf ."}}`)
+		},
+		done: func(f *fixture) { f.branchHolds("wfs/one", "untracked.txt") },
 	},
 }

@@ -23,14 +23,16 @@ import (
 type deed struct {
 	name string
 	args string // without wfs
-	tdd  bool   // in the repository with test-driven development
+	// stdin is a file that it reads, "" for none.
+	stdin string
+	tdd   bool // in the repository with test-driven development
 	// before brings the fixture to where the command makes sense.
 	before func(f *fixture)
 	// done checks the end. It must hold whether the first, killed try had come through or not.
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
 	hurt  bool // before has kept what there was and has then damaged something: until the command succeeds, git and wfs may complain
-	waits bool // its agent waits for files that it has written: none of them may fail to be
+	waits bool // none of its calls is made to fail: its agent waits for files that it has written, or its exit code is 0 whatever happens
 	// outlive waits for processes that the command had started and that outlive it for a moment.
 	outlive func(f *fixture)
 }
@@ -684,7 +686,12 @@ func (f *fixture) manyPacks() {
 	}
 }
 
-func (d deed) command() []string { return append([]string{"wfs"}, strings.Fields(d.args)...) }
+func (d deed) command() []string {
+	if d.stdin != "" {
+		return []string{"sh", "-c", "exec wfs " + d.args + " < " + d.stdin}
+	}
+	return append([]string{"wfs"}, strings.Fields(d.args)...)
+}
 
 func (d deed) fixture(t *testing.T) *fixture {
 	t.Helper()
