@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,29 +18,37 @@ const (
 	maxCompiledNamed = 50
 )
 
-// byCompiled says whether a gate that passes in place, and in no clean tree, does so only because of what Python has
-// compiled there: that answers for a source of the same size and time, whatever the source says now. The gate runs in place
-// once more where Python finds nothing compiled. It returns the compiled files, nil when they are not the reason.
-func (j *Judge) byCompiled(ctx context.Context, g workflows.Gate, r session.JudgeRequest) ([]string, error) {
-	files := j.compiled()
-	if len(files) == 0 {
-		return nil, nil
+// inPlaceAgain runs a gate that is said to pass in the work tree, and passes in no clean tree, once more in the work tree:
+// without what is known already, and where Python finds nothing compiled, which answers for a source of the same size and
+// time, whatever the source says now. It returns why the tree is not what it was judged to be, "" when the gate passes or
+// nothing can be said. What was kept of it is forgotten when it fails.
+func (j *Judge) inPlaceAgain(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (string, error) {
+	if now, err := j.Dirty(ctx); err != nil || now != r.Tree { // what lies here is something else
+		return "", err
 	}
-	j.say("gate " + g.Name + " without what Python has compiled …")
+	g.Where = workflows.InPlace
+	key, err := j.resultKey(ctx, g)
+	if err != nil {
+		return "", err
+	}
+	j.say("gate " + g.Name + " in the work tree once more, without what Python has compiled …")
 	empty, err := os.MkdirTemp(r.RunDir, "compiled-")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer func() { _ = os.RemoveAll(empty) }()
 	here := *j
 	here.Env = append(append([]string(nil), j.Env...), "PYTHONPYCACHEPREFIX="+empty)
 	here.Results = nil
-	g.Where = workflows.InPlace
 	res, run, err := here.judgeGate(ctx, g, r, here.lapFiles(ctx, r))
 	if err != nil || res.Verdict == session.Pass || couldNot(run, res) != "" {
-		return nil, err
+		return "", err
 	}
-	return files, nil
+	j.Results.forget(key)
+	if files := j.compiled(); len(files) > 0 {
+		return fmt.Sprintf("gate %s passes only by what Python has compiled of other code, which must be removed: %s", g.Name, some(files)), nil
+	}
+	return fmt.Sprintf("gate %s passed in the work tree, and does not when it runs again: %s", g.Name, res.Reason), nil
 }
 
 // compiled lists what Python has compiled of the project's own sources, as far as that is seen.

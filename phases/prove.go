@@ -49,16 +49,15 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 			return cannotProve(p, g.Name, reason(err)), nil
 		}
 		if lacks == nil {
-			compiled, err := j.byCompiled(ctx, g, r)
+			why, err := j.inPlaceAgain(ctx, g, r)
 			if ctx.Err() != nil {
 				return p, ctx.Err()
 			}
 			if err != nil {
 				return cannotProve(p, g.Name, reason(err)), nil
 			}
-			if compiled != nil {
-				p.Verdict, p.Class = session.Fail, session.ClassNotClean
-				p.Reason = fmt.Sprintf("gate %s passes only by what Python has compiled of other code, which must be removed: %s", g.Name, some(compiled))
+			if why != "" {
+				p.Verdict, p.Class, p.Reason = session.Fail, session.ClassNotClean, why
 				j.keepFailures(r.RunDir, j.failures(res, run))
 				return p, nil
 			}

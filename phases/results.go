@@ -183,6 +183,17 @@ func (r *Results) put(key string, g *gateRun, secrets *redact.Redactor) {
 	}
 }
 
+// forget removes what is kept under a key.
+func (r *Results) forget(key string) {
+	if r == nil || key == "" {
+		return
+	}
+	r.note()
+	name := key + ".json"
+	_ = os.Remove(filepath.Join(r.Dir, name))
+	delete(r.entries, name)
+}
+
 // bound removes the oldest entries when there are too many.
 func (r *Results) bound() {
 	all := r.list()
