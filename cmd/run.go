@@ -44,6 +44,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
   wfs run --json | jq -r .type`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			a.looks = len(args) == 0
 			ctx := c.Context()
 			if o.MaxAttempts < 0 {
 				return &usageError{"--max-attempts must not be negative", ""}

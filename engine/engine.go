@@ -179,11 +179,12 @@ type Hand struct {
 	j       Journal
 	live    []session.Event
 	pending *session.Event
-	plan    []byte         // plan.json
-	docs    session.Files  // documents that the next turn writes
-	saving  func()         // ends the auto-saves that go on, nil for none
-	Unheld  session.Staged // what a checkpoint without changes could not hold
-	stop    string         // id of the request to stop that this run has found
+	plan    []byte            // plan.json
+	docs    session.Files     // documents that the next turn writes
+	saving  func()            // ends the auto-saves that go on, nil for none
+	Unheld  session.Staged    // what a checkpoint without changes could not hold
+	stop    string            // id of the request to stop that this run has found
+	ended   *session.Snapshot // what a run that has just ended left, for the step that follows
 	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
 	GivenBack int
 	scopes    func() []Scope // of its budget, since it last looked at other sessions

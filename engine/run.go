@@ -120,11 +120,13 @@ func attemptIn(d Decision) *session.AttemptStarted {
 
 // perform carries out a decision's effect. done means that the run is over.
 func (h *Hand) perform(ctx, work context.Context, d Decision, o RunOptions) (done bool, err error) {
+	ended := h.ended
+	h.ended = nil
 	switch d.Effect {
 	case EffectRun:
 		return h.runOpen(ctx, work)
 	case EffectJudge:
-		return h.judgeOpen(ctx, work)
+		return h.judgeOpen(ctx, work, ended)
 	case EffectCheckpoint:
 		h.e.hit("run/decided")
 		_, err := h.checkpointAttempt(work)
@@ -298,13 +300,21 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	h.e.hit("run/ended")
+	h.ended = &snap
 	return false, h.beginSaving(&snap)
 }
 
-// judgeOpen snapshots the work tree and lets guards and gates judge that tree.
-func (h *Hand) judgeOpen(ctx, work context.Context) (done bool, err error) {
+// judgeOpen snapshots the work tree, unless that was just done, and lets guards and gates judge that tree.
+func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (done bool, err error) {
 	o := h.S.Open
-	req, err := h.judgeRequest(work, o)
+	if ended == nil {
+		snap, err := h.snapshot(work)
+		if err != nil {
+			return false, err
+		}
+		ended = &snap
+	}
+	req, err := h.judgeRequest(work, o, *ended)
 	if err != nil {
 		return false, err
 	}
@@ -365,14 +375,9 @@ func said(what, text string) string {
 	return what
 }
 
-func (h *Hand) judgeRequest(ctx context.Context, o *session.Open) (session.JudgeRequest, error) {
+func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest, err error) {
 	st := h.e.Store
-	req := session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected}
-	snap, err := h.snapshot(ctx)
-	if err != nil {
-		return req, err
-	}
-	req.Tree = snap.Tree
+	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, Tree: snap.Tree}
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}

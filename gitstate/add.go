@@ -21,6 +21,8 @@ type addition struct {
 	now     *index   // afterwards; nil when it was not read, or when git had to look at everything
 	ignored []string // paths that were passed over because rules exclude them
 	kept    []string // what is held out already, and was found
+	others  []string // what differed from the index before, and all that is not in it but for .wfs; a directory stands for all in it
+	since   uint64   // when the files began to be looked at, by the file system's clock; 0: when the caller began
 }
 
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
@@ -64,6 +66,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	}
 	made.kept = h.kept
 	var ok bool
+	made.others = h.changed
 	if made.now, made.ignored, ok = r.addChanged(ctx, index, old, h); !ok {
 		made.now = nil
 		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {

@@ -73,11 +73,50 @@ func (r *Repo) noteTaken(t *lastSnapshot, index string) {
 
 // takenAgain is the last snapshot, if it would be the same now, else nil.
 func (r *Repo) takenAgain(head session.Head, tree session.Tree, by ruled) *session.Snapshot {
-	t := r.last.Load()
-	if t == nil || t.snapshot.Head != head || t.snapshot.HeadTree != tree || !t.by.equal(by) {
+	index, err := os.ReadFile(r.indexPath())
+	if err != nil && !absent(err) {
 		return nil
 	}
-	if data, err := os.ReadFile(r.indexPath()); err != nil && !absent(err) || !bytes.Equal(data, t.index) {
+	t := r.sameAgain(head, tree, by, index)
+	if t == nil {
+		return nil
+	}
+	s := t.snapshot
+	s.Ignored = nil // they have been remembered
+	return &s
+}
+
+// stageAgain is what it takes to bring a copy of an index up to date with the work tree, if the last snapshot did just that
+// and nothing has happened since: then the index that it made becomes that copy.
+func (r *Repo) stageAgain(ctx context.Context, to string, index []byte, exclude string, head session.Head) (made addition, ok bool) {
+	t := r.last.Load()
+	if t == nil {
+		return made, false
+	}
+	by, err := r.ruledBy(ctx, exclude)
+	if err != nil {
+		return made, false
+	}
+	if t = r.sameAgain(head, t.snapshot.HeadTree, by, index); t == nil {
+		return made, false
+	}
+	data, st, err := readWhole(r.snapshotIndex())
+	if err != nil || st == nil || !t.added.now.endsIn(data) {
+		return made, false
+	}
+	if err := putCopy(to, data, st); err != nil {
+		return made, false
+	}
+	made = t.added
+	made.Ignored, made.since = nil, t.since
+	return made, true
+}
+
+// sameAgain is the last snapshot, if another one on this commit, with this index, under these rules, would be the same, else
+// nil.
+func (r *Repo) sameAgain(head session.Head, tree session.Tree, by ruled, index []byte) *lastSnapshot {
+	t := r.last.Load()
+	if t == nil || t.snapshot.Head != head || t.snapshot.HeadTree != tree || !t.by.equal(by) || !bytes.Equal(index, t.index) {
 		return nil
 	}
 	rules, g := session.SplitGuard(by.session)
@@ -94,9 +133,7 @@ func (r *Repo) takenAgain(head session.Head, tree session.Tree, by ruled) *sessi
 	if !r.has(map[string]string{string(t.snapshot.Tree): "tree"}) { // git may have collected it as garbage
 		return nil
 	}
-	s := t.snapshot
-	s.Ignored = nil // they have been remembered
-	return &s
+	return t
 }
 
 // sameContent reports whether two indexes are about the same content.

@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"slices"
@@ -9,6 +10,57 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// againRepo is a work tree of which a snapshot was taken.
+func againRepo(t *testing.T, rt *rapid.T) *testRepo {
+	r, _ := newSession(t)
+	for _, f := range []string{"a", "d/a", "d/deep/b", "e/f/g", "new\nline", ".wfs/config.yaml", "k/a", "k/b"} {
+		r.write(f, f+"\nand more\n")
+	}
+	r.write(".gitignore", "*.o\nbuild/\n")
+	r.write("empty", "")
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "tracked")
+	r.write("build/x", "ignored")
+	r.write("k/b", "edited")
+	r.write("loose", "not tracked")
+	if rapid.IntRange(0, 3).Draw(rt, "aged") > 0 {
+		r.aged()
+		r.write("k/b", "edited once more")
+		for _, f := range []string{"k/b", "loose"} {
+			chtimes(t, r.path(f), time.Unix(at, 0))
+		}
+	}
+	r.open(r.root)
+	r.snapshot()
+	return r
+}
+
+// changeAgain lets something happen there, or nothing, and says what.
+func (r *testRepo) changeAgain(rt *rapid.T, i int) string {
+	files := []string{"a", "d/a", "d/deep/b", "e/f/g", "new\nline", ".wfs/config.yaml", "empty", "k/a", ".gitignore", "build/x", "loose"}
+	change := rapid.SampledFrom(rapid.SampledFrom([][]string{
+		{"nothing"}, slices.Sorted(maps.Keys(changesOf)), {"more that is ignored", "excluded", "committed", "build is a file", "staged", "not in git"},
+	}).Draw(rt, "kind")).Draw(rt, "change")
+	switch p := rapid.SampledFrom(files).Draw(rt, "path"); change {
+	case "nothing":
+	case "more that is ignored":
+		r.mustRemove("build")
+		r.write("build/y", "ignored as well")
+	case "excluded":
+		r.write(".git/info/exclude", "loose\n")
+	case "committed":
+		r.stages("commit", "-q", "--allow-empty", "-m", "by hand")
+	case "build is a file":
+		r.mustRemove("build")
+		r.write("build", "now it is not ignored")
+	default:
+		if info, err := os.Lstat(r.path(p)); err == nil || change == "new" || change == "write" {
+			changesOf[change](r, p, info, i)
+		}
+	}
+	return change
+}
 
 // A snapshot that is told from the one before it is the one that a process without memory takes, whatever happened in
 // between.
@@ -19,48 +71,9 @@ func TestSnapshotAgain(t *testing.T) {
 	}
 	again, anew := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		r, _ := newSession(t)
-		files := []string{"a", "d/a", "d/deep/b", "e/f/g", "new\nline", ".wfs/config.yaml", "empty", "k/a", ".gitignore", "build/x", "loose"}
-		for _, f := range []string{"a", "d/a", "d/deep/b", "e/f/g", "new\nline", ".wfs/config.yaml", "k/a", "k/b"} {
-			r.write(f, f+"\nand more\n")
-		}
-		r.write(".gitignore", "*.o\nbuild/\n")
-		r.write("empty", "")
-		r.run("add", "-A")
-		r.run("commit", "-q", "-m", "tracked")
-		r.write("build/x", "ignored")
-		r.write("k/b", "edited")
-		r.write("loose", "not tracked")
-		if rapid.IntRange(0, 3).Draw(rt, "aged") > 0 {
-			r.aged()
-			r.write("k/b", "edited once more")
-			for _, f := range []string{"k/b", "loose"} {
-				chtimes(t, r.path(f), time.Unix(at, 0))
-			}
-		}
-		r.open(r.root)
-		r.snapshot()
+		r := againRepo(t, rt)
 		for i := range rapid.IntRange(1, 3).Draw(rt, "rounds") {
-			change := rapid.SampledFrom(rapid.SampledFrom([][]string{
-				{"nothing"}, slices.Sorted(maps.Keys(changesOf)), {"more that is ignored", "excluded", "committed", "build is a file", "staged", "not in git"},
-			}).Draw(rt, "kind")).Draw(rt, "change")
-			switch p := rapid.SampledFrom(files).Draw(rt, "path"); change {
-			case "nothing":
-			case "more that is ignored":
-				r.mustRemove("build")
-				r.write("build/y", "ignored as well")
-			case "excluded":
-				r.write(".git/info/exclude", "loose\n")
-			case "committed":
-				r.stages("commit", "-q", "--allow-empty", "-m", "by hand")
-			case "build is a file":
-				r.mustRemove("build")
-				r.write("build", "now it is not ignored")
-			default:
-				if info, err := os.Lstat(r.path(p)); err == nil || change == "new" || change == "write" {
-					changesOf[change](r, p, info, i)
-				}
-			}
+			change := r.changeAgain(rt, i)
 			last := r.last.Load()
 			got := r.snapshot()
 			if last != nil && r.last.Load() == last {
@@ -103,5 +116,46 @@ func TestSnapshotAgainWithAFileForAnIgnoredDirectory(t *testing.T) {
 	r.write("build", "a file")
 	if got := r.run("ls-tree", "--name-only", string(r.snapshot().Tree)); got != ".gitignore\na.txt\nbuild" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A checkpoint that takes the index of the snapshot before it is the one that looks for itself, and leaves an index by which
+// git finds nothing new.
+func TestStageAgain(t *testing.T) {
+	defer drawn(t, 12)()
+	if tellingDevice(t.TempDir()) == 0 {
+		notHere(t, "this file system is not believed")
+	}
+	again, anew := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		r := againRepo(t, rt)
+		for i := range rapid.IntRange(1, 3).Draw(rt, "rounds") {
+			if rapid.Bool().Draw(rt, "a snapshot") {
+				r.snapshot()
+			}
+			change := r.changeAgain(rt, i)
+			want, made := r.byGit(), []byte(nil)
+			if last := r.last.Load(); last != nil {
+				made, _ = os.ReadFile(r.snapshotIndex())
+			}
+			p := r.prepare(r.draft(r.resolve(LedgerRef(testID))))
+			if now, _ := os.ReadFile(r.indexPath()); made != nil && bytes.Equal(now, made) {
+				again++
+			} else {
+				anew++
+			}
+			r.publish(p)
+			if got, want := r.filesBut(string(p.Tree), userDir), r.filesBut(want, userDir); got != want {
+				rt.Errorf("after %s the checkpoint holds\n%s\ngit adds\n%s", change, got, want)
+			}
+			if out := r.run("status", "--porcelain", "--", ".", ":(exclude,top).wfs"); out != "" {
+				rt.Errorf("after %s git status says\n%s", change, out)
+			}
+			r.fsck()
+		}
+	})
+	t.Logf("%d checkpoints took the index of the snapshot before, %d looked for themselves", again, anew)
+	if again == 0 || anew == 0 {
+		t.Error("one of the two ways was not taken")
 	}
 }

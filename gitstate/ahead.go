@@ -15,6 +15,9 @@ import (
 // turns out to be that one, the index is still the same to the byte, and the look proper comes so soon after it that it
 // might as well have begun then.
 
+// aheadHolds is how long what was found counts: nobody waits so long for a checkpoint to begin.
+const aheadHolds = 100 * time.Millisecond
+
 // ahead is what was found.
 type ahead struct {
 	root, gitDir string
@@ -49,13 +52,16 @@ func aheadOf(dir string) *ahead {
 			root = up
 		}
 	}
-	a := &ahead{root: root, gitDir: filepath.Join(root, ".git"), format: "sha1", holds: freshByTick}
+	a := &ahead{root: root, gitDir: filepath.Join(root, ".git"), format: "sha1", holds: aheadHolds}
 	r := &Repo{root: a.root, gitDir: a.gitDir, commonDir: a.gitDir, worktree: worktreeID(a.gitDir, a.gitDir), format: a.format}
 	if info, err := os.Lstat(r.worktreeDir()); err != nil || !info.IsDir() {
 		return nil
 	}
+	if info, err := os.Lstat(r.indexPath()); err != nil || !info.Mode().IsRegular() {
+		return nil // opening it might never end
+	}
 	since := r.treeTime()
-	data, st, err := r.readOwnIndex()
+	data, st, err := readWhole(r.indexPath())
 	if err != nil || st == nil || since == 0 {
 		return nil
 	}

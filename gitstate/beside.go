@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,11 +19,14 @@ func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
 	if !r.looked.Load() { // the private index is another process's, and of another tree
 		return "", nil
 	}
-	out, err := r.git(ctx, gitOpts{env: withIndex(filepath.Join(r.worktreeDir(), "index"))}, "ls-files", "-o", "-z")
-	if err != nil {
-		return "", err
+	names, ok := r.othersFound()
+	if !ok {
+		out, err := r.git(ctx, gitOpts{env: withIndex(r.snapshotIndex())}, "ls-files", "-o", "-z")
+		if err != nil {
+			return "", err
+		}
+		names = splitZ(out)
 	}
-	names := splitZ(out)
 	if len(names) > maxBeside {
 		return "", nil
 	}
@@ -54,6 +58,57 @@ func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
 		}
 	}
 	return s.text(), nil
+}
+
+// othersFound are the files that are not in the newest Snapshot, as far as its look at the work tree says where they are, and
+// all of .wfs, sorted; a nested repository ends in a slash. Not ok is to be left to git.
+func (r *Repo) othersFound() (names []string, ok bool) {
+	t := r.last.Load()
+	if t == nil {
+		return nil, false
+	}
+	var list func(p string) error
+	list = func(p string) error {
+		info, err := r.lstat(p)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			if file, _ := find(t.added.now.entries, 0, p); file == nil || strings.HasPrefix(p, userDir+"/") {
+				names = append(names, p)
+			}
+			return nil
+		}
+		entries, err := os.ReadDir(filepath.Join(r.root, filepath.FromSlash(p)))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.Name() == ".git" {
+				names = append(names, p+"/")
+				return nil
+			}
+		}
+		for _, e := range entries {
+			if len(names) > maxBeside {
+				return nil
+			}
+			if err := list(p + "/" + e.Name()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, p := range append(slices.Clone(t.added.others), userDir) {
+		if _, err := r.lstat(p); absent(err) {
+			continue
+		}
+		if list(p) != nil { // it changes right now, or may not be read
+			return nil, false
+		}
+	}
+	slices.Sort(names)
+	return names, true
 }
 
 // inCache reports whether a file is in a cache that a tool keeps for itself: what it remembers does not change a result.

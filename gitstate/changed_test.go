@@ -57,6 +57,20 @@ func (r *testRepo) byGit() string {
 	return theirs.run("write-tree")
 }
 
+// othersByGit are the files that are not in the index of the newest snapshot.
+func (r *testRepo) othersByGit() []string {
+	r.t.Helper()
+	theirs := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+r.snapshotIndex())}
+	return strings.Split(theirs.run("-c", "core.quotePath=false", "ls-files", "-o", "-z"), "\x00")
+}
+
+// besideOwn are paths without .wfs, sorted.
+func (r *testRepo) besideOwn(paths []string) []string {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "" || strings.HasPrefix(p, userDir+"/") })
+	slices.Sort(paths)
+	return paths
+}
+
 // What git is told of is all that it would have found: whatever changes in a work tree, with whatever settings, a snapshot
 // and a checkpoint hold what `git add -A` adds.
 func TestChangedIsWhatGitFinds(t *testing.T) {
@@ -64,7 +78,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 	if tellingDevice(t.TempDir()) == 0 {
 		notHere(t, "this file system is not believed")
 	}
-	drawnTrees, sure, ahead := 0, 0, 0
+	drawnTrees, sure, ahead, found := 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		r, _ := newSession(t)
 		for _, f := range []string{"a", "b", "d/a", "d/b", "d/deep/a", "d/deep/b", "e/f/g", "e/h", "k/a", "k/b", "new\nline", "gl[o]b*", ":(top)x", ".wfs/config.yaml", "src/one.c", "src/two.c"} {
@@ -102,6 +116,12 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		}
 		want := r.byGit()
 		trees := map[string]session.Tree{"a snapshot": r.snapshot().Tree}
+		if others, ok := r.othersFound(); ok {
+			found++
+			if got, want := r.besideOwn(others), r.besideOwn(r.othersByGit()); !slices.Equal(got, want) {
+				rt.Errorf("beside it are %q, git says %q", got, want)
+			}
+		}
 		if rapid.Bool().Draw(rt, "ahead") {
 			if a := r.lookAhead(); a != nil && a.index.scans != nil {
 				defer func() {
@@ -119,9 +139,9 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d trees, git was told where to look in %d, the look came ahead in %d", drawnTrees, sure, ahead)
-	if sure == 0 || ahead == 0 {
-		t.Error("git had to look at everything each time, or nothing was found ahead")
+	t.Logf("%d trees, git was told where to look in %d, the look came ahead in %d, what lies beside was known in %d", drawnTrees, sure, ahead, found)
+	if sure == 0 || ahead == 0 || found == 0 {
+		t.Error("git had to look at everything each time, nothing was found ahead, or nothing beside")
 	}
 }
 
@@ -330,7 +350,16 @@ func TestChangedSinceItWasRead(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	r.write("c.txt", "C\n")
+	before := r.fileTime()
 	r.publish(r.prepare(r.draft("")))
+	x, err := r.privateIndex(r.indexPath())
+	r.must(err)
+	if since := r.readSince(x); since < before || since > r.fileTime() {
+		t.Errorf("read since %d; the checkpoint began at %d", since, before)
+	}
+	st, err := os.Lstat(r.path("c.txt"))
+	r.must(err)
+	r.noteRead(x, uint64(st.ModTime().UnixNano())+uint64(freshByTick)) // as if it had begun at once
 	long := time.Unix(at, 0)
 	chtimes(t, r.indexPath(), long) // every file is younger
 	if got, sure := r.looksAt(); !sure || strings.Join(got, " ") != "c.txt" {

@@ -184,6 +184,11 @@ func (r *Repo) parsedOf(data []byte, written time.Time) *index {
 	return x
 }
 
+// endsIn reports whether an index is that of a file with this content, by the sum at its end.
+func (x *index) endsIn(content []byte) bool {
+	return len(bytes.Trim(x.sum, "\x00")) > 0 && bytes.HasSuffix(content, x.sum) // else with index.skipHash
+}
+
 // parsedAs returns what returns an index.
 func parsedAs(x *index) func() *index { return func() *index { return x } }
 

@@ -169,7 +169,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 // place is an error there too.
 func (r *Repo) askAhead(ctx context.Context) {
 	early := &Repo{root: r.root, env: r.env, userEnv: r.userEnv} // r itself is still being filled in
-	told := sync.OnceValues(func() (vars, trace string) { // what it does not say is asked for by name
+	told := sync.OnceValues(func() (vars, trace string) {        // what it does not say is asked for by name
 		out, said, _ := early.gitBoth(ctx, gitOpts{env: traced}, "var", "-l")
 		return string(out), string(said)
 	})

@@ -29,9 +29,10 @@ type seenDir struct {
 }
 
 // A directory that has just changed is not remembered: it may change again, and its times stay the same. File systems tell
-// times by a few milliseconds, the tick of the system's clock, or by whole seconds, up to two.
+// times by the tick of the system's clock, of at most 10 ms, or by whole seconds, up to two. "Now" is told by the same clock,
+// so that one tick would do.
 const (
-	freshByTick   = 100 * time.Millisecond
+	freshByTick   = 20 * time.Millisecond
 	freshBySecond = 3 * time.Second
 )
 

@@ -39,12 +39,13 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 	if same := r.takenAgain(s.Head, s.HeadTree, by); same != nil {
 		return *same, nil
 	}
-	index, since := filepath.Join(r.worktreeDir(), "index"), r.treeTime()
+	r.last.Store(nil) // its index is about to be another one
+	index, since := r.snapshotIndex(), r.treeTime()
 	data, written, err := r.copyIndex(index)
 	if err != nil {
 		return s, err
 	}
-	old := r.parsedOf(data, written)
+	old := r.parsing(data, written, &since)()
 	if s.Index, err = r.knownTree(old, s.HeadTree); err == nil && s.Index == "" {
 		s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree)
 	}
@@ -68,6 +69,9 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 	}
 	return s, err
 }
+
+// snapshotIndex is the private index of the newest Snapshot.
+func (r *Repo) snapshotIndex() string { return filepath.Join(r.worktreeDir(), "index") }
 
 // removeLeftovers removes a private index and its lock. Whoever makes one holds the work tree's own lock, so that what is
 // there was left by a process that was killed.
@@ -96,24 +100,32 @@ func (r *Repo) copyIndex(to string) (content []byte, written time.Time, err erro
 	if err := removeLeftovers(to); err != nil {
 		return nil, written, err
 	}
-	data, st, err := r.readOwnIndex()
+	data, st, err := readWhole(r.indexPath())
 	if err != nil || st == nil {
 		return nil, written, err
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, st.Mode().Perm())
+	return data, st.ModTime(), putCopy(to, data, st)
+}
+
+// putCopy writes the content of another file, with its mode and time.
+func putCopy(to string, data []byte, of fs.FileInfo) error {
+	if err := removeLeftovers(to); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, of.Mode().Perm())
 	if err != nil {
-		return nil, written, err
+		return err
 	}
 	_, err = out.Write(data)
 	if err := errors.Join(err, out.Close()); err != nil {
-		return nil, written, err
+		return err
 	}
-	return data, st.ModTime(), os.Chtimes(to, st.ModTime(), st.ModTime())
+	return os.Chtimes(to, of.ModTime(), of.ModTime())
 }
 
-// readOwnIndex reads the work tree's index, nil when there is none.
-func (r *Repo) readOwnIndex() ([]byte, fs.FileInfo, error) {
-	in, err := os.Open(r.indexPath())
+// readWhole reads a file, and what it is like; nil when there is none.
+func readWhole(path string) ([]byte, fs.FileInfo, error) {
+	in, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}

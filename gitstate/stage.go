@@ -54,7 +54,12 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		return nil, nil, err
 	}
 	parsed := sync.OnceValue(r.parsing(data, written, &since))
-	added = soon(r, func() (addition, error) { return r.add(ctx, index, parsed, d.Exclude, head.Commit) })
+	added = soon(r, func() (addition, error) {
+		if made, ok := r.stageAgain(ctx, index, data, d.Exclude, head); ok {
+			return made, nil
+		}
+		return r.add(ctx, index, parsed, d.Exclude, head.Commit)
+	})
 
 	on, err := ground()
 	if err != nil {
@@ -75,7 +80,9 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if err != nil {
 		return nil, nil, err
 	}
-	made.Staged = all.Staged
+	if made.Staged = all.Staged; all.since > 0 {
+		since = all.since
+	}
 	x, nested, err := r.ungraft(ctx, index, all.now, headTree)
 	if err != nil {
 		return nil, nil, err
