@@ -566,7 +566,7 @@ func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
 	hit := map[durable.Point]int{}
 	t.Run("deeds", func(t *testing.T) {
-		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds, hookDeeds) {
+		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds, hookDeeds, holdoutDeeds) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
 				for _, at := range passes(t, d) {
