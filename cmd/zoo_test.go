@@ -20,12 +20,13 @@ type habitat struct {
 	name  string
 	needs []string // commands without which its rows are skipped
 	// has reports whether what else it needs is here; may be nil.
-	has   func() bool
-	files map[string]string
-	gate  string // YAML of the gate "tests"
-	agent string // YAML of the agent's bounds; "" is a minute
-	plain string // the command that a loop would type to see whether the tests pass
-	tools string // shell functions: red writes the failing test, green the code that makes it pass
+	has     func() bool
+	files   map[string]string
+	gate    string            // YAML of the gate "tests"
+	agent   string            // YAML of the agent's bounds; "" is a minute
+	plain   string            // the command that a loop would type to see whether the tests pass
+	holdout map[string]string // tests that the agent never sees, by path
+	tools   string            // shell functions: red writes the failing test, green the code that makes it pass
 
 	born, red template
 	here      sync.Once
@@ -80,7 +81,12 @@ func (h *habitat) make(f *fixture) {
 	f.ok("git", "add", "-A")
 	f.ok("git", "commit", "-q", "-m", "start")
 	f.ok("wfs", "trust", "--yes")
-	f.ok("wfs", "new", "s", "--spec", "../SPEC.md")
+	begin := []string{"wfs", "new", "s", "--spec", "../SPEC.md"}
+	for name, text := range h.holdout {
+		f.write("../hidden/"+name, text)
+		begin = append(begin, "--holdout", "../hidden")
+	}
+	f.ok(begin...)
 }
 
 func newHabitat(p *habitat) *habitat {
@@ -403,6 +409,7 @@ func zoo() []zooHouse {
 		{unittestStable, slices.Concat(stableCreatures, stableHonest)},
 		{pytestHabitat, slices.Concat(pytestCreatures, pytestHonest, pytestRed)},
 		{nodeHabitat, slices.Concat(nodeCreatures, nodeHonest, nodeRed)}, {nodeWatched, nodeWatchedCreatures}, {npmHabitat, slices.Concat(npmCreatures, npmHonest, npmRed)},
+		{goHeldOut, goHeldOutCreatures}, {unittestHeldOut, unittestHeldOutCreatures},
 	}, emptyHouses...)
 }
 

@@ -99,7 +99,11 @@ func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Hando
 	case r.Verdict == session.Blocked:
 		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: "wfs repin --holdout DIR, or wfs finish --unproven"}
 	}
-	return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: "wfs run, or wfs finish --unproven"}
+	hint := "wfs run, or wfs finish --unproven"
+	if h.S.Status == session.StatusCompleted { // they were pinned later: nothing is left to run
+		hint = "wfs phase back, then wfs run; or wfs finish --unproven"
+	}
+	return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: hint}
 }
 
 // saysHoldout is what the handed-over commit says of hold-out tests, "" when there are none.
