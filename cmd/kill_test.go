@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -496,8 +497,13 @@ var leaveDeeds = []deed{
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "half.txt", "work.txt")
 			// Counted once, whoever saw the run end. What the agent had written of it may be gone with the power.
-			if s := f.ok("wfs", "status", "--json"); !strings.Contains(s, `"cost_usd":0.5,`) && !(f.Cut && !strings.Contains(s, `"cost_usd"`)) {
-				f.t.Errorf("the cost is not told, or told twice: %s", s)
+			s, told := f.ok("wfs", "status", "--json"), f.results()
+			right := strings.Contains(s, fmt.Sprintf(`"cost_usd":%g,`, 0.5*float64(told)))
+			if none := !strings.Contains(s, `"cost_usd"`); told == 0 || f.Cut {
+				right = none || f.Cut && strings.Contains(s, `"cost_usd":0.5,`)
+			}
+			if !right {
+				f.t.Errorf("of %d costs that the agent told, these are known: %s", told, s)
 			}
 		},
 	},
@@ -619,6 +625,18 @@ func passes(t *testing.T, d deed) []string {
 		}
 	}
 	return list
+}
+
+// results is how many whole results the runs of the session have left: an agent whose writing fails tells nothing, or
+// tells it again.
+func (f *fixture) results() (n int) {
+	files, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/runs/*/result.json"))
+	for _, path := range files {
+		if text, err := os.ReadFile(path); err == nil && json.Valid(text) {
+			n++
+		}
+	}
+	return n
 }
 
 // waitingForReview begins a session and works until it waits for a person.

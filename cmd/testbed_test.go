@@ -97,7 +97,8 @@ type density struct {
 	few   int // so many, spread over all
 }
 
-// sweepDensity reads WFS_SWEEP: "all", a number for one point in so many, or "few" for three of each sort.
+// sweepDensity reads WFS_SWEEP: "all", a number for one point in so many, "few" for three of each sort, or "end" for none
+// but the end, where a power cut is looked at after the last call.
 func sweepDensity(t *testing.T) density {
 	t.Helper()
 	switch s := os.Getenv("WFS_SWEEP"); s {
@@ -107,6 +108,8 @@ func sweepDensity(t *testing.T) density {
 		return density{every: 1}
 	case "few":
 		return density{few: 3}
+	case "end":
+		return density{}
 	default:
 		var n int
 		if _, err := fmt.Sscan(s, &n); err != nil || n < 1 {
