@@ -56,7 +56,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 	if a.repo != nil {
 		return nil
 	}
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: a.looks})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: write && a.looks})
 	if err != nil {
 		return err
 	}
