@@ -42,7 +42,7 @@ func (f *fixture) saveEvery(period string) {
 // agentGone waits until nothing of a killed run lives.
 func (f *fixture) agentGone() {
 	f.t.Helper()
-	for range 1000 {
+	for range 6000 {
 		found := false
 		runs, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/runs/one-*"))
 		for _, r := range runs {
