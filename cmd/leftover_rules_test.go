@@ -93,7 +93,9 @@ func moved(id session.ID, branch string, goes bool) []leftRule {
 		}, then: there},
 		{name: "it happened, and the evidence says that we were interrupted: settled", fits: func(s leftover) bool { return s.journal == "turn" },
 			then: func(f *fixture, s leftover) {
-				if on(f); s.files == "new" && s.index != "theirs" {
+				// The index comes before HEAD: with the old one somebody has taken HEAD there himself, and what is staged is his.
+				hisHead := s.index == "old" && s.headIs("new")
+				if on(f); s.files == "new" && s.index != "theirs" && !hisHead {
 					clean(f, s)
 				}
 			}},
