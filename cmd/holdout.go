@@ -68,6 +68,9 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 	if err != nil {
 		return &usageError{fmt.Sprintf("--holdout %s: %v", o.holdout, err), `wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`}
 	}
+	if t.from.Ref != "" && !a.json {
+		a.note("%s is in this repository, where whoever looks through git's objects finds it; a directory outside hides better", t.from.Ref)
+	}
 	o.taken = &t
 	o.pinned = &workflows.Holdout{Digest: t.pack.Digest(), Files: len(t.pack)}
 	return nil
@@ -151,6 +154,9 @@ func (a *app) outside(ctx context.Context, dir string) error {
 		}
 		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
 			return errors.New("it lies in the repository, where whoever works sees it; move it out")
+		}
+		if rel, err := filepath.Rel(real, top); err == nil && filepath.IsLocal(rel) {
+			return errors.New("the repository lies in it")
 		}
 	}
 	return nil

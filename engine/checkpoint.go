@@ -51,6 +51,11 @@ func (h *Hand) checkpointAttempt(ctx context.Context) (*session.Checkpoint, erro
 		if ev, err = h.evidence(ctx, session.FileEvidence); err != nil {
 			return nil, err
 		}
+		if h.S.Having(ev.Tree) == nil { // of frozen tests over a tree: nobody has left those files
+			if ev, err = h.evidence(ctx, session.FileLap); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if len(ev.Gates) > 0 {
 		if err := h.doc(session.FileEvidence, ev); err != nil {
