@@ -33,6 +33,7 @@ type deed struct {
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
 	hurt  bool // before has kept what there was and has then damaged something: until the command succeeds, git and wfs may complain
+	clean bool // it is killed where clean trees are made and results kept, which most runs pass, and nowhere else
 	waits bool // none of its calls is made to fail: its agent waits for files that it has written, or its exit code is 0 whatever happens
 	// outlive waits for processes that the command had started and that outlive it for a moment.
 	outlive func(f *fixture)
@@ -572,7 +573,7 @@ func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
 	hit := map[durable.Point]int{}
 	t.Run("deeds", func(t *testing.T) {
-		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds, hookDeeds, holdoutDeeds) {
+		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, savingDeeds, repairDeeds, hookDeeds, holdoutDeeds, cleanDeeds) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
 				for _, at := range passes(t, d) {
@@ -618,6 +619,9 @@ func passes(t *testing.T, d deed) []string {
 	}
 	var list []string
 	for _, p := range order {
+		if aside := strings.HasPrefix(p, "clean/") || strings.HasPrefix(p, "result/") || strings.HasPrefix(p, "packages/"); aside != d.clean {
+			continue
+		}
 		for n := 1; n <= count[p]; n++ {
 			if n == 1 || count[p] <= 3 || n == 3 || n == count[p] {
 				list = append(list, fmt.Sprintf("%s#%d", p, n))

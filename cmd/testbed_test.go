@@ -145,7 +145,7 @@ func (d density) points(n int, seed uint32) []int {
 func sweptDeeds(t *testing.T) []deed {
 	t.Helper()
 	var list []deed
-	all := slices.Concat(deeds, undoDeeds, leaveDeeds, repairDeeds, savingDeeds)
+	all := slices.Concat(deeds, undoDeeds, leaveDeeds, repairDeeds, savingDeeds, cleanDeeds)
 	if os.Getenv("WFS_SWEEP") != "few" { // they change little
 		all = append(all, hookDeeds...)
 	}

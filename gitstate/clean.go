@@ -86,6 +86,7 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 	if _, err := m.git(ctx, "read-tree", "--reset", "-u", string(tree)); err != nil {
 		return err
 	}
+	durable.Hit(durable.CleanWritten)
 	if err := m.tidy(ctx, keep); err != nil {
 		return err
 	}
@@ -121,7 +122,10 @@ func (m *materialiser) prepare() error {
 		return err
 	}
 	if m.fresh {
-		return durable.WriteCache(m.place(), []byte(m.dir), 0o600)
+		if err := durable.WriteCache(m.place(), []byte(m.dir), 0o600); err != nil {
+			return err
+		}
+		durable.Hit(durable.CleanMade)
 	}
 	return nil
 }
@@ -201,6 +205,7 @@ func (m *materialiser) ownGit(ctx context.Context, tree session.Tree) error {
 	if err := RemoveAll(dir); err != nil {
 		return err
 	}
+	durable.Hit(durable.CleanTidied)
 	for _, d := range []string{filepath.Join("objects", "info"), filepath.Join("objects", "pack"), filepath.Join("refs", "heads"), filepath.Join("refs", "tags")} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -200,6 +201,7 @@ func (b *bringer) bring(ctx context.Context) error {
 		if err := b.sync(ctx, b.roots[rel], rel, err == nil); err != nil {
 			return err
 		}
+		durable.Hit(durable.CleanBrought)
 	}
 	if err := b.bringLed(func(from, rel string) error {
 		if err := os.MkdirAll(filepath.Dir(b.at(rel)), 0o755); err != nil {

@@ -55,6 +55,7 @@ func (p *Packages) save(name string, s *installed.State) {
 		return
 	}
 	_ = durable.WriteCache(file, s.Encode(), 0o600)
+	durable.Hit(durable.PackagesKept)
 }
 
 // Before is called before somebody is set to work on a tree.

@@ -178,6 +178,7 @@ func (r *Results) put(key string, g *gateRun, secrets *redact.Redactor) {
 	if durable.WriteCache(file, data, 0o600) != nil {
 		return
 	}
+	durable.Hit(durable.ResultKept)
 	if info, err := os.Lstat(file); err == nil {
 		r.entries[name] = stampFor(info)
 	}

@@ -64,6 +64,12 @@ const (
 	SettingsKept        Point = "settings/kept"    // a copy of an agent's settings is there
 	SettingsWritten     Point = "settings/written" // our hooks are in them, or out again
 	HoldoutLaid         Point = "holdout/laid"     // hold-out tests are in the clean tree
+	CleanMade           Point = "clean/made"       // a clean tree's directory, with nothing in it
+	CleanWritten        Point = "clean/written"    // its files are those of the tree, and others are still there
+	CleanTidied         Point = "clean/tidied"     // those are gone, and so is its repository
+	CleanBrought        Point = "clean/brought"    // one dependency directory is there
+	ResultKept          Point = "result/kept"      // what a gate said
+	PackagesKept        Point = "packages/kept"    // what is installed
 )
 
 // Points are all of them, for tests that kill at every one.
@@ -78,4 +84,5 @@ var Points = []Point{
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
+	CleanMade, CleanWritten, CleanTidied, CleanBrought, ResultKept, PackagesKept,
 }
