@@ -52,7 +52,7 @@ func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
 		}
 		s.file(name, info)
 	}
-	for _, dir := range pythonDirs(env) {
+	for _, dir := range r.pythonDirs(env) {
 		if info, err := os.Stat(dir); err == nil {
 			s.file(dir, info)
 		}

@@ -231,7 +231,7 @@ func copyWhole(from, to string, info fs.FileInfo) error {
 // virtual environment of poetry's or conda's. Those cannot be rewritten; but what PYTHONPATH names comes before them. env
 // is that of the gates.
 func (b *bringer) lookOutside(env []string) {
-	for _, dir := range pythonDirs(env) {
+	for _, dir := range b.repo.pythonDirs(env) {
 		if inside(dir, b.repo.root) || inside(dir, b.real) {
 			continue
 		}
@@ -240,46 +240,6 @@ func (b *bringer) lookOutside(env []string) {
 		}
 		b.leadPython(dir)
 	}
-}
-
-// pythonDirs are directories in which Pythons that an environment leads to look for installed packages.
-func pythonDirs(env []string) []string {
-	var prefixes, found []string
-	add := func(dir string) {
-		if filepath.IsAbs(dir) && !slices.Contains(prefixes, dir) {
-			prefixes = append(prefixes, dir)
-		}
-	}
-	for _, entry := range env {
-		switch name, value, _ := strings.Cut(entry, "="); name {
-		case "VIRTUAL_ENV", "CONDA_PREFIX":
-			add(value)
-		case "HOME":
-			add(filepath.Join(value, ".local"))
-		case "PYENV_ROOT":
-			versions, _ := filepath.Glob(filepath.Join(escapeGlob(value), "versions", "*"))
-			for _, v := range versions {
-				add(v)
-			}
-		case "PATH":
-			for _, dir := range filepath.SplitList(value) {
-				add(filepath.Dir(dir))
-				if filepath.Base(dir) == "shims" { // of pyenv
-					versions, _ := filepath.Glob(filepath.Join(escapeGlob(filepath.Dir(dir)), "versions", "*"))
-					for _, v := range versions {
-						add(v)
-					}
-				}
-			}
-		}
-	}
-	for _, prefix := range prefixes {
-		for _, pattern := range []string{"lib/python*/site-packages", "lib/python*/dist-packages", "Lib/site-packages"} {
-			dirs, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), filepath.FromSlash(pattern)))
-			found = append(found, dirs...)
-		}
-	}
-	return found
 }
 
 // leadPython notes the paths of the clean tree that stand for those which editable installs in a directory name.

@@ -30,18 +30,14 @@ func (r *Repo) Installed(ctx context.Context, known *installed.State, env []stri
 	if !r.looked.Load() {
 		return nil, nil
 	}
-	m := &materialiser{repo: r, dir: r.root, private: r.worktreeDir()}
-	files, dirs, err := m.names(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if known == nil {
 		known = installed.NewState()
 	}
 	s := &installedScan{ctx: ctx, repo: r, known: known, out: installed.NewState()}
-	dirs[""] = true
-	for dir := range dirs {
-		s.rootsIn(dir, files, dirs)
+	if t := r.last.Load(); t != nil {
+		s.rootsFound(t)
+	} else if err := s.rootsLookedFor(); err != nil {
+		return nil, err
 	}
 	for root, kind := range s.out.Roots {
 		switch kind {
@@ -58,11 +54,6 @@ func (r *Repo) Installed(ctx context.Context, known *installed.State, env []stri
 			if real, err := filepath.EvalSymlinks(s.live(root)); err == nil {
 				s.walk(real, root)
 			}
-		}
-	}
-	for name := range files {
-		if installed.Declares(name) {
-			s.out.Manifests = append(s.out.Manifests, name)
 		}
 	}
 	s.sites(env)
@@ -88,24 +79,76 @@ func (s *installedScan) live(rel string) string {
 	return filepath.Join(s.repo.root, filepath.FromSlash(rel))
 }
 
-// rootsIn finds dependency directories beside the files of one directory of the tree.
-func (s *installedScan) rootsIn(dir string, files, dirs map[string]bool) {
+// rootsFound finds dependency directories where the newest Snapshot found anything that is not in it.
+func (s *installedScan) rootsFound(t *lastSnapshot) {
+	entries := t.added.now.entries
+	file := func(rel string) bool {
+		f, _ := find(entries, 0, rel)
+		return f != nil
+	}
+	in := func(rel string) bool {
+		_, below := find(entries, 0, rel)
+		return len(below) > 0
+	}
+	parent := func(p string) string { return strings.TrimSuffix(path.Dir("/" + p)[1:], "/") }
+	beside := map[string]bool{"": true}
+	for _, p := range t.added.others {
+		beside[parent(p)] = true
+		_, below := find(entries, 0, p) // of a new directory, some of which is in the tree now
+		for _, e := range below {
+			for d := parent(string(e.name)); len(d) >= len(p) && !beside[d]; d = parent(d) {
+				beside[d] = true
+			}
+		}
+	}
+	for dir := range beside {
+		s.rootsIn(dir, file, in)
+	}
+	for _, e := range entries {
+		if name := string(e.name); installed.Declares(name) {
+			s.out.Manifests = append(s.out.Manifests, name)
+		}
+	}
+}
+
+// rootsLookedFor finds dependency directories beside all files of the tree.
+func (s *installedScan) rootsLookedFor() error {
+	m := &materialiser{repo: s.repo, dir: s.repo.root, private: s.repo.worktreeDir()}
+	files, dirs, err := m.names(s.ctx)
+	if err != nil {
+		return err
+	}
+	dirs[""] = true
+	for dir := range dirs {
+		s.rootsIn(dir, func(rel string) bool { return files[rel] }, func(rel string) bool { return dirs[rel] })
+	}
+	for name := range files {
+		if installed.Declares(name) {
+			s.out.Manifests = append(s.out.Manifests, name)
+		}
+	}
+	return nil
+}
+
+// rootsIn finds dependency directories beside the files of one directory of the tree. file and in report whether a path is
+// that of a file of the tree, or of a directory of it.
+func (s *installedScan) rootsIn(dir string, file, in func(rel string) bool) {
 	at := func(name string) string { return strings.TrimPrefix(dir+"/"+name, "/") }
 	isDir := func(rel string) bool {
 		info, err := os.Stat(s.live(rel))
-		return err == nil && info.IsDir() && !dirs[rel] && !files[rel]
+		return err == nil && info.IsDir() && !in(rel) && !file(rel)
 	}
 	if rel := at("node_modules"); isDir(rel) {
 		s.out.Roots[rel] = installed.Node
 	}
 	python := dir == ""
 	for _, name := range []string{"composer.json", "go.mod", "Gemfile"} {
-		if rel := at("vendor"); files[at(name)] && isDir(rel) {
+		if rel := at("vendor"); file(at(name)) && isDir(rel) {
 			s.out.Roots[rel] = installed.Vendor
 		}
 	}
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"} {
-		python = python || files[at(name)]
+		python = python || file(at(name))
 	}
 	if !python {
 		return
@@ -113,7 +156,7 @@ func (s *installedScan) rootsIn(dir string, files, dirs map[string]bool) {
 	entries, _ := os.ReadDir(s.live(dir))
 	for _, e := range entries {
 		rel := at(e.Name())
-		if files[rel] || dirs[rel] || e.Type().IsRegular() {
+		if e.Type().IsRegular() || file(rel) || in(rel) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(s.live(rel), "pyvenv.cfg")); err == nil {
@@ -163,7 +206,7 @@ func (s *installedScan) add(file, rel string, info fs.FileInfo) {
 
 // sites looks at Pythons that lie elsewhere: what they run by themselves, and which distributions they have.
 func (s *installedScan) sites(env []string) {
-	for _, dir := range pythonDirs(env) {
+	for _, dir := range s.repo.pythonDirs(env) {
 		entries, err := os.ReadDir(dir)
 		if err != nil || inside(dir, s.repo.root) {
 			continue

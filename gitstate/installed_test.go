@@ -37,7 +37,8 @@ func TestInstalled(t *testing.T) {
 		"venv/bin/tool":                     "#!",
 		"venv/share/man/x":                  "no code",
 		"venv/lib/python3.12/site-packages": "",
-		"elsewhere/node_modules/x/index.js": "not beside a file of the tree",
+		"new/code.js":                       "not in the index yet",
+		"new/node_modules/y/index.js":       "1",
 	} {
 		if text == "" {
 			if err := os.MkdirAll(r.path(name), 0o755); err != nil {
@@ -54,11 +55,21 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PATH=" + filepath.Join(r.home, "py", "bin")}
+	r.snapshot()
+	if r.last.Load() == nil && tellingDevice(r.root) != 0 {
+		t.Error("the snapshot does not say where to look")
+	}
 	first, err := r.Installed(ctx, nil, env)
 	if err != nil || first == nil {
 		t.Fatal(first, err)
 	}
-	want := []string{"node_modules/left.js", "node_modules/left/package.json", "vendor/m/m.go", "venv/bin/tool", "venv/lib/python3.12/site-packages/six.py", "venv/pyvenv.cfg",
+	r.last.Store(nil)
+	looked, err := r.Installed(ctx, nil, env)
+	if err != nil || len(first.Differ(looked)) > 0 || !maps.Equal(first.Roots, looked.Roots) ||
+		!slices.Equal(slices.Sorted(slices.Values(first.Manifests)), slices.Sorted(slices.Values(looked.Manifests))) {
+		t.Errorf("looked for everywhere: %+v %v; where the snapshot says: %+v", looked, err, first)
+	}
+	want := []string{"node_modules/left.js", "node_modules/left/package.json", "new/node_modules/y/index.js", "vendor/m/m.go", "venv/bin/tool", "venv/lib/python3.12/site-packages/six.py", "venv/pyvenv.cfg",
 		"web/node_modules/deep/index.js", filepath.ToSlash(filepath.Join(outside, "a-1.dist-info", "RECORD")), filepath.ToSlash(filepath.Join(outside, "x.pth"))}
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(first.Files)); !slices.Equal(got, want) {
@@ -72,6 +83,12 @@ func TestInstalled(t *testing.T) {
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(first.Manifests)), []string{"go.mod", "package.json"}) {
 		t.Errorf("%q", first.Manifests)
+	}
+
+	r.write("elsewhere/node_modules/x/index.js", "not beside a file of the tree")
+	r.snapshot()
+	if looked, err = r.Installed(ctx, nil, env); err != nil || len(first.Differ(looked)) > 0 {
+		t.Errorf("elsewhere: %q %v", first.Differ(looked), err)
 	}
 
 	// What is untouched is not read again; what says the same is the same, and what was edited in its place is not.

@@ -104,6 +104,10 @@ type Repo struct {
 	last    atomic.Pointer[lastSnapshot]
 	looked  atomic.Bool // there was a Snapshot
 	ahead   atomic.Pointer[func() *ahead]
+	pythons struct {
+		sync.Mutex
+		in map[string]libraries // by prefix
+	}
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
