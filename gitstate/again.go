@@ -126,7 +126,8 @@ func (r *Repo) sameAgain(head session.Head, tree session.Tree, by ruled, index [
 	}
 	for _, p := range found.changed {
 		dir, ok := t.ignored[p]
-		if info, err := r.lstat(p); !ok || err != nil || info.IsDir() != dir {
+		info, err := r.lstat(p)
+		if err != nil || !(ok && info.IsDir() == dir || info.IsDir() && r.hollow(p)) {
 			return nil
 		}
 	}

@@ -22,6 +22,9 @@ func againRepo(t *testing.T, rt *rapid.T) *testRepo {
 	r.run("add", "-A")
 	r.run("commit", "-q", "-m", "tracked")
 	r.write("build/x", "ignored")
+	if rapid.Bool().Draw(rt, "hollow") {
+		r.must(os.MkdirAll(r.path("hollow/deep"), 0o755))
+	}
 	r.write("k/b", "edited")
 	r.write("loose", "not tracked")
 	if rapid.IntRange(0, 3).Draw(rt, "aged") > 0 {
@@ -40,13 +43,15 @@ func againRepo(t *testing.T, rt *rapid.T) *testRepo {
 func (r *testRepo) changeAgain(rt *rapid.T, i int) string {
 	files := []string{"a", "d/a", "d/deep/b", "e/f/g", "new\nline", ".wfs/config.yaml", "empty", "k/a", ".gitignore", "build/x", "loose"}
 	change := rapid.SampledFrom(rapid.SampledFrom([][]string{
-		{"nothing"}, slices.Sorted(maps.Keys(changesOf)), {"more that is ignored", "excluded", "committed", "build is a file", "staged", "not in git"},
+		{"nothing"}, slices.Sorted(maps.Keys(changesOf)), {"more that is ignored", "filled", "excluded", "committed", "build is a file", "staged", "not in git"},
 	}).Draw(rt, "kind")).Draw(rt, "change")
 	switch p := rapid.SampledFrom(files).Draw(rt, "path"); change {
 	case "nothing":
 	case "more that is ignored":
 		r.mustRemove("build")
 		r.write("build/y", "ignored as well")
+	case "filled":
+		r.write("hollow/deep/x", "no longer empty")
 	case "excluded":
 		r.write(".git/info/exclude", "loose\n")
 	case "committed":

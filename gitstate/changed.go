@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -136,6 +137,27 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 	return now, report.ignored, err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
 }
 
+// maxHollow bounds the directories that are looked into for a file.
+const maxHollow = 100
+
+// hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
+func (r *Repo) hollow(p string) bool {
+	todo := []string{filepath.Join(r.root, filepath.FromSlash(p))}
+	for n := 0; n < len(todo); n++ {
+		entries, err := os.ReadDir(todo[n])
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			if !e.IsDir() || e.Name() == ".git" || len(todo) == maxHollow {
+				return false
+			}
+			todo = append(todo, filepath.Join(todo[n], e.Name()))
+		}
+	}
+	return true
+}
+
 // accounts reports whether an index says of a path what the work tree says: that git has looked at it is not taken on
 // trust, because of what it passes over without a word. ignored are paths of which it said that they are.
 func (r *Repo) accounts(x *index, p string, ignored []string) bool {
@@ -149,7 +171,7 @@ func (r *Repo) accounts(x *index, p string, ignored []string) bool {
 	case file == nil && len(below) == 0 && slices.Contains(ignored, p):
 		return true
 	case info.IsDir():
-		return file == nil && len(below) > 0
+		return file == nil && (len(below) > 0 || r.hollow(p))
 	case file == nil:
 		return false
 	}

@@ -482,15 +482,14 @@ func TestAccounts(t *testing.T) {
 	if err != nil || x == nil {
 		t.Fatal(x, err)
 	}
-	if err := os.Mkdir(r.path("empty"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	// Git adds nothing of an empty directory, and says nothing.
+	// Git adds nothing of an empty directory, and nothing of one in which all is ignored, and says nothing.
+	r.must(os.MkdirAll(r.path("empty/deep"), 0o755))
+	r.write("quiet/deep/x.log", "log\n")
 	adds := func(paths ...string) bool {
 		_, _, ok := r.addChanged(context.Background(), index, x, holding{how: "-A", changed: paths})
 		return ok
 	}
-	if !adds("new.txt") || adds("empty", "new.txt") {
+	if !adds("new.txt") || adds("quiet", "new.txt") || !adds("empty", "new.txt") {
 		t.Error("what git passed over in silence was taken for added, or what it added was not")
 	}
 	if got := accounts(nil); !slices.Equal(got, []string{"a.txt", "dir", "new.txt"}) {
