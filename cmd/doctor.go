@@ -24,7 +24,7 @@ const (
 // finding is one thing that the doctor says.
 type finding struct {
 	Level   string     `json:"level"`
-	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook
+	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook, proof
 	Session session.ID `json:"session,omitempty"`
 	Where   string     `json:"where"`             // path, ref or setting
 	What    string     `json:"what"`              // is wrong

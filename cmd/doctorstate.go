@@ -243,6 +243,7 @@ func (e *examination) session(id session.ID, tip session.Commit) error {
 		e.add(finding{Level: findBlocks, About: "ledger", Session: id, Where: ledger + ":" + session.FilePlan, What: audit.Plan.Error(), Follows: "the session cannot be driven",
 			Next: "wfs export " + string(id) + ", and begin another: wfs new GOAL --from " + session.BranchOf(id)})
 	}
+	e.proof(id)
 	if err := e.journal(id, tip); err != nil {
 		return err
 	}

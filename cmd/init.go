@@ -27,6 +27,7 @@ type initJSON struct {
 	Workflow string             `json:"workflow,omitempty"`
 	Red      []session.TestID   `json:"red,omitempty"`
 	Flaky    []session.TestID   `json:"flaky,omitempty"`
+	Clean    *initClean         `json:"clean,omitempty"`
 	Needs    string             `json:"needs,omitempty"`
 	Also     []string           `json:"also,omitempty"`
 	Agent    string             `json:"agent,omitempty"`
@@ -248,7 +249,7 @@ func (a *app) proposeWorktree(ctx context.Context) (workflows.Worktree, error) {
 }
 
 func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, base session.Baseline, also []string, agent workflows.Agent, newAgent string) error {
-	res := base.Gates[0]
+	res, clean := base.Gates[0], a.tryClean(ctx, p.Gate, base)
 	workflow := ""
 	if p.Gate.Format.PerTest() {
 		workflow = "tdd"
@@ -291,7 +292,7 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 		next = slices.Insert(next, 0, "wfs trust")
 	}
 	if a.json {
-		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, p.Needs, also, agentName(&agent), agent.Allow, next})
+		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, clean, p.Needs, also, agentName(&agent), agent.Allow, next})
 	}
 	a.out("%s", baselineLine(res))
 	if len(base.Red) > 0 && res.Counts.Total() > 0 {
@@ -300,6 +301,7 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	if len(base.Flaky) > 0 {
 		a.out("  flaky: %s", testNames(base.Flaky))
 	}
+	a.sayClean(clean)
 	a.out("wrote %s: %s", configPath, commandText(p.Gate.Run))
 	if agent.Card != nil {
 		a.out("agent %s: %s", agent.Use, agent.Card.Unattended)

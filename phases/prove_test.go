@@ -1,0 +1,98 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// TestProve has gates pass in the work tree and do something else in a clean tree. Which of them is proven, which is not
+// what it was judged to be, and of which nothing is known?
+func TestProve(t *testing.T) {
+	t.Parallel()
+	gate := func(command string) workflows.Gate { return shGate(command) }
+	for _, c := range []struct {
+		name    string
+		gates   []workflows.Gate
+		clean   error              // of making the clean tree
+		leads   *session.LeadsBack // of the clean tree
+		noWhole bool
+		verdict session.Verdict
+		class   session.Class
+		lacks   []string
+		says    string
+		ran     int // gates with a result
+	}{
+		{name: "passes", gates: []workflows.Gate{gate("test -f a.txt && test ! -e ignored/b.txt || test -e live")}, verdict: session.Pass, class: session.ClassGreen, says: "it passes in a clean tree as well", ran: 1},
+		{name: "nothing to run", gates: []workflows.Gate{{Name: "changed", Changes: []string{"**"}}}, verdict: session.Pass, class: session.ClassGreen},
+		{name: "one that may change the tree", gates: []workflows.Gate{{Name: "format", Run: workflows.Command{Shell: "exit 1"}, MayChangeTree: true}}, verdict: session.Pass, class: session.ClassGreen},
+		{name: "needs what git ignores", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, says: "passes only with files that no checkpoint has: ignored/b.txt", ran: 1},
+		{name: "needs it and does not say what", gates: []workflows.Gate{gate("test -f ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt", "ignored/other.txt"}, says: "ignored/other.txt", ran: 1},
+		{name: "the second of two", gates: []workflows.Gate{gate("true"), gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, ran: 2},
+		{name: "depends on the place", gates: []workflows.Gate{gate("test -e live")}, verdict: session.Blocked, class: session.ClassInfraError, says: "it depends on where it runs", ran: 1},
+		{name: "nobody can tell what it lacks", gates: []workflows.Gate{gate("cat ignored/b.txt")}, noWhole: true, verdict: session.Blocked, class: session.ClassInfraError, says: "it depends on where it runs", ran: 1},
+		{name: "cannot run there", gates: []workflows.Gate{gate("ignored/tool")}, verdict: session.Blocked, class: session.ClassInfraError, says: "not proven clean: gate lint", ran: 1},
+		{name: "leads back", gates: []workflows.Gate{gate("true")}, leads: &session.LeadsBack{Path: "node_modules/a", To: "/elsewhere"}, verdict: session.Blocked, class: session.ClassInfraError, says: "gate lint: a module of the project would be found outside of the clean tree: node_modules/a leads to /elsewhere", ran: 1},
+		{name: "no clean tree", gates: []workflows.Gate{gate("true")}, clean: errors.New("no space is left"), verdict: session.Blocked, class: session.ClassInfraError, says: "no space is left"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, map[string]string{"a.txt": "a", "live": "marks the work tree"})
+			tree, err := l.snapshot(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.write(map[string]string{"ignored/b.txt": "b", "ignored/other.txt": "1", "ignored/tool": "#!/bin/sh\nexit 0\n"})
+			make := func(files map[string]string, further []string) func(context.Context, session.Tree) (session.CleanTree, error) {
+				dir := t.TempDir()
+				return func(_ context.Context, asked session.Tree) (session.CleanTree, error) {
+					if asked != tree {
+						t.Errorf("the clean tree of %q is asked for", asked)
+					}
+					for name, text := range files {
+						if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					return session.CleanTree{Root: dir, Tree: asked, Live: []string{l.judge.Root}, Further: further, LeadsBack: c.leads}, c.clean
+				}
+			}
+			l.judge.Clean = make(map[string]string{"a.txt": "a"}, nil)
+			if !c.noWhole {
+				l.judge.Whole = make(map[string]string{"a.txt": "a", "ignored/b.txt": "b", "ignored/other.txt": "1", "ignored/tool": "#!/bin/sh\nexit 1\n"}, []string{"ignored/b.txt", "ignored/other.txt"})
+			}
+			for i := range c.gates {
+				c.gates[i].Timeout = time.Minute
+			}
+			p, err := l.judge.Prove(t.Context(), session.JudgeRequest{Tree: tree, Phase: workflows.Phase{Name: "GREEN", Gates: c.gates}, RunDir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Tree != tree || p.Verdict != c.verdict || p.Class != c.class || !slices.Equal(p.Lacks, c.lacks) || !strings.Contains(p.Reason, c.says) || len(p.Gates) != c.ran {
+				t.Errorf("%s %s, lacks %q, %d gates: %s", p.Verdict, p.Class, p.Lacks, len(p.Gates), p.Reason)
+			}
+		})
+	}
+}
+
+func TestProveStops(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a.txt": "a"})
+	tree, _ := l.snapshot(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	l.judge.Clean = func(context.Context, session.Tree) (session.CleanTree, error) {
+		cancel()
+		return session.CleanTree{}, ctx.Err()
+	}
+	if p, err := l.judge.Prove(ctx, session.JudgeRequest{Tree: tree, Phase: workflows.Phase{Gates: []workflows.Gate{shGate("true")}}, RunDir: t.TempDir()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
