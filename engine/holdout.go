@@ -106,6 +106,11 @@ func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Hando
 	return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: hint}
 }
 
+// otherHoldout reports whether a plan brings hold-out tests that nobody has run on the base.
+func otherHoldout(was, is *workflows.Plan) bool {
+	return is.Holdout != nil && (was.Holdout == nil || was.Holdout.Digest != is.Holdout.Digest)
+}
+
 // saysHoldout is what the handed-over commit says of hold-out tests, "" when there are none.
 func saysHoldout(p *workflows.Plan, r *session.HoldoutResult) string {
 	switch {
