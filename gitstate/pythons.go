@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // libraries is where one Python looks for installed packages, as it was found while some directories looked as they did.
@@ -18,6 +19,7 @@ type libraries struct {
 func (r *Repo) pythonDirs(env []string) []string {
 	r.pythons.Lock()
 	defer r.pythons.Unlock()
+	now := sync.OnceValue(r.fileTime)
 	if r.pythons.in == nil {
 		r.pythons.in = map[string]libraries{}
 	}
@@ -26,7 +28,7 @@ func (r *Repo) pythonDirs(env []string) []string {
 		l, ok := r.pythons.in[prefix]
 		if !ok || !l.same() {
 			l = librariesIn(prefix)
-			if delete(r.pythons.in, prefix); l.settled(r.fileTime()) {
+			if delete(r.pythons.in, prefix); l.settled(now()) {
 				r.pythons.in[prefix] = l
 			}
 		}
@@ -35,24 +37,40 @@ func (r *Repo) pythonDirs(env []string) []string {
 	return found
 }
 
+// librariesIn looks into a prefix. A directory is looked at before what is in it.
 func librariesIn(prefix string) libraries {
 	l := libraries{stamps: map[string]dirStamp{}}
-	for _, pattern := range []string{"lib", "lib/python*", "Lib"} { // before they are looked into
-		dir := filepath.Join(prefix, filepath.FromSlash(pattern))
-		l.stamps[dir] = dirLook(dir)
-		if strings.HasSuffix(pattern, "*") {
-			delete(l.stamps, dir)
-			dirs, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), filepath.FromSlash(pattern)))
-			for _, d := range dirs {
-				l.stamps[d] = dirLook(d)
+	look := func(dir string, sites ...string) {
+		if l.stamps[dir] = dirLook(dir); l.stamps[dir] == (dirStamp{}) {
+			return
+		}
+		for _, s := range sites {
+			if site := filepath.Join(dir, s); dirLook(site) != (dirStamp{}) {
+				l.found = append(l.found, site)
 			}
 		}
 	}
-	for _, pattern := range []string{"lib/python*/site-packages", "lib/python*/dist-packages", "Lib/site-packages"} {
-		dirs, _ := filepath.Glob(filepath.Join(escapeGlob(prefix), filepath.FromSlash(pattern)))
-		l.found = append(l.found, dirs...)
+	lib := filepath.Join(prefix, "lib")
+	look(lib)
+	for _, name := range namesIn(lib) {
+		if strings.HasPrefix(name, "python") {
+			look(filepath.Join(lib, name), "site-packages", "dist-packages")
+		}
 	}
+	look(filepath.Join(prefix, "Lib"), "site-packages")
 	return l
+}
+
+// namesIn lists a directory, sorted.
+func namesIn(dir string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names
 }
 
 func (l libraries) same() bool {
