@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
@@ -71,7 +72,7 @@ func aheadOf(dir string) *ahead {
 	}
 	l := r.newLooker(a.index)
 	l.scans = map[string]scanned{}
-	l.walk(l.scanAhead)
+	l.walk(max(runtime.NumCPU()-1, 1), l.scanAhead) // there are git processes that others wait for
 	a.index.scans, a.index.scanned = l.scans, since
 	return a
 }

@@ -98,7 +98,7 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 		}
 	}
 	l.fold = sync.OnceValue(func() map[string]bool { return foldedPaths(x.entries) })
-	l.walk(l.dir)
+	l.walk(max(runtime.NumCPU(), 2), l.dir)
 	if !maps.Equal(l.seen, l.again) {
 		r.keepSeen(l.again)
 	}
@@ -109,10 +109,10 @@ func (r *Repo) look(x *index, rules []byte, g session.Guard) looked {
 	return l.found
 }
 
-// walk calls dir for every directory with something tracked, on all processors.
-func (l *looker) walk(dir func(trackedDir) []trackedDir) {
+// walk calls dir for every directory with something tracked, some at the same time.
+func (l *looker) walk(atOnce int, dir func(trackedDir) []trackedDir) {
 	var done sync.WaitGroup
-	for range max(runtime.NumCPU(), 2) {
+	for range atOnce {
 		done.Go(func() { l.work(dir) })
 	}
 	done.Wait()

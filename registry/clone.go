@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -31,7 +32,10 @@ const FormatVersion = 1
 //	worktrees/<id>/claim              which session moves the work tree at the moment
 //
 // Directories have mode 0700, files 0600.
-type Clone struct{ dir string }
+type Clone struct {
+	dir string
+	tip atomic.Pointer[tipRead]
+}
 
 // Open returns the clone whose state is below dir. It touches nothing; directories are made when something is written.
 func Open(dir string) *Clone { return &Clone{dir: filepath.Clean(dir)} }

@@ -206,10 +206,16 @@ func TestTip(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Tip("auth", tip(1)); got != nil {
+			if got := Open(c.Dir()).Tip("auth", tip(1)); got != nil {
 				t.Fatalf("byte %d of %d changed: %q", i, len(data), got)
 			}
 		}
+	}
+	if got := c.Tip("auth", tip(1)); !reflect.DeepEqual(got, want) {
+		t.Errorf("what was read once is %q", got)
+	}
+	if got := c.Tip("other", tip(1)); got != nil {
+		t.Errorf("of another session: %q", got)
 	}
 }
 

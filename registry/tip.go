@@ -19,6 +19,12 @@ const (
 	tipMagic = "wfs tip 1\n"
 )
 
+// tipRead is what was read last.
+type tipRead struct {
+	id session.ID
+	tipDocuments
+}
+
 type tipDocuments struct {
 	Tip   session.Commit    `json:"tip"`
 	Files map[string][]byte `json:"files"`
@@ -41,8 +47,12 @@ func (c *Clone) KeepTip(id session.ID, tip session.Commit, files session.Files) 
 	return durable.WriteCache(filepath.Join(dir, tipFile), b.Bytes(), 0o600)
 }
 
-// Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used.
+// Tip returns the documents that were stored for a ledger commit, nil when there are none that can be used. A caller leaves
+// them as they are.
 func (c *Clone) Tip(id session.ID, tip session.Commit) session.Files {
+	if read := c.tip.Load(); read != nil && read.id == id && read.Tip == tip { // what a commit holds does not change
+		return read.Files
+	}
 	if d := c.keptTip(id); d.Tip == tip {
 		return d.Files
 	}
@@ -65,6 +75,7 @@ func (c *Clone) keptTip(id session.ID) (d tipDocuments) {
 	if !ok || len(data) < 9 || sumOf(data[9:]) != string(data[:9]) || json.Unmarshal(data[9:], &d) != nil {
 		return tipDocuments{}
 	}
+	c.tip.Store(&tipRead{id: id, tipDocuments: d})
 	return d
 }
 
