@@ -26,6 +26,7 @@ func (f *fixture) savingAgent(steps int, rest ...string) {
 	f.saveEvery("5ms")
 	f.write("../agent.sh", fmt.Sprintf(`wait_for() { until "$@" 2> /dev/null; do kill -0 $PPID || exit 1; sleep 0.01; done; }
 saved() { wait_for git cat-file -e "refs/wfs/one/auto^2:$1"; }
+was=$(ls .git/objects/pack/*.idx)
 i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "of step $i by $$" > ../new; touch -t 202001010000 ../new; mv ../new step$i; saved step$i; done
 %s
 `, steps, strings.Join(rest, "\n")))
