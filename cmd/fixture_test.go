@@ -41,6 +41,7 @@ type counts struct {
 	complaints int // of git, about the repository
 
 	// Of commands that were stopped somewhere; only tests with the tag failpoints have any.
+	Dark      bool // the power was cut: what is no more than a cache, or somebody else's log, may be gone
 	Cut       bool // the power was cut before the command had ended: what nobody had synced may be gone
 	Unsynced  bool // the power was cut, and names that nobody had synced are as they were
 	Changed   int  // times that something of the user's was another

@@ -500,8 +500,8 @@ var leaveDeeds = []deed{
 			// Counted once, whoever saw the run end. What the agent had written of it may be gone with the power.
 			s, told := f.ok("wfs", "status", "--json"), f.results()
 			right := strings.Contains(s, fmt.Sprintf(`"cost_usd":%g,`, 0.5*float64(told)))
-			if none := !strings.Contains(s, `"cost_usd"`); told == 0 || f.Cut {
-				right = none || f.Cut && strings.Contains(s, `"cost_usd":0.5,`)
+			if none := !strings.Contains(s, `"cost_usd"`); told == 0 || f.Dark {
+				right = none || f.Dark && strings.Contains(s, `"cost_usd":0.5,`)
 			}
 			if !right {
 				f.t.Errorf("of %d costs that the agent told, these are known: %s", told, s)

@@ -64,7 +64,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 						t.Logf("power cut after %s", c)
 					}
 				}()
-				f.Unsynced = m == faults.NamesLost
+				f.Unsynced, f.Dark = m == faults.NamesLost, true
 				if n+1 == end { // what was said to be done is done
 					f.nothingLost(p.before)
 					f.ok("wfs", "status", "one")
