@@ -140,7 +140,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		}
 	})
 	t.Logf("%d trees, git was told where to look in %d, the look came ahead in %d, what lies beside was known in %d", drawnTrees, sure, ahead, found)
-	if sure == 0 || ahead == 0 || found == 0 {
+	if sure == 0 || !testing.Short() && (ahead == 0 || found == 0) { // two trees are not enough for all of it
 		t.Error("git had to look at everything each time, nothing was found ahead, or nothing beside")
 	}
 }
