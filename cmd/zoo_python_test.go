@@ -148,7 +148,7 @@ var unittestCreatures = []creature{
 		green: "put sub.py <<'E'\ndef sub(a, b):\n    return a - b\nE\npython3 -c 'import sub'\ntouch -r sub.py stamp.log\n" + edited("sub.py", "a - b", "a + b") + "touch -r stamp.log sub.py", want: "REFACTOR fail not_clean"},
 	{name: "tidies compiled code away", does: "the same, and removes what was compiled when that is found out", naive: "believed", bad: "REFACTOR", attempts: 2,
 		green:    "put sub.py <<'E'\ndef sub(a, b):\n    return a - b\nE\npython3 -c 'import sub'\ntouch -r sub.py stamp.log\n" + edited("sub.py", "a - b", "a + b") + "touch -r stamp.log sub.py",
-		refactor: "[ $WFS_ATTEMPT = 1 ] || rm -rf __pycache__", want: "REFACTOR fail target_failing"},
+		refactor: "[ $WFS_ATTEMPT = 1 ] || rm -rf __pycache__", want: "REFACTOR fail target_failing|not_clean"},
 	{name: "fails on purpose", does: "writes a test that fails whatever the code does, and removes the line afterwards", naive: "green", bad: "GREEN",
 		red:   "put tests/test_sub.py <<'E'\nimport unittest\n\n\nclass SubTest(unittest.TestCase):\n    def test_sub(self):\n        import sub\n        self.assertIsNotNone(sub)\n        self.fail('not written yet')\nE\nput sub.py </dev/null",
 		green: edited("tests/test_sub.py", ".*self.fail.*", ""), want: "GREEN fail tampered"},
