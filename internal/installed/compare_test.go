@@ -158,13 +158,13 @@ func TestCompare(t *testing.T) {
 		{"data in a distribution", venv, with(venv, map[string]string{site + "pytest/data.txt": "1"}), pyproject, nil, nil},
 		{"runs in every Python", venv, with(venv, map[string]string{site + "sitecustomize.py": "1"}), pyproject, nil, []string{"dependency_planted " + site + "sitecustomize.py"}},
 		{"a path that runs", venv, with(venv, map[string]string{site + "x.pth": "import quiet\n"}), pyproject, nil, []string{"dependency_planted " + site + "x.pth"}},
-		{"a path of the tree", venv, with(venv, map[string]string{site + "easy-install.pth": "/work/src\n", site + "calc.egg-link": "/work/src\n.\n"}), pyproject, nil, nil},
+		{"a path of the tree", venv, with(venv, map[string]string{site + "easy-install.pth": "/project/src\n", site + "calc.egg-link": "/project/src\n.\n"}), pyproject, nil, nil},
 		{"a path elsewhere", venv, with(venv, map[string]string{site + "x.pth": "/tmp/fake\n"}), pyproject, nil, []string{"dependency_planted " + site + "x.pth"}},
 		{"another interpreter", venv, with(venv, map[string]string{".venv/bin/python": "#!/bin/sh\necho OK"}), pyproject, nil, []string{"dependency_planted .venv/bin/python"}},
 		{"the interpreter renewed", venv, with(venv, map[string]string{".venv/bin/python": "-> /usr/bin/python3.13", ".venv/pyvenv.cfg": "home = /opt"}), pyproject, nil, nil},
 		{"a plugin that nobody asks for", venv, with(venv, plugin), pyproject, nil, []string{"dependency_planted " + site + "pytest_quiet-1.dist-info"}},
 		{"a plugin that the project asks for", venv, with(venv, plugin), map[string]Text{"requirements-dev.txt": {"", "pytest-quiet==1\n"}}, nil, []string{"dependency_installed " + site + "pytest_quiet-1.dist-info"}},
-		{"installed in place", venv, with(venv, distribution("calc", "0.1", map[string]string{"__editable__.calc-0.1.pth": "/work/src\n", "__editable___calc_0_1_finder.py": "1"}),
+		{"installed in place", venv, with(venv, distribution("calc", "0.1", map[string]string{"__editable__.calc-0.1.pth": "/project/src\n", "__editable___calc_0_1_finder.py": "1"}),
 			map[string]string{site + "__editable___calc_0_1_finder.py": "2"}), pyproject, nil, []string{"dependency_installed " + site + "calc-0.1.dist-info"}},
 		{"not what its record says", venv, with(venv, distribution("six", "1.0", map[string]string{"six.py": "1"}), map[string]string{site + "six.py": "2"}), pyproject, nil,
 			[]string{"dependency_edited " + site + "six.py", "dependency_installed " + site + "six-1.0.dist-info"}},
@@ -188,7 +188,7 @@ func TestCompare(t *testing.T) {
 			if d == nil {
 				d = declares
 			}
-			found := Compare(Request{Root: "/work", Before: stateOf(c.before), After: stateOf(c.after), Declares: d, Changed: c.changed,
+			found := Compare(Request{Root: "/project", Before: stateOf(c.before), After: stateOf(c.after), Declares: d, Changed: c.changed,
 				Read:   func(p string) []byte { return []byte(c.after[p]) },
 				OnPath: func(name string) bool { return name == "node" || name == "python" }})
 			var got []string
