@@ -87,29 +87,30 @@ func (r *Repo) takenAgain(head session.Head, tree session.Tree, by ruled) *sessi
 }
 
 // stageAgain is what it takes to bring a copy of an index up to date with the work tree, if the last snapshot did just that
-// and nothing has happened since: then the index that it made becomes that copy.
-func (r *Repo) stageAgain(ctx context.Context, to string, index []byte, exclude string, head session.Head) (made addition, ok bool) {
+// and nothing has happened since: then the index that it made becomes that copy. Not ok leaves the copy as it is; after an
+// error there may be none.
+func (r *Repo) stageAgain(ctx context.Context, to string, index []byte, exclude string, head session.Head) (made addition, ok bool, err error) {
 	t := r.last.Load()
 	if t == nil {
-		return made, false
+		return made, false, nil
 	}
 	by, err := r.ruledBy(ctx, exclude)
 	if err != nil {
-		return made, false
+		return made, false, err
 	}
 	if t = r.sameAgain(head, t.snapshot.HeadTree, by, index); t == nil {
-		return made, false
+		return made, false, nil
 	}
 	data, st, err := readWhole(r.snapshotIndex())
 	if err != nil || st == nil || !t.added.now.endsIn(data) {
-		return made, false
+		return made, false, nil // git looks for itself
 	}
-	if err := putCopy(to, data, st); err != nil {
-		return made, false
+	if err := errors.Join(removeLeftovers(to), putCopy(to, data, st)); err != nil {
+		return made, false, err
 	}
 	made = t.added
 	made.Ignored, made.since = nil, t.since
-	return made, true
+	return made, true, nil
 }
 
 // sameAgain is the last snapshot, if another one on this commit, with this index, under these rules, would be the same, else

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -162,5 +163,31 @@ func TestStageAgain(t *testing.T) {
 	t.Logf("%d checkpoints took the index of the snapshot before, %d looked for themselves", again, anew)
 	if again == 0 || anew == 0 {
 		t.Error("one of the two ways was not taken")
+	}
+}
+
+// An index that could not be copied is none, and git must not begin with that: it would forget what is tracked though rules
+// exclude it.
+func TestStageAgainWithoutACopy(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	r.aged()
+	r.snapshot()
+	index, err := os.ReadFile(r.indexPath())
+	r.must(err)
+	head, err := r.Head(t.Context())
+	r.must(err)
+	if r.last.Load() == nil {
+		notHere(t, "this file system is not believed")
+	}
+	to := filepath.Join(r.home, "stage")
+	if _, ok, err := r.stageAgain(t.Context(), to, index, "", head); !ok || err != nil {
+		t.Errorf("%t, %v", ok, err)
+	}
+	if _, ok, err := r.stageAgain(t.Context(), filepath.Join(r.home, "nowhere", "stage"), index, "", head); ok || err == nil {
+		t.Errorf("into no directory: %t, %v", ok, err)
+	}
+	if _, ok, err := r.stageAgain(t.Context(), to, append(index, 'x'), "", head); ok || err != nil {
+		t.Errorf("with another index: %t, %v", ok, err)
 	}
 }

@@ -29,14 +29,15 @@ type ahead struct {
 	holds        time.Duration // for so long it might as well have been found now
 }
 
-// lookAhead begins to compare the work tree around a directory with its index. The answer is nil when there is none to be
-// had so early: in linked work trees, and before wfs has worked there.
-func lookAhead(dir string) func() *ahead {
+// lookAhead begins to compare the work tree around a directory with its index.
+func (r *Repo) lookAhead(dir string) {
 	found := make(chan *ahead, 1)
-	go func() { found <- aheadOf(dir) }()
-	return func() *ahead { return <-found }
+	r.begun.Go(func() { found <- aheadOf(dir) })
+	wait := func() *ahead { return <-found }
+	r.ahead.Store(&wait)
 }
 
+// aheadOf compares. It returns nil when nothing can be told so early: in linked work trees, and before wfs has worked there.
 func aheadOf(dir string) *ahead {
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -47,11 +48,11 @@ func aheadOf(dir string) *ahead {
 		if err == nil && info.IsDir() {
 			break
 		}
-		if up := filepath.Dir(root); !errors.Is(err, fs.ErrNotExist) || up == root {
+		up := filepath.Dir(root)
+		if !errors.Is(err, fs.ErrNotExist) || up == root {
 			return nil
-		} else {
-			root = up
 		}
+		root = up
 	}
 	a := &ahead{root: root, gitDir: filepath.Join(root, ".git"), format: "sha1", holds: aheadHolds}
 	r := &Repo{root: a.root, gitDir: a.gitDir, commonDir: a.gitDir, worktree: worktreeID(a.gitDir, a.gitDir), format: a.format}

@@ -9,10 +9,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// lookAhead lets what a look ahead finds be there for the next checkpoint, and returns it.
-func (r *testRepo) lookAhead() *ahead {
+// looksAhead lets what a look ahead finds be there for the next checkpoint, and returns it.
+func (r *testRepo) looksAhead() *ahead {
 	r.t.Helper()
-	a := lookAhead(r.root)()
+	a := aheadOf(r.root)
 	if a != nil {
 		a.holds = time.Minute // this may be a busy machine
 	}
@@ -55,7 +55,7 @@ func TestAheadLosesNothing(t *testing.T) {
 	r.write("a", "edited")
 	r.write("d/new", "new")
 	r.must(os.Remove(r.path("gone")))
-	a := r.lookAhead()
+	a := r.looksAhead()
 	if a == nil || a.index.scans == nil {
 		t.Fatal("nothing was looked at ahead")
 	}
@@ -99,7 +99,7 @@ func TestAheadIsNotBelievedForLong(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r, d := aheadRepo(t)
-			a := r.lookAhead()
+			a := r.looksAhead()
 			r.write("a", "edited")
 			change(r, a)
 			p := r.prepare(d)
@@ -120,22 +120,22 @@ func TestAheadOnlyWhereItIsSimple(t *testing.T) {
 	r.write("a", "a")
 	r.run("add", "a")
 	r.run("commit", "-q", "-m", "a")
-	if a := lookAhead(r.root)(); a != nil {
+	if a := aheadOf(r.root); a != nil {
 		t.Error("a look where wfs has never been")
 	}
 	if _, err := os.Lstat(r.StateDir()); !absent(err) {
 		t.Error("wfs left something there")
 	}
 	r, _ = aheadRepo(t)
-	if a := lookAhead(filepath.Join(r.root, "d"))(); a == nil || a.root != r.root {
+	if a := aheadOf(filepath.Join(r.root, "d")); a == nil || a.root != r.root {
 		t.Errorf("from below: %+v", a)
 	}
 	other := filepath.Join(r.home, "other")
 	r.run("worktree", "add", "-q", "--detach", other)
-	if a := lookAhead(other)(); a != nil {
+	if a := aheadOf(other); a != nil {
 		t.Error("a look in a linked work tree")
 	}
-	if a := lookAhead(filepath.Join(r.home, "nowhere"))(); a != nil {
+	if a := aheadOf(filepath.Join(r.home, "nowhere")); a != nil {
 		t.Error("a look at nothing")
 	}
 }

@@ -123,7 +123,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(rt, "ahead") {
-			if a := r.lookAhead(); a != nil && a.index.scans != nil {
+			if a := r.looksAhead(); a != nil && a.index.scans != nil {
 				defer func() {
 					if a.index.scans == nil {
 						ahead++

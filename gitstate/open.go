@@ -129,8 +129,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env)}
 	if o.Look {
-		found := lookAhead(dir)
-		r.ahead.Store(&found)
+		r.lookAhead(dir)
 	}
 	if o.Write {
 		r.askAhead(ctx)

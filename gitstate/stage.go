@@ -55,8 +55,8 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	}
 	parsed := sync.OnceValue(r.parsing(data, written, &since))
 	added = soon(r, func() (addition, error) {
-		if made, ok := r.stageAgain(ctx, index, data, d.Exclude, head); ok {
-			return made, nil
+		if made, ok, err := r.stageAgain(ctx, index, data, d.Exclude, head); ok || err != nil {
+			return made, err
 		}
 		return r.add(ctx, index, parsed, d.Exclude, head.Commit)
 	})

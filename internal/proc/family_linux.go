@@ -2,7 +2,9 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -329,7 +331,7 @@ const maxEnviron = 4 << 20
 func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false, true // somebody else's, or gone
+		return false, errors.Is(err, fs.ErrNotExist) // gone; or somebody else's, or nobody knows
 	}
 	defer func() { _ = f.Close() }()
 	env, err := io.ReadAll(io.LimitReader(f, maxEnviron))
