@@ -41,7 +41,7 @@ func (w way) fault(at int) faults.Fault {
 }
 
 // TestBar01Bar03Bar04Bar09Sweep lets every deed go wrong at every call that changes a file: of wfs, of git and of
-// whatever runs below them. Nothing may be lost, git must find nothing wrong, what is the user's stays as it was, and the
+// whatever runs below them. Deeds are killed wherever the files are another way than before, and writes alone are torn. Nothing may be lost, git must find nothing wrong, what is the user's stays as it was, and the
 // same command, typed again, must succeed; what reports success must have happened. WFS_SWEEP says how much of that is
 // done, WFS_SWEEP_DEED which deeds, WFS_SWEEP_WAY in which ways, and WFS_SWEEP_OF how the paths end whose calls go wrong.
 func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
@@ -58,7 +58,7 @@ type point struct {
 }
 
 func sweep(t *testing.T, d deed, density density) {
-	const atOnce = 2
+	const atOnce = 4 // busier than the cores of a small machine: some wait for others
 	var beds [atOnce]*testbed
 	for i := range beds {
 		beds[i] = newTestbed(t, d)
@@ -73,8 +73,17 @@ func sweep(t *testing.T, d deed, density density) {
 		if chosen("WFS_SWEEP_WAY", w.name) && !(d.waits && len(w.errnos) > 0) {
 			h := fnv.New32()
 			h.Write([]byte(d.name + w.name))
-			for _, at := range density.points(all.Points, h.Sum32()) {
-				points = append(points, point{i, at})
+			var of []int
+			switch w.mode {
+			case faults.KillAll, faults.KillFirst: // a call that failed or synced left what the one before it had left
+				of = all.States
+			case faults.Tear: // the end of another call is the beginning of the next
+				of = all.Writes
+			default:
+				of = allOf(all.Points)
+			}
+			for _, n := range density.points(len(of), h.Sum32()) {
+				points = append(points, point{i, of[n-1]})
 			}
 		}
 	}
@@ -114,6 +123,15 @@ func sweep(t *testing.T, d deed, density density) {
 			logRow(t, d, w.name, tried[i], unreached[i], failed[i], sums[i])
 		}
 	}
+}
+
+// allOf are the numbers from 1 to n.
+func allOf(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i + 1
+	}
+	return list
 }
 
 // faultAt lets one call go wrong, and says whether there was such a call. f is the fixture that it happens to, and what

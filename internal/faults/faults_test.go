@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,6 +68,21 @@ func TestCallsOfAllProcessesAreSeenInOrder(t *testing.T) {
 	}
 	if out.Exit != 0 || out.Output != "done\n" {
 		t.Errorf("exit %d, output %q", out.Exit, out.Output)
+	}
+	if !slices.Equal(out.Writes, []int{2, 4}) {
+		t.Errorf("the writes are %v", out.Writes)
+	}
+}
+
+// A call that fails leaves what was there before it.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	const script = `echo one > a; mkdir a; rm a; mkdir b`
+	for of, want := range map[string][]int{"": {1, 2, 3, 5}, "b": {1}, "a": {1, 2, 3, 4}} {
+		out := traced(t, t.TempDir(), script, Fault{Mode: Run, Of: of})
+		if !slices.Equal(out.States, want) {
+			t.Errorf("of %q: %v of %d points, want %v", of, out.States, out.Points, want)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	KillFirst Mode = "kill-first" // the command alone is killed before the call; its children go on
 	Fail      Mode = "fail"       // the call fails with Errno
 	FailOn    Mode = "fail-on"    // it and every later one fails: for lack of space, those that need some
-	Tear      Mode = "tear"       // half of a write, then every process is killed; other calls are made whole
+	Tear      Mode = "tear"       // half of a write, then every process is killed; what is no write is made whole
 )
 
 // Command is what is run.
@@ -46,8 +46,10 @@ type Fault struct {
 
 // Outcome is what came of a command.
 type Outcome struct {
-	Calls  []Call // that were made below the root; with Data only when nothing was injected
+	Calls  []Call // that were made below the root; with Data only when nothing was injected, and so are States
 	Points int    // how many there were, failed ones too
+	States []int  // which of them found the files as none before: the first, and those after a call that changed something
+	Writes []int  // which of them wrote more than a byte, and so can be torn
 	Hit    bool   // the point was reached
 	Exit   int    // -1: killed
 	Output string // both streams
@@ -104,7 +106,7 @@ func Serve(in io.Reader, out io.Writer) error {
 func inject(c Command, f Fault) (Outcome, error) {
 	runtime.LockOSThread() // a tracer is a thread
 	defer runtime.UnlockOSThread()
-	t := &tracer{cmd: c, fault: f, threads: map[int]*thread{}}
+	t := &tracer{cmd: c, fault: f, threads: map[int]*thread{}, changed: true}
 	return t.run()
 }
 
@@ -121,6 +123,7 @@ type tracer struct {
 	first   int
 	n       int
 	out     Outcome
+	changed bool // something was, since the last point
 	killing bool
 	became  bool // the first process is the command
 }
@@ -271,6 +274,12 @@ func (t *tracer) entry(pid int) *entry {
 // begins decides about a call that has not been made yet, and reports whether its end matters.
 func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 	t.n++
+	if t.changed || t.fault.Of != "" { // calls on other paths change something too
+		t.out.States, t.changed = append(t.out.States, t.n), false
+	}
+	if c.Kind == Write && len(c.Data) > 1 {
+		t.out.Writes = append(t.out.Writes, t.n)
+	}
 	hit := t.fault.Mode != Run && t.n == t.fault.At
 	switch {
 	case hit && t.fault.Mode == KillAll:
@@ -336,6 +345,7 @@ func (t *tracer) ends(pid int, th *thread) {
 		c.Data = c.Data[:regs.Rax]
 	}
 	t.out.Calls = append(t.out.Calls, *c)
+	t.changed = t.changed || c.Kind != Sync && c.Kind != WriteOut
 }
 
 func (t *tracer) killAll() {
