@@ -95,15 +95,28 @@ func redName(p *workflows.Plan) string {
 	return "PHASE"
 }
 
-// tamperedText is for the message of a finish: what was done to tests on the way, and let through.
+// tamperedText is for the message of a finish: what was done to tests, and to what they run with, on the way, and let through.
 func tamperedText(s *session.Session) string {
-	list := s.TamperedOn()
+	var tests, packages []session.Tampering
+	for _, t := range s.TamperedOn() {
+		if t.OfPackages() {
+			packages = append(packages, t)
+		} else {
+			tests = append(tests, t)
+		}
+	}
+	return listed("Tests that were there before ask for less, or for something else:", tests) +
+		listed("Packages that the tests run with were changed in place:", packages)
+}
+
+// listed is a paragraph of a finish's message, with a line for each finding. It is empty when there are none.
+func listed(head string, list []session.Tampering) string {
 	if len(list) == 0 {
 		return ""
 	}
 	const most = 20
 	var b strings.Builder
-	b.WriteString("\nTests that were there before ask for less, or for something else:\n")
+	fmt.Fprintf(&b, "\n%s\n", head)
 	for _, t := range list[:min(len(list), most)] {
 		fmt.Fprintf(&b, "- %s\n", oneLine(t.String(), 200))
 	}

@@ -54,24 +54,46 @@ func shadows(file string) bool {
 	return false
 }
 
-// runByGate reports whether a gate's command names a file, or the tool that reads it.
+// runByGate reports whether a gate's command names a file, or the tool that reads it. A file that the command only looks at
+// is what the gate is about.
 func (c *comparison) runByGate(file string) bool {
 	base := path.Base(file)
 	for _, g := range c.Gates {
-		words := strings.FieldsFunc(g, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()\"'=", r) })
-		for n, w := range words {
-			w = strings.TrimPrefix(w, "./")
-			switch {
-			case w == file && classOf(file) != tests:
-				return true
-			case (w == "make" || w == "gmake") && (base == "Makefile" || base == "makefile" || base == "GNUmakefile") && !strings.Contains(file, "/"):
-				return true
-			case w == "just" && strings.EqualFold(base, "justfile"), w == "task" && strings.HasPrefix(base, "Taskfile."), w == "rake" && base == "Rakefile", w == "tox" && base == "tox.ini" && n == 0, w == "nox" && base == "noxfile.py":
-				return true
-			case (w == "gradlew" || w == "mvnw") && base == w:
-				return true
+		for _, simple := range strings.FieldsFunc(g, func(r rune) bool { return strings.ContainsRune("\n;|&()`", r) }) {
+			words := strings.FieldsFunc(simple, func(r rune) bool { return strings.ContainsRune(" \t\"'=", r) })
+			for n, w := range words {
+				w = strings.TrimPrefix(w, "./")
+				switch {
+				case w == file && classOf(file) != tests && !looks(words):
+					return true
+				case (w == "make" || w == "gmake") && (base == "Makefile" || base == "makefile" || base == "GNUmakefile") && !strings.Contains(file, "/"):
+					return true
+				case w == "just" && strings.EqualFold(base, "justfile"), w == "task" && strings.HasPrefix(base, "Taskfile."), w == "rake" && base == "Rakefile", w == "tox" && base == "tox.ini" && n == 0, w == "nox" && base == "noxfile.py":
+					return true
+				case (w == "gradlew" || w == "mvnw") && base == w:
+					return true
+				}
 			}
 		}
+	}
+	return false
+}
+
+// looks reports whether a simple command of a shell asks something about the files that it names, and runs none of them.
+func looks(words []string) bool {
+	for len(words) > 0 && slices.Contains([]string{"!", "if", "elif", "while", "until", "then", "else", "do", "{"}, words[0]) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "test", "[", "[[", "ls", "stat":
+		return true
+	case "grep", "egrep", "fgrep": // what stands in a file of patterns decides
+		return !slices.ContainsFunc(words, func(w string) bool {
+			return strings.HasPrefix(w, "--file") || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "f")
+		})
 	}
 	return false
 }

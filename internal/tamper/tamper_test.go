@@ -91,3 +91,41 @@ func TestSnippets(t *testing.T) {
 	}
 	t.Logf("%d cases of tampering, %d of honest work", tampering, honest)
 }
+
+// What a gate's command runs is the gate; what it only looks at is what the gate is about.
+func TestGatesRunFiles(t *testing.T) {
+	t.Parallel()
+	for gate, runs := range map[string]bool{
+		"./x":                            true,
+		"sh x":                           true,
+		"sh -eu x":                       true,
+		"cd d && sh x":                   true,
+		"python3 x -v":                   true,
+		"bats x":                         true,
+		"check --config=x":               true,
+		"sh -c './x'":                    true,
+		"test -f x && ./x":               true,
+		"test `./x` = ok":                true,
+		"test $(./x) = ok":               true,
+		"if test -f y; then ./x; fi":     true,
+		"grep -f x out":                  true,
+		"grep -qf x out":                 true,
+		"grep --file=x out":              true,
+		"diff x out":                     true,
+		"cat x | sh":                     true,
+		"if test -f x; then true; fi":    false,
+		"test -f x":                      false,
+		"! test -s ./x":                  false,
+		"[ -f x ]":                       false,
+		"[[ x -nt y ]] || exit 1":        false,
+		"grep -q done x":                 false,
+		"go test ./... && grep -c ok x ": false,
+		"stat x":                         false,
+		"go test ./...":                  false,
+	} {
+		c := &comparison{Request: Request{Gates: []string{gate}}}
+		if got := c.runByGate("x"); got != runs {
+			t.Errorf("%s: %t", gate, got)
+		}
+	}
+}
