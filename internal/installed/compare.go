@@ -310,7 +310,7 @@ func isCode(p string, f File) bool {
 
 // vendor compares what composer, Go and bundler install. Which files belong to which package only their lock files tell.
 func (c *comparison) vendor(paths []string) {
-	told := map[string]bool{}
+	told, before := map[string]bool{}, map[string]bool{} // by package
 	for _, p := range paths {
 		root, _ := c.rootOf(p)
 		f, ok := c.After.Files[p]
@@ -322,9 +322,12 @@ func (c *comparison) vendor(paths []string) {
 		if i := slices.Index(parts, "gems"); i >= 0 && i+1 < len(parts) {
 			name, at = parts[i+1], root+"/"+strings.Join(parts[:i+2], "/")
 		}
-		had := false
-		for old := range c.Before.Files {
-			had = had || strings.HasPrefix(old, at+"/") || old == at
+		had, known := before[at]
+		if !known {
+			for old := range c.Before.Files {
+				had = had || strings.HasPrefix(old, at+"/") || old == at
+			}
+			before[at] = had
 		}
 		switch {
 		case c.altered != "" && !(parts[0] == "bin" && f.Link == "" && c.shadows(parts[len(parts)-1])), !had && parts[0] != "bin":
