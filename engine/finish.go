@@ -199,10 +199,10 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 	c := h.S.At(h.S.Current)
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
-		for n := c.Number - 1; n > 0; n-- {
-			if g := h.S.At(n); g.Green {
-				r.Message += fmt.Sprintf("; the last green one is %d (%s)", n, g.Summary)
-				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", n)
+		for _, g := range slices.Backward(h.S.Way()) {
+			if g.Green && g.Number > 0 && g.Number < c.Number {
+				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
+				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", g.Number)
 				break
 			}
 		}
@@ -378,21 +378,30 @@ func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) erro
 	return err
 }
 
-// dropDocuments takes .workflow/ out of the work tree. The checkpoints and the turn's rescue hold it; if this fails
-// nothing is lost.
+// dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began. What else
+// is another way by now (hooks and gates take their time) is somebody's work, which no ref has, and stays as it is. The
+// checkpoints and the turn's rescue hold the documents; if this fails nothing is lost.
 func (h *Hand) dropDocuments(ctx context.Context, t session.Turn) error {
+	st := h.e.Store
 	snap, err := h.snapshot(ctx)
-	if err != nil || snap.Tree == t.Tree {
+	if err != nil {
 		return err
 	}
-	plan, err := h.planMove(ctx, snap, t.Tree, "")
+	if as, err := st.HandoverTree(ctx, t.TreeOld, snap.Tree, ""); err != nil || as != t.TreeOld {
+		return err // the documents are others
+	}
+	without, err := st.HandoverTree(ctx, snap.Tree, t.Tree, "")
+	if err != nil || without == snap.Tree {
+		return err
+	}
+	plan, err := h.planMove(ctx, snap, without, "")
 	if err != nil {
 		return err
 	}
 	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written to since
-		if _, err := h.e.Store.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.e.Clock.Now().Unix()); err != nil {
+		if _, err := st.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.e.Clock.Now().Unix()); err != nil {
 			return err
 		}
 	}
-	return h.e.Store.MoveTree(ctx, plan)
+	return st.MoveTree(ctx, plan)
 }
