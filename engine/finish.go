@@ -132,8 +132,10 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 	if err != nil {
 		return v, err
 	}
-	if v.files, err = st.HandoverTree(ctx, v.checkpoint.Tree, base, ""); err != nil {
-		return v, err
+	if v.files = v.checkpoint.Tree; !o.Keep { // the commits of a session have its documents
+		if v.files, err = st.HandoverTree(ctx, v.checkpoint.Tree, base, ""); err != nil {
+			return v, err
+		}
 	}
 	v.tree = v.files
 	if o.WithoutCarried {
