@@ -126,7 +126,7 @@ func (a *app) changeHooks(ctx context.Context, user, remove bool) error {
 	j := hookJSON{Version: jsonVersion, File: path}
 	if j.Changed = string(text) != string(old); j.Changed {
 		if !absent {
-			if j.Backup, err = a.keepSettings(path, old); err != nil {
+			if j.Backup, err = a.keepCopy("hooks", path, old); err != nil {
 				return err
 			}
 			durable.Hit(durable.SettingsKept)
@@ -205,13 +205,13 @@ func putSettings(path string, text []byte, remove bool) error {
 	return durable.WriteFile(path, text, perm)
 }
 
-// keepSettings keeps a copy of settings before they are changed.
-func (a *app) keepSettings(path string, text []byte) (string, error) {
+// keepCopy keeps a copy of a user's file before it is changed, in a directory of that name in the user's state directory.
+func (a *app) keepCopy(name, path string, text []byte) (string, error) {
 	dir, err := a.env.stateDir()
 	if err != nil {
 		return "", err
 	}
-	dir = filepath.Join(dir, "hooks")
+	dir = filepath.Join(dir, name)
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}

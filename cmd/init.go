@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type initJSON struct {
 	Agent    string             `json:"agent,omitempty"`
 	Allow    []string           `json:"allow,omitempty"`
 	Next     []string           `json:"next"`
+	Backup   string             `json:"backup,omitempty"` // of the configuration that was replaced, when HEAD has another or none
 }
 
 // initOptions are the flags of `wfs init`.
@@ -69,7 +71,7 @@ and "make test".`,
 	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
 	c.Flags().StringVar(&o.worker.agent, "agent", "", "who works here: a `name` (wfs agent list), a command, or none")
 	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself; tests: the test command; none (may be repeated)")
-	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists")
+	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of what HEAD does not have is kept")
 	return c
 }
 
@@ -81,8 +83,10 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 		return err
 	}
 	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
-	if _, err := os.Lstat(file); err == nil && !o.force {
+	if info, err := os.Lstat(file); err == nil && !o.force {
 		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " exists already", Hint: "edit it, or wfs init --force"}
+	} else if err == nil && !info.Mode().IsRegular() {
+		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " is no regular file, and is not replaced", Hint: "mv " + configPath + " " + configPath + ".old, then wfs init"}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -273,6 +277,10 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	if err := ignoreLocal(filepath.Dir(file)); err != nil {
 		return err
 	}
+	backup, err := a.keepConfig(ctx, file)
+	if err != nil {
+		return err
+	}
 	if err := durable.WriteFile(file, text, 0o644); err != nil {
 		return err
 	}
@@ -292,7 +300,7 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 		next = slices.Insert(next, 0, "wfs trust")
 	}
 	if a.json {
-		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, clean, p.Needs, also, agentName(&agent), agent.Allow, next})
+		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, clean, p.Needs, also, agentName(&agent), agent.Allow, next, backup})
 	}
 	a.out("%s", baselineLine(res))
 	if len(base.Red) > 0 && res.Counts.Total() > 0 {
@@ -303,6 +311,9 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	}
 	a.sayClean(clean)
 	a.out("wrote %s: %s", configPath, commandText(p.Gate.Run))
+	if backup != "" {
+		a.out("as it was: %s", backup)
+	}
 	if agent.Card != nil {
 		a.out("agent %s: %s", agent.Use, agent.Card.Unattended)
 		for _, word := range agent.Allow {
@@ -326,6 +337,29 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	}
 	a.steps(next)
 	return nil
+}
+
+// keepConfig keeps a copy of a configuration that is about to be replaced, when HEAD has another or none.
+func (a *app) keepConfig(ctx context.Context, file string) (string, error) {
+	old, err := durable.ReadFile(file, maxSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	head, err := a.repo.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	tree, err := a.repo.TreeOf(ctx, head.Commit)
+	if err != nil {
+		return "", err
+	}
+	if committed, err := a.repo.Show(ctx, tree, configPath); err == nil && bytes.Equal(committed, old) {
+		return "", nil
+	}
+	return a.keepCopy("init", file, old)
 }
 
 // ignoreLocal keeps .wfs/local.yaml out of commits, with a .gitignore of its own. One that is there already is the user's.
