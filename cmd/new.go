@@ -149,6 +149,9 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	}
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	h, r, err := a.eng.New(ctx, b)
+	if h == nil && r != nil && r.Rescued != "" {
+		a.note("what was changed while gates ran is kept in %s", r.Rescued)
+	}
 	if err != nil {
 		return err
 	}

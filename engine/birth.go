@@ -23,7 +23,8 @@ type Birth struct {
 }
 
 // New makes a session, makes it current in this work tree, and runs its gates on the base. A gate that cannot run
-// stops it, and everything is as before.
+// stops it, and everything is as before: then there is no hand, and what is returned beside the error tells where edits are
+// that were made while gates ran.
 func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	id := b.Created.ID
 	j, err := e.OpenJournal(id, "")
@@ -63,10 +64,11 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	}
 	if err := h.baseline(ctx, first.Tree); err != nil { // the files had to be moved before the gates could run
 		op := session.Op{Number: moved.Op, Kind: string(session.MoveNew), Session: id, Summary: moved.Event.Summary, Turn: moved.Event.Turn}
-		if _, undo := h.Undo(context.WithoutCancel(ctx), op); undo != nil {
+		back, undo := h.Undo(context.WithoutCancel(ctx), op)
+		if undo != nil {
 			return h, moved, fmt.Errorf("%w; going back failed as well: %v", err, undo)
 		}
-		return nil, nil, err
+		return nil, back, err
 	}
 	return h, moved, nil
 }
