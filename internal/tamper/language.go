@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -163,10 +164,14 @@ func isTestName(base string, l *language) bool {
 	return strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec") || strings.HasSuffix(stem, "IT") || strings.HasPrefix(stem, "Test") && len(stem) > 4
 }
 
+// rustTests finds a module of tests: other attributes, comments and its visibility may stand between.
+const rustTests = `#\[cfg\((?:all\(|any\()?\s*test\b[^\]]*\]\s*(?:#\[[^\n]*\]\s*|//[^\n]*\s*)*(?:pub\s*(?:\([^)\n]*\)\s*)?)?mod\s`
+
 // split parts a file into the code that is handed over and its tests: Rust keeps both in one file.
 func split(file string, src []byte) (production, test []byte) {
 	if path.Ext(file) == ".rs" && classOf(file) == source {
-		if i := strings.Index(string(src), "#[cfg(test)]\nmod "); i >= 0 {
+		if at := regexp.MustCompile(rustTests).FindIndex(src); at != nil {
+			i := at[0]
 			return src[:i], append(blank(src[:i]), src[i:]...)
 		}
 	}

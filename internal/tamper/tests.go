@@ -153,11 +153,12 @@ func (c *comparison) report(lost, gained []asserted, before, after *side) {
 	}
 	for _, u := range order {
 		path := before.paths[u]
-		if c.MayRemove && c.subjectGone(u, before.files[path], removed) {
+		now := after.same(u, path)
+		gone := c.subjectsGone(u, before.files[path], removed)
+		if now == nil && len(gone) > 0 {
 			c.out.Gone = append(c.out.Gone, ownName(u.name))
 			continue
 		}
-		now := after.same(u, path)
 		if now == nil {
 			if c.helperWent(u, before.files[path], after) {
 				continue
@@ -174,6 +175,9 @@ func (c *comparison) report(lost, gained []asserted, before, after *side) {
 			continue
 		}
 		mine := ofUnit[now]
+		if len(mine) == 0 && tries(now) < tries(u) { // it went with what it asked
+			by[u] = slices.DeleteFunc(by[u], func(l asserted) bool { return before.files[path].about(l, gone) })
+		}
 		for n, l := range by[u] {
 			if n == maxOfTest {
 				break
@@ -224,61 +228,6 @@ func (s *side) same(u *unit, path string) *unit {
 		return list[0]
 	}
 	return nil
-}
-
-// removedNames are what the code that is handed over declared and does not mention any more.
-func (c *comparison) removedNames() map[string]bool {
-	gone := map[string]bool{}
-	for _, f := range c.code {
-		if f.before != nil {
-			for _, name := range f.before.declared() {
-				gone[name] = true
-			}
-		}
-	}
-	for _, f := range c.code {
-		if f.after != nil {
-			for _, t := range f.after.toks {
-				if t.kind == ident {
-					delete(gone, t.text)
-				}
-			}
-		}
-	}
-	return gone
-}
-
-// declared are the names that a file declares.
-func (p *parsed) declared() []string {
-	var names []string
-	for i, t := range p.toks {
-		if t.kind != ident {
-			continue
-		}
-		switch t.text {
-		case "def", "class", "function", "fn", "struct", "type", "interface", "enum", "trait", "const", "var", "let", "val", "fun", "module", "record":
-			if p.isKind(i+1, ident) {
-				names = append(names, p.toks[i+1].text)
-			}
-		case "func":
-			at := i + 1
-			if p.is(at, "(") {
-				at = p.close(at)
-			}
-			if p.isKind(at, ident) {
-				names = append(names, p.toks[at].text)
-			}
-		}
-	}
-	for _, u := range p.units[1:] {
-		names = append(names, u.name)
-	}
-	return names
-}
-
-// subjectGone reports whether a test used something that the code no longer has.
-func (c *comparison) subjectGone(u *unit, p *parsed, removed map[string]bool) bool {
-	return p != nil && len(removed) > 0 && slices.ContainsFunc(p.toks[u.from:u.to], func(t token) bool { return t.kind == ident && removed[t.text] })
 }
 
 // inputs says which tests try something else now.

@@ -109,6 +109,9 @@ func (p *parsed) is(i int, word string) bool {
 	return i >= 0 && i < len(p.toks) && p.toks[i].text == word && p.toks[i].kind != text
 }
 
+// closes reports whether a token closes what was opened before.
+func (p *parsed) closes(i int) bool { return p.is(i, ")") || p.is(i, "]") || p.is(i, "}") }
+
 func (p *parsed) isKind(i int, k kind) bool { return i >= 0 && i < len(p.toks) && p.toks[i].kind == k }
 
 func (p *parsed) add(u *unit) {
@@ -203,13 +206,13 @@ func (p *parsed) pythonUnits() {
 		}
 		col := p.toks[from].col
 		to := i + 2
-		for ; to < len(p.toks) && !(p.toks[to].lead && p.toks[to].kind != newline && p.toks[to].col <= col && !p.is(to, ")")); to++ {
+		for ; to < len(p.toks) && !(p.toks[to].lead && p.toks[to].kind != newline && p.toks[to].col <= col && !p.closes(to)); to++ {
 		}
 		for at := from - 1; at >= 0; at-- { // decorators are lines that begin with @ at the same column
 			if p.toks[at].lead && p.toks[at].kind != newline {
 				if p.is(at, "@") && p.toks[at].col == col {
 					from = at
-				} else if p.toks[at].col <= col && !p.is(at, ")") {
+				} else if p.toks[at].col <= col && !p.closes(at) {
 					break
 				}
 			}
