@@ -62,7 +62,7 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		return err
 	}
 	if cur == h.ID && a.away == "" {
-		j.Next = append(j.Next, "wfs switch "+baseBranch(&h.S))
+		j.Next = append(j.Next, "wfs switch "+a.baseBranch(ctx, &h.S))
 	}
 	if a.json {
 		return a.answer(j)
@@ -95,12 +95,12 @@ func (a *app) inHand(ctx context.Context, command, name string) (*engine.Hand, e
 	return a.take(ctx, id)
 }
 
-// baseBranch is the short name of the branch that a session was made from, for a command to type.
-func baseBranch(s *session.Session) string {
+// baseBranch is the branch that a session was made from, as wfs switch takes it.
+func (a *app) baseBranch(ctx context.Context, s *session.Session) string {
 	if s.BaseRef == "" {
 		return "BRANCH"
 	}
-	return strings.TrimPrefix(s.BaseRef, "refs/heads/")
+	return a.eng.SwitchName(ctx, s.BaseRef)
 }
 
 func (a *app) renameCmd() *cobra.Command {

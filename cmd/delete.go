@@ -64,7 +64,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if tree != nil && !tree.Gone {
 		hint := "wfs worktree remove " + string(id)
 		if tree.ID == "main" {
-			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, baseBranch(&h.S))
+			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, a.baseBranch(ctx, &h.S))
 		}
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", id.Display(), tree.Path), Hint: hint}
 	}

@@ -53,7 +53,7 @@ var refusals = map[session.RefusalCode]int{
 	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseUntrusted: exitDecision,
 	session.RefuseNotGreen: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseConflict: exitBlocked,
 	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision, session.RefuseSetup: exitBlocked,
-	session.RefuseSurvivors: exitBlocked,
+	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision,
 }
 
 // readyHints are the remedies for a repository that cannot be written to now.

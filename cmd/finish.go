@@ -110,7 +110,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	sayHoldout(a.out, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
-		if op, err := a.eng.Parked(ctx, ref); err == nil && op != nil {
+		if parked, err := a.eng.Parked(ctx, ref); err == nil && len(parked) > 0 {
 			on := strings.TrimPrefix(ref, "refs/heads/")
 			a.out("uncommitted changes of yours from %s are still kept: git switch %s, then wfs says how to have them back", on, on)
 		}

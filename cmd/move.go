@@ -107,7 +107,8 @@ func (a *app) switchCmd() *cobra.Command {
 		Use: "switch SESSION|BRANCH|-", Short: "go to another session, or back to a branch of yours",
 		Long: `Switch makes another session current in this work tree, or goes back to a branch of yours. Edits in the session that
 you leave are kept as a checkpoint of it; uncommitted changes on a branch of yours stay behind there, and come back
-when you switch to it again. A dash is the session or branch where HEAD was before, as for git switch.`,
+when you switch to it again. A dash is the session or branch where HEAD was before, as for git switch. A name that a
+session and a branch have is the session's; heads/NAME is the branch.`,
 		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -\n  wfs switch csv-export --dry-run",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -134,13 +135,12 @@ func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
 			return err
 		}
 	}
-	target, err := a.resolve(ctx, name)
+	target, branch, err := a.destination(ctx, name)
 	if err != nil {
-		branch := "refs/heads/" + name
-		if tip, e := a.repo.Ref(ctx, branch); e == nil && tip != "" && !strings.HasPrefix(branch, session.BranchPrefix) {
-			return a.leave(ctx, cur, branch, dry)
-		}
 		return a.noPlace(ctx, name, err)
+	}
+	if branch != "" {
+		return a.leave(ctx, cur, branch, dry)
 	}
 	var held []session.ID
 	if cur != "" && cur != target {
@@ -176,7 +176,41 @@ func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
 	return a.sayMoved(h, r, saved)
 }
 
-// previous is the session or branch that HEAD was on before, by its short name.
+// destination is the session that a name means, or the full name of a branch that is no session's. What is called exactly
+// so comes first, a session before a branch; then the beginning of a session's name.
+func (a *app) destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if slug, ok := strings.CutPrefix(name, session.BranchPrefix); ok {
+		if id := session.ID(slug); all[id] != "" {
+			return id, "", nil
+		}
+		return "", "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", slug), Hint: a.pickHint(ctx)}
+	}
+	if id := session.Exactly(name); all[id] != "" {
+		return id, "", nil
+	}
+	refs := []string{"refs/heads/" + name}
+	if strings.HasPrefix(name, "heads/") {
+		refs = []string{"refs/" + name, refs[0]}
+	} else if strings.HasPrefix(name, "refs/heads/") {
+		refs = []string{name}
+	}
+	for _, ref := range refs {
+		if strings.HasPrefix(ref, session.BranchPrefix) {
+			continue
+		}
+		if tip, err := a.repo.Ref(ctx, ref); err == nil && tip != "" {
+			return "", ref, nil
+		}
+	}
+	target, err = a.resolve(ctx, name)
+	return target, "", err
+}
+
+// previous is the branch that HEAD was on before, by its full name.
 func (a *app) previous(ctx context.Context) (string, error) {
 	branch, err := a.repo.Previous(ctx)
 	if err != nil {
@@ -185,7 +219,7 @@ func (a *app) previous(ctx context.Context) (string, error) {
 	if branch == "" {
 		return "", &session.Refusal{Code: session.RefuseNothing, Message: "git does not remember another branch that HEAD was on in this work tree", Hint: "wfs list"}
 	}
-	return strings.TrimPrefix(branch, "refs/heads/"), nil
+	return branch, nil
 }
 
 // movedAs says what an operation did, by its summary, and whether undo or redo takes that back.
@@ -262,6 +296,9 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 		return err
 	}
 	if err := h.NoSurvivors(); err != nil {
+		return err
+	}
+	if err := a.eng.Free(ctx, branch); err != nil { // before a checkpoint is made
 		return err
 	}
 	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))

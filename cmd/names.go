@@ -32,11 +32,7 @@ func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	slug := strings.ToLower(name)
-	if len(slug) > 4 && slug[:4] == "wfs-" {
-		slug = slug[4:]
-	}
-	slug = strings.TrimPrefix(slug, "wfs/")
+	slug := string(session.Exactly(name))
 	if _, ok := all[session.ID(slug)]; ok {
 		return session.ID(slug), nil
 	}

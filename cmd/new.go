@@ -169,6 +169,10 @@ func (a *app) freeID(ctx context.Context, goal string, all map[session.ID]sessio
 			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
 			taken = err != nil || tip != ""
 		}
+		if !taken { // and so is one that git cannot have beside a branch that is there
+			other, err := a.eng.Blocked(ctx, session.BranchOf(id))
+			taken = err != nil || other != ""
+		}
 		return taken || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == id })
 	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/wfs-dev/wfs/session"
@@ -56,6 +57,10 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	first := h.S.At(0)
 	moved, err = h.move(ctx, relocation{how: session.MoveNew, summary: summaryOfNew(id),
 		tree: first.Tree, index: first.Tree, head: h.S.Branch(), to: -1})
+	var refused *session.Refusal
+	if errors.As(err, &refused) && refused.Code == session.RefuseInTheWay { // since it was looked at
+		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session is there", Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}
+	}
 	if err != nil {
 		return h, nil, err
 	}
@@ -107,6 +112,10 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 		}
 	case b.Carry:
 		tree = snap.Tree
+	case tree != snap.Tree: // what is in the way is to be found while there is no session yet
+		if _, err := h.planMove(ctx, snap, tree, ""); err != nil {
+			return nil, err
+		}
 	}
 	bodies := []session.Body{b.Created}
 	if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed

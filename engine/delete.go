@@ -47,7 +47,7 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 	}
 	if head.Ref == h.S.Branch() {
 		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("%s is current in this work tree: HEAD is on its branch", h.ID.Display()),
-			Hint: fmt.Sprintf("wfs switch %s && wfs delete %s", short(orMain(h.S.BaseRef)), h.ID)}
+			Hint: fmt.Sprintf("wfs switch %s && wfs delete %s", h.e.SwitchName(ctx, orMain(h.S.BaseRef)), h.ID)}
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err == nil && other != "" {
@@ -204,8 +204,10 @@ func (e *Engine) mayUndelete(ctx context.Context, op session.Op) error {
 		}
 	}
 	back, _ := reversed(op.Turn)
-	_, err := e.restorable(ctx, op.Session, back)
-	return err
+	if _, err := e.restorable(ctx, op.Session, back); err != nil {
+		return err
+	}
+	return e.mayMakeAll(ctx, back)
 }
 
 // Restore brings a deleted session back whose refs are kept below dir, a name that ends in a slash.
@@ -233,6 +235,9 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 	back, copies := reversed(t)
 	tip, err := e.restorable(ctx, id, back)
 	if err != nil {
+		return 0, err
+	}
+	if err := e.mayMakeAll(ctx, back); err != nil {
 		return 0, err
 	}
 	if err := e.neverDeleted(ctx, id, tip, summary); err != nil {

@@ -125,6 +125,9 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 		}
 		return v, err
 	}
+	if err := h.e.mayMake(ctx, o.Branch, "wfs finish --branch NAME"); err != nil {
+		return v, err
+	}
 	if v.onto, err = h.handoverBase(ctx, snap.Head.Commit); err != nil {
 		return v, err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -198,6 +199,9 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 	if err != nil || head.Ref == branch {
 		return r, "", false, err
 	}
+	if err := h.e.Free(ctx, branch); err != nil {
+		return r, "", false, err
+	}
 	tip, err := h.e.Store.Ref(ctx, branch)
 	if err != nil {
 		return r, "", false, err
@@ -208,35 +212,24 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 	}
 	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, to: -1}
 	parked, err := h.e.Parked(ctx, branch)
-	switch {
-	case err != nil || parked == nil:
-	case parked.Turn.HeadOldCommit == tip:
-		r.tree, r.index, r.raw = parked.Turn.TreeOld, parked.Turn.IndexOld, parked.Turn.RawOld
-		note = "your uncommitted changes are back"
-	default:
-		note = fmt.Sprintf("%s has moved since you left uncommitted changes there; they are kept: git cherry-pick -n %s^2", short(branch), parked.Turn.Rescue)
-	}
-	return r, note, true, err
-}
-
-// Parked returns the operation that left uncommitted changes behind on a branch in this work tree, nil for none.
-func (e *Engine) Parked(ctx context.Context, branch string) (*session.Op, error) {
-	ops, err := e.Store.Ops(ctx)
 	if err != nil {
-		return nil, err
+		return r, "", false, err
 	}
-	for i := range ops {
-		switch t := &ops[i].Turn; branch {
-		case t.HeadNew:
-			return nil, nil
-		case t.HeadOld:
-			if t.Rescue == "" {
-				return nil, nil
-			}
-			return &ops[i], nil
+	var notes []string
+	if i := slices.IndexFunc(parked, func(op session.Op) bool { return op.Turn.HeadOldCommit == tip }); i >= 0 {
+		t := parked[i].Turn
+		r.tree, r.index, r.raw = t.TreeOld, t.IndexOld, t.RawOld
+		notes = append(notes, "your uncommitted changes are back")
+		parked = slices.Delete(parked, i, i+1)
+	}
+	for _, op := range parked {
+		why := "you left other uncommitted changes there"
+		if op.Turn.HeadOldCommit != tip {
+			why = fmt.Sprintf("%s has moved since you left uncommitted changes there", short(branch))
 		}
+		notes = append(notes, fmt.Sprintf("%s; they are kept: git cherry-pick -n %s^2", why, op.Turn.Rescue))
 	}
-	return nil, nil
+	return r, strings.Join(notes, "\n"), true, nil
 }
 
 // Resume makes the session current and ready, at checkpoint at (-1: where it is, keeping the edits that are there). It

@@ -111,31 +111,37 @@ func (h *Hand) asLeft(ctx context.Context, op session.Op, to int) ([]session.Ref
 			return nil, err
 		}
 		if now != m.New {
-			return nil, movedOn(op, short(m.Ref), orNone(now), orNone(m.New), h.otherwise(op, to))
+			return nil, movedOn(op, short(m.Ref), orNone(now), orNone(m.New), h.otherwise(ctx, op, to))
 		}
 		moves = append(moves, session.RefMove{Ref: m.Ref, Old: m.New, New: m.Old})
 	}
+	if err := h.e.mayMakeAll(ctx, moves); err != nil {
+		return nil, err
+	}
 	back, moved := op.Turn.HeadOld, func(m session.RefMove) bool { return m.Ref == op.Turn.HeadOld }
+	if strings.HasPrefix(back, "refs/") && back != head.Ref {
+		if err := h.e.Free(ctx, back); err != nil {
+			return nil, err
+		}
+	}
 	if !strings.HasPrefix(back, "refs/") || op.Turn.HeadOldCommit == "" || slices.ContainsFunc(op.Turn.Refs, moved) {
 		return moves, nil
 	}
 	// Its files would be older than the branch by now, and the next commit there would take the newer ones back.
 	now, err := h.e.Store.Ref(ctx, back)
 	if err == nil && now != op.Turn.HeadOldCommit {
-		err = movedOn(op, short(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(op, to))
+		err = movedOn(op, short(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(ctx, op, to))
 	}
 	return moves, err
 }
 
 // otherwise is the command that leads about where an undo would have led.
-func (h *Hand) otherwise(op session.Op, to int) string {
+func (h *Hand) otherwise(ctx context.Context, op session.Op, to int) string {
 	switch back := op.Turn.HeadOld; {
 	case to >= 0:
 		return fmt.Sprintf("wfs resume %s --at %d", h.ID, to)
-	case strings.HasPrefix(back, session.BranchPrefix):
-		return "wfs switch " + strings.TrimPrefix(back, session.BranchPrefix)
 	case strings.HasPrefix(back, "refs/heads/"):
-		return "wfs switch " + short(back)
+		return "wfs switch " + h.e.SwitchName(ctx, back)
 	}
 	return "wfs op log"
 }

@@ -27,6 +27,15 @@ type ID string
 // Display returns the id as people see it.
 func (id ID) Display() string { return "WFS-" + string(id) }
 
+// Exactly is the only session that a whole name can mean: its slug, its displayed form, or its branch.
+func Exactly(name string) ID {
+	slug := strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(slug, "wfs-"); ok && rest != "" {
+		slug = rest
+	}
+	return ID(strings.TrimPrefix(slug, "wfs/"))
+}
+
 // Commit and Tree are full hexadecimal object ids; "" means absent.
 type (
 	Commit string

@@ -23,6 +23,7 @@ const (
 	RefuseBaseline   RefusalCode = "baseline"      // a gate cannot run on the base
 	RefuseNotGreen   RefusalCode = "not_green"     // nothing judged green to hand over
 	RefuseBranch     RefusalCode = "branch"        // a branch is missing, moved, or there already
+	RefuseName       RefusalCode = "name_taken"    // git cannot have a branch of that name beside another one
 	RefuseNothing    RefusalCode = "nothing"       // nothing to undo
 	RefuseMoved      RefusalCode = "moved"         // somebody else moved on
 	RefuseNoSuchCP   RefusalCode = "no_checkpoint" // no such checkpoint
