@@ -9,6 +9,15 @@ import (
 
 // became finds out what became of a session's work. It takes several git processes, so it is done only when asked for.
 func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, error) {
+	w, err := a.workOf(ctx, s)
+	if err != nil {
+		return gitstate.Fate{}, err
+	}
+	return a.repo.Fate(ctx, w)
+}
+
+// workOf is what was handed over, or where the session stands.
+func (a *app) workOf(ctx context.Context, s *session.Session) (gitstate.Work, error) {
 	w := gitstate.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
 		w.Handed = f.Branch
@@ -19,13 +28,13 @@ func (a *app) became(ctx context.Context, s *session.Session) (gitstate.Fate, er
 	if w.Commit == "" {
 		tip, err := a.repo.Ref(ctx, s.Branch())
 		if err != nil {
-			return gitstate.Fate{}, err
+			return w, err
 		}
 		if w.Commit = tip; tip == "" { // somebody deleted the branch
 			w.Commit = s.At(s.Current).Code
 		}
 	}
-	return a.repo.Fate(ctx, w)
+	return w, nil
 }
 
 // withFate keeps the sessions whose work is merged, or those whose work is not, and says what became of it.

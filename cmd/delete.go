@@ -24,7 +24,8 @@ func (a *app) deleteCmd() *cobra.Command {
 before wfs gc removes them for good, after 30 days. Branches of yours are never touched.
 
 It refuses when only the session holds its work: no branch of yours has it, be it merged, squashed, rebased or
-cherry-picked. --force deletes it all the same. A session that a work tree is on is not deleted.`,
+cherry-picked. Edits that you went back from are asked about as well; attempts that you went back from are not, once
+another one was handed over or merged. --force deletes it all the same. A session that a work tree is on is not deleted.`,
 		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export",
 		Args:    exactly(1, "the name of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,7 +74,18 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if became.How == gitstate.FateNowhere && !force {
-		return a.notMerged(ctx, &h.S)
+		return a.notMerged(&h.S)
+	}
+	only, err := a.onlyHere(ctx, &h.S, became)
+	if err != nil && !force {
+		return err
+	}
+	if only != nil && !force {
+		return &session.Refusal{Code: session.RefuseNotMerged, Message: fmt.Sprintf("checkpoint %d of %s (%s) is in no branch of yours", only.Number, id.Display(), only.Summary),
+			Hint: fmt.Sprintf("git branch %s-checkpoint-%d %s; or wfs delete %s --force", id, only.Number, only.Code.Short(), id)}
+	}
+	if only != nil {
+		became = gitstate.Fate{How: gitstate.FateNowhere}
 	}
 	if tree, err = a.placeOf(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
 		var none *session.Refusal
@@ -93,7 +105,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 }
 
 // notMerged refuses to delete what only a session holds.
-func (a *app) notMerged(ctx context.Context, s *session.Session) error {
+func (a *app) notMerged(s *session.Session) error {
 	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
 		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
