@@ -88,7 +88,10 @@ func (a *app) diagnose(err error) failure {
 	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
 		f.Hint = a.inTheWay(f.Hint)
 	}
-	if f.Hint != "" {
+	var found *findingsError
+	if errors.As(err, &found) && f.Code == "rules" && f.Hint == "" {
+		f.Hint = found.hint(a.again() + " --agent " + a.someAgent())
+	} else if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)
 	}
 	var locked *gitstate.LockedError
@@ -135,7 +138,7 @@ func diagnose(err error) failure {
 	case errors.As(err, &locked):
 		f.Code, f.Exit = "locked", exitHeld
 	case errors.As(err, &found):
-		f.Code, f.Hint, f.Exit = "rules", "wfs workflow check", exitUsage
+		f.Code, f.Hint, f.Exit = "rules", found.hint(""), exitUsage
 	case errors.As(err, &hook):
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "let the hook's changes be judged: run it, wfs run, wfs finish", exitBlocked
 	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":

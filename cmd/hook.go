@@ -30,7 +30,7 @@ func (a *app) hookCmd() *cobra.Command {
 writes down what the agent does, and makes a checkpoint every 20 calls of tools, and before a command that could destroy files
 which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout, …). Elsewhere, and in an agent that wfs run drives,
 it does nothing. It never keeps the agent from anything: when something is wrong there is a line on standard error.`,
-		Example: "  wfs hook install\n  wfs new \"csv export\" && claude\n  wfs hook log\n  wfs hook remove",
+		Example: "  wfs hook install\n  wfs new \"csv export\" --agent claude && claude\n  wfs hook log\n  wfs hook remove",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -74,7 +74,7 @@ func (a *app) listCmd() *cobra.Command {
 				return a.answer(listJSON{jsonVersion, list})
 			}
 			if len(list) == 0 && !merged && !noMerged && status == "" {
-				a.note(`no sessions; begin one: wfs new "what you want to build"`)
+				a.note("no sessions; begin one: %s", a.newCommand(c.Context()))
 			}
 			a.printList(list)
 			return nil

@@ -91,7 +91,7 @@ func (a *app) leftByRun(ctx context.Context) (left session.ID) {
 func (a *app) pickHint(ctx context.Context) string {
 	all, err := a.repo.Sessions(ctx)
 	if err != nil || len(all) == 0 {
-		return `wfs new "what you want to build"`
+		return a.newCommand(ctx)
 	}
 	return "wfs list"
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -104,40 +103,6 @@ func goneRefusal(id session.ID, t *gitstate.Worktree) error {
 		r.Hint = "bring it back, or git worktree unlock " + t.Path
 	}
 	return r
-}
-
-// forSession is a command to type as it has to be typed outside of the session's work tree.
-func forSession(command string, id session.ID) string {
-	parts := strings.Split(command, " && ")
-	for i, part := range parts {
-		verb, rest, _ := strings.Cut(strings.TrimPrefix(part, "wfs "), " ")
-		switch verb {
-		case "budget":
-			if rest, set := strings.CutPrefix(rest, "set "); set {
-				parts[i] = "wfs budget set " + string(id) + " " + rest
-				continue
-			}
-		case "run", "attach", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status":
-		default:
-			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)
-		}
-		if !strings.HasPrefix(part, "wfs ") {
-			return fmt.Sprintf(`cd "$(wfs path %s)", then %s`, id, command)
-		}
-		if rest == string(id) || strings.HasPrefix(rest, string(id)+" ") {
-			continue
-		}
-		parts[i] = strings.TrimSpace("wfs " + verb + " " + string(id) + " " + rest)
-	}
-	return strings.Join(parts, " && ")
-}
-
-// typed is a command to type for a session, from where this command was typed.
-func (a *app) typed(command string) string {
-	if a.away == "" {
-		return command
-	}
-	return forSession(command, a.away)
 }
 
 // inTree says where a command acted when that was not where it was typed: " in <path>".

@@ -29,11 +29,30 @@ func (e *findingsError) Error() string {
 			b.WriteString("\n       ")
 		}
 		b.WriteString(safetext.Strip(f.String()))
-		if f.Hint != "" {
+		if f.Hint != "" && f.Hint != e.hint("") {
 			b.WriteString(" (" + safetext.Strip(f.Hint) + ")")
 		}
 	}
 	return b.String()
+}
+
+// hint is what to type about it. again is the command that found it, with an agent. wfs workflow check finds what is wrong
+// in files, and nothing of what a session would lack.
+func (e *findingsError) hint(again string) string {
+	for _, f := range e.findings {
+		if f.File != "" {
+			return "wfs workflow check"
+		}
+	}
+	for _, f := range e.findings {
+		if !f.NoAgent && f.Hint != "" {
+			return f.Hint
+		}
+	}
+	if e.findings[0].NoAgent {
+		return again
+	}
+	return "wfs workflow check"
 }
 
 // loadWorkflow finds a workflow by name: the repository's own first, then the built-in ones.

@@ -119,7 +119,7 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 			return c.Help()
 		}
 		a.out("no session yet")
-		a.next([]string{`wfs new "what you want to build" --agent 'COMMAND'`, "wfs --help"})
+		a.next([]string{a.newCommand(ctx), "wfs --help"})
 		return nil
 	}
 	head, err := a.repo.Head(ctx)
@@ -138,11 +138,11 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 	a.printList(list)
 	for _, d := range list {
 		if !d.Status.Final() {
-			a.next([]string{"wfs resume " + string(d.ID)})
+			a.next(d.Next)
 			return nil
 		}
 	}
-	a.next([]string{`wfs new "what you want to build"`})
+	a.next([]string{a.newCommand(ctx)})
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (a *app) workflowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "workflow", Short: "list, show, draw and check workflows; their schema",
 		Long:    "A workflow is a YAML file in .wfs/workflows/, or one that is built in. None of these commands runs anything of it.",
-		Example: "  wfs workflow list\n  wfs workflow show tdd > .wfs/workflows/ours.yaml\n  wfs workflow check",
+		Example: "  wfs workflow list\n  mkdir -p .wfs/workflows && wfs workflow show tdd > .wfs/workflows/ours.yaml\n  wfs workflow check",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -219,3 +219,16 @@ func (h *Hand) lead(ctx context.Context, b session.PhaseMoved) error {
 	})
 	return err
 }
+
+// nothingToHand refuses to hand over what changes nothing. A run would do nothing either, of a session that is
+// completed or waits for the word that it is.
+func (h *Hand) nothingToHand() error {
+	r := &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
+	switch w := h.S.Waiting; {
+	case h.S.Status == session.StatusWaiting && w != nil && w.Agree:
+		r.Hint = `wfs reject --reason "what is still missing" && wfs run, or wfs abandon`
+	case h.S.Status == session.StatusCompleted:
+		r.Hint = `wfs phase back && wfs run --note "what is to be done", or wfs abandon`
+	}
+	return r
+}

@@ -147,7 +147,7 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 		}
 	}
 	if base == v.tree && !o.Keep {
-		return v, &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
+		return v, h.nothingToHand()
 	}
 	return v, nil
 }

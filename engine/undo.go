@@ -15,7 +15,7 @@ import (
 func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 	undo, redo, err := e.standing(ctx)
 	if err == nil && len(undo) == 0 {
-		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs log"}
+		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs op log"}
 		if len(redo) > 0 {
 			r.Message, r.Hint = "everything is taken back already in this work tree", "wfs redo"
 		}

@@ -12,6 +12,7 @@ type Finding struct {
 	Line    int    // from 1; 0 when no single line is meant
 	Message string
 	Hint    string // what to do about it, "" when the message says it
+	NoAgent bool   // nobody is configured to work
 }
 
 // String returns "file:line: message", without what is unknown.

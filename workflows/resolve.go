@@ -150,6 +150,7 @@ func checkPlan(p *Plan) []Finding {
 		case a.Card != nil:
 		case a.Command.IsZero() && a.Script == "" && a.ScriptPath == "":
 			findings = append(findings, Finding{
+				NoAgent: true,
 				Message: fmt.Sprintf("%s of workflow %s: an agent works there, and none is configured", g, p.Workflow.Name),
 				Hint:    "pass --agent NAME or --agent 'COMMAND' (wfs agent list names those that wfs knows), or set agent: in .wfs/config.yaml or in your own configuration (wfs config path)",
 			})
