@@ -232,15 +232,20 @@ func (s *side) same(u *unit, path string) *unit {
 
 // inputs says which tests try something else now.
 func (c *comparison) inputs(before, after *side, pool bag) {
+	outside := c.outsideOf(before, after)
 	for _, name := range sorted(before.units) {
 		for _, u := range before.units[name] {
 			path := before.paths[u]
 			now := after.same(u, path)
 			if now == nil {
-				if u.test || u.name != "" || after.files[path] == nil {
+				if u.test {
 					continue
 				}
-				now = after.files[path].units[0]
+				if now = (&unit{}); after.files[path] != nil {
+					now = after.files[path].units[0]
+				} else if u.name != "" {
+					continue
+				}
 			}
 			lost, gained := bag{}, bag{}
 			lost.addAll(u.lits, 1)
@@ -255,7 +260,9 @@ func (c *comparison) inputs(before, after *side, pool bag) {
 			case gone == "":
 			case put != "" && (target || u.table), first(lost, row) != "" && u.table && len(u.checks) > 0:
 				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put, Grave: true})
-			case put != "" && (rows || u.test):
+			case outside.stands(u, path, func(w string) bool { return lost[w] > 0 && pool[w] < 0 && !c.moved(w) }):
+				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put, Grave: true})
+			case put != "" && (rows || u.test) && after.files[path] != nil:
 				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put})
 			}
 			if u.test && len(u.checks) > 0 && tries(u) > 0 && tries(now) == 0 && len(now.checks) > 0 {
