@@ -60,7 +60,7 @@ func (o *outside) stands(u *unit, path string, lost func(string) bool) bool {
 	}
 	for i := u.from; i < u.to; i++ {
 		t := p.toks[i]
-		if t.kind != text && t.kind != number || p.unitAt(i) != u || !lost(t.text) {
+		if t.kind != text && t.kind != number || p.unitAt(i) != u || !lost(t.text) || isComparison(p, i-1) || isComparison(p, i+1) {
 			continue
 		}
 		name, row := ownName(u.name), u.rows[t.text] > 0
@@ -76,6 +76,11 @@ func (o *outside) stands(u *unit, path string, lost func(string) bool) bool {
 		}
 	}
 	return false
+}
+
+// isComparison reports whether a token compares what stands beside it.
+func isComparison(p *parsed, i int) bool {
+	return p.is(i, "==") || p.is(i, "===") || p.is(i, "!=") || p.is(i, "!==")
 }
 
 // has reports whether a file has a name.
