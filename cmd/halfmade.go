@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -68,28 +69,60 @@ func (a *app) sweep(ctx context.Context, command string) {
 			l.Release()
 		}
 		if err != nil {
-			a.note("%s was being made or removed when wfs was killed, and could not be dealt with: %v", m.Dir, err)
+			a.note("a work tree was being made or removed in %s, and that could not be brought to its end: %v", m.Dir, err)
 		}
 	}
 }
 
 func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	if m.Trash != "" && !m.Moved {
+		_, err := os.Lstat(m.Trash)
+		switch {
+		case err == nil:
+			m.Moved = true // killed right after it
+			err = a.clone.KeepHalfMade(m)
+		case errors.Is(err, fs.ErrNotExist) && m.RunID == "":
+			a.note("%s was to be removed, and nothing in it was touched: wfs worktree remove %s", m.Dir, m.Session)
+			return a.clone.ForgetHalfMade(m.Session)
+		case errors.Is(err, fs.ErrNotExist):
+			m.Trash, err = "", nil // somebody may have been there since: it is looked at again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if m.Moved {
+		_, gone := os.Lstat(m.Trash)
+		if err := a.endRemoval(ctx, m); err != nil {
+			return err
+		}
+		if gone == nil && m.IsTrash() {
+			a.note("removed what was left of a work tree in %s", m.Trash)
+		}
+		return nil
+	}
 	tip, err := a.repo.Ref(ctx, session.LedgerOf(m.Session))
 	if err != nil {
 		return err
 	}
-	if tip != "" && m.Trash == "" {
+	if tip != "" {
 		return a.completeBirth(ctx, m, who)
 	}
-	if m.Trash == "" {
-		if alive := a.eng.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
-			return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
-		}
-		if err := a.rescueHalfMade(ctx, m, who); err != nil {
+	if alive := a.eng.Works.Alive(m.Session, m.RunID); len(alive) > 0 {
+		return fmt.Errorf("processes of its set-up are still alive: %s (kill them, or wait)", engine.Named(alive))
+	}
+	repo, err := a.repo.OpenLinked(ctx, m.Dir)
+	if err != nil {
+		return err
+	}
+	if repo != nil {
+		l, err := a.lockTree(ctx, repo, who)
+		if err != nil {
 			return err
 		}
+		defer l.Release()
 	}
-	if err := a.removeHalfMade(ctx, m); err != nil {
+	if err := a.clearHalfMade(ctx, m); err != nil {
 		return err
 	}
 	a.note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
@@ -119,58 +152,108 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 	return a.clone.ForgetHalfMade(m.Session)
 }
 
-// rescueHalfMade keeps edits that somebody made in a work tree before its session had begun.
-func (a *app) rescueHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
-	repo, err := a.repo.OpenLinked(ctx, m.Dir)
-	if err != nil || repo == nil {
-		return err
-	}
-	l, err := a.lockTree(ctx, repo, who)
-	if err != nil {
-		return err
-	}
-	defer l.Release()
-	if _, err := os.Lstat(filepath.Join(repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) {
-		return nil // git had not come to the end with its files
-	}
-	exclude := a.clone.ExcludeFile(m.Session)
-	if exclude == "" {
-		if exclude, err = a.guardFile(guardText(nil)); err != nil {
-			return err
-		}
-	}
-	snap, err := repo.Snapshot(ctx, exclude)
-	if err != nil {
-		return err
-	}
-	if snap.Raw, err = repo.RawFiles(ctx, snap); err != nil {
-		return err
-	}
-	if kept, err := repo.Kept(ctx, snap); err != nil || kept {
-		return err
-	}
-	ref, err := repo.Rescue(ctx, m.Session, "removing a work tree that was being made", snap, a.env.Now().Unix())
-	if err == nil {
-		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
-	}
-	return err
-}
-
 func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
 	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name}
 }
 
-// removeHalfMade removes a work tree, for good and until it is done: what is in it is kept, or can be done without.
-func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) error {
-	if m.Trash == "" {
-		m.Trash = filepath.Join(filepath.Dir(m.Dir), "."+filepath.Base(m.Dir)+".wfs-removed-"+a.env.newID(4))
-		if err := a.clone.KeepHalfMade(m); err != nil {
+// clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in a rescue,
+// and when there is something that git does not see, the whole beside its place.
+func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
+	if err := a.repo.AwaitFilled(ctx, m.Name); err != nil {
+		return err
+	}
+	repo, err := a.repo.OpenLinked(ctx, m.Dir)
+	if err != nil {
+		return err
+	}
+	var only lost
+	if repo != nil {
+		if only, err = a.keepHalfMade(ctx, m, repo); err != nil {
 			return err
 		}
-		durable.Hit(durable.WorktreeDoomed)
 	}
-	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+	salt := a.env.newID(4)
+	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
+		m.Trash = registry.AsideOf(m.Dir, salt)
+	}
+	return a.removeHalfMade(ctx, m)
+}
+
+// keepHalfMade rescues what somebody made in a work tree before its session had begun, and lists what no rescue holds.
+// Packages that a set-up was installing when it ended too early are nobody's.
+func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitstate.Repo) (only lost, err error) {
+	if _, err := os.Lstat(filepath.Join(repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) {
+		return only, nil // git had not come to the end with its files
+	}
+	exclude := a.clone.ExcludeFile(m.Session)
+	if exclude == "" {
+		if exclude, err = a.guardFile(guardText(nil)); err != nil {
+			return only, err
+		}
+	}
+	snap, err := repo.Snapshot(ctx, exclude)
+	if err != nil {
+		return only, err
+	}
+	if snap.Raw, err = repo.RawFiles(ctx, snap); err != nil {
+		return only, err
+	}
+	kept, err := repo.Kept(ctx, snap)
+	if err != nil {
+		return only, err
+	}
+	if !kept {
+		ref, err := repo.Rescue(ctx, m.Session, "removing a work tree that was being made", snap, a.env.Now().Unix())
+		if err != nil {
+			return only, err
+		}
+		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
+	}
+	return a.lostWith(ctx, repo, a.repo, m.Session, m.Dir, exclude, snap)
+}
+
+// removeHalfMade removes a work tree that somebody has just looked at. It is renamed, and from then on only what has the
+// new name is removed: should anything fail, nothing that comes to the old place is touched by whoever completes this.
+func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) error {
+	if err := a.clone.KeepHalfMade(m); err != nil {
 		return err
+	}
+	durable.Hit(durable.WorktreeDoomed)
+	err := a.repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
+	if err == nil {
+		durable.Hit(durable.WorktreeMoved)
+		m.Moved = true
+		if err = a.clone.KeepHalfMade(m); err != nil {
+			return err
+		}
+		return a.endRemoval(ctx, m)
+	}
+	if _, there := os.Lstat(m.Trash); there == nil {
+		return err // it was renamed: the next command goes on
+	}
+	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
+	if m.RunID != "" {
+		m.Trash = ""
+		return errors.Join(err, a.clone.KeepHalfMade(m))
+	}
+	return errors.Join(err, a.clone.ForgetHalfMade(m.Session))
+}
+
+// endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
+func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
+	trash := m.Trash
+	if !m.IsTrash() {
+		trash = ""
+	}
+	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), trash); err != nil {
+		if _, gone := os.Lstat(m.Trash); trash == "" || gone != nil {
+			return err
+		}
+		return &session.Refusal{Code: session.RefuseInTheWay, Hint: "sudo rm -rf " + m.Trash,
+			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
+	}
+	if trash == "" {
+		a.note("%s is no work tree any more; files that git does not see were there, and all of it is kept in %s", m.Dir, m.Trash)
 	}
 	return a.clone.ForgetHalfMade(m.Session)
 }

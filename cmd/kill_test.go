@@ -238,6 +238,9 @@ var deeds = []deed{
 			if text := f.ok("git", "show", "refs/wfs/three/rescue/1^1:theirs.txt"); text != "typed there" {
 				f.t.Errorf("the edit is not kept: %q", text)
 			}
+			if kept, _ := filepath.Glob(filepath.Join(f.dir, "../repo-three.wfs-kept-*/ignored.ignored")); len(kept) != 1 {
+				f.t.Errorf("the ignored file is not kept: %v", kept)
+			}
 		},
 	},
 	{

@@ -226,11 +226,10 @@ func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitsta
 	if err != nil {
 		return err
 	}
-	for _, name := range ignored {
-		if n := strings.TrimSuffix(name, "/"); !slices.Contains(done.Copied, n) && !slices.Contains(done.Linked, n) {
-			p.Made = append(p.Made, name)
-		}
-	}
+	p.Stamps = a.repo.Stamps(slices.DeleteFunc(ignored, func(name string) bool {
+		n := strings.TrimSuffix(name, "/")
+		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
+	}))
 	return a.clone.KeepProvided(a.repo.Worktree(), p)
 }
 
@@ -240,11 +239,11 @@ func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it
 	}
-	if err := a.removeHalfMade(ctx, m); err != nil {
+	if err := a.clearHalfMade(ctx, m); err != nil {
 		return fmt.Errorf("%w; and the new work tree could not be removed: %v", why, err)
 	}
 	if errors.Is(why, context.Canceled) {
-		return fmt.Errorf("interrupted, and nothing was left behind: %w", why)
+		return fmt.Errorf("interrupted, and the new work tree was removed: %w", why)
 	}
 	return why
 }

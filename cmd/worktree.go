@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,13 +31,14 @@ func (a *app) worktreeCmd() *cobra.Command {
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var discard bool
+	var discard discards
 	remove := &cobra.Command{
 		Use: "remove SESSION", Short: "remove the work tree that a session has for itself; the session stays",
 		Long: `Remove deletes the linked work tree that has a session checked out, or where it was handed over. The session, its
 branch and its checkpoints stay. Edits become a checkpoint, or after the handover a rescue, first. Files that git ignores
-are in neither: those that were copied or linked from the main work tree and are unchanged, and what the set-up had
-made, go with it; others are named, and keep it from being removed unless --discard-ignored says that they may go.`,
+are in neither: those that were copied or linked from the main work tree, or that the set-up had made, go with it if they
+are unchanged; others are named, and keep it from being removed unless --discard-ignored says that they may go. Edits of
+.wfs are in no checkpoint either, and nor is what was done in a submodule: --discard-unsaved lets that go.`,
 		Example: "  wfs worktree remove csv-export\n  wfs worktree remove csv-export --discard-ignored",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -48,12 +48,40 @@ made, go with it; others are named, and keep it from being removed unless --disc
 		},
 		RunE: func(c *cobra.Command, args []string) error { return a.removeTree(c.Context(), args[0], discard) },
 	}
-	remove.Flags().BoolVar(&discard, "discard-ignored", false, "delete ignored files as well, which no checkpoint holds")
+	remove.Flags().BoolVar(&discard.ignored, "discard-ignored", false, "delete ignored files as well, which no checkpoint holds")
+	remove.Flags().BoolVar(&discard.unsaved, "discard-unsaved", false, "delete edits of .wfs and submodules with work in them as well")
 	c.AddCommand(remove)
 	return c
 }
 
-func (a *app) removeTree(ctx context.Context, name string, discard bool) error {
+// discards is what may go for good.
+type discards struct{ ignored, unsaved bool }
+
+// refusal says what would be lost and may not go, nil for nothing. done is what was done before.
+func (d discards) refusal(l lost, id session.ID, dir, done string) error {
+	hint, what := "look at them, then wfs worktree remove "+string(id), ""
+	if len(l.Ignored) > 0 {
+		hint += " --discard-ignored"
+	}
+	if len(l.Unsaved) > 0 {
+		hint += " --discard-unsaved"
+	}
+	if len(l.Ignored) > 0 && !d.ignored {
+		what = "what git ignores in " + dir + " would be lost: " + shortList(l.Ignored)
+	}
+	if len(l.Unsaved) > 0 && !d.unsaved {
+		if what != "" {
+			what += "; "
+		}
+		what += "what no checkpoint can hold of " + dir + " would be lost: " + shortList(l.Unsaved)
+	}
+	if what == "" {
+		return nil
+	}
+	return &session.Refusal{Code: session.RefuseInTheWay, Hint: hint, Message: done + what}
+}
+
+func (a *app) removeTree(ctx context.Context, name string, discard discards) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
@@ -88,19 +116,30 @@ func (a *app) removeTree(ctx context.Context, name string, discard bool) error {
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("processes of its last run are still alive there: %s", engine.Named(alive)), Hint: "end them, then type it again"}
 	}
 	j := removedJSON{Version: jsonVersion, Session: id, Removed: t.Path}
-	if j.Discarded, err = a.wouldLose(ctx, here, id, t.Path); err != nil {
+	seen, err := a.wouldLose(ctx, here, id, t.Path)
+	if err != nil {
 		return err
 	}
-	if len(j.Discarded) > 0 && !discard {
-		return &session.Refusal{Code: session.RefuseInTheWay, Hint: "look at them, then wfs worktree remove " + string(id) + " --discard-ignored",
-			Message: fmt.Sprintf("nothing was removed: what git ignores in %s would be lost: %s", t.Path, shortList(j.Discarded))}
-	}
-	if err := a.keepEdits(ctx, h, &j); err != nil {
+	if err := discard.refusal(seen, id, t.Path, "nothing was removed: "); err != nil {
 		return err
 	}
+	if err := saveEdits(ctx, h, &j); err != nil {
+		return err
+	}
+	now, err := a.wouldLose(ctx, here, id, t.Path) // that took its time, and somebody may be at work there
+	if err != nil {
+		return err
+	}
+	if err := discard.refusal(now, id, t.Path, "somebody is at work there, and it was not removed: "); err != nil {
+		return err
+	}
+	if err := a.rescueEdits(ctx, h, &j); err != nil {
+		return err
+	}
+	j.Discarded = now.all()
 	work := a.repo.Worktree()
 	a.repo, a.eng.Store = here, here
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked")}
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"), Trash: registry.TrashOf(t.Path, a.env.newID(4))}
 	if err := a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
 	}
@@ -132,37 +171,27 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	return nil
 }
 
-// wouldLose lists what is nowhere but in the work tree.
-func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) ([]string, error) {
+// wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
+func (a *app) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
 	exclude := a.clone.ExcludeFile(id)
 	snap, err := a.repo.Snapshot(ctx, exclude)
 	if err != nil {
-		return nil, err
+		return lost{}, err
 	}
-	main, err := a.mainRepo(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if main == a.repo { // a bare repository: what was copied came from another work tree
-		main = here
-	}
-	names, err := a.repo.Unkept(ctx, exclude, snap.Staged, main)
-	if err != nil {
-		return nil, err
-	}
-	p, err := a.clone.Provided(a.repo.Worktree(), id, dir)
-	return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(p.Made, n) }), err
+	return a.lostWith(ctx, a.repo, here, id, dir, exclude, snap)
 }
 
-// keepEdits makes what is in the work tree and in no commit reachable.
-func (a *app) keepEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
+// saveEdits makes a checkpoint of what is in the work tree, if the session can have one.
+func saveEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
 	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when its work tree was removed", h.ID))
-	if err != nil {
-		return err
-	}
-	if saved != nil {
+	if err == nil && saved != nil {
 		j.Saved = saved.Number
 	}
+	return err
+}
+
+// rescueEdits makes what is in the work tree and in no commit reachable.
+func (a *app) rescueEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
 	snap, err := a.repo.Snapshot(ctx, a.clone.ExcludeFile(h.ID))
 	if err != nil {
 		return err

@@ -250,44 +250,49 @@ func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 	return Open(ctx, Options{Dir: dir, Env: r.userEnv, Write: true})
 }
 
-// RemoveWorktree removes a linked work tree with everything in it, and directories above it that are empty then. It is
-// renamed to trash first, which lies beside it: whatever somebody puts into its old place is not touched. What is in it
-// must be kept elsewhere, and the caller must have written down that it is being removed; killed in the middle, it is
-// called again with the same names. One that was never completed is removed too.
-func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
+// MoveWorktree renames a linked work tree to a place beside it, with everything in it. Whatever else lies in its old place
+// stays there. One that was never completed is renamed too. Git's entry stays, and leads to the old place.
+func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
 	if inside(r.root, n.Path) || inside(r.commonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
 	}
-	if err := r.awaitGit(ctx, n.Name); err != nil {
+	if err := r.AwaitFilled(ctx, n.Name); err != nil {
 		return err
 	}
 	t, err := r.linkedAt(ctx, n.Path)
-	if err != nil {
+	if err != nil || !(t != nil && !t.Gone || t == nil && r.unborn(n)) {
 		return err
 	}
-	if t != nil && !t.Gone || t == nil && r.unborn(n) {
-		if err := os.Rename(n.Path, trash); err != nil {
-			return err
-		}
-	} else {
-		_ = os.Remove(n.Path) // with nothing in it; one that is not empty is somebody else's
-	}
-	if err := os.RemoveAll(trash); err != nil {
+	if err := os.Rename(n.Path, to); err != nil {
 		return err
+	}
+	return durable.SyncDir(filepath.Dir(n.Path))
+}
+
+// RemoveWorktree removes what is left of a linked work tree that is not in its place any more: trash, which MoveWorktree
+// made of it, "" for none, git's entry, and directories above that are empty then. Nothing in its old place is touched
+// but an empty directory. When the trash cannot be removed, all else is. It can be called again.
+func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
+	var left error
+	if trash != "" {
+		left = os.RemoveAll(trash)
 	}
 	durable.Hit(durable.WorktreeEmptied)
+	if info, err := os.Lstat(n.Path); err == nil && info.IsDir() {
+		_ = os.Remove(n.Path) // with nothing in it; one that is not empty is somebody else's
+	}
 	if err := os.RemoveAll(r.newGitDir(n.Name)); err != nil {
-		return err
+		return errors.Join(left, err)
 	}
 	if err := r.ForgetWorktree(ctx, n.Path); err != nil {
-		return err
+		return errors.Join(left, err)
 	}
 	for above := filepath.Dir(n.Path); above != n.Above && inside(above, n.Above); above = filepath.Dir(above) {
 		if os.Remove(above) != nil {
 			break // not empty, or not ours
 		}
 	}
-	return nil
+	return left
 }
 
 // unborn reports whether a directory is that of a work tree whose entry never came to its place: its file .git, which is
@@ -334,8 +339,9 @@ func (r *Repo) linkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	return nil, err
 }
 
-// awaitGit waits for a git process that still fills a work tree: it may outlive the wfs that began it.
-func (r *Repo) awaitGit(ctx context.Context, name string) error {
+// AwaitFilled waits for a git process that still fills a work tree, by the name under which git keeps it: it may outlive
+// the wfs that began it.
+func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 	for waited := time.Duration(0); waited < LockPatience; waited += leftPoll {
 		busy := false
 		for _, dir := range []string{r.linkedDir(name), r.newGitDir(name)} {

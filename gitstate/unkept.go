@@ -15,8 +15,8 @@ import (
 )
 
 // Unkept lists what is in the work tree and in no snapshot of it: ignored paths, directories collapsed, those that the
-// exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another work tree is not in the list,
-// and neither are links into it.
+// exclude file leaves out, and what a snapshot has skipped or held out. What is exactly as in another work tree is not in
+// the list, and neither are links into it. See Unsaved for what no setting of git's brings into one.
 func (r *Repo) Unkept(ctx context.Context, exclude string, not session.Staged, other *Repo) ([]string, error) {
 	ignored, err := r.Ignored(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func sameIn(dir, other, name string) (bool, error) {
 		}
 		return err
 	})
-	if errors.Is(err, differs) {
+	if errors.Is(err, differs) || errors.Is(err, fs.ErrPermission) { // what cannot be read is not known to be the same
 		return false, nil
 	}
 	return err == nil, err

@@ -228,10 +228,16 @@ func TestRemoveWorktree(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "way-out")); err != nil {
 		t.Fatal(err)
 	}
-	if err := made.RemoveWorktree(ctx, n, trash); err == nil {
+	if err := made.MoveWorktree(ctx, n, trash); err == nil {
 		t.Error("it removes the ground under its feet")
 	}
 	if err := r.RemoveWorktree(ctx, n, trash); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "a.txt")); err != nil {
+		t.Errorf("what was not renamed was removed: %v", err)
+	}
+	if err := errors.Join(r.MoveWorktree(ctx, n, trash), r.RemoveWorktree(ctx, n, trash)); err != nil {
 		t.Fatal(err)
 	}
 	r.wantTold("main main repo")

@@ -68,5 +68,5 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 		said = "; it printed last:\n  " + r.Secrets.String(strings.Join(lines, "\n  "))
 	}
 	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,
-		Hint: "mend worktree: setup in .wfs/config.yaml; nothing was left behind"}
+		Hint: "mend worktree: setup in .wfs/config.yaml"}
 }

@@ -22,7 +22,8 @@ type HalfMade struct {
 	Above   string     `json:"above"` // the directory above it that was there before
 	Name    string     `json:"name"`  // under which git keeps it
 	RunID   string     `json:"run_id,omitempty"`
-	Trash   string     `json:"trash,omitempty"` // where it is moved to be removed: what is in it is kept, or can be done without
+	Trash   string     `json:"trash,omitempty"` // where it is moved, once somebody has looked at what is in it: by TrashOf or AsideOf
+	Moved   bool       `json:"moved,omitempty"` // it is there: whatever lies in Dir now is somebody else's
 }
 
 const maxHalfMade = 1 << 16
@@ -81,7 +82,7 @@ func readHalfMade(path string, id session.ID) (h HalfMade, err error) {
 	if h.Version > FormatVersion {
 		return h, fmt.Errorf("%s: %w", path, session.ErrNewer)
 	}
-	if h.Session != id || !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && !h.isTrash() {
+	if h.Session != id || !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && !h.IsTrash() && !h.isAside() {
 		return h, fmt.Errorf("%w: %s names no directory of that session", ErrCorrupt, path)
 	}
 	return h, nil
@@ -92,11 +93,21 @@ func TrashOf(dir, salt string) string {
 	return filepath.Join(filepath.Dir(dir), trashPrefix(dir)+salt)
 }
 
+// AsideOf is where a work tree is moved that holds what nobody else has.
+func AsideOf(dir, salt string) string { return dir + asideMark + salt }
+
+const asideMark = ".wfs-kept-"
+
 func trashPrefix(dir string) string { return "." + filepath.Base(dir) + ".wfs-removed-" }
 
-// isTrash reports whether the trash is what TrashOf makes: everything in it is removed.
-func (h HalfMade) isTrash() bool {
+// IsTrash reports whether the trash is what TrashOf makes: everything in it is removed.
+func (h HalfMade) IsTrash() bool {
 	return filepath.Dir(h.Trash) == filepath.Dir(h.Dir) && strings.HasPrefix(filepath.Base(h.Trash), trashPrefix(h.Dir))
+}
+
+// isAside reports whether the trash is what AsideOf makes: nothing in it is removed.
+func (h HalfMade) isAside() bool {
+	return filepath.Dir(h.Trash) == filepath.Dir(h.Dir) && strings.HasPrefix(h.Trash, h.Dir+asideMark)
 }
 
 // ForgetHalfMade removes a session's entry, if there is one.

@@ -13,14 +13,15 @@ import (
 )
 
 // Provided is what was brought into a session's own work tree when it was made, and what its set-up left there that git
-// ignores: paths from its top, directories ending in a slash where git says so. What is in it can be had again.
+// ignores: paths from its top, directories ending in a slash where git says so. As long as it is as it was, it can be had
+// again.
 type Provided struct {
-	Version int        `json:"v"`
-	Session session.ID `json:"session"`
-	Dir     string     `json:"dir"`
-	Linked  []string   `json:"linked,omitempty"`
-	Copied  []string   `json:"copied,omitempty"`
-	Made    []string   `json:"made,omitempty"`
+	Version int               `json:"v"`
+	Session session.ID        `json:"session"`
+	Dir     string            `json:"dir"`
+	Linked  []string          `json:"linked,omitempty"`
+	Copied  []string          `json:"copied,omitempty"`
+	Stamps  map[string]string `json:"stamps,omitempty"` // what the set-up made, and a digest by which a change is seen
 }
 
 const maxProvided = 16 << 20

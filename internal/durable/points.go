@@ -42,7 +42,8 @@ const (
 	WorktreeAdded       Point = "worktree/added"   // git knows it
 	WorktreeFilled      Point = "worktree/filled"  // git's files are in it
 	WorktreeSetUp       Point = "worktree/set-up"  // all files are in it
-	WorktreeDoomed      Point = "worktree/doomed"  // it is written down that it is removed
+	WorktreeDoomed      Point = "worktree/doomed"  // it is written down where it will be renamed to
+	WorktreeMoved       Point = "worktree/moved"   // it is renamed, and that is not written down
 	WorktreeEmptied     Point = "worktree/emptied" // the directory is gone, git's entry is not
 	RunStarted          Point = "run/started"
 	RunEnded            Point = "run/ended"
@@ -80,7 +81,7 @@ var Points = []Point{
 	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveRaw, MoveTree,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
-	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeEmptied,
+	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeMoved, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,

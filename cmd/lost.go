@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what git
+// ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed it; of a set-up
+// that did not come to its end, installed packages alone. here is the work tree where the command was typed.
+func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string, snap session.Snapshot) (found lost, err error) {
+	other, err := a.mainRepo(ctx)
+	if err != nil {
+		return found, err
+	}
+	if other.Worktree() == tree.Worktree() { // a bare repository: what was copied came from another work tree
+		other = here
+	}
+	names, err := tree.Unkept(ctx, exclude, snap.Staged, other)
+	if err != nil {
+		return found, err
+	}
+	p, err := a.clone.Provided(tree.Worktree(), id, dir)
+	if err != nil {
+		return found, err
+	}
+	now := tree.Stamps(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return p.Stamps[n] == "" }))
+	found.Ignored = slices.DeleteFunc(names, func(n string) bool {
+		return now[n] != "" && now[n] == p.Stamps[n] || p.Session == "" && tree.Packages(n)
+	})
+	found.Unsaved, err = tree.Unsaved(ctx, other)
+	return found, err
+}
+
+// lost is what would go for good with a work tree.
+type lost struct {
+	Ignored []string // by git, or left out of checkpoints
+	Unsaved []string // what no setting of git's would bring into one
+}
+
+func (l lost) all() []string { return append(slices.Clone(l.Ignored), l.Unsaved...) }

@@ -1,0 +1,41 @@
+//go:build failpoints
+
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A removal that was killed is not carried out on what is there later: before the renaming the work tree stays, and after
+// it whatever has taken the place.
+func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"worktree/doomed", "worktree/moved", "worktree/emptied"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			f := deed{}.fixture(t)
+			f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
+			if out, exit := f.try([]string{"WFS_FAILPOINT=" + at + "#1"}, "wfs", "worktree", "remove", "three"); exit != -1 {
+				t.Fatalf("not killed, but exit %d: %s", exit, out)
+			}
+			if at != "worktree/doomed" {
+				f.ok("git", "worktree", "prune")
+				f.ok("git", "worktree", "add", "-q", "../repo-three", "wfs/three")
+			}
+			f.write("../repo-three/mine.txt", "an afternoon\n")
+			f.write("edit.txt", "x\n")
+			out := f.ok("wfs", "checkpoint")
+			if text, err := os.ReadFile(filepath.Join(f.dir, "../repo-three/mine.txt")); err != nil || string(text) != "an afternoon\n" {
+				t.Errorf("%q, %v; the command said %s", text, err, out)
+			}
+			for _, pattern := range []string{"../.*wfs-removed*", ".git/wfs/half-made/[a-z]*"} {
+				if left, _ := filepath.Glob(filepath.Join(f.dir, pattern)); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			}
+		})
+	}
+}
