@@ -72,6 +72,9 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {
 			return made, err
 		}
+		if err := r.rereadAll(ctx, index, old); err != nil {
+			return made, err
+		}
 	}
 	unseen, err := r.unseen(ctx, index, old)
 	if err != nil {

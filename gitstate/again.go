@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -63,7 +64,7 @@ func (r *Repo) noteTaken(t *lastSnapshot, index string) {
 	t.ignored = map[string]bool{}
 	for _, p := range t.added.ignored {
 		info, err := r.lstat(p)
-		if err != nil {
+		if err != nil || path.Base(p) == ".gitignore" { // rules that may change without a trace
 			return
 		}
 		t.ignored[p] = info.IsDir()

@@ -50,7 +50,6 @@ const (
 // when it was read. Git sets the size of such a file to 0 when it writes the index anew, whatever it was: only what is
 // empty for certain may have that.
 func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
-	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.stat[4*i:]) }
 	switch f.mode & indexType {
 	case kindRegular:
 		if e.mode&indexType != kindRegular || (e.mode^f.mode)&0o100 != 0 {
@@ -63,10 +62,19 @@ func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
 	default:
 		return false
 	}
-	// The device is left out, as git does: it is numbered anew when a system starts.
+	newest := f.modified
+	if f.changedNano == 0 { // times are whole seconds here, and that of modification can be set back
+		newest = max(newest, f.changed)
+	}
+	return e.isOf(f) && (int64(newest) < x.written || f.stamp().settled(x.read)) && (f.size > 0 || bytes.Equal(e.id, empty))
+}
+
+// isOf reports whether a file is still as it was when git read it, as far as stat data tell. The device is left out, as git
+// does: it is numbered anew when a system starts.
+func (e *indexEntry) isOf(f fileLook) bool {
+	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.stat[4*i:]) }
 	return n(0) == f.changed && n(1) == f.changedNano && n(2) == f.modified && n(3) == f.modifiedNano &&
-		n(5) == f.inode && n(7) == f.user && n(8) == f.group && n(9) == f.size &&
-		(int64(f.modified) < x.written || f.stamp().settled(x.read)) && (f.size > 0 || bytes.Equal(e.id, empty))
+		n(5) == f.inode && n(7) == f.user && n(8) == f.group && n(9) == f.size
 }
 
 func (f fileLook) stamp() dirStamp {
@@ -134,7 +142,79 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 		return nil, nil, false
 	}
 	now, _, err = r.readParsed(ctx, index)
+	if err == nil && now != nil {
+		now, err = r.reread(ctx, index, x, now, changed)
+	}
 	return now, report.ignored, err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
+}
+
+// reread has git read those files of the given paths, nil for all, that it has let pass though they may have changed since it
+// read them. Mostly git is built to compare times by seconds, and a file that is written to twice in one, with as many bytes,
+// is for ever the first one to it; or somebody has set the time back. x is the index as it was before git looked, now as it
+// is. It returns the index that there is then.
+func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths []string) (*index, error) {
+	blind := r.blind(x, now, paths)
+	if len(blind) == 0 {
+		return now, nil
+	}
+	var anew bytes.Buffer // entries without what git knows of the files
+	var specs []string
+	for _, e := range blind {
+		fmt.Fprintf(&anew, "%o %x\t%s\x00", e.mode, e.id, e.name)
+		specs = append(specs, ":(top,literal)"+string(e.name))
+	}
+	o := gitOpts{write: true, env: withIndex(path), stdin: anew.Bytes()}
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info"); err != nil {
+		return nil, err
+	}
+	if _, err := r.addRest(ctx, path, "-A", specs); err != nil { // what cannot be read stays as it was
+		return nil, err
+	}
+	now, _, err := r.readParsed(ctx, path)
+	return now, err
+}
+
+// rereadAll is reread of all files, as far as indexes can be read. old is the index as it was before, nil when only git can
+// read it.
+func (r *Repo) rereadAll(ctx context.Context, path string, old *index) error {
+	if old == nil {
+		return nil
+	}
+	now, _, err := r.readParsed(ctx, path)
+	if err == nil && now != nil {
+		_, err = r.reread(ctx, path, old, now, nil)
+	}
+	return err
+}
+
+// blind are the entries of those files.
+func (r *Repo) blind(x, now *index, paths []string) (list []*indexEntry) {
+	empty, _ := hex.DecodeString(r.newObject("blob", nil).id)
+	look := func(e *indexEntry) {
+		if e.stage != 0 || e.intended || e.unseen || e.mode&indexType == indexGitlink {
+			return
+		}
+		f, ok := lookAt(filepath.Join(r.root, filepath.FromSlash(string(e.name))))
+		if !ok || x.unchanged(e, f, empty) {
+			return
+		}
+		n, _ := find(now.entries, 0, string(e.name))
+		if n != nil && bytes.Equal(n.stat, e.stat) && bytes.Equal(n.id, e.id) && (!n.isOf(f) || int64(f.modified) < x.written) {
+			list = append(list, n)
+		}
+	}
+	if paths == nil {
+		for i := range x.entries {
+			look(&x.entries[i])
+		}
+		return list
+	}
+	for _, p := range paths {
+		if e, _ := find(x.entries, 0, p); e != nil {
+			look(e)
+		}
+	}
+	return list
 }
 
 // maxHollow bounds the directories that are looked into for a file.
@@ -175,6 +255,6 @@ func (r *Repo) accounts(x *index, p string, ignored []string) bool {
 	case file == nil:
 		return false
 	}
-	at := info.ModTime()
-	return binary.BigEndian.Uint32(file.stat[8:]) == uint32(at.Unix()) && binary.BigEndian.Uint32(file.stat[12:]) == uint32(at.Nanosecond())
+	f, ok := lookAt(filepath.Join(r.root, filepath.FromSlash(p)))
+	return ok && file.isOf(f)
 }

@@ -17,14 +17,24 @@ func (x *index) differing(root, prefix string, files []*indexEntry, empty []byte
 		return nil, false
 	}
 	defer unix.Close(dir)
-	var st unix.Stat_t
 	for _, e := range files {
 		name := string(e.name[len(prefix):])
-		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mtim.Sec < 0 || st.Mtim.Sec>>32 != 0 || !x.unchanged(e, fileLook{
-			uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec),
-			uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, empty) {
+		if f, ok := lookIn(dir, name); !ok || !x.unchanged(e, f, empty) {
 			names = append(names, name)
 		}
 	}
 	return names, true
+}
+
+// lookAt looks at a file, and reports false when there is none, or when its time is none that git could write down.
+func lookAt(path string) (fileLook, bool) { return lookIn(unix.AT_FDCWD, path) }
+
+// lookIn is lookAt for a file in an open directory.
+func lookIn(dir int, name string) (fileLook, bool) {
+	var st unix.Stat_t
+	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mtim.Sec < 0 || st.Mtim.Sec>>32 != 0 {
+		return fileLook{}, false
+	}
+	return fileLook{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec),
+		uint32(st.Ino), st.Mode, st.Uid, st.Gid, uint32(st.Size)}, true
 }

@@ -112,7 +112,9 @@ type Repo struct {
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
-	exclude asked[string] // path of the user's own exclude file, "" for none
+	exclude asked[string] // core.excludesFile, "" when it is not set, noExcludes when it is set to nothing
+
+	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
 
 // gitDied is git's exit code when it gives up: "fatal: …".
@@ -186,7 +188,7 @@ func (r *Repo) askAhead(ctx context.Context) {
 	excludes := r.exclude.ahead(func() (string, error) {
 		vars, _ := told()
 		if path, ok := excludesIn(vars); ok {
-			return early.excludeFile(path), nil
+			return path, nil
 		}
 		return early.askExcludes(ctx)
 	})
@@ -318,7 +320,7 @@ func (v Version) check() error {
 	return nil
 }
 
-// asked is an answer of git's that does not change while a command runs. A failure is not kept.
+// asked is an answer of git's that hardly changes while a command runs. A failure is not kept.
 type asked[T any] struct {
 	mu    sync.Mutex
 	known bool
@@ -347,6 +349,13 @@ func (a *asked[T]) get(ask func() (T, error)) (T, error) {
 		a.value, a.known = v, true
 	}
 	return v, err
+}
+
+// forget has it asked again.
+func (a *asked[T]) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known = false
 }
 
 // notStarted turns the failure to start git into ErrNoGit where that is the reason.

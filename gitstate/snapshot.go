@@ -2,8 +2,10 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -256,27 +258,58 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// globalExcludes is the path of the user's own exclude file, "" for none.
+// globalExcludes is the path of the user's own exclude file, "" for none. While agents work, settings may change.
 func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
-	return r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
+	now := r.settings()
+	if was := r.configured.Swap(&now); was != nil && *was != now {
+		r.exclude.forget()
+	}
+	path, err := r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
+	if err != nil {
+		return "", err
+	}
+	return r.excludeFile(path), nil
 }
+
+// settings tells whether files of git's settings were written to. What they include is not looked at.
+func (r *Repo) settings() string {
+	home := r.getenv("HOME")
+	var b strings.Builder
+	for _, file := range []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"), r.getenv("GIT_CONFIG_GLOBAL"),
+		filepath.Join(home, ".gitconfig"), filepath.Join(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
+		if info, err := os.Stat(file); err == nil {
+			fmt.Fprintln(&b, file, info.Size(), info.ModTime().UnixNano(), inodeOf(info))
+		}
+	}
+	return b.String()
+}
+
+// noExcludes is an exclude file for those who have switched theirs off: core.excludesFile is set, to nothing.
+const noExcludes = os.DevNull
 
 func (r *Repo) askExcludes(ctx context.Context) (string, error) {
 	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=path", "--get", "core.excludesFile")
 	if err != nil {
 		return "", err
 	}
-	return r.excludeFile(strings.TrimSuffix(string(out), "\n")), nil
+	if string(out) == "\n" {
+		return noExcludes, nil
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
 // excludesIn returns core.excludesFile from what `git var -l` says, "" when it is not set. Not ok is what only git can
 // expand, or no answer at all.
 func excludesIn(vars string) (path string, ok bool) {
-	path, _ = lastVar(vars, "core.excludesfile")
+	path, set := lastVar(vars, "core.excludesfile")
+	if set && path == "" {
+		return noExcludes, true
+	}
 	return path, vars != "" && (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
 }
 
-// excludeFile is the file that a value of core.excludesFile names; where git looks without one, for "".
+// excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git looks without
+// one, for "".
 func (r *Repo) excludeFile(path string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(r.getenv("HOME"), below)

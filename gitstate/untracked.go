@@ -168,6 +168,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	if !s.clean {
 		l.doubt()
 	}
+	now := l.now() // before it is listed: what comes into it after that has a later time than what was settled by then
 	list, whole := l.read(d.prefix)
 	if !whole {
 		l.doubt()
@@ -219,7 +220,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 		l.mu.Lock()
 		l.found.others = true
 		l.mu.Unlock()
-	case s.clean && s.stamp.settled(l.now()):
+	case s.clean && s.stamp.settled(now):
 		l.remember(d.prefix, seenDir{s.stamp, s.names})
 	}
 	return below

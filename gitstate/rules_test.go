@@ -1,0 +1,94 @@
+package gitstate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// held are the files of a snapshot.
+func (r *testRepo) held() []string {
+	r.t.Helper()
+	return strings.Fields(r.run("ls-tree", "-r", "--name-only", string(r.snapshot().Tree)))
+}
+
+// The user's own rules are git's: from a path that begins at the top of the work tree wherever wfs is typed, from none when
+// they are switched off, and from another one once an agent has said so.
+func TestExcludesOfTheUser(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	r.write("sub/s", "s")
+	r.write("a.log", "a")
+	r.write("secret", "s")
+	r.write(".git/mine", "secret\n")
+	config := filepath.Join(r.home, "config")
+	r.must(os.MkdirAll(filepath.Join(config, "git"), 0o755))
+	r.must(os.WriteFile(filepath.Join(config, "git", "ignore"), []byte("*.log\n"), 0o644))
+	r.env = append(r.env, "XDG_CONFIG_HOME="+config)
+	for _, dir := range []string{r.root, r.path("sub")} {
+		for i, c := range []struct {
+			value string
+			out   string
+		}{{"", "secret"}, {".git/mine", "a.log"}} {
+			r.run("config", "core.excludesFile", c.value)
+			repo, err := Open(context.Background(), Options{Dir: dir, Env: r.env, Write: true})
+			r.must(err)
+			r.Repo = repo
+			got := r.held()
+			if all := []string{"a.log", "secret"}; !slices.Contains(got, c.out) || slices.Contains(got, all[i]) == (i == 1) {
+				t.Errorf("%q in %s: %q", c.value, dir, got)
+			}
+		}
+		r.run("config", "core.excludesFile", "") // by an agent
+		if got := r.held(); !slices.Contains(got, "secret") || !slices.Contains(got, "a.log") {
+			t.Errorf("switched off meanwhile: %q", got)
+		}
+	}
+}
+
+// Rules that are ignored themselves may change while nothing else does.
+func TestRulesThatAreIgnored(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	r.write("tracked", "x")
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "tracked")
+	r.aged()
+	r.write(".gitignore", ".gitignore\n*.gen\n")
+	r.write("b.gen", "precious")
+	r.open(r.root)
+	if got := r.held(); slices.Contains(got, "b.gen") {
+		t.Fatalf("%q", got)
+	}
+	r.write(".gitignore", ".gitignore\n")
+	if got := r.held(); !slices.Contains(got, "b.gen") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What comes into a directory after it was listed is found by the next look: the time by which its own time is known to
+// have been left alone is taken before.
+func TestSeenBeforeItIsListed(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	x, err := r.privateIndex(r.indexPath())
+	if err != nil || x == nil || tellingDevice(r.root) == 0 {
+		notHere(t, "this file system is not believed")
+	}
+	l := r.newLooker(x)
+	l.held, l.ignored, l.seen, l.again, l.guard = map[string]bool{}, map[string]bool{}, map[string]seenDir{}, map[string]seenDir{}, session.Guard{}
+	l.now = func() uint64 {
+		r.write("late", "late")
+		return uint64(time.Now().Add(time.Hour).UnixNano())
+	}
+	l.walk(1, l.dir)
+	if _, known := l.again[""]; known || !slices.Contains(l.found.changed, "late") {
+		t.Errorf("the top is known: %t; changed: %q", known, l.found.changed)
+	}
+}
