@@ -81,8 +81,8 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if only != nil && !force {
-		return &session.Refusal{Code: session.RefuseNotMerged, Message: fmt.Sprintf("checkpoint %d of %s (%s) is in no branch of yours", only.Number, id.Display(), only.Summary),
-			Hint: fmt.Sprintf("git branch %s-checkpoint-%d %s; or wfs delete %s --force", id, only.Number, only.Code.Short(), id)}
+		return &session.Refusal{Code: session.RefuseNotMerged, Message: fmt.Sprintf("no branch of yours has %s of %s", only.what, id.Display()),
+			Hint: fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id)}
 	}
 	if only != nil {
 		became = gitstate.Fate{How: gitstate.FateNowhere}

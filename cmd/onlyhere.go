@@ -2,18 +2,26 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
-// onlyHere is the newest checkpoint at the end of a line whose work nothing but the session holds, nil for none. asked is
-// what became of the line that the session stands on, or of what was handed over.
+// unheld is work that nothing but a session holds.
+type unheld struct {
+	what, name string // for people, and for a branch
+	commit     session.Commit
+}
+
+// onlyHere is the newest end of a line of work that nothing but the session holds, nil for none. asked is what became of
+// the line that the session stands on, or of what was handed over.
 //
 // Attempts that somebody has gone back from, to hand over or merge another one, are given up by that. What a person has
 // made is not, and neither is anything as long as nothing came of the session.
-func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.Fate) (*session.Checkpoint, error) {
+func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.Fate) (*unheld, error) {
 	w, err := a.workOf(ctx, s)
 	if err != nil {
 		return nil, err
@@ -24,37 +32,75 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 		from = s.At(s.Finished.Checkpoint).Code
 		held = append(held, from)
 	}
-	var all []session.Commit
+	all, err := a.movedFrom(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range s.Checkpoints {
 		all = append(all, c.Code)
 	}
 	ends, err := a.repo.Ends(ctx, all, held)
-	if err != nil || len(ends) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	for _, c := range slices.Backward(s.Checkpoints) {
-		if !slices.Contains(ends, c.Code) {
-			continue
-		}
-		line, err := a.repo.Beyond(ctx, from, c.Code)
+	slices.SortStableFunc(ends, func(x, y session.Commit) int { return slices.Index(all, y) - slices.Index(all, x) })
+	for _, end := range ends {
+		line, err := a.repo.Beyond(ctx, from, end)
 		if err != nil {
 			return nil, err
 		}
-		on := func(o session.Checkpoint) bool { return slices.Contains(line, o.Code) }
-		byPerson := func(o session.Checkpoint) bool { return on(o) && !byMachine(o.Trigger) }
-		givenUp := asked.How != gitstate.FateNothing && (finished || c.Number < s.Current) && !slices.ContainsFunc(s.Checkpoints, byPerson)
-		if givenUp || !slices.ContainsFunc(s.Checkpoints, on) {
+		u := unheld{what: "commit " + end.Short(), name: "commit-" + end.Short(), commit: end}
+		is := func(c session.Checkpoint) bool { return c.Code == end }
+		if i := slices.IndexFunc(s.Checkpoints, is); i >= 0 {
+			c := s.Checkpoints[i]
+			u.what, u.name = fmt.Sprintf("checkpoint %d (%s)", c.Number, c.Summary), fmt.Sprintf("checkpoint-%d", c.Number)
+			byPerson := func(o session.Checkpoint) bool { return slices.Contains(line, o.Code) && !byMachine(o.Trigger) }
+			if asked.How != gitstate.FateNothing && (finished || c.Number < s.Current) && !slices.ContainsFunc(s.Checkpoints, byPerson) {
+				continue
+			}
+		}
+		if len(line) == 0 {
 			continue
 		}
-		fate, err := a.repo.Fate(ctx, gitstate.Work{Commit: c.Code, Base: w.Base, Handed: w.Handed})
+		fate, err := a.repo.Fate(ctx, gitstate.Work{Commit: end, Base: w.Base, Handed: w.Handed})
 		if err != nil {
 			return nil, err
 		}
 		if fate.How == gitstate.FateNowhere {
-			return &c, nil
+			return &u, nil
 		}
 	}
 	return nil, nil
+}
+
+// movedFrom are commits by hand that the session's branch was moved away from. The moves keep them.
+func (a *app) movedFrom(ctx context.Context, id session.ID) ([]session.Commit, error) {
+	commits, err := a.repo.Ledgers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var list []session.Commit
+	for _, l := range commits {
+		info, err := a.repo.CommitInfo(ctx, l.Commit)
+		if err != nil {
+			return nil, err
+		}
+		if len(info.Parents) < 2 || strings.Contains(info.Body, "Wfs-Ledger-Code: ") {
+			continue
+		}
+		data, err := a.repo.File(ctx, l.Commit, session.FileEvents)
+		if err != nil {
+			return nil, err
+		}
+		events, err := session.DecodeLines(data)
+		if err != nil || len(events) == 0 {
+			return nil, err
+		}
+		if _, ok := events[len(events)-1].Body.(session.Moved); ok {
+			list = append(list, info.Parents[1:]...)
+		}
+	}
+	return list, nil
 }
 
 // byMachine reports whether checkpoints of a kind hold what an attempt made, or nothing new.

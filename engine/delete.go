@@ -56,6 +56,15 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 	return err
 }
 
+// mayDeleteAgain is mayDelete for what an operation brought back, and refuses when the session has gone on since: what was
+// asked about when it was deleted is not what would be deleted now.
+func (h *Hand) mayDeleteAgain(ctx context.Context, op session.Op) error {
+	if h.Tip != op.Ledger {
+		return movedOn(op, "the ledger", h.Tip.Short(), op.Ledger.Short(), "wfs delete "+string(h.ID))
+	}
+	return h.mayDelete(ctx)
+}
+
 func orMain(ref string) string {
 	if ref == "" {
 		return "refs/heads/main"

@@ -31,7 +31,9 @@ func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, d
 	var n int64
 	switch {
 	case kind == OpDelete, kind == OpRestore:
-		n, err = h.Delete(ctx, summary, op.Number)
+		if err = h.mayDeleteAgain(ctx, op); err == nil {
+			n, err = h.Delete(ctx, summary, op.Number)
+		}
 	case isRecord(kind):
 		n, err = h.takeBack(ctx, op)
 	default:
