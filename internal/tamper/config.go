@@ -214,6 +214,9 @@ func (c *comparison) lines(f File, kind Kind) {
 	case "tsconfig.json", "pom.xml", "build.gradle", "build.gradle.kts", "deno.json", "Rakefile", "nx.json", "turbo.json":
 		was, now = onlyAbout(was, "test"), onlyAbout(now, "test")
 	}
+	if strings.HasPrefix(path.Base(f.Path), "vite.config.") { // how the program is built
+		was, now = withoutPlugins(was), withoutPlugins(now)
+	}
 	if strings.Join(strings.Fields(was), " ") == strings.Join(strings.Fields(now), " ") {
 		return
 	}
@@ -259,7 +262,20 @@ func sections(s string, about []string) string {
 		if m := head.FindStringSubmatch(strings.TrimRight(l, "\n")); m != nil {
 			keep = slices.ContainsFunc(about, func(w string) bool { return strings.Contains(m[1], w) }) && !strings.Contains(m[1], "dependencies")
 		}
-		if keep || strings.Contains(l, "autotests") || strings.HasPrefix(strings.TrimSpace(l), "test =") {
+		if keep || strings.Contains(l, "autotests") || strings.HasPrefix(strings.TrimSpace(l), "test =") && !strings.Contains(l, "[") {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
+}
+
+// withoutPlugins drops lines of a configuration that load plugins and use them, but not those that say what one does.
+func withoutPlugins(s string) string {
+	var b strings.Builder
+	for l := range strings.Lines(s) {
+		low := strings.TrimSpace(l)
+		inline := strings.Contains(l, "transform") || strings.Contains(l, "resolveId") || strings.Contains(l, "load")
+		if inline || !strings.HasPrefix(low, "plugins") && !strings.HasPrefix(low, "import ") {
 			b.WriteString(l)
 		}
 	}

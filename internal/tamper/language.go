@@ -97,6 +97,12 @@ var testDirs = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "t
 // fixtureDirs are directories of what tests read.
 var fixtureDirs = []string{"testdata", "__snapshots__", "fixtures", "__fixtures__", "fixture", "snapshots", "golden", "goldens", "cassettes", "test-data", "test_data", "__mocks__"}
 
+// dataDirs are those of them in which code, too, is nothing but data of tests. Elsewhere code may be what their names mean.
+var dataDirs = []string{"testdata", "__snapshots__", "__fixtures__", "test-data", "test_data"}
+
+// mayHoldCode are directories of tests in Ruby and JavaScript, and of code or documents elsewhere.
+var mayHoldCode = []string{"spec", "specs", "testing"}
+
 var configNames = []string{
 	"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "sitecustomize.py", "usercustomize.py", ".coveragerc",
 	"package.json", ".npmrc", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec", "Rakefile", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts",
@@ -113,6 +119,10 @@ func classOf(file string) class {
 		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(names, strings.ToLower(p)) })
 	}
 	l := languageOf(file)
+	sure := testDirs
+	if l == nil || l.name != "ruby" && l.name != "script" {
+		sure = slices.DeleteFunc(slices.Clone(testDirs), func(d string) bool { return slices.Contains(mayHoldCode, d) })
+	}
 	switch {
 	case base == ".gitignore" || base == ".gitattributes":
 		return ignore
@@ -122,21 +132,43 @@ func classOf(file string) class {
 		return config
 	case base == "conftest.py":
 		return tests
-	case in(fixtureDirs) && !(l != nil && isTestName(base, l)) || strings.HasSuffix(base, ".snap") || strings.HasSuffix(base, ".golden") || strings.HasSuffix(base, ".approved.txt") || strings.HasSuffix(base, ".snap.new"):
+	case strings.HasSuffix(base, ".snap") || strings.HasSuffix(base, ".golden") || strings.HasSuffix(base, ".approved.txt") || strings.HasSuffix(base, ".snap.new"):
+		return fixture
+	case l != nil && (in(dataDirs) || in(fixtureDirs) && in(testDirs) && l.name != "go") && !isTestName(base, l):
+		return fixture
+	case l == nil && in(fixtureDirs) && !perhaps(parts, base):
 		return fixture
 	case l != nil && l.name == "go":
 		if strings.HasSuffix(base, "_test.go") {
 			return tests
 		}
 		return source
-	case l != nil && (isTestName(base, l) || in(testDirs) || l.name == "csharp" && strings.Contains(dir, "Tests/")):
+	case l != nil && (isTestName(base, l) || in(sure) || l.name == "script" && in([]string{"__mocks__"}) || l.name == "csharp" && strings.Contains(dir, "Tests/")):
 		return tests
 	case l != nil:
 		return source
-	case in(testDirs) && !isProse(base):
+	case in(sure) && !isProse(base):
 		return fixture
 	}
 	return other
+}
+
+// perhaps reports whether a file in a directory of fixtures may as well be what the program itself begins with: Django
+// loads such files of its apps.
+func perhaps(parts []string, base string) bool {
+	if !slices.Contains([]string{".json", ".yaml", ".yml", ".xml"}, path.Ext(base)) {
+		return false
+	}
+	at := slices.IndexFunc(parts, func(p string) bool { return slices.Contains(fixtureDirs, strings.ToLower(p)) })
+	return at > 0 && strings.ToLower(parts[at]) == "fixtures" && !slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(testDirs, strings.ToLower(p)) })
+}
+
+// perhapsRead reports whether tests may read a file, by the names of its directories.
+func perhapsRead(file string) bool {
+	dir, base := path.Split(file)
+	return languageOf(file) == nil && !isProse(base) && slices.ContainsFunc(strings.Split(strings.TrimSuffix(dir, "/"), "/"), func(p string) bool {
+		return slices.Contains(testDirs, strings.ToLower(p)) || slices.Contains(fixtureDirs, strings.ToLower(p))
+	})
 }
 
 func isProse(base string) bool {

@@ -40,11 +40,11 @@ func (p *parsed) knows() []mark {
 	for i, t := range p.toks {
 		word := t.text
 		switch {
-		case t.kind == text && exits && (strings.Contains(word, "--- PASS") || strings.Contains(word, "=== RUN") || strings.Contains(word, "... ok") || strings.Contains(word, "\"Action\":")): // what a runner prints, and an end
+		case t.kind == text && exits && (strings.Contains(word, "--- PASS") || strings.Contains(word, "=== RUN") || strings.Contains(word, "... ok") && strings.Contains(word, "test") || strings.Contains(word, "\"Action\":")): // what a runner prints, and an end
 			put(i, i+1, KnowsTested)
 			continue
-		case t.kind == text && (strings.HasPrefix(word, "WFS_") || word == "PYTEST_CURRENT_TEST" || word == "JEST_WORKER_ID" || word == "VITEST" || word == "VITEST_WORKER_ID" || word == "NODE_TEST_CONTEXT" || word == "MOCHA_COLORS"),
-			t.kind == ident && (word == "JEST_WORKER_ID" || word == "PYTEST_CURRENT_TEST" || word == "VITEST" || word == "NODE_TEST_CONTEXT" || strings.HasPrefix(word, "WFS_")) && p.is(i-1, "."):
+		case t.kind == text && (ownVariable(word) || word == "PYTEST_CURRENT_TEST" || word == "JEST_WORKER_ID" || word == "VITEST" || word == "VITEST_WORKER_ID" || word == "NODE_TEST_CONTEXT" || word == "MOCHA_COLORS"),
+			t.kind == ident && (word == "JEST_WORKER_ID" || word == "PYTEST_CURRENT_TEST" || word == "VITEST" || word == "NODE_TEST_CONTEXT" || ownVariable(word)) && p.is(i-1, "."):
 			put(i-4, i+2, KnowsTested)
 			continue
 		}
@@ -53,7 +53,7 @@ func (p *parsed) knows() []mark {
 			switch {
 			case word == "Testing" && p.is(i-2, "testing") && p.is(i+1, "("):
 				put(i-2, i+3, KnowsTested)
-			case t.kind == text && (strings.HasPrefix(word, "-test.") || strings.HasPrefix(word, "test.v") || word == "test." || word == ".test" || word == "_test.go" || strings.HasPrefix(word, "test.run")):
+			case t.kind == text && (strings.HasPrefix(word, "-test.") || strings.HasPrefix(word, "test.v") || word == "test." || word == ".test" && p.near(i-8, i, "Args", "Executable") || strings.HasPrefix(word, "test.run")):
 				put(i-4, i+2, KnowsTested)
 			case word == "Exit" && p.is(i-2, "os") && p.unitAt(i).name == "init":
 				put(i-2, i+4, Exits)
@@ -62,10 +62,12 @@ func (p *parsed) knows() []mark {
 			switch {
 			case t.kind == text && (word == "pytest" || word == "unittest" || word == "_pytest") && (p.is(i+1, "in") || p.is(i+1, "not") || p.is(i-2, "get") || p.is(i-1, "[")):
 				put(i, i+5, KnowsTested)
-			case t.kind == ident && (word == "_getframe" || word == "stack" && p.is(i-2, "inspect") || word == "currentframe" || word == "extract_stack") && p.is(i+1, "("):
+			case t.kind == ident && (word == "_getframe" || word == "stack" && p.is(i-2, "inspect") || word == "currentframe" || word == "extract_stack") && p.is(i+1, "(") && p.asksForTests(i):
 				put(i-2, i+3, KnowsTested)
-			case word == "argv" && p.is(i-2, "sys") && slices.ContainsFunc(p.toks[i:min(len(p.toks), i+12)], func(o token) bool { return o.kind == text && strings.Contains(o.text, "test") }):
+			case word == "argv" && p.is(i-2, "sys") && slices.ContainsFunc(p.toks[max(0, i-6):min(len(p.toks), i+12)], namesRunner):
 				put(i-2, i+10, KnowsTested)
+			case word == "argv" && p.is(i-2, "sys") && p.is(i-3, "in") && p.isKind(i-4, text) && p.toks[i-4].text == "test":
+				put(i-4, i+1, KnowsTested)
 			case word == "__eq__" && p.is(i-1, "def") && p.alwaysTrue(p.unitAt(i)):
 				put(i-1, i+2, Patched)
 			}
@@ -101,6 +103,36 @@ func (p *parsed) knows() []mark {
 		}
 	}
 	return out
+}
+
+// ownVariables are what wfs gives to those whom it starts.
+var ownVariables = []string{"WFS_SESSION", "WFS_RUN_ID", "WFS_PHASE", "WFS_LAP", "WFS_ATTEMPT", "WFS_WORKFLOW", "WFS_WORKTREE", "WFS_MAIN_WORKTREE", "WFS_BRIEF", "WFS_RESULT", "WFS_REPORT",
+	"WFS_DOCUMENTS", "WFS_AGENT", "WFS_GATE_RUN", "WFS_EVENT", "WFS_STATUS", "WFS_SUMMARY"}
+
+func ownVariable(word string) bool {
+	return slices.Contains(ownVariables, word)
+}
+
+// near reports whether one of some names stands between two tokens.
+func (p *parsed) near(from, to int, names ...string) bool {
+	return slices.ContainsFunc(p.toks[max(0, from):max(0, min(to, len(p.toks)))], func(t token) bool { return t.kind == ident && slices.Contains(names, t.text) })
+}
+
+// asksForTests reports whether the function of a token, which looks at who called it, has a word for tests.
+func (p *parsed) asksForTests(i int) bool {
+	from, to := max(0, i-40), min(len(p.toks), i+40)
+	if u := p.unitAt(i); u.name != "" {
+		from, to = u.from, u.to
+	}
+	return slices.ContainsFunc(p.toks[from:to], func(t token) bool {
+		return t.kind == text && !t.lead && (strings.Contains(strings.ToLower(t.text), "test") || namesRunner(t))
+	})
+}
+
+// namesRunner reports whether a text is what a program that runs Python's tests is called.
+func namesRunner(t token) bool {
+	word := t.text[strings.LastIndexByte(t.text, '/')+1:]
+	return t.kind == text && (slices.Contains([]string{"pytest", "py.test", "unittest", "nose", "nose2", "tox"}, word) || strings.HasPrefix(word, "pytest") || strings.HasPrefix(word, "unittest"))
 }
 
 // testEnv reports whether NODE_ENV is compared with "test", for something else than starting to listen or to log.

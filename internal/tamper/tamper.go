@@ -87,6 +87,7 @@ func Compare(r Request) Report {
 		}
 		c.sort(f)
 	}
+	c.read()
 	c.tests()
 	c.fixtures()
 	c.configs()
@@ -149,6 +150,18 @@ func (c *comparison) sort(f File) {
 	default:
 		c.rules = append(c.rules, f)
 	}
+}
+
+// read takes files for fixtures that may be something else by their path, and that a test names.
+func (c *comparison) read() {
+	c.rules = slices.DeleteFunc(c.rules, func(f File) bool {
+		if kind := classOf(f.Path); kind != other || !perhapsRead(f.Path) ||
+			!c.mentions(f.Path, func(p pair) *parsed { return p.before }) && !c.mentions(f.Path, func(p pair) *parsed { return p.after }) {
+			return false
+		}
+		c.data = append(c.data, f)
+		return true
+	})
 }
 
 func (c *comparison) found(f Finding) {
