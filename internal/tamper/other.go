@@ -25,31 +25,16 @@ func (c *comparison) goBuild(f pair) {
 	}
 }
 
-// pytestHooks are functions of a conftest.py by which tests are left out, or their results changed.
-var pytestHooks = []string{"pytest_collection_modifyitems", "pytest_ignore_collect", "pytest_collect_file", "pytest_runtest_makereport", "pytest_runtest_call",
-	"pytest_runtest_protocol", "pytest_pyfunc_call", "pytest_report_teststatus", "pytest_sessionfinish", "pytest_itemcollected", "pytest_deselected", "pytest_runtest_logreport", "pytest_cmdline_main", "pytest_load_initial_conftests"}
-
 // hooks finds what changes how all tests of a directory are run.
 func (c *comparison) hooks(f pair) {
 	if f.after == nil {
 		return
 	}
-	had := func(word string) bool {
-		return f.before != nil && slices.ContainsFunc(f.before.toks, func(t token) bool { return t.text == word && t.kind == ident })
+	if f.after.l.name == "python" {
+		c.pytest(f)
 	}
-	p := f.after
-	for i, t := range p.toks {
-		if t.kind != ident {
-			continue
-		}
-		switch {
-		case path.Base(f.path) == "conftest.py" && slices.Contains(pytestHooks, t.text) && !had(t.text):
-			c.found(Finding{Kind: Patched, Path: f.path, Line: t.line, After: "def " + t.text, Grave: true})
-		case t.text == "TestMain" && p.is(i+1, "(") && p.is(i-1, "func"):
-			if u := p.unitAt(i); !slices.ContainsFunc(p.toks[u.from:u.to], func(o token) bool { return o.text == "Run" }) {
-				c.found(Finding{Kind: Exits, Path: f.path, Test: t.text, Line: t.line, After: "TestMain does not run the tests", Grave: true})
-			}
-		}
+	if f.after.l.name == "go" {
+		c.testMain(f)
 	}
 	c.patches(f)
 }

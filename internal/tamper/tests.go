@@ -351,6 +351,7 @@ func (c *comparison) marks(before, after *side) {
 	}
 	for _, f := range c.test {
 		c.goBuild(f)
+		c.again(f)
 		c.hooks(f)
 	}
 }
