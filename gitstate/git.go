@@ -51,8 +51,8 @@ type GitError struct {
 
 func (e *GitError) Error() string {
 	name := "git"
-	for _, a := range e.Args {
-		if !strings.HasPrefix(a, "-") {
+	for i, a := range e.Args {
+		if setting := i > 0 && e.Args[i-1] == "-c"; !setting && !strings.HasPrefix(a, "-") {
 			name += " " + a
 			break
 		}

@@ -133,3 +133,17 @@ func (r *testRepo) fsck() {
 		r.t.Fatal(out)
 	}
 }
+
+// An error names the command, not the settings that it was given.
+func TestGitErrorNamesTheCommand(t *testing.T) {
+	for want, args := range map[string][]string{
+		"git checkout: no":     {"-c", "core.splitIndex=false", "checkout", "--quiet", "x"},
+		"git fetch: no":        {"-c", "a.b=c", "-c", "d.e=f", "fetch", "origin"},
+		"git rev-parse: no":    {"rev-parse", "--git-dir"},
+		"git update-index: no": {"-c", "core.splitIndex=false", "update-index", "-q"},
+	} {
+		if got := (&GitError{Args: args, Exit: 1, Stderr: "fatal: no\n"}).Error(); got != want {
+			t.Errorf("%q: %q, want %q", args, got, want)
+		}
+	}
+}
