@@ -114,9 +114,27 @@ func (e *examination) workTrees() error {
 		return nil //nolint:nilerr // said among the files
 	}
 	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err == nil && !held {
-		e.add(finding{Level: findTells, About: "work tree", Session: claimed, Where: a.repo.Root(), What: "a move was interrupted", Follows: "the next command that changes something completes it"})
+		e.add(e.halfMoved(claimed))
 	}
 	return nil
+}
+
+// halfMoved is what is said of a work tree that a session has begun to move.
+func (e *examination) halfMoved(id session.ID) finding {
+	f := finding{Level: findTells, About: "work tree", Session: id, Where: e.a.repo.Root(), What: "a move was interrupted",
+		Follows: "the next command that changes something completes it, or takes it back if that fails"}
+	v, err := e.a.view(e.ctx, id)
+	if err != nil || v.Session.Moving == nil {
+		return f
+	}
+	m := v.Session.Moving
+	f.What += ": " + m.Summary
+	if m.Stuck != "" {
+		f.Level, f.What = findBlocks, fmt.Sprintf("a move stands half-way: %s: it could be neither completed nor taken back: %s", m.Summary, m.Stuck)
+		f.Follows = "every command that changes something tries again, and fails for as long as the reason stays"
+		f.Next = m.GiveUp() + " (it moves no file, and the next command gives the move up)"
+	}
+	return f
 }
 
 func copyHint(dir string) string {

@@ -98,6 +98,12 @@ func (a *app) diagnose(err error) failure {
 	if f.Code == "locked" && errors.As(err, &locked) {
 		f.Hint = lockedHint(locked, a.again())
 	}
+	if failed := (*engine.MoveFailedError)(nil); f.Code == "move_failed" && errors.As(err, &failed) {
+		f.Hint = moveFailedHint(failed, a.again())
+	}
+	if absent := (*gitstate.AbsentError)(nil); f.Code == "absent" && errors.As(err, &absent) {
+		f.Hint = absentHint(absent, a.again())
+	}
 	if f.Code == "interrupted" {
 		f.Exit = a.signals.exitCode()
 	}
@@ -117,6 +123,8 @@ func diagnose(err error) failure {
 		found   *findingsError
 		git     *gitstate.GitError
 		ran     *ranError
+		failed  *engine.MoveFailedError
+		absent  *gitstate.AbsentError
 
 		unusable *gitstate.UnusableError
 	)
@@ -151,6 +159,10 @@ func diagnose(err error) failure {
 		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, and type it again"
 	case errors.Is(err, gitstate.ErrInTheWay):
 		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then type it again"
+	case errors.As(err, &failed):
+		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "type it again")
+	case errors.As(err, &absent):
+		f.Code, f.Hint = "absent", absentHint(absent, "type it again")
 	case errors.Is(err, gitstate.ErrOverlap):
 		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
 	case errors.As(err, &ready):

@@ -14,6 +14,7 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 	if err != nil {
 		return nil, err
 	}
+	m.Stuck = ""
 	d := session.Draft{NoCode: true, Turn: m.Turn, Anchors: left, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
 	moved := session.Moved{MoveStarted: m}
 	var n int64
@@ -42,29 +43,36 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 	if err := h.keepIndex(ctx, m.Turn); err != nil {
 		return nil, err
 	}
-	plan, inTheWay := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
+	plan, planned := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
 	snap.Raw = plan.Raw
 	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
 	if snap.Tree != m.Turn.Tree || foreign || snap.Raw != "" {
-		if _, err := h.e.Store.Rescue(ctx, h.ID, "found half way through: "+m.Summary, snap, h.e.Clock.Now().Unix()); err != nil {
+		if _, err := h.rescue(ctx, halfWay+m.Summary, snap, true); err != nil {
 			return nil, err
 		}
 	}
 	if foreign { // staged since, and rescued: an index that stayed would take the move back with the next plain commit
 		m.Turn.IndexOld = snap.Index
 	}
-	if inTheWay != nil {
-		return nil, inTheWay
+	var inTheWay *session.Refusal
+	if errors.As(planned, &inTheWay) {
+		return nil, planned
 	}
-	if err := h.e.Store.MoveTree(ctx, plan); err != nil {
-		return nil, err
+	if planned == nil {
+		planned = h.e.Store.MoveTree(ctx, plan)
+	}
+	if planned != nil {
+		return nil, &unmoved{planned}
 	}
 	return h.arrive(ctx, m, plan.Changes)
 }
 
+// halfWay begins the reason of a rescue that is made in the middle of a move.
+const halfWay = "found half way through: "
+
 // lookAgain carries a move on whose files somebody wrote to after they had been kept: what is there now is kept as well.
-// An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only; then the next command
-// goes on.
+// An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only. A move that cannot be
+// carried on is taken back.
 func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) (*Relocated, error) {
 	const tries = 3
 	for range tries {
@@ -78,6 +86,10 @@ func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) 
 		if err == nil {
 			return r, nil
 		}
+	}
+	var failed *unmoved
+	if errors.As(err, &failed) {
+		err = h.goBack(ctx, m, failed.cause)
 	}
 	return nil, err
 }

@@ -57,6 +57,9 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := st.Present(ctx, plan); err != nil {
+		return nil, fmt.Errorf("%s: nothing was moved: %w", r.summary, err)
+	}
 	snap.Raw = plan.Raw
 	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.tree, Index: r.index, Raw: r.raw,
 		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index, RawOld: snap.Raw}
@@ -64,7 +67,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		t.HeadOld, t.HeadNew = from, r.head
 	}
 	if !snap.Clean() && !r.keeps(snap) {
-		if t.Rescue, err = st.Rescue(ctx, h.ID, r.summary, snap, h.e.Clock.Now().Unix()); err != nil {
+		if t.Rescue, err = h.rescue(ctx, r.summary, snap, h.failedBefore()); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +83,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		h.keepDoc(name, data)
 	}
 	if err := st.MoveTree(ctx, plan); err != nil {
-		return h.lookAgain(ctx, m, err)
+		return h.lookAgain(ctx, m, &unmoved{err})
 	}
 	return h.arrive(ctx, m, plan.Changes)
 }

@@ -71,6 +71,8 @@ type Store interface {
 
 	// Rescue keeps a snapshot under refs/wfs/<id>/rescue/<n> and returns the ref's name.
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
+	// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for none.
+	Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error)
 	// AutoSave saves the work tree, as it is now, as the session's newest auto-save.
 	AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error)
 	// EndAutoSaves says that there will be none for now.
@@ -83,8 +85,12 @@ type Store interface {
 	// Raw keeps the bytes of files that a plan's move overwrites or deletes and that no checkout of where it begins would
 	// write again: a tree of them, "" for none. It is for the plan's Raw, and for a rescue.
 	Raw(ctx context.Context, m session.Move) (session.Tree, error)
+	// Present makes sure that all is there that a plan's move would write: a partial clone fetches it.
+	Present(ctx context.Context, m session.Move) error
 	// MoveTree carries a plan out. Interrupted, it can be carried out again from a new snapshot.
 	MoveTree(ctx context.Context, m session.Move) error
+	// MoveBack is MoveTree back to where a move began that failed on its way to a tree.
+	MoveBack(ctx context.Context, m session.Move, failed session.Tree) error
 
 	// Ops lists this work tree's operations, newest first.
 	Ops(ctx context.Context) ([]session.Op, error)

@@ -12,7 +12,8 @@ import (
 //
 //	a turn, ledger not moved       it did not happen: say so; the objects are garbage, the work tree is as it was
 //	ledger moved, no journal yet   settle the turn: branch, HEAD, index
-//	move_started                   rescue what is there now, then carry the move out to its end
+//	move_started                   rescue what is there now, then carry the move out to its end, or if that fails take it
+//	                               back: the command that found it says so, and does no more
 //	finish_started                 take the half-made branch back
 //	delete_started                 carry the deletion out to its end
 //	attempt_started                interrupted; what the run left is checkpointed as such, and locks of git's that dead
@@ -49,7 +50,9 @@ func (h *Hand) recover(ctx context.Context) error {
 		case gone:
 			err = h.append(session.Dropped{Why: "the work tree that was moved is gone", Move: true})
 		default:
-			_, err = h.completeMove(ctx, *m)
+			if _, err = h.completeMove(ctx, *m); err != nil {
+				_, err = h.lookAgain(ctx, *m, err)
+			}
 		}
 		if err != nil {
 			return err

@@ -70,7 +70,8 @@ func (e *GitError) Error() string {
 func oneLine(said string) string {
 	var parts []string
 	for line := range strings.Lines(said) {
-		if line = strings.TrimSpace(strings.TrimPrefix(line, "fatal: ")); line != "" {
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
+		if line = strings.TrimSpace(line); line != "" {
 			parts = append(parts, line)
 		}
 	}

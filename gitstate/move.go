@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -31,7 +32,10 @@ var ErrInTheWay = errors.New("something is in the way that no snapshot has")
 //
 // The bytes that the plan's Raw does not have, and no snapshot, are looked for once more, and those of RawTo are written
 // at the end.
-func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
+func (r *Repo) MoveTree(ctx context.Context, m session.Move) error { return r.moveTree(ctx, m, false) }
+
+// moveTree is MoveTree. With spare, git does not write the files of RawTo, not even for a moment: a filter may refuse to.
+func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 	r.ahead.Store(nil) // it is another work tree then
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)
@@ -68,17 +72,24 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 		return fmt.Errorf("moving the work tree: %w", session.ErrTouched)
 	}
 	dir := filepath.Join(r.worktreeDir(), "move")
-	from, to, err := r.throwAway(ctx, m.From, target)
+	fromTree, toTree, spared := m.From, target, map[string]bool{}
+	if spare && len(back) > 0 {
+		if fromTree, toTree, err = r.sparing(ctx, spared, back, m.From, target); err != nil {
+			return err
+		}
+	}
+	from, to, err := r.throwAway(ctx, fromTree, toTree)
 	if err != nil {
 		return err
 	}
 	if err := r.makeGitDir(dir, string(from)); err != nil {
 		return err
 	}
-	if err := r.fillMoveIndex(ctx, dir, m.From); err != nil {
+	if err := r.fillMoveIndex(ctx, dir, fromTree); err != nil {
 		return err
 	}
-	if err := r.lookAgain(ctx, dir, w.flagged); err != nil {
+	flagged := slices.DeleteFunc(w.flagged, func(p string) bool { return spared[p] })
+	if err := r.lookAgain(ctx, dir, flagged); err != nil {
 		return err
 	}
 	if err := r.beginMove(m.From, target); err != nil {
@@ -96,11 +107,11 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error {
 		return err
 	}
 	durable.Hit(durable.MoveHalf)
-	if err := r.verifyMove(ctx, dir, changes, w.fold); err != nil {
+	if err := r.verifyMove(ctx, dir, unspared(changes, spared), w.fold); err != nil {
 		return err
 	}
 	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
-		err = r.writeRaw(ctx, back)
+		err = r.writeRaw(ctx, back, spared)
 	}
 	if err == nil {
 		err = r.writeOut(changes, back)

@@ -337,8 +337,9 @@ func (l lineEnds) conversion(attributes map[string]string) conversion {
 	return asItIs
 }
 
-// writeRaw writes files with bytes of their own in the place of what a checkout has written there.
-func (r *Repo) writeRaw(ctx context.Context, files []rawFile) error {
+// writeRaw writes files with bytes of their own in the place of what a checkout has written there, if it was not to spare
+// them.
+func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]bool) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -348,7 +349,11 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile) error {
 	}
 	defer root.Close()
 	for _, f := range files {
-		if err := r.writeRawFile(ctx, root, f); err != nil {
+		write := r.writeRawFile
+		if spared[f.path] {
+			write = r.writeSpared
+		}
+		if err := write(ctx, root, f); err != nil {
 			return fmt.Errorf("writing the bytes of %q: %w", f.path, err)
 		}
 	}

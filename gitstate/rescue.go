@@ -75,6 +75,28 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 	}
 }
 
+// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for none. Only
+// the last ones are looked at.
+func (r *Repo) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
+	const looked = 3 // a move that fails leaves two
+	refs, err := r.refsOf(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	newest := nextRescue(refs, RescuePrefix(id)) - 1
+	for n := newest; n > max(0, newest-looked); n-- {
+		ref := RescuePrefix(id) + strconv.Itoa(n)
+		if refs[ref] == "" {
+			continue
+		}
+		then, err := r.State(ctx, refs[ref])
+		if err == nil && then.Why == why && then.Head == s.Head && then.Tree == s.Tree && then.Index == s.Index && then.Raw == s.Raw {
+			return ref, nil
+		}
+	}
+	return "", nil
+}
+
 func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -324,7 +325,16 @@ type MoveStarted struct {
 	Undoes  int64    `json:"undoes,omitempty"` // operation number
 	Status  Status   `json:"status,omitempty"` // status that an undo of new leads to
 	Former  *Former  `json:"former,omitempty"` // what else an undo brings back
+	Stuck   string   `json:"stuck,omitempty"`  // of one that is said again: why it could be neither carried out nor taken back
 	Turn    Turn     `json:"turn"`
+}
+
+// GiveUp is a command of git's that touches no file and after which the move is given up: HEAD is elsewhere.
+func (m MoveStarted) GiveUp() string {
+	if m.Turn.HeadOld != "" && !strings.HasPrefix(m.Turn.HeadOld, "refs/") { // it is detached already
+		return "git switch -c put-aside"
+	}
+	return "git switch --detach"
 }
 
 // Moved is a move that is done. (turn)

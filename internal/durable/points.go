@@ -30,6 +30,7 @@ const (
 	MoveHalf            Point = "move/half" // the work tree moved, nothing else
 	MoveRaw             Point = "move/raw"  // a file is away whose own bytes are about to come
 	MoveTree            Point = "move/tree"
+	MoveBack            Point = "move/back" // the files are where a move began that failed
 	FinishJournaled     Point = "finish/journaled"
 	FinishBranch        Point = "finish/branch"
 	FinishCommitted     Point = "finish/committed"
@@ -78,7 +79,7 @@ var Points = []Point{
 	PacksMerged, PacksRemoved,
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated, JournalGivenBack,
-	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveRaw, MoveTree,
+	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,
 	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeMoved, WorktreeEmptied,

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// MoveFailedError is a move that could not be carried out: a filter refused a file, the disk was full.
+type MoveFailedError struct {
+	ID      session.ID
+	How     session.MoveKind
+	Summary string
+	Cause   error
+	Stuck   error  // why the files could not be brought back either, nil: they are as they were before the move
+	Kept    string // ref of the rescue of what lay there half-way, "" when nothing of it had to be kept
+	Way     string // the command that lets the next one give a stuck move up; it touches no file
+}
+
+func (e *MoveFailedError) Error() string {
+	kept := ""
+	if e.Kept != "" {
+		kept = "; what lay there half-way is kept in " + e.Kept
+	}
+	if e.Stuck == nil {
+		return fmt.Sprintf("%s failed, and all files are as they were before it%s: %v", e.Summary, kept, e.Cause)
+	}
+	return fmt.Sprintf("%s failed, and stands half-way%s: %v; going back failed as well: %v", e.Summary, kept, e.Cause, e.Stuck)
+}
+
+func (e *MoveFailedError) Unwrap() error { return e.Cause }
+
+// unmoved is an error of the files' own move.
+type unmoved struct{ cause error }
+
+func (e *unmoved) Error() string { return e.cause.Error() }
+
+func (e *unmoved) Unwrap() error { return e.cause }
+
+// goBack takes a move back that began and cannot be carried out, so that it is not in the way of every command to come.
+// What is there now is kept first. Killed on the way, the next command tries to complete the move, as any that was
+// interrupted, and comes here again when that fails.
+func (h *Hand) goBack(ctx context.Context, m session.MoveStarted, cause error) error {
+	if ctx.Err() != nil {
+		return cause // interrupted: the next command goes on
+	}
+	failed := &MoveFailedError{ID: h.ID, How: m.How, Summary: m.Summary, Cause: cause, Way: m.GiveUp()}
+	if failed.Kept, failed.Stuck = h.bringFilesBack(ctx, m); failed.Stuck != nil {
+		return errors.Join(failed, h.sayStuck(m, failed))
+	}
+	h.e.hit("move/back")
+	if err := h.append(session.Dropped{Why: "the files could not be moved, and are as they were: " + firstLine(cause.Error()), Move: true}); err != nil {
+		return errors.Join(failed, err)
+	}
+	if err := h.j.Unclaim(m.Turn.Worktree); err != nil {
+		return errors.Join(failed, err)
+	}
+	return failed
+}
+
+// sayStuck notes that a move stands half-way for a reason that may stay.
+func (h *Hand) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
+	was := m.Stuck
+	if m.Stuck = firstLine(failed.Cause.Error()); m.Stuck == was {
+		return nil
+	}
+	return h.append(m)
+}
+
+// bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved.
+func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) (kept string, err error) {
+	t := m.Turn
+	snap, err := h.snapshot(ctx)
+	if err != nil {
+		return "", err
+	}
+	if t.HeadNew != "" && nameOf(snap.Head) != t.HeadOld || !h.headAsLeft(snap.Head, t) {
+		return "", fmt.Errorf("HEAD is on %s by now", short(nameOf(snap.Head)))
+	}
+	plan, err := h.planMove(ctx, snap, t.TreeOld, t.RawOld)
+	if err != nil {
+		return "", err
+	}
+	snap.Raw = plan.Raw
+	if snap.Tree != t.TreeOld || snap.Raw != "" {
+		if kept, err = h.rescue(ctx, halfWay+m.Summary, snap, true); err != nil {
+			return "", err
+		}
+	}
+	return kept, h.e.Store.MoveBack(ctx, plan, t.Tree)
+}
+
+// rescue keeps a snapshot. With again, one that is kept already for the same reason is not kept once more: what fails,
+// and is typed again and again, leaves no heap.
+func (h *Hand) rescue(ctx context.Context, why string, snap session.Snapshot, again bool) (string, error) {
+	if again {
+		if ref, err := h.e.Store.Rescued(ctx, h.ID, why, snap); err != nil || ref != "" {
+			return ref, err
+		}
+	}
+	return h.e.Store.Rescue(ctx, h.ID, why, snap, h.e.Clock.Now().Unix())
+}
+
+// failedBefore reports whether a move that failed is the last that happened in the session.
+func (h *Hand) failedBefore() bool {
+	if len(h.live) == 0 {
+		return false
+	}
+	d, ok := h.live[len(h.live)-1].Body.(session.Dropped)
+	return ok && d.Move
+}
