@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -85,8 +86,13 @@ func (p *testbed) traced(t *testing.T, d deed, fault faults.Fault) faults.Outcom
 	}
 	as := exec.Cmd{Env: p.f.env} // of variables that stand there twice the last counts, as everywhere else
 	a, err := p.tracer.run(faults.Command{Argv: append([]string{program}, argv[1:]...), Dir: p.f.dir, Env: as.Environ(), Root: p.top}, fault)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil { // it is gone, with what it traced
+		_ = p.tracer.close()
+		next, failed := startTracer()
+		if failed == nil {
+			p.tracer = next
+		}
+		t.Fatal(errors.Join(err, failed))
 	}
 	return mayTrace(t, a)
 }

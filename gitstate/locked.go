@@ -166,6 +166,14 @@ func (r *Repo) patiently(ctx context.Context, git func() error) error {
 			return err
 		}
 		for there := true; there; there = isThere(lock) {
+			if r.leftByUs(lock) {
+				if err := r.healRefLocks(ctx); err != nil {
+					return err
+				}
+				if !isThere(lock) {
+					break
+				}
+			}
 			if err := w.on(ctx, r, lock); err != nil {
 				return err
 			}

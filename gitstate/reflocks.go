@@ -129,9 +129,19 @@ func refsIn(args []string, stdin []byte) []string {
 	return refs
 }
 
-// HealLocks removes the locks of refs that a killed process of ours left. The caller holds the work tree's lock.
+// HealLocks removes what a killed process of ours left, the locks of refs above all. The caller holds the work tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
 	r.tidy()
+	return r.healRefLocks(ctx)
+}
+
+// leftByUs reports whether a lock is one that a git of ours had noted, and has not removed.
+func (r *Repo) leftByUs(lock string) bool {
+	return slices.ContainsFunc(r.notedRefs(), func(ref string) bool { return isFile(r.lockOf(ref), lock) })
+}
+
+// healRefLocks removes the locks of refs that gits of ours left which have ended.
+func (r *Repo) healRefLocks(ctx context.Context) error {
 	noted := r.notedRefs()
 	if len(noted) == 0 {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -89,6 +90,30 @@ func TestHealLeftByOurselves(t *testing.T) {
 	r.must(r.HealLocks(context.Background()))
 	if _, err := os.Stat(lock); !absent(err) {
 		t.Errorf("the lock stays: %v", err)
+	}
+}
+
+// What a git of ours could not remove holds up nothing that the same command does next.
+func TestHealWhatTheLastGitLeft(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.WaitOn(func(time.Duration, *LockedError) bool { return false })
+	head := r.head()
+	for _, ref := range []string{"HEAD", "refs/heads/new"} {
+		done, err := r.noteLocks([]string{ref})
+		r.must(err)
+		lock := filepath.Join(r.commonDir, filepath.FromSlash(ref)+".lock")
+		r.put(lock, "")
+		done("")
+		_, err = r.git(context.Background(), gitOpts{write: true}, "update-ref", "refs/heads/new", string(head))
+		r.must(err)
+		if ref == "HEAD" {
+			_, err = r.git(context.Background(), gitOpts{write: true}, "symbolic-ref", "HEAD", "refs/heads/new")
+			r.must(err)
+		}
+		if isThere(lock) {
+			t.Errorf("%s is there", lock)
+		}
 	}
 }
 
