@@ -25,11 +25,17 @@ var testSections = []string{"jest", "mocha", "ava", "vitest", "nyc", "c8", "tap"
 func (c *comparison) configs() {
 	for _, f := range c.rules {
 		kind, base := classOf(f.Path), path.Base(f.Path)
+		c.vendored(f)
 		switch {
 		case kind == ignore:
 			c.ignored(f)
 		case c.runByGate(f.Path):
 			c.gateScript(f)
+		case base == "go.mod" || base == "go.work":
+			c.goModule(f)
+			if kind == config {
+				c.lines(f, Config)
+			}
 		case base == "package.json":
 			c.packageJSON(f)
 		case base == "sitecustomize.py" || base == "usercustomize.py" || strings.HasSuffix(base, ".pth"):
@@ -101,18 +107,7 @@ func looks(words []string) bool {
 // gateScript compares a script that a gate runs. Of a Makefile only the rules count that the gate asks for.
 func (c *comparison) gateScript(f File) {
 	if strings.EqualFold(path.Base(f.Path), "makefile") || path.Base(f.Path) == "GNUmakefile" {
-		was, now := rules(f.Before), rules(f.After)
-		for _, g := range c.Gates {
-			words := strings.Fields(g)
-			for _, target := range append(words, "test", "SHELL", ".SHELLFLAGS") {
-				if was[target] == now[target] || target != "SHELL" && target != ".SHELLFLAGS" && !slices.Contains(words, target) && target != "test" {
-					continue
-				}
-				_, a, b := firstDifference([]byte(was[target]), []byte(now[target]))
-				c.found(Finding{Kind: Gate, Path: f.Path, Test: target, Before: a, After: b, Grave: true})
-				return
-			}
-		}
+		c.makefile(f)
 		return
 	}
 	l := languageOf(f.Path)
@@ -135,7 +130,7 @@ func rules(text []byte) map[string]string {
 		switch head, _, ok := strings.Cut(line, ":"); {
 		case strings.HasPrefix(line, "\t"):
 			for _, t := range at {
-				out[t] += strings.TrimSpace(line) + "\n"
+				out[t] += "\t" + strings.TrimSpace(line) + "\n"
 			}
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
 		case ok && !strings.ContainsAny(head, "=$"):

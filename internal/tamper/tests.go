@@ -352,6 +352,7 @@ func (c *comparison) marks(before, after *side) {
 	for _, f := range c.test {
 		c.goBuild(f)
 		c.again(f)
+		c.imports(f)
 		c.hooks(f)
 	}
 }
