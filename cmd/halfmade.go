@@ -167,10 +167,13 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
 		return err
 	}
 	var only lost
-	if repo != nil {
-		if only, err = a.keepHalfMade(ctx, m, repo); err != nil {
-			return err
-		}
+	if repo != nil && filled(repo) {
+		only, err = a.keepHalfMade(ctx, m, repo)
+	} else {
+		only.Unsaved, err = a.repo.Unfilled(ctx, placeOfHalfMade(m))
+	}
+	if err != nil {
+		return err
 	}
 	salt := a.env.newID(4)
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
@@ -179,12 +182,15 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
 	return a.removeHalfMade(ctx, m)
 }
 
+// filled reports whether git came to the end with the files of a new work tree.
+func filled(repo *gitstate.Repo) bool {
+	_, err := os.Lstat(filepath.Join(repo.GitDir(), "index"))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // keepHalfMade rescues what somebody made in a work tree before its session had begun, and lists what no rescue holds.
 // Packages that a set-up was installing when it ended too early are nobody's.
 func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitstate.Repo) (only lost, err error) {
-	if _, err := os.Lstat(filepath.Join(repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) {
-		return only, nil // git had not come to the end with its files
-	}
 	exclude := a.clone.ExcludeFile(m.Session)
 	if exclude == "" {
 		if exclude, err = a.guardFile(guardText(nil)); err != nil {
@@ -253,7 +259,7 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
 	}
 	if trash == "" {
-		a.note("%s is no work tree any more; files that git does not see were there, and all of it is kept in %s", m.Dir, m.Trash)
+		a.note("%s is no work tree any more; what git does not see was there, and all of it is kept in %s", m.Dir, m.Trash)
 	}
 	return a.clone.ForgetHalfMade(m.Session)
 }

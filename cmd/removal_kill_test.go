@@ -39,3 +39,18 @@ func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
 		})
 	}
 }
+
+// A work tree whose making was killed looks like a whole one to whoever works there without git.
+func TestKilledMakingKeepsWhatCame(t *testing.T) {
+	t.Parallel()
+	f := deed{}.fixture(t)
+	if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/added#1"}, append([]string{"wfs"}, strings.Fields(newInTree)...)...); exit != -1 {
+		t.Fatalf("not killed, but exit %d: %s", exit, out)
+	}
+	f.write("../repo-three/mine.txt", "an afternoon\n")
+	f.write("edit.txt", "x\n")
+	out := f.ok("wfs", "checkpoint")
+	if kept, _ := filepath.Glob(filepath.Join(f.dir, "../repo-three.wfs-kept-*/mine.txt")); len(kept) != 1 {
+		t.Errorf("what came there is not kept; the command said %s", out)
+	}
+}
