@@ -82,6 +82,7 @@ func (r *Repo) takenAgain(head session.Head, tree session.Tree, by ruled) *sessi
 	if t == nil {
 		return nil
 	}
+	r.last.Store(t)
 	s := t.snapshot
 	s.Ignored = nil // they have been remembered
 	return &s
@@ -136,7 +137,9 @@ func (r *Repo) sameAgain(head session.Head, tree session.Tree, by ruled, index [
 	if !r.has(map[string]string{string(t.snapshot.Tree): "tree"}) { // git may have collected it as garbage
 		return nil
 	}
-	return t
+	same := *t
+	same.added.others = found.changed // directories without files come and go
+	return &same
 }
 
 // sameContent reports whether two indexes are about the same content.

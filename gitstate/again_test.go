@@ -82,7 +82,7 @@ func TestSnapshotAgain(t *testing.T) {
 			change := r.changeAgain(rt, i)
 			last := r.last.Load()
 			got := r.snapshot()
-			if last != nil && r.last.Load() == last {
+			if now := r.last.Load(); last != nil && now != nil && now.added.now == last.added.now {
 				again++
 			} else {
 				anew++

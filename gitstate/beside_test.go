@@ -2,6 +2,9 @@ package gitstate
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -54,4 +57,112 @@ func TestBeside(t *testing.T) {
 	if got := beside(); got != "" {
 		t.Errorf("with a repository in it: %q", got)
 	}
+}
+
+// What a gate can see beside the tree is more than files: directories without any, and what links lead to.
+func TestBesideDirectoriesAndLinks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lay, change func(r *testRepo)
+		want        string // of the second look: another, same, unknown
+	}{
+		"an empty directory comes":            {nil, func(r *testRepo) { r.dir("spool") }, "another"},
+		"an empty directory goes":             {func(r *testRepo) { r.dir("spool/deep") }, func(r *testRepo) { r.must(os.Remove(r.path("spool/deep"))) }, "another"},
+		"an ignored one goes":                 {func(r *testRepo) { r.dir("out/x") }, func(r *testRepo) { r.must(os.Remove(r.path("out/x"))) }, "another"},
+		"one beside tracked files comes":      {nil, func(r *testRepo) { r.dir("d/tmp") }, "another"},
+		"one that lost its files goes":        {func(r *testRepo) { r.must(os.Remove(r.path("d/e/f"))) }, func(r *testRepo) { r.must(os.Remove(r.path("d/e"))) }, "another"},
+		"a cache comes":                       {nil, func(r *testRepo) { r.dir("d/__pycache__/x") }, "same"},
+		"below an ignored link":               {func(r *testRepo) { r.link("../shared", "out") }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
+		"below an untracked absolute link":    {func(r *testRepo) { r.link(r.path("../shared"), "data") }, func(r *testRepo) { r.write("../shared/sub/new", "new") }, "another"},
+		"an empty directory below a link":     {func(r *testRepo) { r.link("../shared", "data") }, func(r *testRepo) { r.dir("../shared/sub/empty") }, "another"},
+		"below a tracked link":                {func(r *testRepo) { r.link("../../shared", "d/tracked"); r.commit() }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
+		"what a tracked link leads to":        {func(r *testRepo) { r.link("../shared/sub/x", "file"); r.commit() }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
+		"below a link below a link":           {func(r *testRepo) { r.link("../other", "../shared/on"); r.link("../shared", "data") }, func(r *testRepo) { r.write("../other/x", "edited") }, "another"},
+		"by way of another link":              {func(r *testRepo) { r.link("../shared", "data"); r.link("data/sub", "way"); r.commit() }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
+		"down and up again":                   {func(r *testRepo) { r.link("../shared/sub", "data"); r.link("data/../../other", "way"); r.commit() }, func(r *testRepo) { r.write("../other/x", "edited") }, "another"},
+		"below a link into a cache":           {func(r *testRepo) { r.write("out/.cache/x", "x"); r.link("out/.cache", "data") }, func(r *testRepo) { r.write("out/.cache/x", "edited") }, "another"},
+		"below a link in .wfs":                {func(r *testRepo) { r.link("../../shared", ".wfs/data") }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
+		"beside what a link leads to":         {func(r *testRepo) { r.link("../shared/sub", "data") }, func(r *testRepo) { r.write("../shared/x", "new") }, "same"},
+		"a tracked file that a link leads to": {func(r *testRepo) { r.link("../d", "out/d"); r.link("d", "way") }, func(r *testRepo) { r.write("d/g", "edited") }, "same"},
+		"a link to what is above":             {nil, func(r *testRepo) { r.link("..", "data") }, "unknown"},
+		"a link to a repository":              {nil, func(r *testRepo) { r.run("init", "-q", "../shared"); r.link("../shared", "data") }, "unknown"},
+		"a link that leads nowhere":           {func(r *testRepo) { r.link("../nowhere", "data") }, func(r *testRepo) { r.write("../nowhere/x", "x") }, "another"},
+		"links in a circle": {func(r *testRepo) {
+			r.link("b", "a")
+			r.link("a", "b")
+			r.link(".", "self")
+			r.link("../shared", "../shared/self")
+			r.link("../shared", "data")
+		}, func(*testRepo) {}, "same"},
+		"below a submodule":     {func(r *testRepo) { r.submodule("sub") }, func(r *testRepo) { r.write("sub/new", "new") }, "another"},
+		"a submodule as it was": {func(r *testRepo) { r.submodule("sub") }, func(r *testRepo) { r.run("-C", "sub", "gc", "-q") }, "same"},
+	} {
+		for _, asked := range []bool{false, true} {
+			if asked && testing.Short() && !strings.HasPrefix(name, "an empty directory") {
+				continue
+			}
+			t.Run(name+map[bool]string{true: ", by git"}[asked], func(t *testing.T) {
+				t.Parallel()
+				r, _ := newSession(t)
+				r.write("../shared/sub/x", "one")
+				r.write("../other/x", "one")
+				r.write(".gitignore", "out\n")
+				r.write("d/e/f", "f")
+				r.write("d/g", "g")
+				r.commit()
+				if asked { // the index does not say enough then
+					r.run("update-index", "--assume-unchanged", "a.txt")
+				}
+				beside := func() string {
+					t.Helper()
+					r.snapshot()
+					digest, err := r.Beside(t.Context(), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return digest
+				}
+				if c.lay != nil {
+					c.lay(r)
+				}
+				if _, ok := changeOf(mustStat(t, r.path("a.txt"))); !ok {
+					t.Skip("this system does not tell when a file last changed")
+				}
+				first := beside()
+				if again := beside(); first == "" || again != first {
+					t.Fatalf("%q, then %q", first, again)
+				}
+				c.change(r)
+				switch second := beside(); {
+				case c.want == "another" && second != "" && second != first, c.want == "same" && second == first, c.want == "unknown" && second == "":
+				default:
+					t.Errorf("%q, changed %q, want %s", first, second, c.want)
+				}
+			})
+		}
+	}
+}
+
+func (r *testRepo) dir(name string) {
+	r.t.Helper()
+	r.must(os.MkdirAll(r.path(name), 0o755))
+}
+
+func (r *testRepo) link(to, name string) {
+	r.t.Helper()
+	r.must(os.MkdirAll(filepath.Dir(r.path(name)), 0o755))
+	r.must(os.Symlink(filepath.FromSlash(to), r.path(name)))
+}
+
+func (r *testRepo) commit() {
+	r.t.Helper()
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "all")
+}
+
+func (r *testRepo) submodule(name string) {
+	r.t.Helper()
+	lib := newRepo(r.t)
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, name)
+	r.run("commit", "-q", "-m", name)
 }
