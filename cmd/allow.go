@@ -95,6 +95,11 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	if err != nil {
 		return err
 	}
+	if !revoke {
+		if err := a.noneNested(paths); err != nil {
+			return err
+		}
+	}
 	if err := a.hold("wfs allow", id); err != nil {
 		return a.askToAllow(ctx, id, paths, revoke, err)
 	}
@@ -158,6 +163,23 @@ func (a *app) askToAllow(ctx context.Context, id session.ID, paths []string, rev
 		return a.answer(allowJSON{jsonVersion, id, nil, list(v.Session.Allowed), []session.Held{}, r.ID})
 	}
 	a.out("asked: %s does so before its next attempt", who.Command)
+	return nil
+}
+
+// noneNested refuses paths at and in repositories of their own: no checkpoint takes files of those, allowed or not.
+func (a *app) noneNested(paths []string) error {
+	for _, p := range paths {
+		nested := a.repo.Nested(p)
+		switch {
+		case nested == "":
+		case nested == p:
+			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is a repository of its own: a checkpoint holds no files of it, only which commit it is at, once you have committed that",
+				Hint: fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p))}
+		default:
+			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint holds no files of that",
+				Hint: fmt.Sprintf("git -C %s add %s", shellWord(nested), shellWord(strings.TrimPrefix(p, nested+"/")))}
+		}
+	}
 	return nil
 }
 

@@ -114,6 +114,10 @@ func (a *app) sayLacks(c *session.Checkpoint, indent string) {
 	if n := len(c.Skipped) - mostSaid; n > 0 {
 		a.note("%snot in the checkpoint: and %d more", indent, n)
 	}
+	if i := slices.IndexFunc(c.Skipped, func(s session.Skip) bool { return s.Why == session.SkipNested }); i >= 0 {
+		one := shellWord(c.Skipped[i].Path)
+		a.note("%s  to have the commit that it is at: git submodule add URL %s, then wfs checkpoint; to pass over it: name it in .gitignore", indent, one)
+	}
 	if len(c.HeldOut) > 0 {
 		a.note("%sheld out of the checkpoint: %s", indent, lacks(&session.Checkpoint{Incomplete: true, HeldOut: c.HeldOut}))
 		a.note("%s  %s", indent, letIn(c))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type addition struct {
 
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
 // not. old is that index as it is before, nil when only git can read it. A nested repository becomes no gitlink unless
-// head has it as one: a gitlink protects nothing of it.
+// head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
 func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (addition, error) {
 	added, err := r.add(ctx, index, parsedAs(old), exclude, head)
 	if err != nil {
@@ -168,8 +169,8 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 	return report, err
 }
 
-// ungraft takes those gitlinks out of a private index that head does not have, names them, and submodules that have edits
-// of their own, and returns the index as it was parsed, nil when that was not possible. x is that index where it was read
+// ungraft takes those gitlinks out of a private index that head does not have, and that nobody has made submodules of, names
+// them, and submodules that have edits of their own, and returns the index as it was parsed, nil when that was not possible. x is that index where it was read
 // already.
 func (r *Repo) ungraft(ctx context.Context, path string, x *index, head session.Tree) (*index, []session.Skip, error) {
 	var info indexInfo
@@ -207,11 +208,18 @@ func (r *Repo) dropGitlinks(ctx context.Context, index string, gitlinks []string
 			}
 		}
 	}
+	if slices.ContainsFunc(gitlinks, func(p string) bool { return !old[p] }) {
+		made, err := r.stagedSubmodules(ctx, index)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(old, made)
+	}
 	var skipped []session.Skip
 	var drop bytes.Buffer
 	for _, path := range gitlinks {
 		if !old[path] {
-			skipped = append(skipped, session.Skip{Path: path, Why: "nested repository"})
+			skipped = append(skipped, session.Skip{Path: path, Why: session.SkipNested})
 			drop.WriteString(path + "\x00")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -34,6 +35,45 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 		}
 	}
 	return skipped, nil
+}
+
+// stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
+// `git submodule add` leaves.
+func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
+	user, err := r.readIndex(ctx, r.indexPath())
+	if err != nil || len(user.gitlinks) == 0 {
+		return nil, err
+	}
+	const none = 128 // there is no .gitmodules, or it cannot be read
+	out, err := r.git(ctx, gitOpts{env: withIndex(index), okExit: []int{1, none}}, "config", "-z", "--blob", ":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
+	if err != nil {
+		return nil, err
+	}
+	made := map[string]bool{}
+	for _, line := range splitZ(out) {
+		if _, p, _ := strings.Cut(line, "\n"); slices.Contains(user.gitlinks, p) {
+			made[p] = true
+		}
+	}
+	return made, nil
+}
+
+// Nested returns the outermost directory on the way to a path of the work tree, or at it, that is a repository of its own,
+// "" for none. Links are not followed.
+func (r *Repo) Nested(path string) string {
+	for i := range len(path) + 1 {
+		if i < len(path) && path[i] != '/' {
+			continue
+		}
+		info, err := r.lstat(path[:i])
+		if err != nil || !info.IsDir() {
+			return ""
+		}
+		if isRepository(filepath.Join(r.root, filepath.FromSlash(path[:i]))) {
+			return path[:i]
+		}
+	}
+	return ""
 }
 
 // isRepository reports whether git takes a directory of the work tree for a repository of its own, and so neither adds

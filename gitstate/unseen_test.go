@@ -3,6 +3,7 @@ package gitstate
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wfs-dev/wfs/session"
@@ -105,5 +106,37 @@ func TestEditedSubmodulesAreNamed(t *testing.T) {
 	}
 	if s := r.snapshot(); len(s.Skipped) > 0 || s.Clean() {
 		t.Errorf("committed there: %+v", s)
+	}
+}
+
+// What `git submodule add` has staged is in a checkpoint as it would be in a commit, and stays staged; a repository that
+// was only added is not. A move to before it says that it is in the way.
+func TestStagedSubmodules(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	lib := newRepo(t)
+	before := r.snapshot().Tree
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "x=y", lib.root, "dir/a sub")
+	r.run("clone", "-q", lib.root, "other")
+	r.run("-c", "advice.addEmbeddedRepo=false", "add", "other")
+	gitlink := "160000 dir/a sub"
+	s := r.snapshot()
+	if got := r.files(string(s.Tree)); !strings.Contains(got, gitlink) || !strings.Contains(got, ".gitmodules") || strings.Contains(got, "other") {
+		t.Errorf("a snapshot holds\n%s", got)
+	}
+	if got := paths(s.Skipped); got != "other" {
+		t.Errorf("skipped %q", got)
+	}
+	if got := r.inTheWay(before); !slices.Equal(got, []string{"dir/a sub"}) {
+		t.Errorf("in the way: %q", got)
+	}
+	if got := r.files(string(r.prepare(r.draft("")).Tree)); !strings.Contains(got, gitlink) {
+		t.Errorf("a checkpoint holds\n%s", got)
+	}
+	if got := r.run("ls-files", "-s", "dir"); !strings.HasPrefix(got, "160000 ") {
+		t.Errorf("the index has %q", got)
+	}
+	if got := r.Nested("dir/a sub/a.txt"); got != "dir/a sub" || r.Nested("dir") != "" || r.Nested("a.txt") != "" {
+		t.Errorf("%q is a repository", got)
 	}
 }

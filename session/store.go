@@ -48,6 +48,9 @@ type Skip struct {
 	Why  string `json:"why"`
 }
 
+// SkipNested is why a repository with commits of its own is skipped, of which nobody has made a submodule.
+const SkipNested = "nested repository"
+
 // Snapshot is a work tree as it was found.
 type Snapshot struct {
 	Tree     Tree `json:"tree"`
