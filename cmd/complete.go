@@ -35,7 +35,11 @@ func (a *app) complete(c *cobra.Command) {
 			if len(args) >= len(places) && !place.repeats {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.candidates(c.Context(), place.kinds, first(args), typed)
+			kinds := place.kinds
+			if c.Flags().Changed("restore") {
+				kinds = []string{"DELETED"}
+			}
+			return a.candidates(c.Context(), kinds, first(args), typed)
 		}
 	}
 	flags := func(f *pflag.Flag) {
@@ -125,6 +129,13 @@ func (a *app) fromRepository(ctx context.Context, kind, named, typed string, onl
 	switch kind {
 	case "SESSION":
 		return a.completeSessions(ctx)
+	case "DELETED":
+		var list []cobra.Completion
+		all, _ := a.deletions(ctx) // a shell shows no errors
+		for _, d := range all {
+			list = append(list, string(d.ID))
+		}
+		return list
 	case "BRANCH":
 		return a.completeBranches(ctx)
 	case "CHECKPOINT":

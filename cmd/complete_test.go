@@ -23,6 +23,7 @@ func TestCompletion(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
 		{"show ", "one two 2 1 0 :36"},
 		{"show o", "one :36"},
+		{"delete --restore ", ":36"},
 		{"show one@", "one@2 one@1 one@0 :36"},
 		{"show two@1", "two@1 :36"},
 		{"show 1", "1 :36"},

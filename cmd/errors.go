@@ -105,6 +105,9 @@ func (a *app) diagnose(err error) failure {
 		f.Hint = absentHint(absent, a.again())
 	}
 	if f.Code == "interrupted" {
+		if f.Error == context.Canceled.Error() {
+			f.Error = "interrupted"
+		}
 		f.Exit = a.signals.exitCode()
 	}
 	return f

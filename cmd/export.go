@@ -75,6 +75,9 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(a.env.Dir, file)
 	}
+	if dir := filepath.Dir(file); !isDir(dir) {
+		return &usageError{"there is no directory " + dir, "mkdir -p " + shellWord(dir)}
+	}
 	j := exportJSON{Version: jsonVersion, Session: id, File: file}
 	j.Bytes, err = newFile(file, func(w io.Writer) (err error) {
 		j.Refs, err = a.writeExport(ctx, id, thin, w)

@@ -214,6 +214,7 @@ func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitst
 			return only, err
 		}
 		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
+		sayRescue(ctx, repo, ref, a.note)
 	}
 	return a.lostWith(ctx, repo, a.repo, m.Session, m.Dir, exclude, snap)
 }

@@ -23,7 +23,19 @@ func (a *app) help(c *cobra.Command, _ []string) {
 	if a.env.Width > 0 {
 		width = min(a.env.Width, maxHelpWidth)
 	}
-	a.out("%s", strings.TrimRight(helpText(c, width), "\n"))
+	text := strings.TrimRight(helpText(c, width), "\n")
+	if a.json {
+		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // nobody is there to read of a closed pipe
+		return
+	}
+	a.out("%s", text)
+}
+
+// helpJSON is what is to be known of a command, or of a topic.
+type helpJSON struct {
+	Version int    `json:"version"`
+	Command string `json:"command"`
+	Help    string `json:"help"`
 }
 
 func helpText(c *cobra.Command, width int) string {

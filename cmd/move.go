@@ -89,6 +89,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		// What was carried or left is said to be, and where.
 		if r.Rescued != "" && (r.Event.How != session.MoveNew || len(h.S.Carried)+len(h.S.Left) == 0) {
 			a.out("what was there and in no commit is kept in %s", r.Rescued)
+			sayRescue(context.Background(), a.repo, r.Rescued, a.out)
 		}
 		if r.Note != "" {
 			a.out("%s", r.Note)
@@ -278,6 +279,8 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 	short := strings.TrimPrefix(branch, "refs/heads/")
 	if head, err := a.repo.Head(ctx); err != nil {
 		return err
+	} else if head.Ref == branch && a.json {
+		return a.answer(movedJSON{Version: jsonVersion, Did: "nothing", Session: cur, Head: short, Changes: []session.Change{}, Next: []string{}})
 	} else if head.Ref == branch {
 		a.out("HEAD is on %s already; nothing was moved", short)
 		return a.sayParked(ctx, branch)

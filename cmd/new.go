@@ -84,7 +84,7 @@ A spec with a checklist ("- [ ] item") is worked off item by item.`,
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
 	f.StringVar(&o.agent, "agent", "", "who works in the phases: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
-	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD)")
+	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD; on a session's branch, what that session was made from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
 	budgetFlags(f, &o.budget)
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
@@ -151,6 +151,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	h, r, err := a.eng.New(ctx, b)
 	if h == nil && r != nil && r.Rescued != "" {
 		a.note("what was changed while gates ran is kept in %s", r.Rescued)
+		sayRescue(ctx, a.repo, r.Rescued, a.note)
 	}
 	if err != nil {
 		return err

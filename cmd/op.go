@@ -147,6 +147,7 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 	}
 	if t.Rescue != "" {
 		a.out("         kept in %s", t.Rescue)
+		sayRescue(context.Background(), a.repo, t.Rescue, func(line string, args ...any) { a.out("       "+line, args...) })
 	}
 }
 

@@ -96,7 +96,14 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much ho
 		return err
 	}
 	err = a.drive(ctx, id, o, much, detached)
-	if e := a.clone.KeepEnded(id, a.howEnded(err)); e != nil { // for those who watch; the run itself is not in question
+	if err != nil && !detached && a.diagnose(err).Exit == exitUsage { // the person who typed it is told, and nothing was driven
+		return err
+	}
+	end := a.howEnded(err)
+	if v, e := a.view(context.WithoutCancel(ctx), id); e == nil {
+		end.Seq = v.Session.Seq
+	}
+	if e := a.clone.KeepEnded(id, end); e != nil { // for those who watch; the run itself is not in question
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -113,10 +114,22 @@ func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
 		}
 		j.LastRun = &r
 	}
-	if end, found := a.clone.Ended(s.ID, ""); found && end.Error != "" && end.At >= s.UpdatedAt && j.Driver == nil { // nothing happened since
+	if end, found := a.clone.Ended(s.ID, ""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	return j
+}
+
+// stillSo reports whether a run that ended with an error is the last that is to be told of a session: it was no mistyped
+// command, and nothing happened since.
+func stillSo(end *registry.Ended, s *session.Session) bool {
+	if end.Error == "" || end.Exit == exitUsage || s.Status.Final() {
+		return false
+	}
+	if end.Seq > 0 {
+		return end.Seq == s.Seq
+	}
+	return end.At >= s.UpdatedAt
 }
 
 // testsOf counts the tests of gates that tell tests apart, nil when there are none.

@@ -152,6 +152,12 @@ type trustJSON struct {
 	Trusted  bool     `json:"trusted"`
 }
 
+// revokedJSON is what trust --revoke prints.
+type revokedJSON struct {
+	Version int  `json:"version"`
+	Trusted bool `json:"trusted"` // false
+}
+
 func (a *app) trustCmd() *cobra.Command {
 	var yes, revoke bool
 	c := &cobra.Command{
@@ -173,6 +179,9 @@ What is trusted is kept in your own state directory, never in the repository.`,
 				}
 				if err := store.Revoke(a.repo.CommonDir()); err != nil {
 					return err
+				}
+				if a.json {
+					return a.answer(revokedJSON{Version: jsonVersion})
 				}
 				a.note("nothing is trusted in this repository any more")
 				return nil
@@ -298,7 +307,7 @@ func (a *app) prompt(ctx context.Context, question, flag string) (string, error)
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(a.env.Stderr)
-		return "", ctx.Err()
+		return "", exitWith(a.signals.exitCode()) // who typed it knows
 	case r := <-got:
 		if r.err != nil && r.line == "" {
 			return "", r.err

@@ -146,7 +146,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := a.clone.ForgetProvided(work); err != nil {
 		return err
 	}
-	return a.sayRemoved(h, j)
+	return a.sayRemoved(ctx, h, j)
 }
 
 // mayRemove refuses work trees that are not to be removed, by what is known of them from outside.
@@ -206,7 +206,7 @@ func (a *app) rescueEdits(ctx context.Context, h *engine.Hand, j *removedJSON) e
 	return err
 }
 
-func (a *app) sayRemoved(h *engine.Hand, j removedJSON) error {
+func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) error {
 	if a.json {
 		return a.answer(j)
 	}
@@ -215,6 +215,7 @@ func (a *app) sayRemoved(h *engine.Hand, j removedJSON) error {
 	}
 	if j.Rescued != "" {
 		a.out("what was there and in no commit is kept in %s", j.Rescued)
+		sayRescue(ctx, a.repo, j.Rescued, a.out)
 	}
 	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID.Display())
 	if !h.S.Status.Final() {

@@ -72,6 +72,12 @@ func TestRescueWithoutALedgerAndWithADamagedRef(t *testing.T) {
 	if got := r.files(ref + "^"); got != "100644 a.txt\n100644 b.txt" {
 		t.Errorf("rescue holds\n%s", got)
 	}
+	if files, err := r.RescuedFiles(context.Background(), ref); err != nil || files != ref+"^1" {
+		t.Errorf("its files are in %q, %v", files, err)
+	}
+	if files, err := r.RescuedFiles(context.Background(), ref+"0"); err != nil || files != "" {
+		t.Errorf("files of a rescue that is not there: %q, %v", files, err)
+	}
 }
 
 func TestOperationLog(t *testing.T) {

@@ -20,6 +20,7 @@ type Ended struct {
 	Exit   int    `json:"exit"`
 	Error  string `json:"error,omitempty"`
 	Hint   string `json:"hint,omitempty"`
+	Seq    int64  `json:"seq,omitempty"` // of the session's newest event then
 }
 
 const (
