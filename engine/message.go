@@ -105,6 +105,9 @@ func outcome(j *session.Judgement, d session.Decided) string {
 	if grave := j.Grave(); d.Class == session.ClassTampered && len(grave) > 0 && grave[0].OfPackages() {
 		return "changed what is installed"
 	}
+	if d.Class == session.ClassNotClean && j.Proof != nil && len(j.Proof.Lacks) == 0 {
+		return "did not pass when it ran again"
+	}
 	if text, ok := map[session.Class]string{
 		session.ClassMissingSymbol: "new tests wait for what does not exist yet", session.ClassUnexpectedGreen: "the new tests pass already",
 		session.ClassNothingAdded: "no new test", session.ClassNoTests: "no test ran", session.ClassBuildBroken: "does not build",

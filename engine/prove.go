@@ -79,7 +79,9 @@ func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handove
 	if req.Baseline, err = h.evidence(ctx, session.FileBaseline); err != nil {
 		return nil, err
 	}
-	req.LapStart = req.Baseline
+	if req.LapStart, err = h.evidenceAt(ctx, c); err != nil {
+		return nil, err
+	}
 	if b := h.S.Base0; b != nil {
 		req.Known = append(slices.Clone(b.Red), b.Flaky...)
 	}
@@ -91,9 +93,32 @@ func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handove
 		return nil, err
 	}
 	if p.Verdict == session.Fail {
-		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: p.Reason, Hint: "take them into the work and wfs run, or wfs finish --unproven"}
+		hint := "take them into the work and wfs run, or wfs finish --unproven"
+		if len(p.Lacks) == 0 {
+			hint = "mend it and wfs run, or wfs finish --unproven"
+		}
+		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: p.Reason, Hint: hint}
 	}
 	return &p, nil
+}
+
+// evidenceAt is what every test said about the tree of a checkpoint: the same must come out in a clean tree. What the
+// session's laps took away since the base is not asked for again. Without such evidence it is that of the base.
+func (h *Hand) evidenceAt(ctx context.Context, c *session.Checkpoint) (session.Evidence, error) {
+	ev, err := h.evidence(ctx, session.FileEvidence)
+	if err != nil || ev.Tree == c.Tree {
+		return ev, err
+	}
+	commits, err := h.e.Store.Ledgers(ctx, h.ID)
+	if err != nil {
+		return ev, err
+	}
+	for _, l := range commits {
+		if ev, err = h.e.Evidence(ctx, l.Commit, session.FileEvidence); err != nil || ev.Tree == c.Tree {
+			return ev, err
+		}
+	}
+	return h.evidence(ctx, session.FileBaseline)
 }
 
 // notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is nothing to say.

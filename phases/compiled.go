@@ -22,7 +22,7 @@ const (
 // without what is known already, and where Python finds nothing compiled, which answers for a source of the same size and
 // time, whatever the source says now. It returns why the tree is not what it was judged to be, "" when the gate passes or
 // nothing can be said. What was kept of it is forgotten when it fails.
-func (j *Judge) inPlaceAgain(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (string, error) {
+func (j *Judge) inPlaceAgain(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (string, error) {
 	if now, err := j.Dirty(ctx); err != nil || now != r.Tree { // what lies here is something else
 		return "", err
 	}
@@ -40,7 +40,7 @@ func (j *Judge) inPlaceAgain(ctx context.Context, g workflows.Gate, r session.Ju
 	here := *j
 	here.Env = append(append([]string(nil), j.Env...), "PYTHONPYCACHEPREFIX="+empty)
 	here.Results = nil
-	res, run, err := here.judgeGate(ctx, g, r, here.lapFiles(ctx, r))
+	res, run, err := here.judgeGate(ctx, g, r, files)
 	if err != nil || res.Verdict == session.Pass || couldNot(run, res) != "" {
 		return "", err
 	}

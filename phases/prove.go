@@ -20,6 +20,13 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
 	j.judged = r.Tree
 	files := j.lapFiles(ctx, r)
+	done, err := j.tampered(ctx, r)
+	if ctx.Err() != nil {
+		return p, ctx.Err()
+	}
+	if err == nil { // else what is gone is not known to have gone with what it tested
+		files.gone = done.Gone
+	}
 	for _, g := range r.Phase.Gates {
 		if !g.Runs() || g.MayChangeTree {
 			continue
@@ -41,7 +48,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		if why := couldNot(run, res); why != "" {
 			return cannotProve(p, g.Name, why), nil
 		}
-		lacks, err := j.lacking(ctx, g, r, run)
+		lacks, err := j.lacking(ctx, g, r, run, files)
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
@@ -49,7 +56,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 			return cannotProve(p, g.Name, reason(err)), nil
 		}
 		if lacks == nil {
-			why, err := j.inPlaceAgain(ctx, g, r)
+			why, err := j.inPlaceAgain(ctx, g, r, files)
 			if ctx.Err() != nil {
 				return p, ctx.Err()
 			}
@@ -82,7 +89,7 @@ func couldNot(run *gateRun, res session.GateResult) string {
 
 // lacking runs a gate that failed in a clean tree again, with all that lies in the work tree beside the tree. It returns
 // what of that the gate seems to need if it passes then, nil if it does not.
-func (j *Judge) lacking(ctx context.Context, g workflows.Gate, r session.JudgeRequest, failed *gateRun) ([]string, error) {
+func (j *Judge) lacking(ctx context.Context, g workflows.Gate, r session.JudgeRequest, failed *gateRun, files *lapFiles) ([]string, error) {
 	if j.Whole == nil {
 		return nil, nil
 	}
@@ -93,7 +100,7 @@ func (j *Judge) lacking(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	}
 	whole := *j
 	whole.Clean = func(context.Context, session.Tree) (session.CleanTree, error) { return c, nil }
-	res, _, err := whole.judgeGate(ctx, g, r, whole.lapFiles(ctx, r))
+	res, _, err := whole.judgeGate(ctx, g, r, files)
 	if err != nil || res.Verdict != session.Pass {
 		return nil, err
 	}
