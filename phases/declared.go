@@ -1,13 +1,8 @@
 package phases
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/scanner"
-	"go/token"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -18,6 +13,7 @@ type declaration struct {
 	alias string // the name that the test is shown by, if its mark says one
 	body  string // without comments and layout, to tell whether it was changed
 	test  bool
+	suite bool // a method of a suite in Go: it runs as a subtest of the function that runs its suite
 	empty bool // a test that cannot fail, because it calls nothing
 }
 
@@ -56,96 +52,6 @@ func isTestFile(file string) bool {
 	}
 	lower := strings.ToLower(file)
 	return strings.Contains(lower, "test") || strings.Contains(lower, "spec")
-}
-
-func goDeclarations(src []byte) []declaration {
-	fset := token.NewFileSet()
-	file, _ := parser.ParseFile(fset, "", src, parser.SkipObjectResolution|parser.AllErrors)
-	if file == nil || ignoredByBuild(src) {
-		return nil
-	}
-	text := func(n ast.Node) string {
-		from, to := fset.Position(n.Pos()).Offset, fset.Position(n.End()).Offset
-		return goTokens(src[min(from, len(src)):min(max(from, to), len(src))])
-	}
-	var out []declaration
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			out = append(out, declaration{name: d.Name.Name, body: text(d), test: isGoTest(d.Name.Name), empty: cannotFail(d)})
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						out = append(out, declaration{name: n.Name, body: text(s)})
-					}
-				case *ast.TypeSpec:
-					out = append(out, declaration{name: s.Name.Name, body: text(s)})
-				}
-			}
-		}
-	}
-	return out
-}
-
-func isGoTest(name string) bool {
-	return name != "TestMain" && (strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz"))
-}
-
-// ignoredByBuild reports whether a file is left out of every ordinary build.
-func ignoredByBuild(src []byte) bool {
-	for line := range strings.Lines(string(src)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "package ") {
-			return false
-		}
-		if expr, ok := strings.CutPrefix(line, "//go:build "); ok && slices.Contains(strings.Fields(expr), "ignore") {
-			return true
-		}
-	}
-	return false
-}
-
-// goTokens is Go source without comments and layout.
-func goTokens(src []byte) string {
-	var s scanner.Scanner
-	fset := token.NewFileSet()
-	s.Init(fset.AddFile("", -1, len(src)), src, nil, 0)
-	var b strings.Builder
-	for {
-		_, tok, lit := s.Scan()
-		if tok == token.EOF {
-			return b.String()
-		}
-		if tok == token.SEMICOLON {
-			lit = ";"
-		}
-		if lit == "" {
-			lit = tok.String()
-		}
-		b.WriteString(lit)
-		b.WriteByte(' ')
-	}
-}
-
-// cannotFail reports whether a test function calls nothing but what a test may call without testing anything.
-func cannotFail(f *ast.FuncDecl) bool {
-	if f.Body == nil {
-		return true
-	}
-	idle := []string{"Log", "Logf", "Helper", "Parallel", "Name", "Skip", "Skipf", "SkipNow"}
-	found := false
-	ast.Inspect(f.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			sel, isSel := call.Fun.(*ast.SelectorExpr)
-			if !isSel || !slices.Contains(idle, sel.Sel.Name) {
-				found = true
-			}
-		}
-		return !found
-	})
-	return !found
 }
 
 var declaredRE = sync.OnceValue(func() (r struct{ script, python, ruby, rust, jvm, dotnet, php, other, display, hole *regexp.Regexp }) {

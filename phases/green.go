@@ -230,7 +230,9 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 // mayBeGone reports whether a green test's absence says nothing: a subtest whose parent still stands, or a test of
 // something that cannot be built yet.
 func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
-	if slices.ContainsFunc(l.files.gone, func(name string) bool { return matches(id, name) }) {
+	if pkg, _ := goTest(id); slices.ContainsFunc(l.files.gone, func(name string) bool {
+		return matches(id, name) || pkg != "" && leaf(id) == name || isMethod(id, name)
+	}) {
 		return true
 	}
 	if p := parent(id); p != "" {

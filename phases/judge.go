@@ -175,7 +175,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		return session.GateResult{}, nil, err
 	}
 	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		files: files, tidying: tidies(r.Plan.Workflow, r.Phase)}
+		files: files, tidying: tidies(r.Plan.Workflow, r.Phase), tags: goTags(g.Run, j.Env)}
 	if owner := redGate(r.Plan.Workflow); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}

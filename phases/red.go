@@ -19,6 +19,7 @@ type lap struct {
 	files    *lapFiles
 	targets  []session.TestID
 	expected []string
+	tags     []string // build tags of the gate
 
 	index   *lapIndex
 	renames map[session.TestID]session.TestID
@@ -109,7 +110,7 @@ func judgeRed(l *lap) finding {
 		return f
 	}
 	if len(failed) == 0 && len(broken.expected) == 0 {
-		return l.noneRed(f, errored, passed)
+		return l.noneRed(f, broken, errored, passed)
 	}
 	f.verdict, f.expected = session.Pass, broken.expected
 	f.targets = l.withParents(slices.Concat(failed, errored, passed))
@@ -119,12 +120,17 @@ func judgeRed(l *lap) finding {
 		return f
 	}
 	f.class = session.ClassMissingSymbol
-	f.reason = fmt.Sprintf("%s for %s, which does not exist yet", plural(len(broken.expected), "new test waits", "new tests wait"), some(broken.names))
+	f.reason = plural(len(broken.expected), "new test waits", "new tests wait") + " for "
+	if len(broken.names) > 0 {
+		f.reason += some(broken.names) + ", which does not exist yet"
+	} else {
+		f.reason += "the set-up of " + someNames(sortedKeys(broken.missing)) + ", which fails"
+	}
 	return f
 }
 
 // noneRed says what is wrong when no new test fails.
-func (l *lap) noneRed(f finding, errored, passed []session.TestID) finding {
+func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) finding {
 	switch {
 	case len(errored) > 0 && l.now.timedOut: // which it may be whatever the code does
 		f.class, f.failing = session.ClassTimeout, errored
@@ -132,6 +138,9 @@ func (l *lap) noneRed(f finding, errored, passed []session.TestID) finding {
 	case len(errored) > 0:
 		f.class, f.failing = session.ClassBuildBroken, errored
 		f.reason = "the new tests could not be run to their end: " + someNames(errored)
+	case len(b.unseen) > 0: // not "nothing added": nobody can tell what they say
+		f.class, f.failing = session.ClassBuildBroken, b.unseen
+		f.reason = "new tests cannot be seen where nothing could be built or loaded before the attempt either; make it build first: " + someNames(b.unseen)
 	case len(passed) > 0:
 		f.class = session.ClassUnexpectedGreen
 		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " + someNames(passed)
@@ -159,10 +168,11 @@ type broken struct {
 	expected []string                // the tests that are declared there
 	wrong    []session.TestID        // units that are broken for another reason
 	why      string
+	unseen   []session.TestID // units that were broken before, and declare new tests
 }
 
 // brokenUnits sorts the packages and files that could not be built or loaded. What was broken at the lap's start, or is
-// known, is left out.
+// known, is not held against the attempt.
 func (l *lap) brokenUnits() broken {
 	b := broken{missing: map[session.TestID]bool{}}
 	byUnit := map[session.TestID][]breakage{}
@@ -171,18 +181,24 @@ func (l *lap) brokenUnits() broken {
 	}
 	var reasons []string
 	for _, unit := range sortedKeys(byUnit) {
-		if l.known[unit] || bad(l.start[unit]) {
+		expected := l.newlyDeclared(unit, byUnit[unit])
+		before := l.known[unit] || bad(l.start[unit])
+		if before && len(expected) == 0 {
 			continue
 		}
-		expected := l.newlyDeclared(unit, byUnit[unit])
 		var names []string
 		why := ""
 		for _, x := range byUnit[unit] {
 			switch {
-			case x.Missing == "":
+			case x.Missing == "" && !x.Setup:
 				why = "cannot be built or loaded"
+			case x.Missing == "" && !l.changedTestFile(x.File):
+				why = "its set-up fails"
+			case x.Missing == "": // it may fail for whatever the code does not do yet
 			case !l.changedTestFile(x.File):
 				why = "cannot be built: " + x.Missing + " is missing"
+			case before && l.files.named(x):
+				why = "could not be built or loaded before"
 			case l.files.removed(x.Missing):
 				why = "cannot be built: " + x.Missing + " was removed"
 			default:
@@ -197,6 +213,10 @@ func (l *lap) brokenUnits() broken {
 		}
 		if why == "" && len(expected) == 0 {
 			why = "cannot be built or loaded, and declares no new test"
+		}
+		if why != "" && before {
+			b.unseen = append(b.unseen, unit)
+			continue
 		}
 		if why != "" {
 			b.wrong = append(b.wrong, unit)
@@ -221,11 +241,11 @@ func (l *lap) changedTestFile(printed string) bool {
 	})
 }
 
-// newlyDeclared names the tests that a unit's changed files declare, if at least one of them is new or different. They
-// cannot be seen while the unit is not built, so their names are what later phases look for.
+// newlyDeclared names the tests that a unit's changed files declare and that are new or different. They cannot be seen
+// while the unit is not built, so their names are what later phases look for. A method of a suite in Go is named
+// "import/path.*/TestName": what runs the suite is not known.
 func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
 	var names []string
-	fresh := false
 	for _, c := range l.files.changes {
 		inUnit := slices.ContainsFunc(why, func(x breakage) bool { return sameFile(c.Path, x.File) })
 		isGo := strings.HasSuffix(c.Path, ".go")
@@ -233,20 +253,24 @@ func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
 			continue
 		}
 		file := l.files.file(c)
+		if isGo && !inUnit && !builtHere(c.Path, file.now, l.tags) {
+			continue
+		}
 		for _, d := range file.decls {
 			if !d.test || d.empty {
 				continue
 			}
 			name := d.name
-			if isGo {
+			switch {
+			case isGo && d.suite:
+				name = string(unit) + inSuite + d.name
+			case isGo:
 				name = string(unit) + "." + d.name
 			}
-			names = append(names, name)
-			fresh = fresh || !file.oldKnown && !l.startHas(name) || file.oldKnown && !sameIn(file.oldDecls, d)
+			if !file.oldKnown && !l.startHas(name) || file.oldKnown && (!file.had(d) || l.files.usesChanged(c.Path, d)) {
+				names = append(names, name)
+			}
 		}
-	}
-	if !fresh {
-		return nil
 	}
 	return names
 }
@@ -260,11 +284,19 @@ func (l *lap) startHas(name string) bool {
 	return false
 }
 
+// inSuite stands in the name of an expected test between a Go package and the method of a suite.
+const inSuite = ".*/"
+
 // matches reports whether a test is the one that was expected by name: in full, as it is declared, or as a subtest of
 // it. Node reports a test that has subtests as their suite, not as a test.
 func matches(id session.TestID, name string) bool {
 	if string(id) == name || bare(string(id)) == name {
 		return true
+	}
+	if pkg, method, ok := strings.Cut(name, inSuite); ok {
+		if of, _ := goTest(id); of != "" && of == pkg {
+			return strings.HasSuffix(string(id), "/"+method)
+		}
 	}
 	return !strings.Contains(name, "::") && notGo(id) &&
 		slices.ContainsFunc(declaredNames(id), func(n string) bool { return declares(id, n, name) })

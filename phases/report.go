@@ -36,6 +36,7 @@ type breakage struct {
 	File    string         // where, as the runner names it; "" if it does not
 	Missing string         // the name that does not exist, when that is the reason
 	Message string
+	Setup   bool // it was loaded, and what is done once for its tests failed
 	Build   bool // it stopped a whole build, so that other units could not run either
 }
 

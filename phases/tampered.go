@@ -83,9 +83,17 @@ func mayRemove(r session.JudgeRequest) bool {
 // target tells the lap's tests by the names that they are declared by.
 func target(r session.JudgeRequest) func(string) bool {
 	return func(name string) bool {
-		return slices.ContainsFunc(r.Targets, func(id session.TestID) bool { return matches(id, name) || leaf(id) == name }) ||
-			slices.ContainsFunc(r.Expected, func(e string) bool { return e == name || strings.HasSuffix(e, "."+name) })
+		return slices.ContainsFunc(r.Targets, func(id session.TestID) bool { return matches(id, name) || leaf(id) == name || isMethod(id, name) }) ||
+			slices.ContainsFunc(r.Expected, func(e string) bool {
+				return e == name || strings.HasSuffix(e, "."+name) || strings.HasSuffix(e, inSuite+name)
+			})
 	}
+}
+
+// isMethod reports whether a test of Go is a method of a suite of this name.
+func isMethod(id session.TestID, name string) bool {
+	pkg, _ := goTest(id)
+	return pkg != "" && strings.HasSuffix(string(id), "/"+name)
 }
 
 // noteTampering enters into a judgement what was done to tests. It reports whether that is held against the attempt.

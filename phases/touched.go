@@ -18,11 +18,13 @@ type lapFiles struct {
 	visits  []session.Change                 // changes since the phase was entered
 	entered func(path string) ([]byte, bool) // the text of a file then; may be nil
 	cache   map[string]*changedFile
-	gone    []string // tests that went with what they tested
+	gone    []string                  // tests that went with what they tested
+	list    func(dir string) []string // names of the files of a directory; may be nil
+	uses    *used
 }
 
 func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
-	l := &lapFiles{now: j.read}
+	l := &lapFiles{now: j.read, list: j.files}
 	for _, c := range r.Changed {
 		if !strings.HasPrefix(c.Path, ".wfs/") {
 			l.changes = append(l.changes, c)
@@ -134,14 +136,24 @@ func inPackage(file, pkg string) bool {
 // its test files, or a file that is named after it.
 func (l *lapFiles) touched(id session.TestID, where string) bool {
 	names := declaredNames(id)
+	declares := func(d declaration) bool {
+		return d.test && slices.ContainsFunc(names, func(n string) bool { return d.declares(id, n) })
+	}
 	for _, f := range l.tests(id, where) {
-		for _, d := range f.decls {
-			if !d.test || !slices.ContainsFunc(names, func(n string) bool { return d.declares(id, n) }) {
-				continue
-			}
-			if !f.oldKnown || !sameIn(f.oldDecls, d) || l.usesChanged(id, d) {
-				return true
-			}
+		if slices.ContainsFunc(f.decls, func(d declaration) bool {
+			return declares(d) && (!f.oldKnown || !f.had(d) || l.usesChanged(f.path, d))
+		}) {
+			return true
+		}
+	}
+	pkg, _ := goTest(id)
+	for _, f := range l.use().siblings {
+		isGo := strings.HasSuffix(f.path, "_test.go")
+		if isGo != (pkg != "") || isGo && !inPackage(f.path, pkg) || where != "" && !sameFile(f.path, where) {
+			continue
+		}
+		if slices.ContainsFunc(f.decls, func(d declaration) bool { return declares(d) && l.usesChanged(f.path, d) }) {
+			return true
 		}
 	}
 	for _, c := range l.changes {
@@ -191,20 +203,20 @@ func sameIn(list []declaration, d declaration) bool {
 	return slices.ContainsFunc(list, func(o declaration) bool { return o.name == d.name && o.body == d.body })
 }
 
-// usesChanged reports whether a Go test mentions something of its package's test files that is new or different.
-func (l *lapFiles) usesChanged(id session.TestID, d declaration) bool {
-	if pkg, _ := goTest(id); pkg == "" {
-		return false
-	}
-	words := strings.Fields(d.body)
-	for _, f := range l.tests(id, "") {
-		for _, h := range f.decls {
-			if !h.test && f.oldKnown && !sameIn(f.oldDecls, h) && slices.Contains(words, h.name) {
-				return true
-			}
+// had reports whether the file declared the very same before, as often as it does now.
+func (f *changedFile) had(d declaration) bool {
+	n := 0
+	for _, o := range f.decls {
+		if o.name == d.name && o.body == d.body {
+			n++
 		}
 	}
-	return false
+	for _, o := range f.oldDecls {
+		if o.name == d.name && o.body == d.body {
+			n--
+		}
+	}
+	return n <= 0
 }
 
 // alias is the name by which a test is shown that a changed file declares by another one.
@@ -262,6 +274,14 @@ func (l *lapFiles) removed(name string) bool {
 		was = was || f.oldKnown && hasWord(production(c.Path, f.before), name) || c.Status == "D" && strings.TrimSuffix(path.Base(c.Path), path.Ext(c.Path)) == name
 	}
 	return was
+}
+
+// named reports whether the file of a breakage named what it misses at the lap's start already.
+func (l *lapFiles) named(x breakage) bool {
+	name := x.Missing[strings.LastIndexAny(x.Missing, `./:\`)+1:]
+	return slices.ContainsFunc(l.changes, func(c session.Change) bool {
+		return sameFile(c.Path, x.File) && name != "" && hasWord(l.file(c).before, name)
+	})
 }
 
 // production is a source file without the tests that Rust keeps at its end.

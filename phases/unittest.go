@@ -19,10 +19,11 @@ type unittestParser struct {
 	named  session.TestID // of the line that is open: its result is still to come
 	seen   map[session.TestID]int
 	said   *quote
-	broken bool // what is said is of a module that could not be loaded
-	raised bool // … of an error, not of a failed assertion
-	ran    int  // what the sum says; -1 without a sum
-	rule   bool // the last line was ======
+	broken bool           // what is said is of a module that could not be loaded
+	module session.TestID // whose set-up, or that of its class, is spoken of; "" for none
+	raised bool           // … of an error, not of a failed assertion
+	ran    int            // what the sum says; -1 without a sum
+	rule   bool           // the last line was ======
 }
 
 func newUnittestParser(at place) *unittestParser {
@@ -103,6 +104,7 @@ func (p *unittestParser) closeTest(result string) {
 		id = session.TestID(fmt.Sprintf("%s#%d", id, p.seen[id]))
 	}
 	switch {
+	case forAll(leaf(id)) && (result == "ERROR" || result == "FAIL"): // a section says more
 	case result == "ok":
 		p.r.set(id, session.TestPass)
 	case result == "FAIL", result == "unexpected success":
@@ -127,6 +129,16 @@ func (p *unittestParser) subtest(id session.TestID, params, result string) {
 func subtestID(id session.TestID, params string) session.TestID {
 	params = strings.NewReplacer("[", "", "]", "", "(", "", ")", "").Replace(strings.TrimSpace(params))
 	return session.TestID(string(id) + "[" + testName(params) + "]")
+}
+
+// forAll reports whether a name is that of what is done once for the tests of a class or a module. It is printed only
+// when it fails, so that it is no test: no later run could show that it passes.
+func forAll(name string) bool {
+	switch name {
+	case "setUpClass", "setUpModule", "tearDownClass", "tearDownModule":
+		return true
+	}
+	return false
 }
 
 // section reads "ERROR: test_a (mod.Class.test_a)" and what follows, to the next rule of its kind.
@@ -157,7 +169,7 @@ func (p *unittestParser) section(text string) {
 }
 
 func (p *unittestParser) begin(kind, what string) {
-	p.broken, p.raised = false, kind == "ERROR"
+	p.broken, p.module, p.raised = false, "", kind == "ERROR"
 	p.said = &quote{}
 	m := unittestRE().test.FindStringSubmatch(what)
 	switch {
@@ -165,8 +177,12 @@ func (p *unittestParser) begin(kind, what string) {
 		p.said.id = session.TestID(testName(what))
 	case strings.HasPrefix(m[2], "unittest.loader."):
 		p.said.id, p.broken = session.TestID(m[1]), true
-	case strings.HasPrefix(m[1], "setUp") || strings.HasPrefix(m[1], "tearDown"):
-		p.said.id, p.raised = session.TestID(testName(m[2]+"::"+m[1])), false
+	case forAll(m[1]):
+		p.said.id, p.broken = session.TestID(testName(m[2])), true
+		if p.module = p.said.id; strings.HasSuffix(m[1], "Class") {
+			module, _ := beforeLast(m[2], ".")
+			p.module = session.TestID(testName(module))
+		}
 	default:
 		p.said.id = unittestName(m[1], m[2])
 		if p.said.id == "" {
@@ -178,7 +194,7 @@ func (p *unittestParser) begin(kind, what string) {
 		}
 	}
 	if !p.broken {
-		p.r.set(p.said.id, statusOf(p.raised || kind == "ERROR"))
+		p.r.set(p.said.id, statusOf(p.raised))
 	}
 }
 
@@ -203,7 +219,11 @@ func (p *unittestParser) endSection() {
 		}
 		return
 	}
-	p.r.breaks(breakage{Unit: id, File: p.moduleFile(id, message), Missing: missingInScript(message), Message: message})
+	b := breakage{Unit: id, File: p.moduleFile(id, message), Missing: missingInScript(message), Message: message}
+	if p.module != "" {
+		b.File, b.Setup = p.moduleFile(p.module, message), true
+	}
+	p.r.breaks(b)
 }
 
 // moduleFile is the file of a module that could not be loaded: the one that the traceback names for it.

@@ -1,0 +1,192 @@
+package phases
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// TestAdded judges what an attempt in red has added, from what a runner may have said about it.
+func TestAdded(t *testing.T) {
+	t.Parallel()
+	const head = "package a\n\nimport \"testing\"\n\n"
+	const goTest1 = head + "func TestHello(t *testing.T) { if Hello() != \"hello\" { t.Error() } }\n"
+	const goBye = head + "func TestBye(t *testing.T) { if Bye() != \"bye\" { t.Error() } }\n"
+	const goTable = head + "func TestUpper(t *testing.T) { for _, c := range cases { if Upper(c.in) != c.want { t.Error() } } }\n"
+	const suites = head + "type S struct{ suite.Suite }\n\nfunc TestS(t *testing.T) { suite.Run(t, new(S)) }\n\nfunc (s *S) TestHello() { s.Equal(\"hello\", Hello()) }\n"
+	const pyTable = "from calc import add\n\nCASES = [\n    (1, 2, 3),\n]\n\n\ndef test_add():\n    for a, b, want in CASES:\n        assert add(a, b) == want\n\n\ndef test_zero():\n    result = add(0, 0)\n    assert result == 0\n"
+	const pyReads = "import json, pathlib\n\n\ndef load():\n    return json.loads(pathlib.Path('data/cases.json').read_text())\n\n\ndef test_add():\n    for a, b, want in load():\n        assert add(a, b) == want\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
+	const jsTable = "describe('add', () => {\n  const cases = [\n    [1, 2, 3],\n  ];\n  test('adds', () => {\n    for (const [a, b, c] of cases) expect(add(a, b)).toBe(c);\n  });\n  test('zero', () => {\n    expect(add(0, 0)).toBe(0);\n  });\n});\n"
+	const setUp = "import unittest\nimport calc\n\n\nclass AccTest(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        cls.acc = calc.Account(10)\n\n    def test_balance(self):\n        self.assertEqual(self.acc.balance, 10)\n"
+	missing := func(unit session.TestID, file, name string) breakage {
+		return breakage{Unit: unit, File: file, Missing: name}
+	}
+	pass := func(ids ...session.TestID) session.Tests {
+		tests := session.Tests{}
+		for _, id := range ids {
+			tests[id] = session.TestPass
+		}
+		return tests
+	}
+	for _, tc := range []struct {
+		name        string
+		before, now map[string]string // all files of the tree
+		start       session.Tests
+		ran         session.Tests
+		broken      []breakage
+		known       []session.TestID
+		class       session.Class
+		found       string // targets and expected names
+	}{
+		{name: "a method of a suite", before: map[string]string{"a_test.go": suites},
+			now:   map[string]string{"a_test.go": suites + "\nfunc (s *S) TestBye() { s.Equal(\"bye\", Bye()) }\n"},
+			start: pass("x.org/a.TestS", "x.org/a.TestS/TestHello"), broken: []breakage{missing("x.org/a", "a_test.go", "Bye")},
+			class: session.ClassMissingSymbol, found: "x.org/a.*/TestBye"},
+		{name: "methods that are no tests", before: map[string]string{},
+			now:    map[string]string{"bye_test.go": goBye + "type server struct{ n int }\n\nfunc (s server) TestMode() { s.n() }\n\ntype any struct{ server }\n\nfunc (a any) TestData() int { return f() }\n\nfunc Testing() { g() }\n"},
+			broken: []breakage{missing("x.org/a", "bye_test.go", "Bye")}, class: session.ClassMissingSymbol, found: "x.org/a.TestBye"},
+		{name: "tests of other systems", before: map[string]string{"a_test.go": goTest1},
+			now: map[string]string{"a_test.go": goTest1, "bye_test.go": goBye, "bye_plan9_test.go": strings.ReplaceAll(goBye, "TestBye", "TestByePlan9"),
+				"bye_s390x_test.go": strings.ReplaceAll(goBye, "TestBye", "TestByeS390"), "tagged_test.go": "//go:build plan9 || integration\n\n" + strings.ReplaceAll(goBye, "TestBye", "TestTagged"),
+				"plan9_test.go": strings.ReplaceAll(goBye, "TestBye", "TestNamedAfter"), "asked_test.go": "//go:build slow\n\n" + strings.ReplaceAll(goBye, "TestBye", "TestSlow")},
+			start: pass("x.org/a.TestHello"), broken: []breakage{missing("x.org/a", "bye_test.go", "Bye")},
+			class: session.ClassMissingSymbol, found: "x.org/a.TestBye x.org/a.TestNamedAfter x.org/a.TestSlow"},
+		{name: "a test with a tag that the compiler speaks of", before: map[string]string{},
+			now:    map[string]string{"bye_test.go": "//go:build integration\n\n" + goBye},
+			broken: []breakage{missing("x.org/a", "bye_test.go", "Bye")}, class: session.ClassMissingSymbol, found: "x.org/a.TestBye"},
+		{name: "an example", before: map[string]string{},
+			now:    map[string]string{"example_test.go": "package a_test\n\nimport \"fmt\"\n\nfunc ExampleBye() {\n\tfmt.Println(a.Bye())\n\t// Output: bye\n}\n\nfunc Example_other() {\n\tfmt.Println(1)\n}\n"},
+			broken: []breakage{missing("x.org/a", "example_test.go", "a.Bye")}, class: session.ClassMissingSymbol, found: "x.org/a.ExampleBye"},
+		{name: "an example that is to print something else", before: map[string]string{"e_test.go": "package a\n\nfunc ExampleBye() {\n\tprint(Bye())\n\t// Output: bye\n}\n"},
+			now:   map[string]string{"e_test.go": "package a\n\nfunc ExampleBye() {\n\tprint(Bye())\n\t// Output: bye!\n}\n"},
+			start: pass("x.org/a.ExampleBye"), ran: session.Tests{"x.org/a.ExampleBye": session.TestFail}, class: session.ClassTargetFailed, found: "x.org/a.ExampleBye"},
+		{name: "a case in a file", before: map[string]string{"a_test.go": strings.ReplaceAll(goTable, "cases", "read(t, \"testdata/upper.json\")") + "func TestZero(t *testing.T) { f() }\n", "testdata/upper.json": "[]"},
+			now:   map[string]string{"a_test.go": strings.ReplaceAll(goTable, "cases", "read(t, \"testdata/upper.json\")") + "func TestZero(t *testing.T) { f() }\n", "testdata/upper.json": "[1]"},
+			start: pass("x.org/a.TestUpper", "x.org/a.TestZero"), ran: session.Tests{"x.org/a.TestUpper": session.TestFail, "x.org/a.TestZero": session.TestPass}, class: session.ClassTargetFailed, found: "x.org/a.TestUpper"},
+		{name: "a case in a file, and another test that fails", before: map[string]string{"a_test.go": strings.ReplaceAll(goTable, "cases", "read(t, \"testdata/upper.json\")") + "func TestZero(t *testing.T) { f() }\n", "testdata/upper.json": "[]"},
+			now:   map[string]string{"a_test.go": strings.ReplaceAll(goTable, "cases", "read(t, \"testdata/upper.json\")") + "func TestZero(t *testing.T) { f() }\n", "testdata/upper.json": "[1]"},
+			start: pass("x.org/a.TestUpper", "x.org/a.TestZero"), ran: session.Tests{"x.org/a.TestUpper": session.TestFail, "x.org/a.TestZero": session.TestFail}, class: session.ClassBrokeGreen},
+		{name: "a file in a directory that is read as a whole", before: map[string]string{"a_test.go": strings.ReplaceAll(goTable, "cases", "glob(\"testdata/*.txt\")")},
+			now:   map[string]string{"a_test.go": strings.ReplaceAll(goTable, "cases", "glob(\"testdata/*.txt\")"), "testdata/new.txt": "x"},
+			start: pass("x.org/a.TestUpper"), ran: session.Tests{"x.org/a.TestUpper": session.TestFail}, class: session.ClassTargetFailed, found: "x.org/a.TestUpper"},
+		{name: "a table in a file of its own", before: map[string]string{"a_test.go": goTable, "cases_test.go": "package a\n\nvar cases = []c{{1}}\n"},
+			now:   map[string]string{"a_test.go": goTable, "cases_test.go": "package a\n\nvar cases = []c{{1}, {2}}\n"},
+			start: pass("x.org/a.TestUpper"), ran: session.Tests{"x.org/a.TestUpper": session.TestFail}, class: session.ClassTargetFailed, found: "x.org/a.TestUpper"},
+		{name: "a row of a table in Python", before: map[string]string{"tests/test_calc.py": pyTable}, now: map[string]string{"tests/test_calc.py": strings.Replace(pyTable, "(1, 2, 3),", "(1, 2, 3),\n    ('1', 2, 3),", 1)},
+			start: pass("tests.test_calc::test_add", "tests.test_calc::test_zero"), ran: session.Tests{"tests.test_calc::test_add": session.TestFail, "tests.test_calc::test_zero": session.TestPass},
+			class: session.ClassTargetFailed, found: "tests.test_calc::test_add"},
+		{name: "a row of a table in Python, and another test that fails", before: map[string]string{"tests/test_calc.py": pyTable}, now: map[string]string{"tests/test_calc.py": strings.Replace(pyTable, "(1, 2, 3),", "(1, 2, 3),\n    ('1', 2, 3),", 1)},
+			start: pass("tests.test_calc::test_add", "tests.test_calc::test_zero"), ran: session.Tests{"tests.test_calc::test_add": session.TestFail, "tests.test_calc::test_zero": session.TestFail}, class: session.ClassBrokeGreen},
+		{name: "a new test with a name that another one uses inside", before: map[string]string{"test_calc.py": pyTable}, now: map[string]string{"test_calc.py": pyTable + "\n\ndef test_new():\n    result = add(1, 1)\n    assert result == 3\n"},
+			start: pass("test_calc::test_add", "test_calc::test_zero"), ran: session.Tests{"test_calc::test_add": session.TestPass, "test_calc::test_zero": session.TestFail, "test_calc::test_new": session.TestFail}, class: session.ClassBrokeGreen},
+		{name: "a case in a file that a helper reads in Python", before: map[string]string{"tests/test_calc.py": pyReads, "data/cases.json": "[]"}, now: map[string]string{"tests/test_calc.py": pyReads, "data/cases.json": "[1]"},
+			start: pass("tests.test_calc::test_add", "tests.test_calc::test_zero"), ran: session.Tests{"tests.test_calc::test_add": session.TestFail, "tests.test_calc::test_zero": session.TestPass},
+			class: session.ClassTargetFailed, found: "tests.test_calc::test_add"},
+		{name: "a fixture of pytest", before: map[string]string{"tests/conftest.py": "@pytest.fixture\ndef cart():\n    return Cart()\n", "tests/test_cart.py": "def test_total(cart):\n    assert cart.total() == 0\n"},
+			now:   map[string]string{"tests/conftest.py": "@pytest.fixture\ndef cart():\n    return Cart(tax=1)\n", "tests/test_cart.py": "def test_total(cart):\n    assert cart.total() == 0\n"},
+			start: pass("tests.test_cart::test_total"), ran: session.Tests{"tests.test_cart::test_total": session.TestFail}, class: session.ClassTargetFailed, found: "tests.test_cart::test_total"},
+		{name: "a row of a table in JavaScript", before: map[string]string{"test/add.test.js": jsTable}, now: map[string]string{"test/add.test.js": strings.Replace(jsTable, "[1, 2, 3],", "[1, 2, 3],\n    ['1', 2, 3],", 1)},
+			start: pass("add > adds", "add > zero"), ran: session.Tests{"add > adds": session.TestFail, "add > zero": session.TestPass}, class: session.ClassTargetFailed, found: "add > adds"},
+		{name: "what a class sets up", before: map[string]string{}, now: map[string]string{"tests/test_acc.py": setUp},
+			broken: []breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Missing: "Account", Setup: true}}, class: session.ClassMissingSymbol, found: "test_balance"},
+		{name: "what a class sets up does not work yet", before: map[string]string{}, now: map[string]string{"tests/test_acc.py": setUp},
+			broken: []breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Setup: true}}, class: session.ClassMissingSymbol, found: "test_balance"},
+		{name: "what a class sets up was broken", before: map[string]string{"tests/test_acc.py": setUp}, now: map[string]string{"tests/test_acc.py": setUp, "calc.py": "x"},
+			start: pass("tests.test_acc.AccTest::test_balance"), broken: []breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Setup: true}}, class: session.ClassBuildBroken},
+		{name: "a package that could not be built before", before: map[string]string{"shop/shop_test.go": head},
+			now:    map[string]string{"shop/shop_test.go": head, "shop/bye_test.go": strings.Replace(goBye, "package a", "package shop", 1)},
+			broken: []breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassBuildBroken},
+		{name: "a package that could not be built before, and a test beside it", before: map[string]string{},
+			now: map[string]string{"b_test.go": goBye, "shop/bye_test.go": strings.Replace(goBye, "package a", "package shop", 1)}, ran: session.Tests{"x.org/a.TestBye": session.TestFail},
+			broken: []breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassTargetFailed, found: "x.org/a.TestBye"},
+		{name: "a package that could not be built before, and now only waits", before: map[string]string{},
+			now:    map[string]string{"shop/bye_test.go": strings.Replace(goBye, "package a", "package shop", 1)},
+			broken: []breakage{missing("x.org/a/shop", "shop/bye_test.go", "Bye")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassMissingSymbol, found: "x.org/a/shop.TestBye"},
+		{name: "a file that could not be loaded before for the same reason", before: map[string]string{"test_db.py": "import psycopg2\n"},
+			now:    map[string]string{"test_db.py": "import psycopg2\n\n\ndef test_more():\n    assert f()\n"},
+			broken: []breakage{missing("test_db", "test_db.py", "psycopg2")}, known: []session.TestID{"test_db"}, class: session.ClassBuildBroken},
+		{name: "a package that could not be built before, and is left alone", before: map[string]string{"shop/bye_test.go": goBye}, now: map[string]string{"shop/bye_test.go": goBye},
+			broken: []breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassNothingAdded},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			files := &lapFiles{now: func(p string) []byte {
+				if text, ok := tc.now[p]; ok {
+					return []byte(text)
+				}
+				return nil
+			}, before: func(p string) ([]byte, bool) { text, ok := tc.before[p]; return []byte(text), ok },
+				list: func(dir string) (names []string) {
+					for _, p := range sortedKeys(tc.now) {
+						if path.Dir(p) == dir {
+							names = append(names, path.Base(p))
+						}
+					}
+					return names
+				}}
+			for _, p := range sortedKeys(tc.now) {
+				if was, had := tc.before[p]; !had {
+					files.changes = append(files.changes, session.Change{Path: p, Status: "A"})
+				} else if was != tc.now[p] {
+					files.changes = append(files.changes, session.Change{Path: p, Status: "M"})
+				}
+			}
+			l := &lap{gate: "g", start: tc.start, known: map[session.TestID]bool{}, now: newReport(), files: files, tags: []string{"slow"}}
+			for id, s := range tc.ran {
+				l.now.set(id, s)
+			}
+			for _, b := range tc.broken {
+				l.now.breaks(b)
+			}
+			for _, id := range tc.known {
+				l.known[id] = true
+			}
+			f := judgeRed(l)
+			if found := slices.Concat(f.targets, asTests(f.expected)); f.class != tc.class || joined(found) != tc.found {
+				t.Errorf("%s, found %q: %s", f.class, joined(found), f.reason)
+			}
+		})
+	}
+}
+
+func asTests(names []string) []session.TestID {
+	var out []session.TestID
+	for _, n := range names {
+		out = append(out, session.TestID(n))
+	}
+	return out
+}
+
+// What was expected by the name of a method is found below whatever runs the suite.
+func TestMethodOfASuite(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[session.TestID]bool{
+		"x.org/a.TestS/TestBye": true, "x.org/a.TestAll/S/TestBye": true, "x.org/a.TestBye": false, "x.org/a.TestS/TestByeBye": false,
+		"x.org/b.TestS/TestBye": false, "x.org/a.TestS/TestBye/sub": false, "a::TestBye": false,
+	} {
+		if got := matches(id, "x.org/a.*/TestBye"); got != want {
+			t.Errorf("%s: %v", id, got)
+		}
+	}
+}
+
+// TestSetUpIsNoTest reads what unittest prints when what is done once for a class or a module fails.
+func TestSetUpIsNoTest(t *testing.T) {
+	t.Parallel()
+	rule, line := strings.Repeat("=", 70), strings.Repeat("-", 70)
+	for what, unit := range map[string]string{"setUpClass (tests.test_acc.AccTest)": "tests.test_acc.AccTest", "tearDownClass (tests.test_acc.AccTest)": "tests.test_acc.AccTest",
+		"setUpModule (tests.test_acc)": "tests.test_acc", "tearDownModule (tests.test_acc)": "tests.test_acc"} {
+		p := newUnittestParser(place{})
+		for text := range strings.Lines(what + " ... ERROR\n\n" + rule + "\nERROR: " + what + "\n" + line + "\nTraceback (most recent call last):\n  File \"/top/tests/base.py\", line 8, in x\n" +
+			"AttributeError: module 'calc' has no attribute 'Account'\n\n" + line + "\nRan 0 tests in 0.000s\n\nFAILED (errors=1)\n") {
+			p.line(strings.TrimSuffix(text, "\n"))
+		}
+		r := p.finish()
+		if len(r.tests) != 1 || len(r.broken) != 1 || r.broken[0].Unit != session.TestID(unit) || r.broken[0].File != "tests/test_acc.py" || r.broken[0].Missing != "Account" || !r.broken[0].Setup {
+			t.Errorf("%s: %v %+v", what, r.tests, r.broken)
+		}
+	}
+}
