@@ -132,7 +132,7 @@ func (e *examination) halfMoved(id session.ID) finding {
 	if m.Stuck != "" {
 		f.Level, f.What = findBlocks, fmt.Sprintf("a move stands half-way: %s: it could be neither completed nor taken back: %s", m.Summary, m.Stuck)
 		f.Follows = "every command that changes something tries again, and fails for as long as the reason stays"
-		f.Next = m.GiveUp() + " (it moves no file, and the next command gives the move up)"
+		f.Next = session.GiveUp + " (it moves no file, and the next command gives the move up)"
 	}
 	return f
 }

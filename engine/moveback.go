@@ -46,7 +46,7 @@ func (h *Hand) goBack(ctx context.Context, m session.MoveStarted, cause error) e
 	if ctx.Err() != nil {
 		return cause // interrupted: the next command goes on
 	}
-	failed := &MoveFailedError{ID: h.ID, How: m.How, Summary: m.Summary, Cause: cause, Way: m.GiveUp()}
+	failed := &MoveFailedError{ID: h.ID, How: m.How, Summary: m.Summary, Cause: cause, Way: session.GiveUp}
 	if failed.Kept, failed.Stuck = h.bringFilesBack(ctx, m); failed.Stuck != nil {
 		return errors.Join(failed, h.sayStuck(m, failed))
 	}

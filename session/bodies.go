@@ -3,7 +3,6 @@ package session
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -329,13 +328,9 @@ type MoveStarted struct {
 	Turn    Turn     `json:"turn"`
 }
 
-// GiveUp is a command of git's that touches no file and after which the move is given up: HEAD is elsewhere.
-func (m MoveStarted) GiveUp() string {
-	if m.Turn.HeadOld != "" && !strings.HasPrefix(m.Turn.HeadOld, "refs/") { // it is detached already
-		return "git switch -c put-aside"
-	}
-	return "git switch --detach"
-}
+// GiveUp is a command of git's that touches no file and after which the next command of ours gives a move up: HEAD is
+// elsewhere. It leads to a branch, for without one no session can be gone to.
+const GiveUp = "git switch -c put-aside"
 
 // Moved is a move that is done. (turn)
 type Moved struct {
