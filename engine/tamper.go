@@ -61,6 +61,10 @@ func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) sessio
 		}
 		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --reset-breaker --note "leave the tests alone"`,
 			Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests so that they ask for less", s.Phase, s.Visit.Tampered)}}
+		if session.AllOfCode((&session.Judgement{Tampered: s.Tampered}).Grave()) {
+			b.Hint = `wfs run --reset-breaker --note "the code must not ask whether it is tested"`
+			b.Evidence[0] = fmt.Sprintf("%s: %d attempts in a row were held back, the last for code that seems to ask whether it is being tested", s.Phase, s.Visit.Tampered)
+		}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
@@ -97,16 +101,20 @@ func redName(p *workflows.Plan) string {
 
 // tamperedText is for the message of a finish: what was done to tests, and to what they run with, on the way, and let through.
 func tamperedText(s *session.Session) string {
-	var tests, packages []session.Tampering
+	var tests, packages, code []session.Tampering
 	for _, t := range s.TamperedOn() {
-		if t.OfPackages() {
+		switch {
+		case t.OfPackages():
 			packages = append(packages, t)
-		} else {
+		case t.OfCode():
+			code = append(code, t)
+		default:
 			tests = append(tests, t)
 		}
 	}
 	return listed("Tests that were there before ask for less, or for something else:", tests) +
-		listed("Packages that the tests run with were changed in place:", packages)
+		listed("Packages that the tests run with were changed in place:", packages) +
+		listed("Code that may behave differently under test:", code)
 }
 
 // listed is a paragraph of a finish's message, with a line for each finding. It is empty when there are none.

@@ -31,7 +31,11 @@ func (b *brief) tampered() {
 	if len(grave) == 0 || b.s.Last == nil || b.s.Last.Class != session.ClassTampered {
 		return
 	}
-	b.section("Tests were changed so that they ask for less", "")
+	if session.AllOfCode(grave) {
+		b.section("The code seems to ask whether it is being tested", "")
+	} else {
+		b.section("Tests were changed so that they ask for less", "")
+	}
 	b.line("Put all of this back, and leave the tests, what they read, and how they are run as they were. Code must not ask whether it")
 	b.line("is being tested. Done again, it stops the work.")
 	if c := b.frozenCommit(); c != "" {
