@@ -24,7 +24,7 @@ import (
 func (f *fixture) savingAgent(steps int, rest ...string) {
 	f.t.Helper()
 	f.saveEvery("5ms")
-	f.write("../agent.sh", fmt.Sprintf(`wait_for() { until "$@" 2> /dev/null; do kill -0 $PPID || exit 1; sleep 0.01; done; }
+	f.write("../agent.sh", fmt.Sprintf(`wait_for() { n=0; until "$@" 2> /dev/null; do n=$((n+1)); [ $n -lt 3000 ] && kill -0 $PPID || exit 1; sleep 0.01; done; } # wfs may be dead before this began
 saved() { wait_for git cat-file -e "refs/wfs/one/auto^2:$1"; }
 was=$(ls .git/objects/pack/*.idx)
 i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "of step $i by $$" > ../new; touch -t 202001010000 ../new; mv ../new step$i; saved step$i; done

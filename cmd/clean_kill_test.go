@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -74,7 +75,9 @@ func (f *fixture) cleanIs(branch string) {
 		}
 	}
 	for _, pattern := range []string{"*/" + durable.TempPrefix + "*", "clean/index.lock", "evidence/at-work", "packages/at-work"} {
-		if left, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/worktrees/main", pattern)); len(left) > 0 {
+		left, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/worktrees/main", pattern))
+		left = slices.DeleteFunc(left, func(p string) bool { return f.Stays != "" && strings.HasSuffix(p, f.Stays) })
+		if len(left) > 0 {
 			f.t.Errorf("left behind: %v", left)
 		}
 	}

@@ -41,12 +41,13 @@ type counts struct {
 	complaints int // of git, about the repository
 
 	// Of commands that were stopped somewhere; only tests with the tag failpoints have any.
-	Dark      bool // the power was cut: what is no more than a cache, or somebody else's log, may be gone
-	Cut       bool // the power was cut before the command had ended: what nobody had synced may be gone
-	Unsynced  bool // the power was cut, and names that nobody had synced are as they were
-	Changed   int  // times that something of the user's was another
-	Retries   int  // of the same command
-	Succeeded int  // of those, without anything done by hand
+	Dark      bool   // the power was cut: what is no more than a cache, or somebody else's log, may be gone
+	Cut       bool   // the power was cut before the command had ended: what nobody had synced may be gone
+	Unsynced  bool   // the power was cut, and names that nobody had synced are as they were
+	Changed   int    // times that something of the user's was another
+	Stays     string // the end of the path of something whose removal was made to fail, while the command went on
+	Retries   int    // of the same command
+	Succeeded int    // of those, without anything done by hand
 }
 
 // template makes a repository once; each test copies it.

@@ -151,6 +151,9 @@ func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault, f *fixture, 
 		t.Error("it panicked")
 	}
 	if out.Exit == 0 { // it got by without that call
+		if c := out.Calls[0]; c.Kind == faults.Remove {
+			f.Stays = c.Path
+		}
 		f.nothingLost(p.before)
 		f.ok("wfs", "status", "one")
 		f.asDone(d, p.theirs)

@@ -86,12 +86,6 @@ func (p *Packages) begin(ctx context.Context, tree session.Tree) error {
 	if err := durable.MkdirAll(p.Dir); err != nil {
 		return err
 	}
-	entries, _ := os.ReadDir(p.Dir)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), durable.TempPrefix) { // of a process that was killed
-			_ = os.Remove(filepath.Join(p.Dir, e.Name()))
-		}
-	}
 	if p.known == nil {
 		p.take(now, tree)
 		return nil
