@@ -15,6 +15,15 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 		return nil, err
 	}
 	m.Stuck = ""
+	if m.Docs != "" { // read here, so that one who comes after a kill does so too
+		docs, err := h.documentsOf(ctx, m.Docs, session.FileLap, session.FileEvidence)
+		if err != nil {
+			return nil, err
+		}
+		for name, data := range docs {
+			h.keepDoc(name, data)
+		}
+	}
 	d := session.Draft{NoCode: true, Turn: m.Turn, Anchors: left, LedgerMessage: ledgerMessage(h.ID, m.Summary)}
 	moved := session.Moved{MoveStarted: m}
 	var n int64

@@ -22,8 +22,8 @@ type relocation struct {
 	undoes  int64
 	status  session.Status
 	former  *session.Former // what an undo brings back beside
-	docs    session.Files
-	stay    bool // the files stay as they are, whatever tree says
+	docs    session.Commit  // of the ledger, whose lap and evidence hold then; "": they stay
+	stay    bool            // the files stay as they are, whatever tree says
 }
 
 // Relocated says what a move did, for people.
@@ -74,14 +74,11 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err := h.j.Claim(st.Worktree()); err != nil {
 		return nil, err
 	}
-	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Turn: t}
+	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Docs: r.docs, Turn: t}
 	if err := h.append(m); err != nil {
 		return nil, err
 	}
 	h.e.hit("move/journaled")
-	for name, data := range r.docs {
-		h.keepDoc(name, data)
-	}
 	if err := st.MoveTree(ctx, plan); err != nil {
 		return h.lookAgain(ctx, m, &unmoved{err})
 	}
@@ -293,38 +290,27 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	return r, nil
 }
 
-// docsAt are the evidence documents as they were at a checkpoint: the lap that it stands in has its own beginning.
-func (h *Hand) docsAt(ctx context.Context, number int) (session.Files, error) {
+// docsAt is the ledger commit of a checkpoint, with the evidence as it was: the lap that it stands in has its own beginning.
+func (h *Hand) docsAt(ctx context.Context, number int) (session.Commit, error) {
 	commits, err := h.e.Store.Ledgers(ctx, h.ID)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	for _, c := range commits {
 		data, err := h.e.Store.File(ctx, c.Commit, session.FileEvents)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		events, err := session.DecodeLines(data)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		if n := len(events); n == 0 {
 			continue
 		} else if b, ok := events[n-1].Body.(session.Checkpointed); !ok || b.Number != number {
 			continue
 		}
-		docs := session.Files{}
-		for _, name := range []string{session.FileLap, session.FileEvidence} {
-			text, err := h.e.Store.File(ctx, c.Commit, name)
-			if err != nil {
-				return nil, err
-			}
-			if text == nil {
-				text = []byte("{}\n")
-			}
-			docs[name] = text
-		}
-		return docs, nil
+		return c.Commit, nil
 	}
-	return nil, fmt.Errorf("the ledger of %s does not hold checkpoint %d", h.ID, number)
+	return "", fmt.Errorf("the ledger of %s does not hold checkpoint %d", h.ID, number)
 }

@@ -324,6 +324,7 @@ type MoveStarted struct {
 	Undoes  int64    `json:"undoes,omitempty"` // operation number
 	Status  Status   `json:"status,omitempty"` // status that an undo of new leads to
 	Former  *Former  `json:"former,omitempty"` // what else an undo brings back
+	Docs    Commit   `json:"docs,omitempty"`   // ledger commit whose lap.json and evidence.json hold again, "": they stay
 	Stuck   string   `json:"stuck,omitempty"`  // of one that is said again: why it could be neither carried out nor taken back
 	Turn    Turn     `json:"turn"`
 }
