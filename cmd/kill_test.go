@@ -767,6 +767,12 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	if !d.hurt {
 		f.intact(before)
 	}
+	if d.fails && f.exists(".git/refuse") { // it was killed before it could fail, and does so now
+		if out, exit := f.try(nil, d.command()...); exit != exitError || f.exists(".git/refuse") {
+			t.Fatalf("typed again it does not fail, but exit %d: %s", exit, out)
+		}
+		f.intact(before)
+	}
 	f.Retries++
 	again, exit := f.try(nil, d.command()...)
 	if exit != 0 && !f.doneAlready(d, again) {
