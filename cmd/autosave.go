@@ -116,10 +116,10 @@ func (s *saver) Soon(why string) {
 // try saves once. Nothing that becomes of it touches the run.
 func (s *saver) try(ctx context.Context, why string) {
 	done, err := s.save(ctx, why)
-	if ctx.Err() != nil {
-		return
-	}
 	if err != nil {
+		if ctx.Err() != nil {
+			return
+		}
 		s.failed++
 		s.note(err)
 		if s.failed == troubleSaid {
