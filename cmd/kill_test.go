@@ -497,7 +497,8 @@ var leaveDeeds = []deed{
 	{
 		name: "run that has to wait with work in its hands", args: "run",
 		before: func(f *fixture) {
-			f.ok("wfs", "repin", "--agent", `test -e half.txt || { echo half > half.txt; echo '{"wait_until": 1, "cost_usd": 0.5}' > "$WFS_RESULT"; exit 75; }; echo x > work.txt`)
+			// It says for how long to wait, if need be twice: without that it would be a while.
+			f.ok("wfs", "repin", "--agent", `says() { echo '{"wait_until": 1, "cost_usd": 0.5}' > "$WFS_RESULT"; }; test -e half.txt || { echo half > half.txt; says || says || exit 1; exit 75; }; echo x > work.txt`)
 		},
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "half.txt", "work.txt")
