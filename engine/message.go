@@ -104,7 +104,8 @@ func outcome(j *session.Judgement, d session.Decided) string {
 	}
 	if grave := j.Grave(); d.Class == session.ClassTampered && len(grave) > 0 && grave[0].OfPackages() {
 		return "changed what is installed"
-	} else if d.Class == session.ClassTampered && session.AllOfCode(grave) {
+	}
+	if d.Class == session.ClassTampered && session.AllOfCode(j.Grave()) {
 		return "code asks whether it is tested"
 	}
 	if d.Class == session.ClassNotClean && j.Proof != nil && len(j.Proof.Lacks) == 0 {

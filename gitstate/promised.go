@@ -90,7 +90,7 @@ func (r *Repo) promisors(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, entry := range splitZ(out) {
 		key, value, set := strings.Cut(entry, "\n")
-		if !set || truth(strings.ToLower(value)) {
+		if !set || truth(value) {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".promisor"))
 		}
 	}

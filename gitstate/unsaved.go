@@ -103,14 +103,7 @@ func (r *Repo) nestedWork(ctx context.Context) ([]string, error) {
 func gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return ""
-		}
-		path = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
-		}
+		path = linkTo(path)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
