@@ -25,11 +25,17 @@ import (
 // The index that says what was written lies in this work tree's own directory, out of the way of what runs there. It is
 // written last: killed in the middle, the next call begins where it was. The caller holds the work tree's lock.
 func (r *Repo) Materialise(ctx context.Context, dir string, tree session.Tree, keep func(rel string) bool) error {
-	return r.materialiseWith(ctx, dir, tree, func(_, _ map[string]bool) func(string) bool { return keep })
+	return r.materialiseWith(ctx, dir, tree, func(*treeNames) func(string) bool { return keep })
 }
 
 // keeps says what is kept beside a tree's files and the directories that they are in.
-type keeps func(files, dirs map[string]bool) func(rel string) bool
+type keeps func(*treeNames) func(rel string) bool
+
+// treeNames are the paths that a tree has.
+type treeNames struct {
+	files, dirs map[string]bool
+	links       []string // those of the files that are symbolic links
+}
 
 func (r *Repo) materialiseWith(ctx context.Context, dir string, tree session.Tree, keep keeps) error {
 	root, err := filepath.EvalSymlinks(r.root)
@@ -131,41 +137,45 @@ func (m *materialiser) prepare() error {
 }
 
 // names lists what the index has: files, and the directories that they are in.
-func (m *materialiser) names(ctx context.Context) (files, dirs map[string]bool, err error) {
-	files, dirs = map[string]bool{}, map[string]bool{}
-	add := func(name string) {
-		files[name] = true
-		for d := path.Dir(name); d != "." && !dirs[d]; d = path.Dir(d) {
-			dirs[d] = true
+func (m *materialiser) names(ctx context.Context) (*treeNames, error) {
+	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
+	add := func(name string, link bool) {
+		t.files[name] = true
+		if link {
+			t.links = append(t.links, name)
+		}
+		for d := path.Dir(name); d != "." && !t.dirs[d]; d = path.Dir(d) {
+			t.dirs[d] = true
 		}
 	}
 	data, err := os.ReadFile(m.index())
 	if absent(err) {
-		return files, dirs, nil
+		return t, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if x := m.repo.parsed(data); x != nil {
 		for _, e := range x.entries {
-			add(string(e.name))
+			add(string(e.name), e.mode&indexType == kindLink)
 		}
-		return files, dirs, nil
+		return t, nil
 	}
-	out, err := m.git(ctx, "ls-files", "-z")
-	for _, name := range splitZ(out) {
-		add(name)
+	out, err := m.git(ctx, "ls-files", "-s", "-z")
+	for _, line := range splitZ(out) {
+		kind, name, _ := strings.Cut(line, "\t")
+		add(name, strings.HasPrefix(kind, "120000 "))
 	}
-	return files, dirs, err
+	return t, err
 }
 
 // tidy removes what is neither in the index nor kept. Links are not followed.
 func (m *materialiser) tidy(ctx context.Context, ask keeps) error {
-	files, dirs, err := m.names(ctx)
+	t, err := m.names(ctx)
 	if err != nil {
 		return err
 	}
-	keep := ask(files, dirs)
+	keep := ask(t)
 	var walk func(rel string) error
 	walk = func(rel string) error {
 		entries, err := os.ReadDir(filepath.Join(m.dir, filepath.FromSlash(rel)))
@@ -179,8 +189,8 @@ func (m *materialiser) tidy(ctx context.Context, ask keeps) error {
 		for _, e := range entries {
 			name := strings.TrimPrefix(rel+"/"+e.Name(), "/")
 			switch {
-			case files[name] && (!e.IsDir() || dirs[name]): // or a submodule's, which is empty
-			case dirs[name] && e.IsDir():
+			case t.files[name] && (!e.IsDir() || t.dirs[name]): // or a submodule's, which is empty
+			case t.dirs[name] && e.IsDir():
 				if err := walk(name); err != nil {
 					return err
 				}

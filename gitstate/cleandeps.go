@@ -58,8 +58,9 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 	if err != nil {
 		return c, err
 	}
-	err = r.materialiseWith(ctx, dir, tree, func(files, dirs map[string]bool) func(string) bool {
-		b.find(files, dirs, names)
+	err = r.materialiseWith(ctx, dir, tree, func(t *treeNames) func(string) bool {
+		b.tracked = t.links
+		b.find(t.files, t.dirs, names)
 		return b.keep
 	})
 	if err == nil && b.over {
@@ -109,6 +110,7 @@ type bringer struct {
 	above       map[string]bool   // directories above those
 	build       map[string]bool   // directories that stay as gates left them
 	links       []string          // that were brought, from the top
+	tracked     []string          // the tree's own links
 	sum         *sum
 	over        bool // more was asked for than is brought
 }
@@ -275,6 +277,7 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 	case !mode.IsDir():
 		return nil // a socket, or the like
 	}
+	b.sum.line(rel+"/", "") // it may be empty
 	theirs, err := os.ReadDir(from)
 	if err != nil {
 		return err

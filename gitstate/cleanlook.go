@@ -44,11 +44,19 @@ var manifests = map[string]bool{
 
 // look finds what leads out of the clean tree to files of the project, and submodules that it lacks.
 func (b *bringer) look() error {
+	root, err := filepath.EvalSymlinks(b.clean.Root)
+	if err != nil {
+		return err
+	}
 	for _, rel := range b.links {
 		if to := b.leaves(b.at(rel)); to != "" {
 			b.found(rel, to)
 			return nil
 		}
+		b.lookAway(rel, root)
+	}
+	for _, rel := range b.tracked {
+		b.lookAway(rel, root)
 	}
 	for _, root := range b.provided() {
 		if b.clean.LeadsBack != nil {
@@ -69,6 +77,25 @@ func (b *bringer) look() error {
 		}
 	}
 	return nil
+}
+
+// lookAway adds to the digest what a link leads to outside of the clean tree. Of a directory that packages are not installed
+// into nobody knows whether something changes there. root is the clean tree's real path.
+func (b *bringer) lookAway(rel, root string) {
+	to, err := filepath.EvalSymlinks(b.at(rel))
+	if err != nil {
+		b.sum.line(rel, "nowhere")
+		return
+	}
+	if inside(to, root) {
+		return
+	}
+	info, err := os.Stat(to)
+	if err != nil || info.IsDir() && !b.dependency(to, filepath.VolumeName(to)+string(filepath.Separator)) {
+		b.sum.unknown = true
+		return
+	}
+	b.sum.file(to, info)
 }
 
 func (b *bringer) found(rel, to string) {

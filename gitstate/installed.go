@@ -114,15 +114,15 @@ func (s *installedScan) rootsFound(t *lastSnapshot) {
 // rootsLookedFor finds dependency directories beside all files of the tree.
 func (s *installedScan) rootsLookedFor() error {
 	m := &materialiser{repo: s.repo, dir: s.repo.root, private: s.repo.worktreeDir()}
-	files, dirs, err := m.names(s.ctx)
+	t, err := m.names(s.ctx)
 	if err != nil {
 		return err
 	}
-	dirs[""] = true
-	for dir := range dirs {
-		s.rootsIn(dir, func(rel string) bool { return files[rel] }, func(rel string) bool { return dirs[rel] })
+	t.dirs[""] = true
+	for dir := range t.dirs {
+		s.rootsIn(dir, func(rel string) bool { return t.files[rel] }, func(rel string) bool { return t.dirs[rel] })
 	}
-	for name := range files {
+	for name := range t.files {
 		if installed.Declares(name) {
 			s.out.Manifests = append(s.out.Manifests, name)
 		}
