@@ -275,9 +275,10 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 		return nil
 	}
 	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's next
-	// `git status` need not do it. The exit code tells that some differ, which is none of our business.
+	// `git status` need not do it. The exit code tells that some differ, which is none of our business. With -i git does not
+	// compare them by itself: it would refuse where the move has written a file that it was told not to look at.
 	o := gitOpts{write: true, env: withIndex(index), okExit: []int{1}}
-	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "--reset", string(t.Index)); err != nil {
+	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "-i", "--reset", string(t.Index)); err != nil {
 		return err
 	}
 	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err != nil {

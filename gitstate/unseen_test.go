@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,49 @@ func TestUnseenEditsAreNamedAndLeftAlone(t *testing.T) {
 				r.move(theirs)
 				if got := r.read("a.txt"); got != "theirs\n" {
 					t.Errorf("after a move, a.txt: %q", got)
+				}
+			})
+		}
+	}
+}
+
+// Such a file without an edit goes along with a move, and the index follows, whatever becomes of it.
+func TestUnseenFilesMove(t *testing.T) {
+	t.Parallel()
+	for _, bit := range []string{"assume-unchanged", "skip-worktree"} {
+		for name, before := range map[string]func(r *testRepo){
+			"changed":            func(r *testRepo) { r.write("marked", "before\n") },
+			"came":               func(r *testRepo) { r.write("other", "other\n") },
+			"a directory before": func(r *testRepo) { r.write("marked/x", "x\n") },
+		} {
+			t.Run(bit+" "+name, func(t *testing.T) {
+				t.Parallel()
+				r := newRepo(t)
+				r.run("switch", "-q", "-c", "wfs/x")
+				before(r)
+				r.commit()
+				old := r.snapshot()
+				r.try("rm", "-rq", "marked")
+				r.write("marked", "now\n")
+				r.write("a.txt", "now\n")
+				r.commit()
+				r.run("update-index", "--"+bit, "marked")
+				now := r.snapshot()
+				want := r.treeFiles(old.Tree)
+				r.move(old.Tree)
+				for range 2 { // killed after it, a move is settled again
+					if _, err := r.Settle(t.Context(), "x", session.Turn{Index: old.Tree, IndexOld: now.Tree}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := r.run("write-tree"); got != string(old.Tree) {
+					t.Errorf("the index is %s", got)
+				}
+				if got := r.run("status", "--porcelain"); strings.Contains(got, " M") || strings.Contains(got, "??") {
+					t.Errorf("status: %q", got)
+				}
+				if s := r.snapshot(); s.Tree != old.Tree || len(s.Skipped) > 0 || !maps.Equal(want, r.treeFiles(s.Tree)) {
+					t.Errorf("afterwards: %+v", s)
 				}
 			})
 		}
