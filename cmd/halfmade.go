@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
@@ -76,19 +77,17 @@ func (a *app) sweep(ctx context.Context, command string) {
 
 func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	if m.Trash != "" && !m.Moved {
-		_, err := os.Lstat(m.Trash)
+		moved, err := a.judgeTrash(m) // killed right after it
 		switch {
-		case err == nil:
-			m.Moved = true // killed right after it
-			err = a.clone.KeepHalfMade(m)
-		case errors.Is(err, fs.ErrNotExist) && m.RunID == "":
+		case err != nil:
+			return err
+		case moved.Moved:
+			m = moved
+		case m.RunID == "":
 			a.note("%s was to be removed, and nothing in it was touched: wfs worktree remove %s", m.Dir, m.Session)
 			return a.clone.ForgetHalfMade(m.Session)
-		case errors.Is(err, fs.ErrNotExist):
-			m.Trash, err = "", nil // somebody may have been there since: it is looked at again
-		}
-		if err != nil {
-			return err
+		default:
+			m.Trash = "" // somebody may have been there since: it is looked at again
 		}
 	}
 	if m.Moved {
@@ -166,6 +165,9 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
 	if err != nil {
 		return err
 	}
+	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	var only lost
 	if repo != nil && filled(repo) {
 		only, err = a.keepHalfMade(ctx, m, repo)
@@ -179,7 +181,8 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
 	}
-	return a.removeHalfMade(ctx, m)
+	_, err = a.removeHalfMade(ctx, m)
+	return err
 }
 
 // filled reports whether git came to the end with the files of a new work tree.
@@ -216,34 +219,71 @@ func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitst
 		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
 		sayRescue(ctx, repo, ref, a.note)
 	}
-	return a.lostWith(ctx, repo, a.repo, m.Session, m.Dir, exclude, snap)
+	only, err = a.lostWith(ctx, repo, a.repo, m.Session, m.Dir, exclude, snap)
+	if !only.provided {
+		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
+	}
+	return only, err
 }
 
-// removeHalfMade removes a work tree that somebody has just looked at. It is renamed, and from then on only what has the
-// new name is removed: should anything fail, nothing that comes to the old place is touched by whoever completes this.
-func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) error {
+// removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when somebody else was
+// at work there meanwhile. It is renamed, and from then on only what has the new name is removed: should anything fail,
+// nothing that comes to the old place is touched by whoever completes this.
+func (a *app) removeHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	if err := a.clone.KeepHalfMade(m); err != nil {
-		return err
+		return "", err
 	}
 	durable.Hit(durable.WorktreeDoomed)
-	err := a.repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
+	err = a.repo.MoveWorktree(ctx, placeOfHalfMade(m), m.Trash)
 	if err == nil {
 		durable.Hit(durable.WorktreeMoved)
-		m.Moved = true
-		if err = a.clone.KeepHalfMade(m); err != nil {
-			return err
+		if m, err = a.judgeTrash(m); err != nil {
+			return "", err
 		}
-		return a.endRemoval(ctx, m)
+		if !m.IsTrash() {
+			kept = m.Trash
+		}
+		return kept, a.endRemoval(ctx, m)
 	}
 	if _, there := os.Lstat(m.Trash); there == nil {
-		return err // it was renamed: the next command goes on
+		return "", err // it was renamed: the next command goes on
 	}
 	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
 	if m.RunID != "" {
 		m.Trash = ""
-		return errors.Join(err, a.clone.KeepHalfMade(m))
+		return "", errors.Join(err, a.clone.KeepHalfMade(m))
 	}
-	return errors.Join(err, a.clone.ForgetHalfMade(m.Session))
+	return "", errors.Join(err, a.clone.ForgetHalfMade(m.Session))
+}
+
+// judgeTrash decides over a work tree that was renamed, and writes that down: it is removed if all files are as they were
+// before somebody looked at them, else it is kept. Moved is false when there is none.
+func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
+	_, err := os.Lstat(m.Trash)
+	if errors.Is(err, fs.ErrNotExist) && m.IsTrash() {
+		if _, aside := os.Lstat(m.Aside()); aside == nil { // killed after the second rename
+			m.Trash, err = m.Aside(), nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err == nil && m.IsTrash() {
+		var now string
+		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
+			a.note("somebody worked in %s when it was to be removed", m.Dir)
+			err = os.Rename(m.Trash, m.Aside())
+			m.Trash = m.Aside()
+		}
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := durable.SyncDir(filepath.Dir(m.Trash)); err != nil {
+		return m, err
+	}
+	m.Moved = true
+	return m, a.clone.KeepHalfMade(m)
 }
 
 // endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
@@ -260,7 +300,7 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
 	}
 	if trash == "" {
-		a.note("%s is no work tree any more; what git does not see was there, and all of it is kept in %s", m.Dir, m.Trash)
+		a.note("%s is no work tree any more; what may be nowhere else was in it, and all of it is kept in %s", m.Dir, m.Trash)
 	}
 	return a.clone.ForgetHalfMade(m.Session)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // lostWith lists what is in a linked work tree, and in no snapshot of it nor anywhere else that is known: what git
-// ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed it; of a set-up
-// that did not come to its end, installed packages alone. here is the work tree where the command was typed.
+// ignores, and what it can save in no way. What the set-up made is left out as long as nobody has changed it. here is the
+// work tree where the command was typed.
 func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string, snap session.Snapshot) (found lost, err error) {
 	other, err := a.mainRepo(ctx)
 	if err != nil {
@@ -28,9 +28,8 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 		return found, err
 	}
 	now := tree.Stamps(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return p.Stamps[n] == "" }))
-	found.Ignored = slices.DeleteFunc(names, func(n string) bool {
-		return now[n] != "" && now[n] == p.Stamps[n] || p.Session == "" && tree.Packages(n)
-	})
+	found.Ignored = slices.DeleteFunc(names, func(n string) bool { return now[n] != "" && now[n] == p.Stamps[n] })
+	found.provided = p.Session != ""
 	found.Unsaved, err = tree.Unsaved(ctx, other)
 	return found, err
 }
@@ -39,6 +38,8 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 type lost struct {
 	Ignored []string // by git, or left out of checkpoints
 	Unsaved []string // what no setting of git's would bring into one
+
+	provided bool // it is known what the set-up had made
 }
 
 func (l lost) all() []string { return append(slices.Clone(l.Ignored), l.Unsaved...) }

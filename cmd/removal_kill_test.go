@@ -40,6 +40,30 @@ func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
 	}
 }
 
+// A removal that was killed right after the renaming is completed if nothing was saved there after the last look.
+func TestKilledRemovalLooksOnceMore(t *testing.T) {
+	t.Parallel()
+	f := deed{}.fixture(t)
+	f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
+	if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/moved#1"}, "wfs", "worktree", "remove", "three"); exit != -1 {
+		t.Fatalf("not killed, but exit %d: %s", exit, out)
+	}
+	trash, _ := filepath.Glob(filepath.Join(f.dir, "../.*wfs-removed*"))
+	if len(trash) != 1 {
+		t.Fatalf("%v", trash)
+	}
+	late := filepath.Join(trash[0], "late.txt")
+	if err := os.WriteFile(late, []byte("an afternoon\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.write("edit.txt", "x\n")
+	out := f.ok("wfs", "checkpoint")
+	kept, _ := filepath.Glob(filepath.Join(f.dir, "../repo-three.wfs-kept-*/late.txt"))
+	if left, _ := filepath.Glob(filepath.Join(f.dir, "../.*wfs-removed*")); len(kept) != 1 || len(left) > 0 || !strings.Contains(out, filepath.Dir(kept[0])) {
+		t.Errorf("kept is %v, left is %v; the command said %s", kept, left, out)
+	}
+}
+
 // A work tree whose making was killed looks like a whole one to whoever works there without git.
 func TestKilledMakingKeepsWhatCame(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ type removedJSON struct {
 	Saved     int        `json:"saved_checkpoint,omitempty"`
 	Rescued   string     `json:"rescued,omitempty"`
 	Discarded []string   `json:"discarded,omitempty"`
+	Kept      string     `json:"kept,omitempty"` // where all of it is, when somebody worked there meanwhile
 }
 
 func (a *app) worktreeCmd() *cobra.Command {
@@ -126,6 +127,10 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := saveEdits(ctx, h, &j); err != nil {
 		return err
 	}
+	stamp, err := gitstate.TreeStamp(t.Path)
+	if err != nil {
+		return err
+	}
 	now, err := a.wouldLose(ctx, here, id, t.Path) // that took its time, and somebody may be at work there
 	if err != nil {
 		return err
@@ -136,12 +141,14 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := a.rescueEdits(ctx, h, &j); err != nil {
 		return err
 	}
-	j.Discarded = now.all()
 	work := a.repo.Worktree()
 	a.repo, a.eng.Store = here, here
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"), Trash: registry.TrashOf(t.Path, a.env.newID(4))}
-	if err := a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"), Seen: stamp, Trash: registry.TrashOf(t.Path, a.env.newID(4))}
+	if j.Kept, err = a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
+	}
+	if j.Kept == "" {
+		j.Discarded = now.all()
 	}
 	if err := a.clone.ForgetProvided(work); err != nil {
 		return err
@@ -168,7 +175,15 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 		}
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("git keeps the work tree of %s locked%s", id.Display(), why), Hint: "git worktree unlock " + t.Path}
 	}
-	return nil
+	other, err := a.repo.WorktreeIn(ctx, t.Path)
+	if err != nil || other == nil {
+		return err
+	}
+	hint := "git worktree remove " + other.Path
+	if its, ok := strings.CutPrefix(other.Branch, session.BranchPrefix); ok {
+		hint = "wfs worktree remove " + its
+	}
+	return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("another work tree lies in that of %s: %s", id.Display(), other.Path), Hint: hint}
 }
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.

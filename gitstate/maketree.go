@@ -263,6 +263,12 @@ func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error
 	if err != nil || !(t != nil && !t.Gone || t == nil && r.unborn(n)) {
 		return err
 	}
+	if other, err := r.WorktreeIn(ctx, n.Path); err != nil || other != nil {
+		if err == nil {
+			err = fmt.Errorf("the work tree %s lies in it", other.Path)
+		}
+		return err
+	}
 	if err := os.Rename(n.Path, to); err != nil {
 		return err
 	}

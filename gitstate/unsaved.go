@@ -139,11 +139,15 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir string) bool {
 	return err == nil && len(out) == 0
 }
 
-// Packages reports whether a directory of the work tree is one that installers of packages make.
+// Packages reports whether a directory of the work tree is one that installers of packages make, with no repository in it.
 func (r *Repo) Packages(name string) bool {
 	name = filepath.FromSlash(strings.TrimSuffix(name, "/"))
 	_, err := r.lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
-	return err == nil || filepath.Base(name) == "node_modules"
+	if err != nil && filepath.Base(name) != "node_modules" {
+		return false
+	}
+	_, err = contentStamp(filepath.Join(r.root, name))
+	return !errors.Is(err, errRepository)
 }
 
 // Stamps returns a digest for each of some paths of the work tree, by which a change in it is seen: names, sizes and times

@@ -21,6 +21,24 @@ type Worktree struct {
 	Why    string         // reason of that lock, "" for none
 }
 
+// WorktreeIn returns a work tree of the repository that lies below a directory, nil for none.
+func (r *Repo) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range list {
+		if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real && inside(p, real) {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
+
 // Worktrees lists the work trees of the repository, the main one first unless the repository is bare.
 func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 	var list []Worktree

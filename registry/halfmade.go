@@ -23,7 +23,8 @@ type HalfMade struct {
 	Name    string     `json:"name"`  // under which git keeps it
 	RunID   string     `json:"run_id,omitempty"`
 	Trash   string     `json:"trash,omitempty"` // where it is moved, once somebody has looked at what is in it: by TrashOf or AsideOf
-	Moved   bool       `json:"moved,omitempty"` // it is there: whatever lies in Dir now is somebody else's
+	Seen    string     `json:"seen,omitempty"`  // stamp of its files before somebody looked, for what is to be removed
+	Moved   bool       `json:"moved,omitempty"` // it is there, and looked at: whatever lies in Dir now is somebody else's
 }
 
 const maxHalfMade = 1 << 16
@@ -95,6 +96,11 @@ func TrashOf(dir, salt string) string {
 
 // AsideOf is where a work tree is moved that holds what nobody else has.
 func AsideOf(dir, salt string) string { return dir + asideMark + salt }
+
+// Aside is where what was moved to the trash is kept after all.
+func (h HalfMade) Aside() string {
+	return AsideOf(h.Dir, strings.TrimPrefix(filepath.Base(h.Trash), trashPrefix(h.Dir)))
+}
 
 const asideMark = ".wfs-kept-"
 
