@@ -12,10 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxTamperFiles bounds how many changed files are read for what was done to tests. Beyond it those of tests and of their
-// configuration come first.
-const maxTamperFiles = 2000
-
 // tampered compares the tests that are frozen with those that an attempt left. An error means that a tree could not be read.
 func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Report, error) {
 	if r.Frozen == "" || r.Frozen == r.Tree || j.Show == nil || j.Changes == nil {
@@ -28,7 +24,7 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 	changes = slices.DeleteFunc(changes, func(c session.Change) bool {
 		return strings.HasPrefix(c.Path, ".wfs/") || strings.HasPrefix(c.Path, ".workflow/")
 	})
-	slices.SortStableFunc(changes, func(a, b session.Change) int { return weight(a.Path) - weight(b.Path) })
+	slices.SortStableFunc(changes, func(a, b session.Change) int { return weight(a) - weight(b) })
 	req := tamper.Request{MayRemove: mayRemove(r), Target: target(r)}
 	for _, p := range r.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
@@ -37,7 +33,8 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 			}
 		}
 	}
-	for _, c := range changes[:min(len(changes), maxTamperFiles)] {
+	size := 0
+	for _, c := range changes {
 		f := tamper.File{Path: c.Path}
 		if c.Status != "A" {
 			if f.Before, err = j.side(ctx, r.Frozen, c.Path); err != nil {
@@ -49,12 +46,16 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 				return tamper.Report{}, err
 			}
 		}
+		if size += len(f.Before) + len(f.After); size > tamper.MaxBytes {
+			size -= len(f.Before) + len(f.After)
+			f = f.Without()
+		}
 		req.Files = append(req.Files, f)
 	}
 	return tamper.Compare(req), nil
 }
 
-// side is a file of a tree, as far as it is read. A file that is there and empty is not nil.
+// side is a file of a tree. One that is there and empty is not nil.
 func (j *Judge) side(ctx context.Context, tree session.Tree, path string) ([]byte, error) {
 	data, err := j.Show(ctx, tree, path)
 	if err != nil {
@@ -63,15 +64,20 @@ func (j *Judge) side(ctx context.Context, tree session.Tree, path string) ([]byt
 	if data == nil {
 		data = []byte{}
 	}
-	return data[:min(len(data), maxRead)], nil
+	return data, nil
 }
 
-// weight puts what is about tests before the rest.
-func weight(path string) int {
-	if tamper.AboutTests(path) {
-		return 0
+// weight puts what there was before what is new, and of both what is about tests first: nothing that is added keeps a test
+// from being read.
+func weight(c session.Change) int {
+	w := 0
+	if c.Status == "A" {
+		w = 2
 	}
-	return 1
+	if !tamper.AboutTests(c.Path) {
+		w++
+	}
+	return w
 }
 
 // mayRemove reports whether tests may go together with what they test: not in the phase that makes new tests pass.
@@ -109,8 +115,11 @@ func (j *Judge) noteTampering(out *session.Judgement, rep tamper.Report, r sessi
 	}
 	out.Verdict, out.Class = session.Fail, session.ClassTampered
 	out.Reason = fmt.Sprintf("tests were changed so that they ask for less: %s", tamperText(grave))
-	if session.AllOfCode(grave) {
+	switch {
+	case session.AllOfCode(grave):
 		out.Reason = fmt.Sprintf("the code seems to ask whether it is being tested: %s", tamperText(grave))
+	case !slices.ContainsFunc(grave, func(t session.Tampering) bool { return t.Kind != string(tamper.TooMuch) }):
+		out.Reason = fmt.Sprintf("so much of the tests was changed that it cannot be compared: %s", tamperText(grave))
 	}
 	return true
 }

@@ -13,6 +13,6 @@ func FuzzCompare(f *testing.F) {
 	f.Add("Makefile", "test:\n\tgo test\n", ":")
 	f.Add("a.snap", "exports[`a 1`] = `x`;", "exports[`")
 	f.Fuzz(func(t *testing.T, path, a, b string) {
-		Compare(Request{Files: []File{{path, []byte(a), []byte(b)}, {"x/" + path, nil, []byte(a)}, {"y/" + path, []byte(b), nil}}, Gates: []string{a}})
+		Compare(Request{Files: []File{{Path: path, Before: []byte(a), After: []byte(b)}, {Path: "x/" + path, After: []byte(a)}, {Path: "y/" + path, Before: []byte(b)}}, Gates: []string{a}})
 	})
 }

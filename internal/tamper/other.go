@@ -87,18 +87,24 @@ func (p *parsed) loads(close int, word string) bool {
 
 // fixtures compares what tests read.
 func (c *comparison) fixtures() {
-	var added [][]byte
-	for _, f := range c.data {
-		if f.Before == nil {
-			added = append(added, f.After)
+	added := map[string]map[string]bool{} // what new files mean, by the way in which their texts are read
+	had := func(way string, text []byte) bool {
+		if added[way] == nil {
+			added[way] = map[string]bool{}
+			for _, f := range c.data {
+				if f.Before == nil {
+					added[way][meant(way, f.After)] = true
+				}
+			}
 		}
+		return added[way][meant(way, text)]
 	}
 	for _, f := range c.data {
 		switch {
 		case f.Before == nil:
 		case f.After == nil:
-			moved := slices.ContainsFunc(added, func(b []byte) bool { return sameData(f.Path, f.Before, b) })
-			unused := c.mentions(f.Path, func(p pair) *parsed { return p.before }) && !c.mentions(f.Path, func(p pair) *parsed { return p.after })
+			moved := had("", f.Before) || had(path.Ext(f.Path), f.Before)
+			unused := c.mentions(f.Path, false) && !c.mentions(f.Path, true)
 			if !moved {
 				c.found(Finding{Kind: NoFixture, Path: f.Path, Grave: !unused})
 			}
@@ -112,32 +118,48 @@ func (c *comparison) fixtures() {
 	}
 }
 
-func (c *comparison) mentions(file string, of func(pair) *parsed) bool {
-	base := path.Base(file)
+// mentions reports whether a text of a test has the name of a file, as the tests were or as they are.
+func (c *comparison) mentions(file string, now bool) bool {
+	if c.texts == nil {
+		c.texts = map[bool]string{false: c.textsOf(func(f pair) *parsed { return f.before }), true: c.textsOf(func(f pair) *parsed { return f.after })}
+	}
+	return strings.Contains(c.texts[now], path.Base(file))
+}
+
+// textsOf are the texts of all tests of one side.
+func (c *comparison) textsOf(of func(pair) *parsed) string {
+	var b strings.Builder
+	seen := map[string]bool{}
 	for _, f := range c.test {
-		if p := of(f); p != nil && slices.ContainsFunc(p.toks, func(t token) bool { return t.kind == text && strings.Contains(t.text, base) }) {
-			return true
+		if p := of(f); p != nil {
+			for _, t := range p.toks {
+				if t.kind == text && !seen[t.text] {
+					seen[t.text] = true
+					b.WriteString(t.text + "\x00")
+				}
+			}
 		}
 	}
-	return false
+	return b.String()
 }
 
 // sameData reports whether two texts mean the same: what formatters do to JSON and to code does not count.
 func sameData(file string, a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
+	way := path.Ext(file)
+	return bytes.Equal(a, b) || meant("", a) == meant("", b) || meant(way, a) == meant(way, b)
+}
+
+// meant is a text without what formatters change, by the extension of its file. Ends of lines never count.
+func meant(way string, b []byte) string {
+	if way == ".json" {
+		var out bytes.Buffer
+		if json.Compact(&out, b) == nil {
+			return out.String()
+		}
+	} else if l := languageOf("x" + way); l != nil {
+		return joined(scan(l, b), "")
 	}
-	if bytes.Equal(bytes.ReplaceAll(a, []byte("\r\n"), []byte("\n")), bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))) {
-		return true
-	}
-	if strings.HasSuffix(file, ".json") {
-		var x, y bytes.Buffer
-		return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
-	}
-	if l := languageOf(file); l != nil {
-		return joined(scan(l, a), "") == joined(scan(l, b), "")
-	}
-	return false
+	return string(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))
 }
 
 func isSnapshot(file string) bool {

@@ -42,8 +42,16 @@ func (p *parsed) declared() []string {
 			}
 		}
 	}
-	for _, u := range p.units[1:] {
-		if !slices.ContainsFunc(p.units[1:], func(o *unit) bool { return o != u && o.from <= u.from && u.to <= o.to && o.body < u.from }) {
+	byBody := slices.Clone(p.units[1:])
+	slices.SortFunc(byBody, func(a, b *unit) int { return a.body - b.body })
+	byFrom := slices.Clone(p.units[1:])
+	slices.SortFunc(byFrom, func(a, b *unit) int { return a.from - b.from })
+	within := 0 // where the last body ends that has begun
+	for _, u := range byFrom {
+		for ; len(byBody) > 0 && byBody[0].body < u.from; byBody = byBody[1:] {
+			within = max(within, byBody[0].to)
+		}
+		if u.to > within {
 			names = append(names, ownName(u.name))
 		}
 	}

@@ -36,18 +36,24 @@ const (
 	Hidden      Kind = "tests_hidden"        // from git
 	Patched     Kind = "framework_patched"   // what runs or asserts was replaced
 	KnowsTested Kind = "knows_that_it_tests" // code behaves differently under test
+	TooMuch     Kind = "too_much_to_compare" // nobody knows what was done to it
 )
 
 // Kinds lists all of them.
 func Kinds() []Kind {
-	return []Kind{Deleted, Emptied, Removed, Weakened, Edited, Input, Skipped, Only, Returns, Dead, Swallowed, Exits, Fixture, NoFixture, Config, CI, Gate, Hidden, Patched, KnowsTested}
+	return []Kind{Deleted, Emptied, Removed, Weakened, Edited, Input, Skipped, Only, Returns, Dead, Swallowed, Exits, Fixture, NoFixture, Config, CI, Gate, Hidden, Patched, KnowsTested, TooMuch}
 }
 
 // File is one path that differs between the two states. A side that has no such file is nil.
 type File struct {
 	Path          string
 	Before, After []byte
+	Unread        bool // it is too much: its sides are there, or nil, and their texts are not known
+	layout        bool // nothing but its layout has changed
 }
+
+// MaxBytes is how much of changed files a caller should read for one comparison, in bytes of both sides together.
+const MaxBytes = 64 << 20
 
 // Finding is one thing that was done. Line is of the new text, or of the old one when that is gone; 0: none.
 type Finding struct {
@@ -79,13 +85,17 @@ type Report struct {
 
 // Compare says what happened to the tests of a project.
 func Compare(r Request) Report {
+	r.Files = slices.Clone(r.Files)
 	c := &comparison{Request: r}
-	for _, f := range r.Files {
+	c.bound()
+	for _, f := range c.Files {
 		switch {
-		case bytes.IndexByte(f.Before[:min(len(f.Before), 8000)], 0) >= 0 && classOf(f.Path) != fixture, bytes.Equal(f.Before, f.After) && f.Before != nil && f.After != nil:
-			continue
+		case f.Unread:
+			c.unread(f)
+		case bytes.Equal(f.Before, f.After) && f.Before != nil && f.After != nil:
+		default:
+			c.sort(f)
 		}
-		c.sort(f)
 	}
 	c.read()
 	c.tests()
@@ -109,10 +119,11 @@ func Compare(r Request) Report {
 type comparison struct {
 	Request
 	out   Report
-	test  []pair // files with tests, parsed
-	code  []pair // the code that is handed over
-	data  []File // fixtures
-	rules []File // configuration of any kind
+	test  []pair          // files with tests, parsed
+	code  []pair          // the code that is handed over
+	data  []File          // fixtures
+	rules []File          // configuration of any kind
+	texts map[bool]string // of tests, as they were and as they are; nil until somebody asks
 }
 
 // pair is one file on both sides; a side may be nil.
@@ -127,10 +138,13 @@ func (c *comparison) sort(f File) {
 	kind := classOf(f.Path)
 	both := func(part func([]byte) []byte) pair {
 		p := pair{path: f.Path, raw: f}
-		if text := part(f.Before); f.Before != nil && len(text) > 0 {
+		if f.layout {
+			return p
+		}
+		if text := part(decoded(f.Before)); f.Before != nil && len(text) > 0 {
 			p.before = parse(l, text)
 		}
-		if text := part(f.After); f.After != nil && len(text) > 0 {
+		if text := part(decoded(f.After)); f.After != nil && len(text) > 0 {
 			p.after = parse(l, text)
 		}
 		return p
@@ -156,7 +170,7 @@ func (c *comparison) sort(f File) {
 func (c *comparison) read() {
 	c.rules = slices.DeleteFunc(c.rules, func(f File) bool {
 		if kind := classOf(f.Path); kind != other || !perhapsRead(f.Path) ||
-			!c.mentions(f.Path, func(p pair) *parsed { return p.before }) && !c.mentions(f.Path, func(p pair) *parsed { return p.after }) {
+			!c.mentions(f.Path, false) && !c.mentions(f.Path, true) {
 			return false
 		}
 		c.data = append(c.data, f)

@@ -59,7 +59,7 @@ func (s *scanner) run() {
 			s.at += 2
 			s.newLine()
 			s.lead = false
-		case c == ' ' || c == '\t' || c == '\r' || c == '\f':
+		case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == 0:
 			s.at++
 		case s.comment():
 		case s.quoted():
