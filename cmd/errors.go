@@ -76,6 +76,8 @@ type failure struct {
 	Code    string `json:"code"`
 	Hint    string `json:"hint,omitempty"`
 	Exit    int    `json:"exit"`
+
+	Recovered []recoveredJSON `json:"recovered,omitempty"`
 }
 
 // diagnose is the function of that name, and knows which signal interrupted this process, and where it was typed.
@@ -208,6 +210,7 @@ func damaged(err error) bool {
 // print shows an error: one clear line, and the next command to type.
 func (f failure) print(a *app) {
 	if a.json {
+		f.Recovered = a.done
 		data, err := json.Marshal(f)
 		if err == nil {
 			fmt.Fprintln(a.env.Stderr, string(data))

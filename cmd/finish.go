@@ -21,6 +21,7 @@ type finishJSON struct {
 	Proof      *session.Proof `json:"proof,omitempty"`
 	// Holdout is what hold-out tests said of what is handed over.
 	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
+	keptJSON
 }
 
 func (a *app) finishCmd() *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
 	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint),
-		Holdout: h.S.HoldoutAt(f.Checkpoint)}
+		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues())}
 	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
@@ -100,6 +101,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id.Display(), what, branch, f.Commit.Short(), f.Checkpoint)
 	a.out("HEAD is on %s%s; nothing was pushed", branch, a.inTree())
+	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}

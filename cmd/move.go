@@ -22,11 +22,11 @@ type movedJSON struct {
 	Head      string           `json:"head,omitempty"`
 	Worktree  string           `json:"worktree,omitempty"` // where that was, when it is not where the command was typed
 	Changes   []session.Change `json:"changes"`
-	Rescued   string           `json:"rescued,omitempty"`
-	Saved     int              `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
-	Note      string           `json:"note,omitempty"`
-	Also      []string         `json:"also,omitempty"` // what an undo or redo took back before that
-	Next      []string         `json:"next"`
+	keptJSON
+	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint that keeps the edits of the session that was left
+	Note  string   `json:"note,omitempty"`
+	Also  []string `json:"also,omitempty"` // what an undo or redo took back before that
+	Next  []string `json:"next"`
 }
 
 // sayMoved tells what moved and how to undo it.
@@ -49,7 +49,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		j.Worktree = a.repo.Root()
 	}
 	if r != nil {
-		j.Did, j.Operation, j.Rescued, j.Note, j.Also = r.Event.Summary, r.Op, r.Rescued, r.Note, r.Also
+		j.Did, j.Operation, j.keptJSON, j.Note, j.Also = r.Event.Summary, r.Op, keptIn(r.Rescued), r.Note, r.Also
 		j.Changes = append(j.Changes, r.Changes...)
 	}
 	if a.json {
@@ -87,10 +87,11 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		}
 		a.out("%s: HEAD is %s%s, %d %s changed", did, where, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
 		// What was carried or left is said to be, and where.
-		if r.Rescued != "" && (r.Event.How != session.MoveNew || len(h.S.Carried)+len(h.S.Left) == 0) {
-			a.out("what was there and in no commit is kept in %s", r.Rescued)
-			sayRescue(context.Background(), a.repo, r.Rescued, a.out)
+		rescued := r.Rescued
+		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
+			rescued = r.Event.Turn.Found
 		}
+		a.sayKept(wasThere, rescued, a.out)
 		if r.Note != "" {
 			a.out("%s", r.Note)
 		}

@@ -45,7 +45,7 @@ func TestMoveThatStaysHalfWay(t *testing.T) {
 	said := a.diagnose(err)
 	a.gone("two")
 	var failed *engine.MoveFailedError
-	if !errors.As(err, &failed) || failed.Stuck == nil || failed.Kept == "" || said.Code != "move_failed" || !strings.Contains(said.Hint, "git switch -c put-aside") {
+	if !errors.As(err, &failed) || failed.Stuck == nil || len(failed.Kept) == 0 || said.Code != "move_failed" || !strings.Contains(said.Hint, "git switch -c put-aside") {
 		t.Fatalf("%v: %+v", err, said)
 	}
 	f.nothingLost(before)

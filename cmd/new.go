@@ -149,9 +149,12 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	}
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	h, r, err := a.eng.New(ctx, b)
-	if h == nil && r != nil && r.Rescued != "" {
-		a.note("what was changed while gates ran is kept in %s", r.Rescued)
-		sayRescue(ctx, a.repo, r.Rescued, a.note)
+	switch {
+	case err == nil || r == nil:
+	case h == nil:
+		a.sayKept("what was changed while gates ran", r.Rescued, a.note)
+	default:
+		a.sayKept(wasThere, r.Rescued, a.note)
 	}
 	if err != nil {
 		return err

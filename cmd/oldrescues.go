@@ -79,8 +79,8 @@ func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
 		}
 		undo, redo := session.Standing(ops)
 		for _, op := range append(undo, redo...) {
-			if op.Turn.Rescue != "" {
-				named[op.Turn.Rescue] = fmt.Sprintf("operation %d of work tree %s can be taken back to it", op.Number, tree)
+			for _, ref := range op.Turn.Rescues() {
+				named[ref] = fmt.Sprintf("operation %d of work tree %s can be taken back to it", op.Number, tree)
 			}
 		}
 	}

@@ -145,9 +145,9 @@ func (a *app) sayOp(op opJSON, all, moves bool) {
 	if t.TreeOld != t.Tree && t.Tree != "" {
 		a.out("         files  %s → %s", t.TreeOld.Short(), t.Tree.Short())
 	}
-	if t.Rescue != "" {
-		a.out("         kept in %s", t.Rescue)
-		sayRescue(context.Background(), a.repo, t.Rescue, func(line string, args ...any) { a.out("       "+line, args...) })
+	for _, ref := range t.Rescues() {
+		a.out("         kept in %s", ref)
+		sayRescue(context.Background(), a.repo, ref, func(line string, args ...any) { a.out("       "+line, args...) })
 	}
 }
 

@@ -29,6 +29,9 @@ func (a *app) note(format string, args ...any) {
 // answer prints a value as JSON on one line.
 func (a *app) answer(v any) error {
 	data, err := json.Marshal(v)
+	if err == nil && len(a.done) > 0 {
+		data, err = a.withRecovered(data)
+	}
 	if err != nil {
 		return err
 	}

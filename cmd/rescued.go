@@ -6,6 +6,30 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 )
 
+// keptJSON names rescues of what was there and in no commit.
+type keptJSON struct {
+	Rescued     string   `json:"rescued,omitempty"`
+	AlsoRescued []string `json:"also_rescued,omitempty"` // later ones
+}
+
+func keptIn(refs []string) keptJSON {
+	if len(refs) == 0 {
+		return keptJSON{}
+	}
+	return keptJSON{refs[0], refs[1:]}
+}
+
+// wasThere is what a rescue holds as a rule.
+const wasThere = "what was there and in no commit"
+
+// sayKept names rescues of something, and says how to look at them.
+func (a *app) sayKept(what string, refs []string, say func(string, ...any)) {
+	for _, ref := range refs {
+		say("%s is kept in %s", what, ref)
+		sayRescue(context.Background(), a.repo, ref, say)
+	}
+}
+
 // sayRescue says how to look at what a rescue keeps, below a line that has named it: a rescue itself is a commit of
 // documents, and the files are in one that it was made upon. One that is not there any more is passed over.
 func sayRescue(ctx context.Context, repo *gitstate.Repo, ref string, say func(string, ...any)) {

@@ -165,12 +165,13 @@ func (a *app) standing(ctx context.Context, command string, next func(context.Co
 // sayUndone tells what an undo or redo did, the operations of one command together.
 func (a *app) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
 	all := *done[len(done)-1]
+	all.Rescued = nil
+	for _, r := range done {
+		all.Rescued = append(all.Rescued, r.Rescued...)
+	}
 	for _, r := range done[:len(done)-1] {
 		all.Also = append(all.Also, r.Event.Summary)
 		all.Changes = append(r.Changes, all.Changes...)
-		if all.Rescued == "" {
-			all.Rescued = r.Rescued
-		}
 		if all.Event.Turn.Worktree == "" {
 			all.Event.Turn.Worktree = r.Event.Turn.Worktree
 		}

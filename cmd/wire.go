@@ -46,6 +46,7 @@ type app struct {
 	cleared   []string            // directories of refs in whose place the doctor found something else, "" for packed-refs
 	packages  *phases.Packages    // that are installed; see installed
 	retest    bool                // gates run, whatever they have said before
+	done      []recoveredJSON     // what dead processes had begun, for the next answer
 	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
 }
 
@@ -79,11 +80,12 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		NewRunID: func(id session.ID, number int) string {
 			return fmt.Sprintf("%s-%04d-%s", id, number, a.env.newID(4))
 		},
-		Day:     func(t time.Time) engine.Day { return a.env.day(t) },
-		Cut:     a.signals.why,
-		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
-		Version: Version,
-		Redact:  func(s string) string { return a.redactor().String(s) },
+		Day:       func(t time.Time) engine.Day { return a.env.day(t) },
+		Cut:       a.signals.why,
+		Recovered: a.sayRecovered,
+		Hit:       func(point string) { durable.Hit(durable.Point(point)) },
+		Version:   Version,
+		Redact:    func(s string) string { return a.redactor().String(s) },
 	}
 	return nil
 }

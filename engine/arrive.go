@@ -14,7 +14,7 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 	if err != nil {
 		return nil, err
 	}
-	m.Stuck = ""
+	m.Stuck, m.Turn.Found = "", h.halfway
 	if m.Docs != "" { // read here, so that one who comes after a kill does so too
 		docs, err := h.documentsOf(ctx, m.Docs, session.FileLap, session.FileEvidence)
 		if err != nil {
@@ -36,7 +36,7 @@ func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []sess
 	}); err != nil {
 		return nil, err
 	}
-	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescue}, h.j.Unclaim(m.Turn.Worktree)
+	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescues()}, h.j.Unclaim(m.Turn.Worktree)
 }
 
 // completeMove carries a move to its end that a dead process began. What is in the work tree now is kept first: it may
@@ -56,7 +56,7 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 	snap.Raw = plan.Raw
 	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
 	if snap.Tree != m.Turn.Tree || foreign || snap.Raw != "" {
-		if _, err := h.rescue(ctx, halfWay+m.Summary, snap, true); err != nil {
+		if err := h.rescueHalfWay(ctx, m, snap); err != nil {
 			return nil, err
 		}
 	}
@@ -76,9 +76,6 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 	return h.arrive(ctx, m, plan.Changes)
 }
 
-// halfWay begins the reason of a rescue that is made in the middle of a move.
-const halfWay = "found half way through: "
-
 // lookAgain carries a move on whose files somebody wrote to after they had been kept: what is there now is kept as well.
 // An agent that nobody ended, or an editor, may do so for ever, so it is tried a few times only. A move that cannot be
 // carried on is taken back.
@@ -90,7 +87,7 @@ func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) 
 		}
 		var r *Relocated
 		if r, err = h.completeMove(ctx, m); err == nil && r == nil {
-			err = &session.Refusal{Code: session.RefuseMoved, Message: "somebody moved HEAD in the middle of this, and it was given up: " + m.Summary, Hint: "wfs status"}
+			err = &session.Refusal{Code: session.RefuseMoved, Message: "somebody moved HEAD in the middle of this, and it was given up: " + m.Summary + keptHalfWay(h.halfway), Hint: "wfs status"}
 		}
 		if err == nil {
 			return r, nil

@@ -57,6 +57,8 @@ type Engine struct {
 	logged  int64 // number of the operation that this process has logged last, 0 for none
 	// Redact takes secrets out of what people, agents and gates say, before it is kept. It may be nil.
 	Redact func(string) string
+	// Recovered is called for what a dead process had begun, once that has come to an end. It may be nil.
+	Recovered func(Recovered)
 	// Hit marks a durable step for fault injection. It may be nil.
 	Hit func(point string)
 }
@@ -185,6 +187,7 @@ type Hand struct {
 	Unheld  session.Staged    // what a checkpoint without changes could not hold
 	stop    string            // id of the request to stop that this run has found
 	ended   *session.Snapshot // what a run that has just ended left, for the step that follows
+	halfway []string          // rescues of what lay there while a move or finish went on
 	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
 	GivenBack int
 	scopes    func() []Scope // of its budget, since it last looked at other sessions

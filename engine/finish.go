@@ -92,7 +92,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		f.Turn = m.Turn
 		return f, nil
 	}, func() (err error) {
-		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", "finish "+string(h.ID)+" on "+short(o.Branch), 0, f.Turn))
+		n, err = h.e.logOp(ctx, h.op(session.Event{At: h.e.Clock.Now(), Body: f}, "finish", summaryOfFinish(h.ID, o.Branch), 0, f.Turn))
 		return err
 	}); err != nil {
 		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
@@ -100,7 +100,10 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		}
 		return nil, 0, err
 	}
-	if err := h.dropDocuments(ctx, t); err != nil {
+	h.halfway = nil
+	err = h.dropDocuments(ctx, t)
+	f.Turn.Found = h.halfway // to be said; the event is made
+	if err != nil {
 		return &f, n, err
 	}
 	return &f, n, h.j.Unclaim(st.Worktree())
@@ -375,9 +378,11 @@ func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) erro
 			return err // somebody has worked on it since: theirs
 		}
 		made := session.Snapshot{Tree: tree, HeadTree: tree, Head: session.Head{Ref: f.Branch, Commit: now}}
-		if _, err := h.e.Store.Rescue(ctx, h.ID, "taking a half-made handover back", made, h.e.Clock.Now().Unix()); err != nil {
+		ref, err := h.e.Store.Rescue(ctx, h.ID, "taking a half-made handover back", made, h.e.Clock.Now().Unix())
+		if err != nil {
 			return err
 		}
+		h.keptAt(ref)
 	}
 	_, err = h.e.Store.Settle(ctx, h.ID, session.Turn{Refs: []session.RefMove{{Ref: f.Branch, Old: now}}})
 	return err
@@ -404,9 +409,11 @@ func (h *Hand) dropDocuments(ctx context.Context, t session.Turn) error {
 		return err
 	}
 	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written to since
-		if _, err := st.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.e.Clock.Now().Unix()); err != nil {
+		ref, err := st.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.e.Clock.Now().Unix())
+		if err != nil {
 			return err
 		}
+		h.keptAt(ref)
 	}
 	return st.MoveTree(ctx, plan)
 }

@@ -31,7 +31,7 @@ type Relocated struct {
 	Op      int64 // number in the operation log; 0 when nothing had to be done
 	Event   session.Moved
 	Changes []session.Change
-	Rescued string // ref that keeps what was there, "" when all of it was reachable already
+	Rescued []string // refs that keep what was there, none when all of it was reachable already
 	Note    string
 	Also    []string // what the same command did before it: summaries of operations
 }
@@ -74,6 +74,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err := h.j.Claim(st.Worktree()); err != nil {
 		return nil, err
 	}
+	h.halfway = nil
 	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Docs: r.docs, Turn: t}
 	if err := h.append(m); err != nil {
 		return nil, err

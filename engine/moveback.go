@@ -14,16 +14,13 @@ type MoveFailedError struct {
 	How     session.MoveKind
 	Summary string
 	Cause   error
-	Stuck   error  // why the files could not be brought back either, nil: they are as they were before the move
-	Kept    string // ref of the rescue of what lay there half-way, "" when nothing of it had to be kept
-	Way     string // the command that lets the next one give a stuck move up; it touches no file
+	Stuck   error    // why the files could not be brought back either, nil: they are as they were before the move
+	Kept    []string // refs of the rescues of what lay there half-way, none when nothing of it had to be kept
+	Way     string   // the command that lets the next one give a stuck move up; it touches no file
 }
 
 func (e *MoveFailedError) Error() string {
-	kept := ""
-	if e.Kept != "" {
-		kept = "; what lay there half-way is kept in " + e.Kept
-	}
+	kept := keptHalfWay(e.Kept)
 	if e.Stuck == nil {
 		return fmt.Sprintf("%s failed, and all files are as they were before it%s: %v", e.Summary, kept, e.Cause)
 	}
@@ -47,7 +44,8 @@ func (h *Hand) goBack(ctx context.Context, m session.MoveStarted, cause error) e
 		return cause // interrupted: the next command goes on
 	}
 	failed := &MoveFailedError{ID: h.ID, How: m.How, Summary: m.Summary, Cause: cause, Way: session.GiveUp}
-	if failed.Kept, failed.Stuck = h.bringFilesBack(ctx, m); failed.Stuck != nil {
+	failed.Stuck = h.bringFilesBack(ctx, m)
+	if failed.Kept = h.halfway; failed.Stuck != nil {
 		return errors.Join(failed, h.sayStuck(m, failed))
 	}
 	h.e.hit("move/back")
@@ -70,26 +68,26 @@ func (h *Hand) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 }
 
 // bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved.
-func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) (kept string, err error) {
+func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) error {
 	t := m.Turn
 	snap, err := h.snapshot(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if t.HeadNew != "" && nameOf(snap.Head) != t.HeadOld || !h.headAsLeft(snap.Head, t) {
-		return "", fmt.Errorf("HEAD is on %s by now", short(nameOf(snap.Head)))
+		return fmt.Errorf("HEAD is on %s by now", short(nameOf(snap.Head)))
 	}
 	plan, err := h.planMove(ctx, snap, t.TreeOld, t.RawOld)
 	if err != nil {
-		return "", err
+		return err
 	}
 	snap.Raw = plan.Raw
 	if snap.Tree != t.TreeOld || snap.Raw != "" {
-		if kept, err = h.rescue(ctx, halfWay+m.Summary, snap, true); err != nil {
-			return "", err
+		if err := h.rescueHalfWay(ctx, m, snap); err != nil {
+			return err
 		}
 	}
-	return kept, h.e.Store.MoveBack(ctx, plan, t.Tree)
+	return h.e.Store.MoveBack(ctx, plan, t.Tree)
 }
 
 // rescue keeps a snapshot. With again, one that is kept already for the same reason is not kept once more: what fails,

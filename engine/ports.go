@@ -73,6 +73,8 @@ type Store interface {
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
 	// Rescued returns the newest rescue that was made for the same reason and holds what a snapshot holds, "" for none.
 	Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error)
+	// RescuedUpon returns the rescues that were made for a reason while the session's ledger was at a commit, oldest first.
+	RescuedUpon(ctx context.Context, id session.ID, why string, ledger session.Commit) ([]string, error)
 	// AutoSave saves the work tree, as it is now, as the session's newest auto-save.
 	AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error)
 	// EndAutoSaves says that there will be none for now.

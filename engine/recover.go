@@ -43,25 +43,15 @@ func (h *Hand) recover(ctx context.Context) error {
 		}
 	}
 	if m := h.S.Moving; m != nil {
-		gone, err := h.elsewhere(ctx, m.Turn, m.Summary)
-		switch {
-		case err != nil:
-			return err
-		case gone:
-			err = h.append(session.Dropped{Why: "the work tree that was moved is gone", Move: true})
-		default:
-			if _, err = h.completeMove(ctx, *m); err != nil {
-				_, err = h.lookAgain(ctx, *m, err)
-			}
-		}
-		if err != nil {
+		if err := h.recoverMove(ctx, *m); err != nil {
 			return err
 		}
 	}
-	if h.S.Finishing != nil {
+	if f := h.S.Finishing; f != nil {
 		if err := h.append(session.Dropped{Why: "the process ended before the work was handed over"}); err != nil {
 			return err
 		}
+		h.tellRecovered(Recovered{Did: summaryOfFinish(h.ID, f.Branch), Became: Dropped, Found: h.halfway})
 	}
 	return h.recoverAttempt(ctx)
 }
@@ -108,13 +98,17 @@ func (h *Hand) settle(ctx context.Context) error {
 		return err
 	}
 	if op != nil {
-		if _, err := h.e.Store.LogOp(ctx, *op); err != nil {
+		n, err := h.e.Store.LogOp(ctx, *op)
+		if err != nil {
 			return err
 		}
-	}
-	if op != nil && op.Kind == "finish" {
-		if err := h.settleDocuments(ctx, *turn); err != nil {
-			return err
+		if op.Kind == "finish" {
+			if err := h.settleDocuments(ctx, *turn); err != nil {
+				return err
+			}
+		}
+		if turn.Tree != "" { // it moved files
+			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...)})
 		}
 	}
 	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.
@@ -135,8 +129,12 @@ func (h *Hand) keepIndex(ctx context.Context, t session.Turn) error {
 		return err
 	}
 	snap, err := h.snapshot(ctx)
-	if err == nil && snap.Index == t.IndexOld && snap.Index != t.Index {
-		_, err = h.e.Store.Rescue(ctx, h.ID, "an index that is replaced", snap, h.e.Clock.Now().Unix())
+	if err != nil || snap.Index != t.IndexOld || snap.Index == t.Index {
+		return err
+	}
+	ref, err := h.e.Store.Rescue(ctx, h.ID, "an index that is replaced", snap, h.e.Clock.Now().Unix())
+	if err == nil {
+		h.keptAt(ref)
 	}
 	return err
 }
@@ -194,7 +192,7 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 		op := h.op(ev, string(b.How), b.Summary, b.Undoes, b.Turn)
 		return &b.Turn, &op, nil
 	case session.Finished:
-		op := h.op(ev, "finish", "finish "+string(h.ID)+" on "+short(b.Branch), 0, b.Turn)
+		op := h.op(ev, "finish", summaryOfFinish(h.ID, b.Branch), 0, b.Turn)
 		return &b.Turn, &op, nil
 	}
 	if op, ok := h.recordedOp(ev); ok {

@@ -40,6 +40,16 @@ type Turn struct {
 	TreeOld  Tree   `json:"tree_old,omitempty"`
 	IndexOld Tree   `json:"index_old,omitempty"`
 	RawOld   Tree   `json:"raw_old,omitempty"` // of files of TreeOld whose bytes no checkout would write again
+	// Found are the rescues of what lay there while the move went on: somebody wrote to the files, or it was interrupted.
+	Found []string `json:"found,omitempty"` // ref names, oldest first
+}
+
+// Rescues are all refs that keep what was there before a turn, and while it went on.
+func (t *Turn) Rescues() []string {
+	if t.Rescue == "" {
+		return t.Found
+	}
+	return append([]string{t.Rescue}, t.Found...)
 }
 
 // Skip is one path that a snapshot could not hold.

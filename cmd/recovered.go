@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// recoveredJSON is what became of something that an earlier command had begun, and was killed.
+type recoveredJSON struct {
+	Session   session.ID    `json:"session"`
+	Did       string        `json:"did"` // the summary of the operation
+	Became    engine.Became `json:"became"`
+	Operation int64         `json:"operation,omitempty"`
+	keptJSON
+}
+
+// sayRecovered tells whoever comes upon what a dead process had begun how it ended. Nobody has read what that process did,
+// and edits that were made since may be in rescues alone.
+func (a *app) sayRecovered(r engine.Recovered) {
+	refs := r.Found
+	if r.Rescued != "" {
+		refs = append([]string{r.Rescued}, refs...)
+	}
+	if a.json {
+		a.done = append(a.done, recoveredJSON{r.Session, r.Did, r.Became, r.Op, keptIn(refs)})
+		return
+	}
+	switch r.Became {
+	case engine.Completed:
+		a.note("%s was interrupted, and is completed now: operation %d of wfs op log", r.Did, r.Op)
+	case engine.GivenUp:
+		a.note("%s was interrupted, and is given up: %s; the files are as they lie there", r.Did, r.Why)
+	case engine.Dropped:
+		a.note("%s was interrupted, and did not happen", r.Did)
+	}
+	a.sayKept(wasThere, refs[:len(refs)-len(r.Found)], a.note)
+	a.sayKept("what lay there half-way, edits made meanwhile among it,", r.Found, a.note)
+}
+
+// withRecovered adds it to an answer, the first one that this command gives.
+func (a *app) withRecovered(answer []byte) ([]byte, error) {
+	body, ok := bytes.CutSuffix(answer, []byte("}"))
+	if !ok || len(body) < 2 {
+		return answer, nil // no object, or an empty one
+	}
+	data, err := json.Marshal(a.done)
+	a.done = nil
+	return append(append(append(body, `,"recovered":`...), data...), '}'), err
+}

@@ -1,0 +1,187 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// refusing is a store that moves no file towards where a move leads.
+type refusing struct{ *gitstate.Repo }
+
+func (refusing) MoveTree(context.Context, session.Move) error { return errImmovable }
+
+// works is what somebody does who does not know that a move was interrupted.
+func (f *fixture) works() {
+	f.write("edited.txt", "since\n")
+	f.write("mine.txt", "since\n")
+}
+
+func (f *fixture) rescues(id string) []string {
+	f.t.Helper()
+	return strings.Fields(f.ok("git", "for-each-ref", "--format=%(refname)", "refs/wfs/"+id+"/rescue"))
+}
+
+// namesAll checks that every rescue of a session is named, and that one of them holds a file.
+func (f *fixture) namesAll(id, said, file string) {
+	f.t.Helper()
+	held := false
+	refs := f.rescues(id)
+	for _, ref := range refs {
+		if !slices.Contains(strings.FieldsFunc(said, func(r rune) bool { return strings.ContainsRune(" ,:;^\"[]\n", r) }), ref) {
+			f.t.Errorf("%s is not named:\n%s", ref, said)
+		}
+		_, exit := f.try(nil, "git", "cat-file", "-e", ref+"^2:"+file)
+		held = held || exit == 0
+	}
+	if !held {
+		f.t.Errorf("none of %v holds %s", refs, file)
+	}
+}
+
+// TestWhatADeadMoveRelocatesIsNamed lets a switch die half-way, somebody work on, and another command complete the move: it
+// says so, and names all that keeps what is not in the work tree any more.
+func TestWhatADeadMoveRelocatesIsNamed(t *testing.T) {
+	const did = "switch from wfs/one to two"
+	for name, r := range map[string]struct {
+		at    step
+		works func(f *fixture) // after it has died
+		next  []string
+		says  string
+		holds string // a file that is in one of the rescues
+	}{
+		"half of the files are moved": {moveHalf, (*fixture).works, []string{"checkpoint"}, did + " was interrupted, and is completed now: operation ", "mine.txt"},
+		"who completes it dies as well": {moveHalf, func(f *fixture) {
+			f.works()
+			f.dies("two", moveHalf, func(context.Context, *engine.Hand) error { return nil })
+		}, []string{"checkpoint"}, "is completed now", "mine.txt"},
+		"nothing was edited since": {ledgerMoved, func(*fixture) {}, []string{"checkpoint"}, "is completed now", "untracked.txt"},
+		"HEAD is elsewhere by now": {moveHalf, func(f *fixture) { f.ok("git", "switch", "-q", "-c", "aside") }, []string{"switch", "one"},
+			did + " was interrupted, and is given up: somebody has moved HEAD since", "untracked.txt"},
+		"JSON":       {moveHalf, (*fixture).works, []string{"checkpoint", "--json"}, `,"recovered":[{"session":"two","did":"` + did + `","became":"completed","operation":`, "mine.txt"},
+		"JSON error": {moveHalf, (*fixture).works, []string{"resume", "--at", "99", "--json"}, `,"recovered":[{"session":"two","did":"` + did + `","became":"completed","operation":`, "mine.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.switchDies(r.at)
+			r.works(f)
+			before := f.blobs()
+			out, exit := f.try(nil, append([]string{"wfs"}, r.next...)...)
+			if exit != exitOK && r.next[0] != "resume" || !strings.Contains(out, r.says) {
+				t.Errorf("exit %d, without %q:\n%s", exit, r.says, out)
+			}
+			f.namesAll("two", out, r.holds)
+			f.nothingLost(before)
+			if r.next[0] == "switch" {
+				return
+			}
+			f.namesAll("two", f.ok("wfs", "op", "log", "--moves"), r.holds)
+			a := f.app()
+			named, err := a.namedRescues(context.Background())
+			for _, ref := range f.rescues("two") {
+				if err != nil || named[ref] == "" {
+					t.Errorf("gc takes %s for nobody's: %v", ref, err)
+				}
+			}
+			if out := f.ok("wfs", "checkpoint"); strings.Contains(out, "interrupted") {
+				t.Errorf("it is said twice:\n%s", out)
+			}
+		})
+	}
+}
+
+// A move that is taken back by the next command names the edits that were made since, too: they are not there any more.
+func TestWhatIsTakenBackIsNamed(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.switchDies(moveHalf)
+	files := f.rescues("two")
+	f.works()
+	before := f.blobs()
+	a := f.app()
+	a.eng.Store = refusing{a.repo}
+	err := a.hold("test", "two")
+	a.gone("two")
+	var failed *engine.MoveFailedError
+	if !errors.As(err, &failed) || failed.Stuck != nil {
+		t.Fatalf("the error is %v", err)
+	}
+	f.namesAll("two", err.Error()+" "+strings.Join(files, " "), "mine.txt")
+	if strings.Contains(err.Error(), files[0]) {
+		t.Errorf("what was there before is back, and is not what lay there half-way: %v", err)
+	}
+	f.nothingLost(before)
+	f.sound()
+}
+
+// So is what somebody writes while a command moves files.
+func TestWhatIsWrittenInTheMiddleIsNamed(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.dirty()
+	a := f.app()
+	times := 2
+	a.eng.Store = meddling{a.repo, &times, func(int) { f.works() }}
+	if err := a.hold("test", "two"); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	h, err := a.take(ctx, "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.Enter(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.json = true
+	var out bytes.Buffer
+	a.env.Stdout = &out
+	if err := a.sayMoved(h, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	var moved movedJSON
+	if err := json.Unmarshal(out.Bytes(), &moved); err != nil || moved.Rescued == "" || len(moved.AlsoRescued) == 0 {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	out.Reset()
+	a.json = false
+	if err := a.sayUndone(h, []*engine.Relocated{{Event: r.Event, Rescued: []string{"refs/wfs/two/rescue/77"}}, r}); err != nil {
+		t.Fatal(err)
+	}
+	a.gone("two")
+	f.namesAll("two", out.String(), "mine.txt")
+	if !strings.Contains(out.String(), "kept in refs/wfs/two/rescue/77") {
+		t.Errorf("the first of two operations has a rescue as well:\n%s", out.String())
+	}
+}
+
+// A handover that a dead process began is said to have happened or not.
+func TestWhatADeadFinishCameToIsSaid(t *testing.T) {
+	for at, says := range map[step]string{
+		finishCommit: "finish one on handed was interrupted, and did not happen",
+		ledgerMoved:  "finish one on handed was interrupted, and is completed now: operation ",
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.finishDies(at)
+			out, _ := f.try(nil, "wfs", "checkpoint")
+			if !strings.Contains(out, says) {
+				t.Errorf("without %q:\n%s", says, out)
+			}
+			if at == finishCommit {
+				f.namesAll("one", out, "work.txt")
+			}
+		})
+	}
+}
