@@ -52,7 +52,14 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 		}
 		req.Files = append(req.Files, f)
 	}
-	return tamper.Compare(req), nil
+	done := make(chan tamper.Report, 1)
+	go func() { done <- tamper.Compare(req) }()
+	select {
+	case rep := <-done:
+		return rep, nil
+	case <-ctx.Done(): // what goes on changes nothing, and ends with the process
+		return tamper.Report{}, ctx.Err()
+	}
 }
 
 // side is a file of a tree. One that is there and empty is not nil.

@@ -1,7 +1,5 @@
 package tamper
 
-import "slices"
-
 // again finds tests that are declared a second time in their scope, or whose names get another value: Python and Ruby run
 // only the last.
 func (c *comparison) again(f pair) {
@@ -42,19 +40,31 @@ func (c *comparison) again(f pair) {
 // scoped are the tests of a file by their names and by what they stand in.
 func (p *parsed) scoped() map[string][]*unit {
 	out := map[string][]*unit{}
+	around := make([]int, len(p.toks)) // of the first token of a line, that of the line that it stands in; -1: none
+	var open []int
+	for i, t := range p.toks {
+		if !t.lead || t.kind == newline {
+			continue
+		}
+		for len(open) > 0 && p.toks[open[len(open)-1]].col >= t.col {
+			open = open[:len(open)-1]
+		}
+		if around[i] = -1; len(open) > 0 {
+			around[i] = open[len(open)-1]
+		}
+		open = append(open, i)
+	}
 	for _, u := range p.units[1:] {
 		if !u.test || p.l.name == "ruby" && !p.is(u.from, "def") {
 			continue
 		}
-		scope, col := "", p.toks[u.from].col
-		for at := u.from - 1; at >= 0 && col > 0; at-- {
-			if t := p.toks[at]; t.lead && t.kind != newline && t.col < col {
-				end := at
-				for end < u.from && p.toks[end].line == t.line {
-					end++
-				}
-				scope, col = joined(p.toks[at:end], "")+"\x00"+scope, t.col
+		scope := ""
+		for at := around[p.lineStart(u.from)]; at >= 0; at = around[at] {
+			end := at
+			for end < u.from && p.toks[end].line == p.toks[at].line {
+				end++
 			}
+			scope = joined(p.toks[at:end], "") + "\x00" + scope
 		}
 		key := scope + "\x00" + ownName(u.name)
 		out[key] = append(out[key], u)
@@ -65,22 +75,24 @@ func (p *parsed) scoped() map[string][]*unit {
 // classes are the classes of a file that hold tests.
 func (p *parsed) classes() []string {
 	var out []string
+	tests := map[int]bool{}
+	for _, u := range p.units {
+		if u.test && u.col > 0 {
+			tests[u.from] = true
+		}
+	}
+	class := -1 // the last line at the margin, if that is one that holds no test yet
 	for i, t := range p.toks {
-		if t.lead && t.col == 0 && p.is(i, "class") && p.isKind(i+1, ident) {
-			tested := slices.ContainsFunc(p.units, func(u *unit) bool { return u.test && u.from > i && u.col > 0 && p.classAt(u.from) == i })
-			if tested {
-				out = append(out, p.toks[i+1].text)
+		if t.lead && t.col == 0 && t.kind != newline {
+			if class = -1; p.is(i, "class") && p.isKind(i+1, ident) {
+				class = i
 			}
+		}
+		if class >= 0 && tests[i] {
+			out, class = append(out, p.toks[class+1].text), -1
 		}
 	}
 	return out
-}
-
-// classAt is the last line at the margin before a token.
-func (p *parsed) classAt(i int) int {
-	for ; i > 0 && !(p.toks[i].lead && p.toks[i].col == 0 && p.toks[i].kind != newline); i-- {
-	}
-	return i
 }
 
 // replaces are the tokens at which one of some names gets another value: it is assigned, deleted, imported, or declared as a

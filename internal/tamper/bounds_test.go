@@ -96,3 +96,20 @@ func TestBytesOfTests(t *testing.T) {
 		})
 	}
 }
+
+// A test with so many changed checks that not each can be compared with each is found all the same.
+func TestManyChecks(t *testing.T) {
+	t.Parallel()
+	text := func(add int) []byte {
+		var b strings.Builder
+		b.WriteString("package p\n\nfunc TestX(t *testing.T) {\n")
+		for i := range 1500 {
+			fmt.Fprintf(&b, "\tif got := f(%d); got != %d {\n\t\tt.Error(got)\n\t}\n", i, i*7+add)
+		}
+		return []byte(b.String() + "}\n")
+	}
+	r := Compare(Request{Files: []File{{Path: "x_test.go", Before: text(0), After: text(1)}}})
+	if got := graveKinds(r); !slices.Equal(got, []string{"expectation_edited x_test.go"}) {
+		t.Errorf("%v", got)
+	}
+}

@@ -210,11 +210,9 @@ func (p *parsed) endsEarly(i int, u *unit) bool {
 		}
 	} else {
 		depth := 0
-		for at := u.from; at < i; at++ {
+		for at := p.within[i]; at >= u.from; at = p.within[at] {
 			if p.is(at, "{") {
 				depth++
-			} else if p.is(at, "}") {
-				depth--
 			}
 		}
 		if depth != 1 || !p.is(i-1, ";") && !p.is(i-1, "{") && !p.is(i-1, "}") && !p.toks[i].lead {

@@ -64,6 +64,9 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 		for _, l := range lost {
 			at := -1
 			for _, i := range index.near(l, own) {
+				if !c.step() {
+					break
+				}
 				if g := gained[i]; !used[i] && own == (g.unit.name == l.unit.name) && stands(l, g) && (len(l.lits) > 0 || own || g.helper != "") && left[i].take(l.lits) {
 					at = i
 					break
@@ -78,20 +81,25 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 		lost = rest
 	}
 	rest = nil
+	tops := [2]bag{before.top(), after.top()}
 	for _, l := range lost {
 		switch {
-		case slices.ContainsFunc(l.unit.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key && o.from != l.from }) &&
+		case c.steps > maxSteps:
+			rest = append(rest, l)
+		case slices.ContainsFunc(l.unit.checks, func(o check) bool { return c.step() && o.exact == l.exact && o.key == l.key && o.from != l.from }) &&
 			slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
 				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
 			}): // it was there twice
-		case c.variable(l, gained, used, index, before, after): // its words have names now
+		case c.variable(l, gained, used, index, tops): // its words have names now
 		case slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
-			return u.table && !l.unit.table && slices.ContainsFunc(u.checks, func(k check) bool { return k.says == l.says && k.strength >= l.strength && contains(k.lits, l.lits) })
+			return u.table && !l.unit.table && slices.ContainsFunc(u.checks, func(k check) bool {
+				return c.step() && k.says == l.says && k.strength >= l.strength && contains(k.lits, l.lits)
+			})
 		}): // what it looked at became a row of a table
 		case slices.ContainsFunc(after.tables, func(u *unit) bool {
 			fresh := !slices.ContainsFunc(before.tables, func(o *unit) bool { return o.name == u.name })
 			return slices.ContainsFunc(u.checks, func(k check) bool {
-				return k.strength >= l.strength && !opposite(l.says, k.says) && (len(l.lits) > 0 && pool.take(l.lits) || fresh && len(l.lits) == 0)
+				return c.step() && k.strength >= l.strength && !opposite(l.says, k.says) && (len(l.lits) > 0 && pool.take(l.lits) || fresh && len(l.lits) == 0)
 			})
 		}): // it became a row of a table
 		default:
@@ -152,33 +160,30 @@ func (x checkIndex) near(l asserted, own bool) []int {
 
 // variable finds a new check of the same test that says the same with names in place of texts and numbers, which stand
 // beside it now. In a test that the work is about they must be new there.
-func (c *comparison) variable(l asserted, gained []asserted, used []bool, index checkIndex, before, after *side) bool {
+func (c *comparison) variable(l asserted, gained []asserted, used []bool, index checkIndex, tops [2]bag) bool {
+	target := c.Target != nil && c.Target(l.unit.name)
 	for _, i := range index.near(l, true) {
 		g := gained[i]
+		if !c.step() {
+			return false
+		}
 		if used[i] || g.unit.name != l.unit.name || g.says != l.says || g.strength < l.strength {
 			continue
 		}
-		need, beside := bag{}, bag{}
+		need := bag{}
 		for _, w := range l.lits {
 			need[w]++
 		}
 		for _, w := range g.lits {
 			need[w]--
 		}
-		beside.addAll(g.unit.lits, 1)
-		for _, p := range after.files { // named constants
-			beside.addAll(p.units[0].lits, 1)
-		}
-		target := c.Target != nil && c.Target(l.unit.name)
-		if target {
-			beside.addAll(l.unit.lits, -1)
-			for _, p := range before.files {
-				beside.addAll(p.units[0].lits, -1)
-			}
-		}
 		fits := true
 		for w, n := range need {
-			fits = fits && (n <= 0 || beside[w] >= n || !target && beside[w] > 0)
+			beside := g.unit.lits[w] + tops[1][w] // named constants, too
+			if target {
+				beside -= l.unit.lits[w] + tops[0][w]
+			}
+			fits = fits && (n <= 0 || beside >= n || !target && beside > 0)
 		}
 		if fits {
 			used[i] = true
@@ -186,4 +191,23 @@ func (c *comparison) variable(l asserted, gained []asserted, used []bool, index 
 		}
 	}
 	return false
+}
+
+// top are the texts and numbers that stand in no function.
+func (s *side) top() bag {
+	b := bag{}
+	for _, p := range s.files {
+		b.addAll(p.units[0].lits, 1)
+	}
+	return b
+}
+
+// maxSteps bounds how often two checks are compared, which takes about half a second: what finds no partner by then
+// has none. A thousand checks of one test would have to change.
+const maxSteps = 1 << 20
+
+// step reports whether two checks may still be compared.
+func (c *comparison) step() bool {
+	c.steps++
+	return c.steps <= maxSteps
 }

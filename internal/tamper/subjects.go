@@ -66,10 +66,7 @@ func (p *parsed) outside(i int) bool {
 
 // lineStart is the first token of a token's line.
 func (p *parsed) lineStart(i int) int {
-	for i > 0 && !p.toks[i].lead {
-		i--
-	}
-	return i
+	return p.starts[i]
 }
 
 // subjectsGone are the names that a test used and the code no longer has, where tests may go with them. What the test

@@ -124,6 +124,8 @@ type comparison struct {
 	data  []File          // fixtures
 	rules []File          // configuration of any kind
 	texts map[bool]string // of tests, as they were and as they are; nil until somebody asks
+	went  map[string]bool // ends of the paths of files that are gone; nil until somebody asks
+	steps int             // see maxSteps
 }
 
 // pair is one file on both sides; a side may be nil.

@@ -274,9 +274,15 @@ func (c *comparison) inputs(before, after *side, pool bag) {
 
 // moved reports whether a text names a file that is not there any more: its content is compared elsewhere.
 func (c *comparison) moved(w string) bool {
-	return len(w) > 3 && slices.ContainsFunc(c.Files, func(f File) bool {
-		return f.After == nil && (f.Path == w || strings.HasSuffix(f.Path, "/"+strings.TrimLeft(w, "./")))
-	})
+	if c.went == nil {
+		c.went = map[string]bool{}
+		for _, f := range c.Files {
+			for rest, more := f.Path, f.After == nil; more; _, rest, more = strings.Cut(rest, "/") {
+				c.went[rest] = true
+			}
+		}
+	}
+	return len(w) > 3 && (c.went[w] || c.went[strings.TrimLeft(w, "./")])
 }
 
 // tries counts the calls of a test that are no assertions and no talk.

@@ -33,6 +33,7 @@ type parsed struct {
 	owner  []int // of each token, an index of units
 	pairs  map[int]int
 	within []int          // of each token, what opens around it; -1: nothing
+	starts []int          // of each token, the first of its line
 	names  map[string]int // of units: how many have it
 }
 
@@ -41,6 +42,12 @@ func parse(l *language, src []byte) *parsed {
 	p := &parsed{l: l, toks: scan(l, src)}
 	p.pairs = matching(p.toks)
 	p.enclose()
+	p.starts = make([]int, len(p.toks))
+	for i, t := range p.toks {
+		if p.starts[i] = i; i > 0 && !t.lead {
+			p.starts[i] = p.starts[i-1]
+		}
+	}
 	p.names = map[string]int{}
 	p.units = []*unit{{to: len(p.toks), lits: map[string]int{}, calls: map[string]int{}, rows: map[string]int{}}}
 	switch l.name {
