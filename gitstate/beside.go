@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,7 +18,8 @@ const maxBeside = 100_000
 
 // Beside is a digest of what lies in the work tree beside the tree of the newest Snapshot: names, sizes and times of all
 // files that are not in it, ignored or not, and names of directories, but for caches that tools keep for themselves; of what
-// links lead to, tracked or not, and submodules; and of the packages that Pythons elsewhere have. env is that of the gates.
+// links lead to, tracked or not, and submodules; of what the tree does not say of its own files, see tracked; and of the
+// packages that Pythons elsewhere have. env is that of the gates.
 // It is "" when it cannot be told whether something changed: with nested repositories, too many files, on a system that does
 // not say when a file last changed, or before there was a Snapshot.
 func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
@@ -28,6 +30,16 @@ func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
 	if t := r.last.Load(); t != nil {
 		b.entries = t.added.now.entries
 		b.others(t.added.others)
+		b.disk = t.added.disk
+		for _, p := range t.added.others {
+			file, below := find(b.entries, 0, p)
+			if file != nil {
+				b.alike(*file)
+			}
+			for _, e := range below {
+				b.alike(e)
+			}
+		}
 	} else {
 		x, _, err := r.readParsed(ctx, r.snapshotIndex())
 		if err != nil || x == nil {
@@ -35,14 +47,23 @@ func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
 		}
 		b.entries = x.entries
 		b.dir(r.root, "", x.entries)
+		for _, e := range b.entries {
+			b.alike(e)
+		}
 	}
 	b.tracked()
+	filtered, err := r.filtered(ctx, r, gitOpts{}, b.entries, b.found)
+	if err != nil {
+		return "", err
+	}
+	b.found = append(b.found, filtered...)
 	b.follow()
 	if b.unknown {
 		return "", nil
 	}
 	s := newSum()
 	b.addTo(s)
+	s.line("on disk", strconv.FormatUint(b.disk, 16))
 	for _, dir := range r.pythonDirs(env) {
 		if info, err := os.Stat(dir); err == nil {
 			s.file(dir, info)
@@ -59,6 +80,7 @@ type besideScan struct {
 	found   []besideFile
 	links   []besideFile // with their full paths as text, to be followed
 	away    []string     // directories elsewhere that links lead to, and that are looked at as a whole
+	disk    uint64       // what the tree's files are like, see onDisk
 	unknown bool         // it cannot be told whether something changed
 }
 
@@ -141,15 +163,25 @@ func (b *besideScan) dir(file, name string, entries []indexEntry) {
 	}
 }
 
-// tracked notes the tree's own links, and looks at its submodules, of which it has nothing but the commit's id.
+// tracked notes the tree's own links, and looks at files that git was told not to look at as at those that it does not have;
+// and at submodules, of which the tree has nothing but the commit's id.
 func (b *besideScan) tracked() {
 	for _, e := range b.entries {
 		kind := e.mode & indexType
-		if kind != kindLink && kind != indexGitlink {
+		if kind != kindLink && kind != indexGitlink && !e.unseen {
 			continue
 		}
 		name := string(e.name)
 		file := filepath.Join(b.root, filepath.FromSlash(name))
+		if e.unseen && kind != indexGitlink {
+			switch info, err := os.Lstat(file); {
+			case err == nil:
+				b.entry(file, name, fs.FileInfoToDirEntry(info), nil, nil)
+			case !absent(err): // as it may well be, outside of a sparse checkout
+				b.unknown = true
+			}
+			continue
+		}
 		if kind == kindLink {
 			b.links = append(b.links, besideFile{name: name, text: file})
 			continue

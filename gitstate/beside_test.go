@@ -41,7 +41,7 @@ func TestBeside(t *testing.T) {
 		t.Fatalf("%q, then %q", first, beside())
 	}
 	r.write(".cache/tool", "what a tool remembers")
-	r.write("a.txt", "what is in the tree is in another part of the key")
+	r.write("a.txt", "b\n") // what is in the tree is in another part of the key
 	if got := beside(); got != first {
 		t.Errorf("a cache and a tracked file changed it to %q", got)
 	}
@@ -83,7 +83,7 @@ func TestBesideDirectoriesAndLinks(t *testing.T) {
 		"below a link into a cache":           {func(r *testRepo) { r.write("out/.cache/x", "x"); r.link("out/.cache", "data") }, func(r *testRepo) { r.write("out/.cache/x", "edited") }, "another"},
 		"below a link in .wfs":                {func(r *testRepo) { r.link("../../shared", ".wfs/data") }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
 		"beside what a link leads to":         {func(r *testRepo) { r.link("../shared/sub", "data") }, func(r *testRepo) { r.write("../shared/x", "new") }, "same"},
-		"a tracked file that a link leads to": {func(r *testRepo) { r.link("../d", "out/d"); r.link("d", "way") }, func(r *testRepo) { r.write("d/g", "edited") }, "same"},
+		"a tracked file that a link leads to": {func(r *testRepo) { r.link("../d", "out/d"); r.link("d", "way") }, func(r *testRepo) { r.write("d/g", "h") }, "same"},
 		"a link to what is above":             {nil, func(r *testRepo) { r.link("..", "data") }, "unknown"},
 		"a link to a repository":              {nil, func(r *testRepo) { r.run("init", "-q", "../shared"); r.link("../shared", "data") }, "unknown"},
 		"a link that leads nowhere":           {func(r *testRepo) { r.link("../nowhere", "data") }, func(r *testRepo) { r.write("../nowhere/x", "x") }, "another"},

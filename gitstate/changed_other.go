@@ -4,7 +4,9 @@ package gitstate
 
 // differing cannot tell. On systems where two names may mean one file, what git makes of a path depends on how it is
 // written.
-func (*index) differing(string, string, []*indexEntry, []byte) ([]string, bool) { return nil, false }
+func (*index) differing(string, string, []*indexEntry, []byte) ([]string, uint64, bool) {
+	return nil, 0, false
+}
 
 // lookAt cannot tell either.
 func lookAt(string) (fileLook, bool) { return fileLook{}, false }

@@ -114,6 +114,8 @@ type Repo struct {
 	ident   asked[string] // "Name <mail>"
 	exclude asked[string] // core.excludesFile, "" when it is not set, noExcludes when it is set to nothing
 
+	attributes asked[string] // core.attributesFile, "" when it is not set
+
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
 
