@@ -151,6 +151,8 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		} else if b.Proof != nil {
 			say("    %s", remedies)
 		}
+	case session.Reopened:
+		say("    %s: judged again", b.Why)
 	case session.Decided:
 		if b.NothingLeft {
 			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)

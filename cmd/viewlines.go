@@ -64,6 +64,8 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 			s.passing, s.tested = t.Passing, t.Expect != string(workflows.ExpectRed)
 		}
 		s.does("a checkpoint is made", at)
+	case session.Reopened:
+		s.does("what is there is judged again", at)
 	}
 	s.stands(now)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -41,7 +42,44 @@ func (h *Hand) save(ctx context.Context, trigger session.Trigger, summary string
 	return c, err
 }
 
-// checkpointAttempt makes the open attempt's decision durable.
+// maxJudged bounds how often an attempt is judged because files change all the time.
+const maxJudged = 3
+
+// errOtherTree says that a checkpoint would hold something else than what passed its gates.
+var errOtherTree = errors.New("files changed after they were judged")
+
+// checkpointJudged makes the open attempt's decision durable. What somebody saved after the gates had looked, or committed,
+// is judged first.
+func (h *Hand) checkpointJudged(ctx context.Context) (done bool, err error) {
+	o, docs := h.S.Open, maps.Clone(h.docs)
+	_, err = h.checkpointAttempt(ctx)
+	if !errors.Is(err, errOtherTree) {
+		return h.conflict(ctx, err)
+	}
+	h.docs = docs
+	snap, err := h.snapshot(ctx)
+	if err != nil {
+		return false, err
+	}
+	changed, err := h.e.Store.Changes(ctx, o.Judgement.Tree, snap.Tree)
+	if err != nil {
+		return false, err
+	}
+	why := errOtherTree.Error()
+	if len(changed) > 0 { // else it was taken back meanwhile
+		why += fmt.Sprintf(" (%d, among them %s)", len(changed), changed[0].Path)
+	}
+	if h.judgedAgain++; h.judgedAgain < maxJudged {
+		return false, h.append(session.Reopened{Why: why})
+	}
+	if err := h.append(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{why, "end what writes there, or let git ignore it"}, Hint: "wfs run"}); err != nil {
+		return true, err
+	}
+	_, err = h.save(ctx, session.TriggerInterrupted, "could not be judged: files change all the time")
+	return true, err
+}
+
+// checkpointAttempt makes a checkpoint of the open attempt.
 func (h *Hand) checkpointAttempt(ctx context.Context) (*session.Checkpoint, error) {
 	o := h.S.Open
 	d := *o.Decided
@@ -106,6 +144,9 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	made, err := h.turn(ctx, d, func(m session.Made) (session.Body, error) {
 		if d.Unless != "" && m.Tree == d.Unless {
 			return nil, session.ErrUnchanged
+		}
+		if j != nil && c.Verdict == session.Pass && m.Tree != j.Tree {
+			return nil, errOtherTree
 		}
 		if err := h.keepFound(m.Staged); err != nil {
 			return nil, err

@@ -188,6 +188,8 @@ type Hand struct {
 	stop    string            // id of the request to stop that this run has found
 	ended   *session.Snapshot // what a run that has just ended left, for the step that follows
 	halfway []string          // rescues of what lay there while a move or finish went on
+	// judgedAgain is how often the open attempt passed and files were found changed since.
+	judgedAgain int
 	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
 	GivenBack int
 	scopes    func() []Scope // of its budget, since it last looked at other sessions

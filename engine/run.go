@@ -91,7 +91,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		if open == nil && h.S.Open != nil {
 			started++
-			found = 0
+			found, h.judgedAgain = 0, 0
 			h.e.hit("run/started")
 		}
 		if open != nil && h.S.Status == session.StatusWaiting {
@@ -129,8 +129,7 @@ func (h *Hand) perform(ctx, work context.Context, d Decision, o RunOptions) (don
 		return h.judgeOpen(ctx, work, ended)
 	case EffectCheckpoint:
 		h.e.hit("run/decided")
-		_, err := h.checkpointAttempt(work)
-		return h.conflict(work, err)
+		return h.checkpointJudged(work)
 	case EffectSave:
 		_, err := h.save(work, session.TriggerInterrupted, "as the run left it")
 		return true, err
