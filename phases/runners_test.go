@@ -105,6 +105,7 @@ func TestTAPParser(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"bats", "1..3\nok 1 adds\nnot ok 2 fails\n# (in test file a.bats, line 5)\n#   `false' failed\nok 3 later # skip why\n", "adds=pass fails=fail later=skip"},
 		{"ava", "TAP version 13\nok 1 - s # SKIP\nnot ok 2 - t # TODO\nok 3 - adds\nnot ok 4 - fails\n  ---\n    name: AssertionError\n  ...\n\n1..4\n# tests 3\n", "adds=pass fails=fail s=skip t=skip"},
+		{"node prints", "TAP version 13\n# loaded\n# Subtest: adds\nok 1 - adds\n# multiplying 2 3\n# Subtest: muls\nnot ok 2 - muls\n1..2\n# tests 2\n", "adds=pass muls=fail"},
 		{"tape", "TAP version 13\n# adds\nok 1 one\nnot ok 2 two\n  ---\n    operator: equal\n  ...\n# sub\nok 3 fine\n\n1..3\n# tests 3\n", "adds=fail sub=pass"},
 		{"subtests", "TAP version 13\n# Subtest: a\n    # Subtest: b\n    ok 1 - b\n    # Subtest: c\n    not ok 2 - c\n    1..2\nnot ok 1 - a\n# Subtest: t\nok 2 - t\n1..2\n", "a > b=pass a > c=fail t=pass"},
 		{"a test that fails outside of its subtests", "    ok 1 - b\n    1..1\nnot ok 1 - a\n1..1\n", "a=fail a > b=pass"},

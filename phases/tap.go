@@ -89,7 +89,10 @@ func (p *tapParser) line(text string) {
 // subtest follows, or sum up.
 func (p *tapParser) comment(depth int, text string) {
 	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
-	if depth > 0 || !p.tape || p.after || name == "" || strings.HasPrefix(name, "Subtest:") || p.plan >= 0 {
+	if strings.HasPrefix(name, "Subtest:") { // Node's runner names tests so; other comments are what the code printed
+		p.group, p.tape = "", false
+	}
+	if depth > 0 || !p.tape || p.after || name == "" || p.plan >= 0 {
 		p.said.add(text)
 		return
 	}

@@ -46,6 +46,9 @@ func (p *parsed) callCheck(i int) int {
 		}
 		break
 	}
+	if w, a, ok := p.ofSuite(i, words, args); ok {
+		head, words, args = w[0], w, a
+	}
 	if !p.asserts(i, head, words, len(args) > 0) {
 		return 0
 	}

@@ -56,6 +56,9 @@ func (p *parsed) findChecks() {
 			cond := firstArgument(p, i+1, end)
 			p.conditions(i, end, cond[0], cond[1], false)
 			i = end - 1
+		case p.toks[i].text == outputMark:
+			p.printed(i)
+			i++
 		case p.l.name == "go" && p.failCall(i):
 			p.goCheck(i)
 			i = p.close(i+1) - 1

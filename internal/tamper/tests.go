@@ -291,7 +291,7 @@ func tries(u *unit) int {
 	for name, times := range u.calls {
 		switch low := strings.ToLower(name); {
 		case strings.HasPrefix(low, "assert"), strings.HasPrefix(low, "expect"), strings.HasPrefix(low, "to"), low == "it", low == "test", low == "equal", low == "is", low == "ok",
-			low == "errorf", low == "error", low == "fatal", low == "fatalf", low == "log", low == "logf", low == "print", low == "helper", name == u.name:
+			isExample(u.name) && strings.HasPrefix(low, "print"), low == "errorf", low == "error", low == "fatal", low == "fatalf", low == "log", low == "logf", low == "print", low == "helper", name == u.name:
 		default:
 			n += times
 		}

@@ -42,6 +42,8 @@ type scanner struct {
 	depth     int
 	out       []token
 	lead      bool
+
+	outputEnds int // the last line of what an example must print
 }
 
 func (s *scanner) run() {
@@ -63,7 +65,7 @@ func (s *scanner) run() {
 			s.at++
 		case s.comment():
 		case s.quoted():
-		case c >= '0' && c <= '9':
+		case c >= '0' && c <= '9', c == '.' && isDigit(s.src[s.at+1:]) && (s.at == 0 || s.src[s.at-1] != '.') && s.operandDue():
 			s.number()
 		case isLetter(s.src[s.at:]):
 			s.word()
@@ -88,6 +90,9 @@ func (s *scanner) comment() bool {
 			n := strings.IndexByte(rest, '\n')
 			if n < 0 {
 				n = len(rest)
+			}
+			if s.l.name == "go" {
+				s.output(rest[:n])
 			}
 			s.at += n
 			return true
@@ -138,7 +143,12 @@ func (s *scanner) quoted() bool {
 			continue
 		}
 		line, col := s.line, s.at-s.lineStart
-		s.out = append(s.out, token{kind: text, text: unescape(rest[at+len(open):end], q), line: line, col: col, lead: s.lead})
+		word := unescape(rest[at+len(open):end], q)
+		if n := len(s.out); n > 0 && s.out[n-1].kind == text && s.l.name == "python" { // "one " "text"
+			s.out[n-1].text += word
+		} else {
+			s.out = append(s.out, token{kind: text, text: word, line: line, col: col, lead: s.lead})
+		}
 		s.lead = false
 		s.skip(s.at + end + len(q.close))
 		return true
@@ -227,6 +237,9 @@ func regexpEnd(src string) int {
 
 func (s *scanner) number() {
 	from := s.at
+	if s.src[s.at] == '.' {
+		s.at++
+	}
 	for s.at < len(s.src) {
 		c := s.src[s.at]
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' && s.at+1 < len(s.src) && s.src[s.at+1] >= '0' && s.src[s.at+1] <= '9') {
@@ -234,12 +247,27 @@ func (s *scanner) number() {
 		}
 		s.at++
 	}
-	word := strings.ReplaceAll(s.src[from:s.at], "_", "")
+	word := plainNumber(strings.ReplaceAll(s.src[from:s.at], "_", ""))
 	if n := len(s.out); n > 0 && s.out[n-1].kind == punct && s.out[n-1].text == "-" && signDue(s.out[:n-1]) {
 		s.out[n-1].kind, s.out[n-1].text = number, "-"+word
 		return
 	}
 	s.add(number, word, from)
+}
+
+func isDigit(src string) bool { return src != "" && src[0] >= '0' && src[0] <= '9' }
+
+// plainNumber makes the same number in other spellings the same: formatters change those.
+func plainNumber(word string) string {
+	word = strings.ToLower(word)
+	if strings.HasPrefix(word, ".") {
+		word = "0" + word
+	}
+	whole, part, ok := strings.Cut(word, ".")
+	if ok && whole != "" && part != "" && strings.Trim(whole+part, "0123456789") == "" { // no version, and no other base
+		word = whole + "." + part[:1] + strings.TrimRight(part[1:], "0")
+	}
+	return word
 }
 
 // signDue reports whether a minus after these tokens belongs to the number that follows.

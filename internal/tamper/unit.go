@@ -35,6 +35,8 @@ type parsed struct {
 	within []int          // of each token, what opens around it; -1: nothing
 	starts []int          // of each token, the first of its line
 	names  map[string]int // of units: how many have it
+	// testers are names of units, and of what asserts in them by a name of its own.
+	testers map[string]bool
 }
 
 // parse reads a file of tests, or any other code. It never fails.
@@ -61,6 +63,7 @@ func parse(l *language, src []byte) *parsed {
 		p.braceUnits()
 	}
 	p.own()
+	p.findSuites()
 	p.findChecks()
 	p.findMarks()
 	p.findWords()
@@ -180,7 +183,7 @@ func (p *parsed) braceUnits() {
 		}
 		name := p.toks[i].text
 		before := p.marksBefore(i)
-		test := strings.HasPrefix(name, "Test") && p.l.name == "go" && name != "TestMain" || strings.HasPrefix(name, "Fuzz") && p.l.name == "go" || strings.HasPrefix(strings.ToLower(name), "test") && p.l.name != "go" ||
+		test := strings.HasPrefix(name, "Test") && p.l.name == "go" && name != "TestMain" || (strings.HasPrefix(name, "Fuzz") || isExample(name)) && p.l.name == "go" || strings.HasPrefix(strings.ToLower(name), "test") && p.l.name != "go" ||
 			slices.ContainsFunc(p.toks[before:i], func(t token) bool {
 				return slices.Contains([]string{"Test", "ParameterizedTest", "RepeatedTest", "Fact", "Theory", "TestCase", "TestMethod", "test", "rstest"}, t.text)
 			})

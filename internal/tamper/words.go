@@ -23,7 +23,7 @@ func (p *parsed) findWords() {
 		switch {
 		case t.kind == ident && p.is(i+1, "(") || t.kind == ident && p.l.name == "rust" && p.is(i+1, "!"):
 			u.calls[t.text]++
-			if p.isTalk(i) {
+			if p.isTalk(i) && !(u.test && p.l.name == "go" && isExample(u.name)) {
 				i = p.close(i+1) - 1
 			}
 		case (t.kind == text || t.kind == number) && !inCheck[i] && !p.isTitle(i, u):
