@@ -18,8 +18,8 @@ const maxBeside = 100_000
 
 // Beside is a digest of what lies in the work tree beside the tree of the newest Snapshot: names, sizes and times of all
 // files that are not in it, ignored or not, and names of directories, but for caches that tools keep for themselves; of what
-// links lead to, tracked or not, and submodules; of what the tree does not say of its own files, see tracked; and of the
-// packages that Pythons elsewhere have. env is that of the gates.
+// links lead to, tracked or not, and submodules; of what the tree does not say of its own files, see onDisk; of tags, of what
+// tools find in the directories above, and of the packages that Pythons elsewhere have. env is that of the gates.
 // It is "" when it cannot be told whether something changed: with nested repositories, too many files, on a system that does
 // not say when a file last changed, or before there was a Snapshot.
 func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
@@ -52,11 +52,10 @@ func (r *Repo) Beside(ctx context.Context, env []string) (string, error) {
 		}
 	}
 	b.tracked()
-	filtered, err := r.filtered(ctx, r, gitOpts{}, b.entries, b.found)
-	if err != nil {
-		return "", err
-	}
-	b.found = append(b.found, filtered...)
+	b.ledUp()
+	b.filtered(ctx, r, gitOpts{})
+	b.above()
+	b.tags(ctx)
 	b.follow()
 	if b.unknown {
 		return "", nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -58,15 +60,21 @@ const maxFiltered = 4 << 20
 // filtering are attributes by which git may make a file of another content with the same size.
 var filtering = []string{"filter", "ident", "working-tree-encoding"}
 
-// filtered are the tracked files that have such an attribute, with their content, or, when that is too much, with their times.
-// in is the work tree that they are in, o what leads git there, and beside is what it does not track.
-func (r *Repo) filtered(ctx context.Context, in *Repo, o gitOpts, entries []indexEntry, beside []besideFile) ([]besideFile, error) {
-	ask, err := r.mayFilter(ctx, in.root, entries, beside)
+// filtered looks at the tracked files that have such an attribute: at their content, or, when that is too much, their times.
+// in is the work tree that they are in, and o what leads git there.
+func (b *besideScan) filtered(ctx context.Context, in *Repo, o gitOpts) {
+	found, err := b.filteredIn(ctx, in, o)
+	b.found = append(b.found, found...)
+	b.unknown = b.unknown || err != nil
+}
+
+func (b *besideScan) filteredIn(ctx context.Context, in *Repo, o gitOpts) ([]besideFile, error) {
+	ask, err := b.mayFilter(ctx)
 	if err != nil || !ask {
 		return nil, err
 	}
 	var names bytes.Buffer
-	for _, e := range entries {
+	for _, e := range b.entries {
 		names.Write(e.name)
 		names.WriteByte(0)
 	}
@@ -101,8 +109,9 @@ func (r *Repo) filtered(ctx context.Context, in *Repo, o gitOpts, entries []inde
 	return found, nil
 }
 
-// mayFilter reports whether some file with attributes has a word of one that filters, for a work tree with this top.
-func (r *Repo) mayFilter(ctx context.Context, root string, entries []indexEntry, beside []besideFile) (bool, error) {
+// mayFilter reports whether some file with attributes has a word of one that filters.
+func (b *besideScan) mayFilter(ctx context.Context) (bool, error) {
+	r := b.repo
 	own, err := r.attributes.get(func() (string, error) {
 		out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "--type=path", "--get", "core.attributesFile")
 		return strings.TrimSuffix(string(out), "\n"), err
@@ -120,14 +129,14 @@ func (r *Repo) mayFilter(ctx context.Context, root string, entries []indexEntry,
 		files = append(files, filepath.Join(r.getenv("HOME"), ".config", "git", "attributes"))
 	}
 	const name = ".gitattributes"
-	for _, e := range entries {
+	for _, e := range b.entries {
 		if bytes.HasSuffix(e.name, []byte(name)) && path.Base(string(e.name)) == name {
-			files = append(files, filepath.Join(root, filepath.FromSlash(string(e.name))))
+			files = append(files, filepath.Join(b.root, filepath.FromSlash(string(e.name))))
 		}
 	}
-	for _, f := range beside {
+	for _, f := range b.found {
 		if path.Base(f.name) == name && !path.IsAbs(f.name) {
-			files = append(files, filepath.Join(root, filepath.FromSlash(f.name)))
+			files = append(files, filepath.Join(b.root, filepath.FromSlash(f.name)))
 		}
 	}
 	for _, file := range files {
@@ -140,4 +149,34 @@ func (r *Repo) mayFilter(ctx context.Context, root string, entries []indexEntry,
 		}
 	}
 	return false, nil
+}
+
+// tellApart adds to the digest what the tree does not say of its own files as they lie in the clean tree, tags, which gates
+// see there, and what lies above it.
+func (b *bringer) tellApart(ctx context.Context) error {
+	m := materialiser{repo: b.repo, dir: b.clean.Root, private: filepath.Join(b.repo.worktreeDir(), "clean")}
+	x, _, err := b.repo.readParsed(ctx, m.index())
+	if err != nil || x == nil {
+		b.sum.unknown = true
+		return err
+	}
+	var disk uint64
+	for _, e := range x.entries { // git has compared them with the files just now
+		size := binary.BigEndian.Uint32(e.stat[36:])
+		if size == 0 { // it is empty, or was written when the index was
+			if info, err := os.Lstat(b.at(string(e.name))); err == nil {
+				size = uint32(info.Size())
+			}
+		}
+		disk += onDisk(&e, size, 0)
+	}
+	b.sum.line("on disk", strconv.FormatUint(disk, 16))
+	in := &Repo{root: m.dir, env: b.repo.env, userEnv: b.repo.userEnv}
+	s := besideScan{repo: b.repo, root: m.dir, entries: x.entries}
+	s.filtered(ctx, in, gitOpts{gitDir: filepath.Join(m.private, "git"), env: withIndex(m.index())})
+	s.above()
+	s.tags(ctx)
+	s.addTo(b.sum)
+	b.sum.unknown = b.sum.unknown || s.unknown
+	return nil
 }

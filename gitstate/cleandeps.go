@@ -70,6 +70,9 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 		err = b.bring(ctx)
 	}
 	if err == nil {
+		err = b.tellApart(ctx)
+	}
+	if err == nil {
 		err = b.linkOutside()
 	}
 	if err == nil {
