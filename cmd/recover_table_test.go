@@ -103,12 +103,16 @@ var recoveryTable = []row{
 		reads: "at checkpoint 2", does: "switch two", then: onTwo},
 	{state: "switch: HEAD has moved, there is no new journal", build: func(f *fixture) { f.switchDies(headMoved) },
 		reads: "at checkpoint 2", does: "switch two", then: onTwo},
-	{state: "switch: all files are moved, and the user has taken HEAD there himself, and staged something", build: func(f *fixture) {
+	{state: "switch: all files are moved, and the user has taken HEAD there himself, and staged something: given up", build: func(f *fixture) {
 		f.switchDies(moveDone)
 		f.write("later.txt", "later\n")
 		f.ok("git", "add", "later.txt")
 		f.ok("git", "symbolic-ref", "HEAD", "refs/heads/wfs/two")
-	}, reads: "a move was interrupted", does: "switch two", then: onTwo},
+	}, reads: "a move was interrupted", does: "switch two", says: "is given up", redo: true, dirty: true, then: func(f *fixture) {
+		f.on("wfs/two")
+		f.happened("two", "move_started dropped")
+		f.branchHolds("wfs/two", "of-two.txt")
+	}},
 	{state: "switch: half of the files are moved, and the user has gone elsewhere since: given up", build: func(f *fixture) {
 		f.switchDies(moveHalf)
 		f.ok("git", "checkout", "-q", "-f", "main")

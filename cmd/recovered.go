@@ -13,6 +13,7 @@ type recoveredJSON struct {
 	Session   session.ID    `json:"session"`
 	Did       string        `json:"did"` // the summary of the operation
 	Became    engine.Became `json:"became"`
+	Why       string        `json:"why,omitempty"`
 	Operation int64         `json:"operation,omitempty"`
 	keptJSON
 }
@@ -25,12 +26,15 @@ func (a *app) sayRecovered(r engine.Recovered) {
 		refs = append([]string{r.Rescued}, refs...)
 	}
 	if a.json {
-		a.done = append(a.done, recoveredJSON{r.Session, r.Did, r.Became, r.Op, keptIn(refs)})
+		a.done = append(a.done, recoveredJSON{r.Session, r.Did, r.Became, r.Why, r.Op, keptIn(refs)})
 		return
 	}
 	switch r.Became {
 	case engine.Completed:
 		a.note("%s was interrupted, and is completed now: operation %d of wfs op log", r.Did, r.Op)
+		if r.Why != "" {
+			a.note("%s", r.Why)
+		}
 	case engine.GivenUp:
 		a.note("%s was interrupted, and is given up: %s; the files are as they lie there", r.Did, r.Why)
 	case engine.Dropped:

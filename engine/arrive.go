@@ -3,13 +3,23 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
 // arrive makes a move true whose files are in place.
 func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
+	release, err := h.e.Store.HoldHeads(ctx)
+	if err == nil {
+		defer release()
+		err = h.mayArrive(ctx, m)
+	}
+	if err != nil {
+		return nil, &unmoved{err}
+	}
 	left, err := h.overtaken(ctx, m.Turn.Refs)
 	if err != nil {
 		return nil, err
@@ -68,6 +78,9 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 		return nil, planned
 	}
 	if planned == nil {
+		planned = h.mayArrive(ctx, m)
+	}
+	if planned == nil {
 		planned = h.e.Store.MoveTree(ctx, plan)
 	}
 	if planned != nil {
@@ -120,13 +133,42 @@ func (h *Hand) overtaken(ctx context.Context, refs []session.RefMove) ([]session
 	return list, nil
 }
 
-// headAsLeft reports whether HEAD is where a move began, or where it goes to.
+// mayArrive refuses to take HEAD to a branch that is not what it was when the move began, or that another work tree has
+// got: the next plain commit would take back what somebody has committed there meanwhile.
+func (h *Hand) mayArrive(ctx context.Context, m session.MoveStarted) error {
+	t := m.Turn
+	if !strings.HasPrefix(t.HeadNew, "refs/") {
+		return nil
+	}
+	if err := h.e.Free(ctx, t.HeadNew); err != nil || t.HeadNewCommit == "" {
+		return err
+	}
+	now, err := h.e.Store.Ref(ctx, t.HeadNew)
+	if err == nil && now != t.HeadNewCommit {
+		err = &session.Refusal{Code: session.RefuseMoved, Hint: h.goThere(ctx, m),
+			Message: fmt.Sprintf("somebody moved %s meanwhile: it is at %s, and was at %s", short(t.HeadNew), orNone(now), t.HeadNewCommit.Short())}
+	}
+	return err
+}
+
+// goThere is the command that begins a move anew.
+func (h *Hand) goThere(ctx context.Context, m session.MoveStarted) string {
+	switch m.How {
+	case session.MoveSwitch, session.MoveLeave:
+		return "wfs switch " + h.e.SwitchName(ctx, m.Turn.HeadNew)
+	case session.MoveNew:
+		return "wfs switch " + string(h.ID)
+	}
+	return "wfs status, and type it again"
+}
+
+// headAsLeft reports whether HEAD is where a move began. Where the move goes to nobody but somebody else has taken it,
+// before the ledger has moved.
 func (h *Hand) headAsLeft(head session.Head, t session.Turn) bool {
 	if t.HeadNew == "" { // within the session's branch
 		return head.Ref == h.S.Branch() && head.Commit == t.HeadOldCommit
 	}
-	name := nameOf(head)
-	return name == t.HeadNew || name == t.HeadOld && head.Commit == t.HeadOldCommit
+	return nameOf(head) == t.HeadOld && head.Commit == t.HeadOldCommit
 }
 
 // giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,

@@ -56,7 +56,7 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	}
 	first := h.S.At(0)
 	moved, err = h.move(ctx, relocation{how: session.MoveNew, summary: summaryOfNew(id),
-		tree: first.Tree, index: first.Tree, head: h.S.Branch(), to: -1})
+		tree: first.Tree, index: first.Tree, head: h.S.Branch(), tip: first.Code, to: -1})
 	var refused *session.Refusal
 	if errors.As(err, &refused) && refused.Code == session.RefuseInTheWay { // since it was looked at
 		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session is there", Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}

@@ -334,7 +334,7 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 		return p.Made, err
 	}
 	h.tell(ev)
-	if len(settled.Foreign) > 0 || settled.HeadForeign != "" {
+	if len(settled.Foreign) > 0 || settled.HeadForeign != "" || settled.HeadBehind != nil {
 		return p.Made, foreign(settled)
 	}
 	return p.Made, nil
@@ -353,6 +353,9 @@ func (h *Hand) drop(turn session.Event, why error) error {
 func foreign(s session.Settled) error {
 	if s.HeadForeign != "" {
 		return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("HEAD was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", s.HeadForeign), Hint: "wfs status"}
+	}
+	if b := s.HeadBehind; b != nil {
+		return &session.Refusal{Code: session.RefuseMoved, Message: behind(b), Hint: "git switch " + short(b.Ref)}
 	}
 	m := s.Foreign[0]
 	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", m.Ref, m.New.Short()), Hint: "wfs status"}

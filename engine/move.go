@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,10 +14,11 @@ import (
 type relocation struct {
 	how     session.MoveKind
 	summary string
-	tree    session.Tree // of the files afterwards
-	index   session.Tree // of the index afterwards
-	raw     session.Tree // of files with bytes of their own, "" for none
-	head    string       // full name of the branch that HEAD goes to, "": it stays
+	tree    session.Tree   // of the files afterwards
+	index   session.Tree   // of the index afterwards
+	raw     session.Tree   // of files with bytes of their own, "" for none
+	head    string         // full name of the branch that HEAD goes to, "": it stays
+	tip     session.Commit // of that branch, whose files tree is about; "": it is not there yet
 	refs    []session.RefMove
 	to      int // checkpoint that becomes current, -1: none
 	undoes  int64
@@ -65,6 +67,9 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		HeadOldCommit: snap.Head.Commit, TreeOld: snap.Tree, IndexOld: snap.Index, RawOld: snap.Raw}
 	if from := nameOf(snap.Head); r.head != "" && r.head != from {
 		t.HeadOld, t.HeadNew = from, r.head
+		if !slices.ContainsFunc(r.refs, func(m session.RefMove) bool { return m.Ref == r.head }) {
+			t.HeadNewCommit = r.tip
+		}
 	}
 	if !snap.Clean() && !r.keeps(snap) {
 		if t.Rescue, err = h.rescue(ctx, r.summary, snap, h.failedBefore()); err != nil {
@@ -83,7 +88,11 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if err := st.MoveTree(ctx, plan); err != nil {
 		return h.lookAgain(ctx, m, &unmoved{err})
 	}
-	return h.arrive(ctx, m, plan.Changes)
+	out, err := h.arrive(ctx, m, plan.Changes)
+	if failed := (*unmoved)(nil); errors.As(err, &failed) {
+		return h.lookAgain(ctx, m, err)
+	}
+	return out, err
 }
 
 // keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.
@@ -148,31 +157,32 @@ func (h *Hand) entering(ctx context.Context) (r relocation, needed bool, err err
 	if err != nil || head.Ref == h.S.Branch() {
 		return r, false, err
 	}
-	tree, err := h.tipTree(ctx)
+	tip, tree, err := h.tipTree(ctx)
 	if err != nil {
 		return r, false, err
 	}
 	return relocation{how: session.MoveSwitch, summary: fmt.Sprintf("switch from %s to %s", short(nameOf(head)), h.ID),
-		tree: tree, index: tree, head: h.S.Branch(), to: -1}, true, nil
+		tree: tree, index: tree, head: h.S.Branch(), tip: tip, to: -1}, true, nil
 }
 
-// tipTree is the tree of the session's branch, which must exist and be free.
-func (h *Hand) tipTree(ctx context.Context) (session.Tree, error) {
+// tipTree is the tip of the session's branch, which must exist and be free, and its tree.
+func (h *Hand) tipTree(ctx context.Context) (tip session.Commit, tree session.Tree, err error) {
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if other != "" {
-		return "", &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
+		return "", "", &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
 	}
-	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
+	tip, err = h.e.Store.Ref(ctx, h.S.Branch())
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if tip == "" {
-		return "", BranchGone(&h.S)
+		return "", "", BranchGone(&h.S)
 	}
-	return h.e.Store.TreeOf(ctx, tip)
+	tree, err = h.e.Store.TreeOf(ctx, tip)
+	return tip, tree, err
 }
 
 // BranchGone refuses to go on without a session's branch: who deleted it may have meant it.
@@ -211,7 +221,7 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 	if err != nil {
 		return r, "", false, err
 	}
-	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, to: -1}
+	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, tip: tip, to: -1}
 	parked, err := h.e.Parked(ctx, branch)
 	if err != nil {
 		return r, "", false, err
@@ -237,7 +247,7 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 // never drives.
 func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 	if h.S.Status == session.StatusAbandoned && at < 0 {
-		if _, err := h.tipTree(ctx); err != nil { // nothing is brought back that cannot be gone to
+		if _, _, err := h.tipTree(ctx); err != nil { // nothing is brought back that cannot be gone to
 			return nil, err
 		}
 		n, err := h.Revive(ctx)
@@ -274,7 +284,8 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	if c == nil {
 		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", h.ID.Display(), at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
 	}
-	if _, err := h.tipTree(ctx); err != nil { // the branch must be there, and nowhere else
+	tip, _, err := h.tipTree(ctx)
+	if err != nil { // the branch must be there, and nowhere else
 		return relocation{}, err
 	}
 	docs, err := h.docsAt(ctx, at)
@@ -282,10 +293,8 @@ func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 		return relocation{}, err
 	}
 	r := relocation{how: session.MoveResume, summary: fmt.Sprintf("resume %s at checkpoint %d", h.ID, at), tree: c.Tree, index: c.Tree,
-		head: h.S.Branch(), to: at, docs: docs}
-	if tip, err := h.e.Store.Ref(ctx, h.S.Branch()); err != nil {
-		return relocation{}, err
-	} else if tip != c.Code {
+		head: h.S.Branch(), tip: tip, to: at, docs: docs}
+	if tip != c.Code {
 		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: c.Code}}
 	}
 	return r, nil

@@ -74,7 +74,7 @@ func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) error 
 	if err != nil {
 		return err
 	}
-	if t.HeadNew != "" && nameOf(snap.Head) != t.HeadOld || !h.headAsLeft(snap.Head, t) {
+	if !h.headAsLeft(snap.Head, t) {
 		return fmt.Errorf("HEAD is on %s by now", short(nameOf(snap.Head)))
 	}
 	plan, err := h.planMove(ctx, snap, t.TreeOld, t.RawOld)

@@ -94,7 +94,8 @@ func (h *Hand) settle(ctx context.Context) error {
 	if err := h.keepIndex(ctx, *turn); err != nil {
 		return err
 	}
-	if _, err := h.e.Store.Settle(ctx, h.ID, *turn); err != nil {
+	settled, err := h.e.Store.Settle(ctx, h.ID, *turn)
+	if err != nil {
 		return err
 	}
 	if op != nil {
@@ -108,7 +109,7 @@ func (h *Hand) settle(ctx context.Context) error {
 			}
 		}
 		if turn.Tree != "" { // it moved files
-			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...)})
+			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: behind(settled.HeadBehind), Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...)})
 		}
 	}
 	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ type Recovered struct {
 	Session session.ID
 	Did     string   // the summary of the operation
 	Became  Became   // of it
-	Why     string   // it was given up, else ""
+	Why     string   // it was given up; or what is to be known of one that was completed; or ""
 	Op      int64    // number in the operation log of one that was completed
 	Rescued string   // ref that keeps what was there before it, "" for none
 	Found   []string // refs that keep what lay there half-way, with what was edited since
@@ -97,4 +98,12 @@ func keptHalfWay(refs []string) string {
 
 func summaryOfFinish(id session.ID, branch string) string {
 	return "finish " + string(id) + " on " + short(branch)
+}
+
+// behind says that HEAD is at a commit that a branch was moved away from meanwhile, "" for nil.
+func behind(m *session.RefMove) string {
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s is another work tree's or at %s by now, so HEAD is at %s, on no branch", short(m.Ref), orNone(m.New), m.Old.Short())
 }

@@ -114,7 +114,7 @@ func (h *Hand) resumeAuto(ctx context.Context, a *AutoFound) (relocation, error)
 	if err != nil {
 		return r, err
 	}
-	r.refs = nil
+	r.refs, r.tip = nil, tip
 	if tip != code {
 		r.refs = []session.RefMove{{Ref: h.S.Branch(), Old: tip, New: code}}
 	}

@@ -69,7 +69,7 @@ func (h *Hand) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 // planUndo is the move that takes an operation back.
 func (h *Hand) planUndo(ctx context.Context, op session.Op) (relocation, error) {
 	r := relocation{how: session.MoveUndo, summary: summaryOfUndo(op), tree: op.Turn.TreeOld, index: op.Turn.IndexOld, raw: op.Turn.RawOld,
-		head: op.Turn.HeadOld, to: -1, undoes: op.Number}
+		head: op.Turn.HeadOld, tip: op.Turn.HeadOldCommit, to: -1, undoes: op.Number}
 	kind, redo, err := h.e.original(ctx, op)
 	if err != nil {
 		return r, err

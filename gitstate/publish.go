@@ -135,11 +135,9 @@ func (r *Repo) settle(ctx context.Context, id session.ID, t session.Turn, first 
 		return settled, err
 	}
 	if here && state.head == oldPart {
-		now, err := r.settleHead(ctx, t)
-		if err != nil {
+		if settled.HeadForeign, settled.HeadBehind, err = r.settleHead(ctx, t, first); err != nil {
 			return settled, err
 		}
-		settled.HeadForeign = now
 		durable.Hit(durable.SettleHead)
 	}
 	if err := r.settleRefs(ctx, id, state.pending, true, &settled); err != nil {
@@ -299,34 +297,44 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 }
 
 // settleHead puts HEAD where the turn leads, if the branch that it leads to is there and HEAD is still where the turn
-// began. Otherwise it returns where HEAD is.
-func (r *Repo) settleHead(ctx context.Context, t session.Turn) (foreign string, err error) {
+// began. Otherwise it returns where HEAD is. If that branch was moved meanwhile, or another work tree has got it, HEAD goes
+// to the commit whose files are here, on no branch: upon any other one the next commit would take back what was done there.
+// first says that nobody has settled the turn before, and that HEADs are held.
+func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove, err error) {
 	head, err := r.Head(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	// In git's own words, by which `git switch -` and @{-1} find the way back.
 	why := "checkout: moving from " + strings.TrimPrefix(nameOf(head), "refs/heads/") + " to " + strings.TrimPrefix(t.HeadNew, "refs/heads/")
 	if headPart(head, t) != oldPart {
 		if name := nameOf(head); name != t.HeadNew {
-			return name, nil
+			return name, nil, nil
 		}
-		return "", nil
+		return "", nil, nil
 	}
-	if !strings.HasPrefix(t.HeadNew, "refs/") {
-		_, err = r.git(ctx, gitOpts{write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", t.HeadNew, string(head.Commit))
-	} else {
-		target, err2 := r.Ref(ctx, t.HeadNew)
-		if err2 != nil {
-			return "", err2
+	to := t.HeadNew
+	if strings.HasPrefix(to, "refs/") {
+		target, err := r.Ref(ctx, to)
+		if err != nil {
+			return "", nil, err
 		}
 		if target == "" {
-			return nameOf(head), nil
+			return nameOf(head), nil, nil
 		}
-		return "", r.setHead(ctx, head, t.HeadNew, target, why)
+		other := ""
+		if !first && t.HeadNewCommit != "" {
+			if other, err = r.ElsewhereOn(ctx, to); err != nil {
+				return "", nil, err
+			}
+		}
+		if t.HeadNewCommit == "" || target == t.HeadNewCommit && other == "" {
+			return "", nil, r.setHead(ctx, head, to, target, why)
+		}
+		behind, to = &session.RefMove{Ref: to, Old: t.HeadNewCommit, New: target}, string(t.HeadNewCommit)
 	}
-	if err != nil {
-		return "", err
+	if _, err = r.git(ctx, gitOpts{write: true}, "update-ref", "--no-deref", "-m", why, "HEAD", to, string(head.Commit)); err != nil {
+		return "", nil, err
 	}
-	return "", durable.SyncFile(filepath.Join(r.gitDir, "HEAD"))
+	return "", behind, durable.SyncFile(filepath.Join(r.gitDir, "HEAD"))
 }

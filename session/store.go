@@ -30,6 +30,7 @@ type Turn struct {
 	HeadOld       string    `json:"head_old,omitempty"`        // full ref name, or a commit id when detached
 	HeadOldCommit Commit    `json:"head_old_commit,omitempty"` // where HeadOld was
 	HeadNew       string    `json:"head_new,omitempty"`        // "" with HeadOld "": HEAD stays
+	HeadNewCommit Commit    `json:"head_new_commit,omitempty"` // where HeadNew was, and is to be still, unless Refs moves it
 	// Tree and Index are the trees of the work tree's files and of its index afterwards. "" means: as they are (a
 	// checkpoint has staged its own tree already).
 	Tree  Tree `json:"tree,omitempty"`
@@ -202,6 +203,7 @@ type Prepared struct {
 type Settled struct {
 	Foreign     []RefMove // refs that are neither at their old nor at their new value; New holds what was found
 	HeadForeign string    // where HEAD is, if it is neither HeadOld nor HeadNew
+	HeadBehind  *RefMove  // how HeadNew was moved meanwhile, if it was: HEAD is at Old, on no branch
 	Op          int64     // number under which the turn was logged, 0 when it was not
 }
 

@@ -1,0 +1,147 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// pushes makes a commit on a branch, as a push or a fetch into it does.
+func (f *fixture) pushes(branch string) {
+	f.t.Helper()
+	f.write("../theirs", "theirs\n")
+	blob := strings.TrimSpace(f.ok("git", "hash-object", "-w", "../theirs"))
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(f.dir, ".git", "theirs")}
+	for _, args := range [][]string{{"read-tree", branch}, {"update-index", "--add", "--cacheinfo", "100644," + blob + ",theirs.txt"}} {
+		if out, exit := f.try(env, append([]string{"git"}, args...)...); exit != exitOK {
+			f.t.Fatal(out)
+		}
+	}
+	tree, _ := f.try(env, "git", "write-tree")
+	commit := strings.TrimSpace(f.ok("git", "commit-tree", "-p", branch, "-m", "theirs", strings.TrimSpace(tree)))
+	f.ok("git", "update-ref", "refs/heads/"+branch, commit)
+}
+
+// A branch that moves, or that another work tree takes, while a switch to it goes on is not gone to: the files would be
+// those of its former tip, and the next commit would take the newer ones back.
+func TestWhereAMoveGoesIsTakenMeanwhile(t *testing.T) {
+	for name, r := range map[string]struct {
+		takes func(f *fixture)
+		code  session.RefusalCode
+	}{
+		"a push":            {func(f *fixture) { f.pushes("wfs/two") }, session.RefuseMoved},
+		"another work tree": {func(f *fixture) { f.ok("git", "worktree", "add", "-q", "../other", "wfs/two") }, session.RefuseWorktree},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.dirty()
+			before, files := f.blobs(), f.ok("git", "status", "--porcelain")
+			err := f.meddles(1, func(int) { r.takes(f) })
+			var refused *session.Refusal
+			var failed *engine.MoveFailedError
+			if !errors.As(err, &refused) || refused.Code != r.code || !errors.As(err, &failed) || failed.Stuck != nil {
+				t.Fatalf("the error is %v", err)
+			}
+			f.nothingLost(before)
+			f.on("wfs/one")
+			if now := f.ok("git", "status", "--porcelain"); now != files {
+				t.Errorf("the work tree was\n%s\nand is\n%s", files, now)
+			}
+			f.happened("two", "move_started dropped")
+		})
+	}
+}
+
+// The same between a kill and the next command, which takes the move back.
+func TestWhereADeadMoveGoesIsTaken(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.switchDies(moveHalf)
+	f.pushes("wfs/two")
+	before := f.blobs()
+	out, exit := f.try(nil, "wfs", "checkpoint")
+	if exit != exitError || !strings.Contains(out, "all files are as they were before it") || !strings.Contains(out, "somebody moved wfs/two meanwhile") || !strings.Contains(out, "hint: wfs switch two") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	f.nothingLost(before)
+	f.on("wfs/one")
+	f.ok("wfs", "switch", "two")
+	f.branchHolds("wfs/two", "theirs.txt")
+	f.ok("wfs", "checkpoint")
+	f.branchHolds("wfs/two", "theirs.txt")
+}
+
+// Whoever goes on with git after a move was killed half-way has what he commits.
+func TestGoingOnWithGitAfterADeadMove(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.switchDies(moveHalf)
+	f.ok("git", "switch", "-q", "-f", "wfs/two")
+	f.write("day.txt", "a day's work\n")
+	f.ok("git", "add", "day.txt")
+	f.ok("git", "commit", "-q", "-m", "a day's work")
+	before := f.blobs()
+	if out, exit := f.try(nil, "wfs", "checkpoint"); exit != exitOK || !strings.Contains(out, "is given up: somebody has moved HEAD since") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	f.on("wfs/two")
+	f.branchHolds("wfs/two", "day.txt")
+	if out := f.ok("git", "status", "--porcelain", "--untracked-files=no"); !f.exists("day.txt") || out != "" {
+		t.Errorf("day.txt is there: %t; %s", f.exists("day.txt"), out)
+	}
+	f.nothingLost(before)
+}
+
+// A branch that moved after the ledger had, and before HEAD could, is not gone to either.
+func TestHeadOfADeadMoveIsBehind(t *testing.T) {
+	for name, takes := range map[string]func(f *fixture){
+		"a push":            func(f *fixture) { f.pushes("wfs/two") },
+		"another work tree": func(f *fixture) { f.ok("git", "worktree", "add", "-q", "../other", "wfs/two") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.switchDies(indexMoved)
+			tip := strings.TrimSpace(f.ok("git", "rev-parse", "wfs/two"))
+			takes(f)
+			out, _ := f.try(nil, "wfs", "undo")
+			if !strings.Contains(out, "so HEAD is at "+tip[:10]+", on no branch") {
+				t.Errorf("it does not say so:\n%s", out)
+			}
+			if head, _ := f.try(nil, "git", "symbolic-ref", "-q", "HEAD"); head != "" || strings.TrimSpace(f.ok("git", "rev-parse", "HEAD")) != tip {
+				t.Errorf("HEAD is on %s", f.head())
+			}
+			if out := f.ok("git", "status", "--porcelain"); out != "" {
+				t.Errorf("the next commit would change what is on the branch:\n%s", out)
+			}
+		})
+	}
+}
+
+// Two work trees that go to one branch at the same time do not both get there.
+func TestHoldHeads(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	a, b := f.app(), f.app()
+	ctx, cancel := context.WithCancel(context.Background())
+	release, err := a.repo.HoldHeads(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := b.repo.HoldHeads(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("it is held twice: %v", err)
+	}
+	release()
+	release, err = b.repo.HoldHeads(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
