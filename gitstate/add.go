@@ -164,6 +164,7 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 	}
 	_, stderr, err := r.gitBoth(ctx, gitOpts{write: true, env: withIndex(index), okExit: []int{1}}, args...)
 	report := readAddReport(stderr)
+	report.skipped = slices.DeleteFunc(report.skipped, r.rulesOnly)
 	if err == nil && report.fatal == nil && report.unknown != "" {
 		err = &GitError{Args: []string{"add"}, Exit: 1, Stderr: report.unknown}
 	}

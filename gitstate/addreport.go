@@ -1,6 +1,8 @@
 package gitstate
 
 import (
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -13,6 +15,9 @@ type addReport struct {
 	unknown string        // an error that names no path which we could recognise
 	ignored []string      // paths that git was told of, and that rules exclude
 }
+
+// skipRules is why a file is skipped that git could not read as a file of rules.
+const skipRules = "cannot be accessed"
 
 // skipNotStored is why a file is skipped that git could read and could not write as an object.
 const skipNotStored = "cannot be stored"
@@ -32,7 +37,7 @@ var addSentences = []struct{ before, after, why string }{
 	{"error: invalid path '", "'", "a name that git does not allow"},
 	{"error: unable to add '", "' to index", "a name that git does not allow"},
 	{"warning: could not open directory '", "': ", "directory cannot be opened"},
-	{"warning: unable to access '", "': ", "cannot be accessed"},
+	{"warning: unable to access '", "': ", skipRules},
 	{"warning: adding embedded git repository: ", "", ""}, // dropped afterwards, whoever added it
 }
 
@@ -72,6 +77,19 @@ func readAddReport(stderr []byte) addReport {
 		}
 	}
 	return report
+}
+
+// rulesOnly reports whether something said to be skipped is only not read for its rules: a .gitignore or .gitattributes that
+// is a link, which git does not follow there and adds as any other, or a file of rules outside of the work tree.
+func (r *Repo) rulesOnly(s session.Skip) bool {
+	if s.Why != skipRules {
+		return false
+	}
+	if !filepath.IsLocal(filepath.FromSlash(s.Path)) || strings.HasPrefix(s.Path, ".git/") {
+		return true
+	}
+	info, err := r.lstat(s.Path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // saidByFilter reports whether a message is about a filter's program. A file whose filter is not required is added as it
