@@ -25,7 +25,7 @@ func (r *Repo) deleted(ctx context.Context, old, x *index, path string, c sessio
 		if err != nil {
 			return nil, err
 		}
-		gone, err := r.git(ctx, gitOpts{env: withIndex(path)}, "diff-index", "--cached", "-M100%", "--diff-filter=D", "--name-only", "-z", string(c))
+		gone, err := r.git(ctx, gitOpts{env: withIndex(path)}, "diff-index", everySubmodule, "--cached", "-M100%", "--diff-filter=D", "--name-only", "-z", string(c))
 		if err != nil {
 			return nil, err
 		}

@@ -33,12 +33,16 @@ func plainChanges(list []treeChange) []session.Change {
 	return changes
 }
 
+// everySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore, which an agent
+// can set, in the configuration and the .gitmodules of the work tree, and fails when it cannot parse the latter.
+const everySubmodule = "--ignore-submodules=none"
+
 func (r *Repo) diffTrees(ctx context.Context, from, to session.Tree) ([]treeChange, error) {
 	from, to = r.orEmpty(from), r.orEmpty(to)
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-abbrev",
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-abbrev",
 		string(from), string(to))
 	if err != nil {
 		return nil, err
@@ -84,7 +88,7 @@ type DiffOptions struct {
 // no text conversion.
 func (r *Repo) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
 	argv := append([]string{"git", "-C", r.root}, quiet...)
-	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--color=never"}
+	args := []string{"diff", everySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
 	if o.Color {
 		args[len(args)-1] = "--color=always"
 	}

@@ -158,7 +158,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if err != nil || base == "" {
 		return FateNowhere, err
 	}
-	names := append([]string{"diff-tree", "-r", "-z", "--name-only", "--no-renames"}, string(base), string(work))
+	names := append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames"}, string(base), string(work))
 	out, err := r.git(ctx, gitOpts{}, append(names, withoutDocuments...)...)
 	if err != nil {
 		return "", err
@@ -167,7 +167,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	out, err = r.git(ctx, gitOpts{}, "diff-tree", "-r", "-z", "--name-only", "--no-renames", string(work), string(tip))
+	out, err = r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", string(work), string(tip))
 	if err != nil {
 		return "", err
 	}
@@ -178,7 +178,7 @@ func (r *Repo) hasChanges(ctx context.Context, work session.Commit, branch strin
 	if !slices.ContainsFunc(changed, func(name string) bool { return differ[name] }) {
 		return FateSquashed, nil
 	}
-	patch := []string{"-p", "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff", "--no-textconv"}
+	patch := []string{"-p", everySubmodule, "--no-renames", "--full-index", "--binary", "--no-color", "--no-ext-diff", "--no-textconv"}
 	ours, err := r.patchIDs(ctx, slices.Concat([]string{"diff-tree"}, patch, []string{string(base), string(work)}, withoutDocuments))
 	if err != nil || len(ours) == 0 {
 		return FateNowhere, err

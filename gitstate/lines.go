@@ -40,7 +40,11 @@ func (r *Repo) Ends(ctx context.Context, commits, held []session.Commit) ([]sess
 // Beyond returns the commits that lead to end and not to from, without those that change nothing that is handed over, and
 // without those whose patch is in from's history: these were rebased.
 func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.Commit, error) {
-	out, err := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--right-only", "--cherry-pick", string(from) + "..." + string(end)}, withoutDocuments...)...)
+	beyond := append([]string{string(from) + "..." + string(end)}, withoutDocuments...)
+	out, err := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--right-only", "--cherry-pick"}, beyond...)...)
+	if err != nil { // patches with submodules cannot be compared when git cannot parse .gitmodules: none counts as rebased
+		out, err = r.git(ctx, gitOpts{}, append([]string{"rev-list", "--right-only"}, beyond...)...)
+	}
 	var list []session.Commit
 	for line := range strings.Lines(string(out)) {
 		list = append(list, session.Commit(strings.TrimSpace(line)))

@@ -1,0 +1,59 @@
+package gitstate
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Whatever an agent writes into .gitmodules or the configuration, a submodule's new commit is a change like any other.
+func TestSubmodulesAreCompared(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for name, lay := range map[string]func(r *testRepo){
+		"a .gitmodules with a conflict": func(r *testRepo) { r.write(".gitmodules", "<<<<<<< HEAD\n[submodule \"sub\"]\n") },
+		"ignore in .gitmodules":         func(r *testRepo) { r.run("config", "-f", ".gitmodules", "submodule.sub.ignore", "all") },
+		"ignore in the configuration":   func(r *testRepo) { r.run("config", "submodule.sub.ignore", "all") },
+		"all submodules":                func(r *testRepo) { r.run("config", "diff.ignoreSubmodules", "all") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.submodule("sub")
+			first := r.head()
+			r.run("-C", "sub", "commit", "-q", "--allow-empty", "-m", "there")
+			r.commit()
+			second := r.head()
+			r.run("branch", "side", string(first))
+			lay(r)
+			r.run("-C", "sub", "commit", "-q", "--allow-empty", "-m", "further")
+
+			from, to := session.Tree(r.run("rev-parse", string(first)+"^{tree}")), session.Tree(r.run("rev-parse", string(second)+"^{tree}"))
+			if changes, err := r.Changes(ctx, from, to); err != nil || len(changes) != 1 || changes[0].Path != "sub" {
+				t.Errorf("changes: %v, %v", changes, err)
+			}
+			for _, o := range []DiffOptions{{}, {Stat: true}, {NameOnly: true}} {
+				var out bytes.Buffer
+				if err := r.DiffTo(ctx, string(first), string(second), o, &out); err != nil || !strings.Contains(out.String(), "sub") {
+					t.Errorf("diff %+v: %q, %v", o, &out, err)
+				}
+			}
+			if how, err := r.hasChanges(ctx, second, "refs/heads/side"); err != nil || how != FateNowhere {
+				t.Errorf("its fate: %q, %v", how, err)
+			}
+			if n, err := r.Dirty(ctx); err != nil || n == 0 {
+				t.Errorf("dirty: %d, %v", n, err)
+			}
+			if d, err := r.deleted(ctx, nil, nil, r.indexPath(), first); err != nil || d != nil {
+				t.Errorf("deleted: %v, %v", d, err)
+			}
+			r.run("branch", "other", r.run("commit-tree", "-m", "other", "-p", string(first), r.run("rev-parse", string(second)+"^{tree}")))
+			if line, err := r.Beyond(ctx, session.Commit(r.run("rev-parse", "other")), second); err != nil {
+				t.Errorf("beyond: %v, %v", line, err)
+			}
+		})
+	}
+}
