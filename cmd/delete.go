@@ -24,8 +24,8 @@ func (a *app) deleteCmd() *cobra.Command {
 before wfs gc removes them for good, after 30 days. Branches of yours are never touched.
 
 It refuses when only the session holds its work: no branch of yours has it, be it merged, squashed, rebased or
-cherry-picked. Edits that you went back from are asked about as well; attempts that you went back from are not, once
-another one was handed over or merged. --force deletes it all the same. A session that a work tree is on is not deleted.`,
+cherry-picked. Edits that you went back from are asked about as well, in checkpoints and in rescues, and so are commits by
+hand; attempts that you went back from are not, once another one was handed over or merged. --force deletes it all the same. A session that a work tree is on is not deleted.`,
 		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export",
 		Args:    exactly(1, "the name of a session"),
 		RunE: func(c *cobra.Command, args []string) error {

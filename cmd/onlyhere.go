@@ -39,6 +39,11 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 	for _, c := range s.Checkpoints {
 		all = append(all, c.Code)
 	}
+	if tip, err := a.repo.Ref(ctx, s.Branch()); err != nil {
+		return nil, err
+	} else if tip != "" { // commits by hand may be on it, also since it was handed over
+		all = append(all, tip)
+	}
 	ends, err := a.repo.Ends(ctx, all, held)
 	if err != nil {
 		return nil, err
@@ -70,7 +75,7 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 			return &u, nil
 		}
 	}
-	return nil, nil
+	return a.onlyRescued(ctx, s, w)
 }
 
 // movedFrom are commits by hand that the session's branch was moved away from. The moves keep them.

@@ -59,8 +59,22 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 // mayDeleteAgain is mayDelete for what an operation brought back, and refuses when the session has gone on since: what was
 // asked about when it was deleted is not what would be deleted now.
 func (h *Hand) mayDeleteAgain(ctx context.Context, op session.Op) error {
+	hint := "wfs delete " + string(h.ID)
 	if h.Tip != op.Ledger {
-		return movedOn(op, "the ledger", h.Tip.Short(), op.Ledger.Short(), "wfs delete "+string(h.ID))
+		return movedOn(op, "the ledger", h.Tip.Short(), op.Ledger.Short(), hint)
+	}
+	own, err := h.e.Store.OwnRefs(ctx, h.ID)
+	if err != nil {
+		return err
+	}
+	left := map[string]session.Commit{}
+	for _, m := range op.Turn.Refs {
+		left[m.Ref] = m.New
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if now := own[name]; now != left[name] && name != session.AutoOf(h.ID) {
+			return movedOn(op, short(name), now.Short(), orNone(left[name]), hint)
+		}
 	}
 	return h.mayDelete(ctx)
 }
@@ -261,7 +275,7 @@ func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, sum
 	if undoes == 0 {
 		kind = OpRestore
 	}
-	op := session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes}
+	op := session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes, Turn: session.Turn{Refs: back}}
 	n, err := e.logOp(ctx, op)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// onlyRescued is a rescue of the session's with something in it that no branch of the user's has either, nil for none. The
+// moves have kept it of what lay in the work tree, so it may be a person's. w is the session's own work.
+func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Work) (*unheld, error) {
+	own, err := a.repo.OwnRefs(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	prefix := gitstate.RescuePrefix(s.ID)
+	maps.DeleteFunc(own, func(name string, _ session.Commit) bool { return !strings.HasPrefix(name, prefix) })
+	if len(own) == 0 {
+		return nil, nil
+	}
+	trees, err := a.repo.LedgerTrees(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Backward(sortedKeys(own)) {
+		state, err := a.repo.State(ctx, own[name])
+		if err != nil {
+			return nil, err
+		}
+		if only, err := a.repo.OnlyIn(ctx, own[name], state, trees); err != nil {
+			return nil, err
+		} else if only == "" {
+			continue
+		}
+		parts, err := a.repo.RescuedWork(ctx, own[name], state)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			fate, err := a.repo.Fate(ctx, gitstate.Work{Commit: p.Commit, Base: w.Base, Handed: w.Handed})
+			if err != nil {
+				return nil, err
+			}
+			if number := strings.TrimPrefix(name, prefix); fate.How == gitstate.FateNowhere {
+				return &unheld{what: fmt.Sprintf("%s that rescue %s keeps (%s)", p.What, number, state.Why), name: "rescue-" + number, commit: p.Commit}, nil
+			}
+		}
+	}
+	return nil, nil
+}
