@@ -152,7 +152,8 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 	case i >= at:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not come before %s", to, h.S.Phase), Hint: "wfs phase skip"}
 	}
-	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Why: oneLine(why, 500)})
+	tests := slices.ContainsFunc(phases[h.phaseIndex(to):at], func(p workflows.Phase) bool { return p.WritesTests() })
+	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests, Why: oneLine(why, 500)})
 }
 
 // PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must

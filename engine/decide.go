@@ -251,7 +251,8 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	d.LapEnded = true
-	if len(s.Items) > 0 && s.Lap >= len(s.Items) || s.Open.Runner == runnerPerson {
+	finished := s.Open.Runner == runnerPerson && !run.Approved // it was before; see judgeAgain
+	if len(s.Items) > 0 && s.Lap >= len(s.Items) || finished {
 		d.Next = workflows.Done
 		return d
 	}

@@ -300,6 +300,7 @@ type PhaseMoved struct {
 	Lap    int       `json:"lap"`            // in which it goes on
 	Skip   bool      `json:"skip,omitempty"` // forward, as if From had been passed
 	NewLap bool      `json:"new_lap,omitempty"`
+	Tests  bool      `json:"tests,omitempty"` // back to where tests are written
 	Why    string    `json:"why,omitempty"`
 	Ask    string    `json:"ask,omitempty"` // the phase that is entered is a person's: this is what it asks
 	Turn   Turn      `json:"turn"`

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,13 +83,16 @@ func (s *Session) kept(tree Tree) {
 	}
 }
 
-// ledTo folds a person's decision to go on in another phase: the tests are those that are there now.
+// ledTo folds a person's decision to go on in another phase: the tests are those that are there now, unless it went back
+// to change them.
 func (s *Session) ledTo(b PhaseMoved) {
 	s.Tampered = nil
 	c := s.At(s.Current)
 	switch {
 	case b.NewLap:
 		s.thaw()
+	case b.Tests && s.Frozen != "":
+		s.TestChange = cmp.Or(b.Why, "a person took the work back")
 	case b.Skip && c != nil:
 		s.Frozen = c.Tree
 	}
