@@ -147,7 +147,7 @@ func classOf(file string) class {
 		return tests
 	case l != nil:
 		return source
-	case in(sure) && !isProse(base):
+	case in(sure) && !isProse(base) && !declaresNeeds(base):
 		return fixture
 	}
 	return other
@@ -174,6 +174,18 @@ func perhapsRead(file string) bool {
 func isProse(base string) bool {
 	ext := path.Ext(base)
 	return ext == ".md" || ext == ".rst" || ext == ".adoc" || strings.HasPrefix(base, "README")
+}
+
+// needs are files beside tests that say what is installed, and how code is written: nothing that a test compares with.
+var needs = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock", "go.mod", "go.sum", "Cargo.lock", "poetry.lock", "uv.lock",
+	"pdm.lock", "Pipfile", "Pipfile.lock", "Gemfile", "Gemfile.lock", "composer.lock", "packages.lock.json", ".editorconfig", ".flake8", ".pylintrc", "ruff.toml", ".ruff.toml", "mypy.ini", ".rubocop.yml",
+	".golangci.yml", ".golangci.yaml", "rustfmt.toml", ".rustfmt.toml", "clippy.toml", "biome.json", ".dockerignore"}
+
+// declaresNeeds reports whether a file is one of them by its name. One that a test names is read by it all the same.
+func declaresNeeds(base string) bool {
+	text := strings.HasSuffix(base, ".txt") || strings.HasSuffix(base, ".in")
+	return slices.Contains(needs, base) || text && (strings.HasPrefix(base, "requirements") || strings.HasPrefix(base, "constraints")) ||
+		strings.HasPrefix(base, ".eslintrc") || strings.HasPrefix(base, ".eslintignore") || strings.HasPrefix(base, ".prettier") || strings.HasPrefix(base, ".stylelintrc")
 }
 
 // isTestName reports whether a file is a test by its own name.

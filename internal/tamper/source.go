@@ -34,16 +34,17 @@ func (p *parsed) knows() []mark {
 	exits := slices.ContainsFunc(p.toks, func(t token) bool {
 		return t.kind == ident && (t.text == "Exit" || t.text == "_exit" || t.text == "exit" || t.text == "exit!")
 	})
+	asksForVariables, asksForArguments := p.mentions(surroundings...), p.mentions("Args", "Lookup", "CommandLine", "Executable", "flag")
 	put := func(i, to int, kind Kind) {
 		out = append(out, mark{kind: kind, says: shown(p.toks[max(0, i):min(len(p.toks), to)]), line: p.toks[max(0, i)].line})
 	}
 	for i, t := range p.toks {
 		word := t.text
 		switch {
-		case t.kind == text && exits && (strings.Contains(word, "--- PASS") || strings.Contains(word, "=== RUN") || strings.Contains(word, "... ok") && strings.Contains(word, "test") || strings.Contains(word, "\"Action\":")): // what a runner prints, and an end
+		case t.kind == text && exits && (strings.Contains(word, "--- PASS") || strings.Contains(word, "=== RUN") || strings.Contains(word, "... ok") && strings.Contains(word, "test") || strings.Contains(word, "\"Action\":")) && !p.isLookedFor(i): // what a runner prints, and an end
 			put(i, i+1, KnowsTested)
 			continue
-		case t.kind == text && (ownVariable(word) || word == "PYTEST_CURRENT_TEST" || word == "JEST_WORKER_ID" || word == "VITEST" || word == "VITEST_WORKER_ID" || word == "NODE_TEST_CONTEXT" || word == "MOCHA_COLORS"),
+		case t.kind == text && asksForVariables && (ownVariable(word) || word == "PYTEST_CURRENT_TEST" || word == "JEST_WORKER_ID" || word == "VITEST" || word == "VITEST_WORKER_ID" || word == "NODE_TEST_CONTEXT" || word == "MOCHA_COLORS"),
 			t.kind == ident && (word == "JEST_WORKER_ID" || word == "PYTEST_CURRENT_TEST" || word == "VITEST" || word == "NODE_TEST_CONTEXT" || ownVariable(word)) && p.is(i-1, "."):
 			put(i-4, i+2, KnowsTested)
 			continue
@@ -53,14 +54,14 @@ func (p *parsed) knows() []mark {
 			switch {
 			case word == "Testing" && p.is(i-2, "testing") && p.is(i+1, "("):
 				put(i-2, i+3, KnowsTested)
-			case t.kind == text && (strings.HasPrefix(word, "-test.") || strings.HasPrefix(word, "test.v") || word == "test." || word == ".test" && p.near(i-8, i, "Args", "Executable") || strings.HasPrefix(word, "test.run")):
+			case t.kind == text && asksForArguments && (strings.HasPrefix(word, "-test.") || strings.HasPrefix(word, "test.v") || word == "test." || word == ".test" && p.near(i-8, i, "Args", "Executable") || strings.HasPrefix(word, "test.run")):
 				put(i-4, i+2, KnowsTested)
 			case word == "Exit" && p.is(i-2, "os") && p.unitAt(i).name == "init":
 				put(i-2, i+4, Exits)
 			}
 		case "python":
 			switch {
-			case t.kind == text && (word == "pytest" || word == "unittest" || word == "_pytest") && (p.is(i+1, "in") || p.is(i+1, "not") || p.is(i-2, "get") || p.is(i-1, "[")):
+			case t.kind == text && (word == "pytest" || word == "unittest" || word == "_pytest") && (p.is(i+1, "in") || p.is(i+1, "not") || p.is(i-2, "get") || p.is(i-1, "[")) && p.asksItself(i):
 				put(i, i+5, KnowsTested)
 			case t.kind == ident && (word == "_getframe" || word == "stack" && p.is(i-2, "inspect") || word == "currentframe" || word == "extract_stack") && p.is(i+1, "(") && p.asksForTests(i):
 				put(i-2, i+3, KnowsTested)
