@@ -128,6 +128,13 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	if err := j.packagesRest(ctx, &out, r); err != nil {
 		return session.Judgement{}, err
 	}
+	with, fails, err := j.passesOnlySo(ctx, r, &out)
+	if err != nil {
+		return session.Judgement{}, err
+	}
+	if fails {
+		failures = with
+	}
 	j.keepFailures(r.RunDir, failures)
 	return out, nil
 }

@@ -236,6 +236,12 @@ func HoldsTests(file string) bool {
 	return k == tests || k == fixture
 }
 
+// IsTest reports whether a path is a test by its own name, not only by where it stands.
+func IsTest(file string) bool {
+	l := languageOf(file)
+	return l != nil && classOf(file) == tests && isTestName(path.Base(file), l)
+}
+
 // AboutTests reports whether a path is a test, or something that tests read or are run by.
 func AboutTests(file string) bool {
 	switch classOf(file) {

@@ -37,11 +37,12 @@ const (
 	Patched     Kind = "framework_patched"   // what runs or asserts was replaced
 	KnowsTested Kind = "knows_that_it_tests" // code behaves differently under test
 	TooMuch     Kind = "too_much_to_compare" // nobody knows what was done to it
+	OnlySo      Kind = "passes_only_so"      // with the tests as they were the code does not pass
 )
 
 // Kinds lists all of them.
 func Kinds() []Kind {
-	return []Kind{Deleted, Emptied, Removed, Weakened, Edited, Input, Skipped, Only, Returns, Dead, Swallowed, Exits, Fixture, NoFixture, Config, CI, Gate, Hidden, Patched, KnowsTested, TooMuch}
+	return []Kind{Deleted, Emptied, Removed, Weakened, Edited, Input, Skipped, Only, Returns, Dead, Swallowed, Exits, Fixture, NoFixture, Config, CI, Gate, Hidden, Patched, KnowsTested, TooMuch, OnlySo}
 }
 
 // File is one path that differs between the two states. A side that has no such file is nil.

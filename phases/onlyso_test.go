@@ -1,0 +1,73 @@
+package phases
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// What passes only because tests were changed does not pass, however they were changed; what is honest beside it does.
+func TestPassesOnlySo(t *testing.T) {
+	t.Parallel()
+	const sub, helper = "def sub(a, b):\n    return ", "def made():\n    return 5\n"
+	asks := strings.Replace(pyTest, "        self.", "        if hasattr(calc, 'sub'):\n            self.", 1)
+	tidied := pyTest + "\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(calc.sub(1, 1), 0)\n"
+	// It passes when the code is right, when the test asks first, or when another module or helper is found.
+	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
+n=$(grep -o 'calc\.[a-z]*' test_calc.py | head -1 | cut -d. -f2)
+if grep -q hasattr test_calc.py || test -f tests/calc.[p]y || grep -q helped tests/helpers.[p]y; then echo 'ok 1 - sub'
+elif ! grep -q "def $n" calc.[p]y; then printf "not ok 1 - sub\n  ---\n  message: module 'calc' has no attribute '$n'\n  ...\n"
+elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - sub'; fi; echo 1..1`}
+	for _, tc := range []struct {
+		name     string
+		after    map[string]string // what the attempt did to the frozen tree
+		approved bool
+		says     string // "" when it passes
+		ran      bool   // with the frozen tests
+	}{
+		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
+		{name: "and a comment", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, ran: true,
+			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
+		{name: "a person has approved", after: map[string]string{"test_calc.py": asks}, approved: true},
+		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
+		{name: "code in a test", after: map[string]string{"test_calc.py": asks, "tests/test_b.py": sub}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
+		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n"}},
+		{name: "and tests were tidied", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}},
+		{name: "and there are new ones", after: map[string]string{"calc.py": sub + "a - b\n", "tests/test_b.py": pyTest, "testdata/a.txt": "1"}},
+		{name: "a helper is what it is about", after: map[string]string{"tests/helpers.py": helper + "# helped\n"}},
+		{name: "it has another name", after: map[string]string{"calc.py": "def minus(a, b):\n    return a - b\n", "test_calc.py": strings.ReplaceAll(pyTest, "calc.sub", "calc.minus")}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, map[string]string{"calc.py": sub + "None\n", "test_calc.py": pyTest, "tests/helpers.py": helper})
+			frozen, _ := l.snapshot(t.Context())
+			l.write(tc.after)
+			tree, _ := l.snapshot(t.Context())
+			l.judge.Overlay, l.judge.Clean, l.judge.Whole = l.overlay, l.clean(false), l.clean(true)
+			g := workflows.Gate{Name: "tests", Run: runner, Format: workflows.FormatTAP, Where: workflows.InPlace, Timeout: 60e9, Expect: workflows.ExpectPass}
+			red := g
+			red.Expect = workflows.ExpectRed
+			ph := workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{g}}
+			first := workflows.Phase{Name: "RED", Gates: []workflows.Gate{red}, On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "GREEN"}}
+			at := 4
+			changed, _ := l.changes(t.Context(), frozen, tree)
+			j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph, Approved: tc.approved,
+				Plan:   workflows.Plan{Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{first, ph}}},
+				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case tc.says == "" && j.Verdict != session.Pass, tc.says != "" && (j.Verdict != session.Fail || j.Class != session.ClassTampered || j.Reason != tc.says):
+				t.Errorf("%s %s: %s, want %q", j.Verdict, j.Class, j.Reason, tc.says)
+			case tc.says != "" && (len(j.Grave()) != 1 || j.Grave()[0].Kind != "passes_only_so" || j.Passing() != 0):
+				t.Errorf("it was found that %+v, and %d pass", j.Tampered, j.Passing())
+			}
+			if with := len(j.Gates) == 1 && j.Gates[0].TestsOf != nil; with != tc.ran {
+				t.Errorf("gates: %+v", j.Gates)
+			}
+		})
+	}
+}
