@@ -49,6 +49,7 @@ var fatalSentences = []struct{ before, after, why string }{
 	{"fatal: adding files failed", "", ""},
 	{"fatal: updating files failed", "", ""},
 	{"fatal: ", ": clean filter '", "its clean filter failed"},
+	{"fatal: 'git status --porcelain=2' failed in submodule ", "", "a submodule in which git does not work, as in one that was moved by hand"},
 }
 
 // readAddReport reads what git said. A message may span lines, because a path may.

@@ -199,6 +199,10 @@ error: pipe: can only add regular files, symbolic links or git-directories
 	if got := paths(report.skipped); !strings.HasPrefix(got, "git~1 dir/dir/") || !strings.HasSuffix(got, "/dir") || report.unknown != "" {
 		t.Errorf("%q %+v", got, report)
 	}
+	report = readAddReport([]byte("fatal: cannot chdir to '../../../sm': No such file or directory\nfatal: 'git status --porcelain=2' failed in submodule a/sm2\n"))
+	if report.fatal == nil || report.fatal.Path != "a/sm2" || report.unknown != "" {
+		t.Errorf("%+v", report)
+	}
 	if report := readAddReport([]byte("error: something new\n")); report.unknown == "" {
 		t.Error("an error that names nothing we know must not pass")
 	}

@@ -3,6 +3,7 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,5 +56,21 @@ func TestSubmodulesAreCompared(t *testing.T) {
 				t.Errorf("beyond: %v, %v", line, err)
 			}
 		})
+	}
+}
+
+// A submodule whose directory was moved by hand is left out and named, and all else is held.
+func TestMovedSubmodule(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.submodule("sm")
+	r.must(os.Rename(r.path("sm"), r.path("dir")))
+	r.write("a.txt", "edited\n")
+	if s := r.snapshot(); r.treeFiles(s.Tree)["a.txt"] != "edited\n" || !strings.Contains(paths(s.Skipped), "dir") {
+		t.Errorf("%+v", s)
+	}
+	r.must(os.Rename(r.path("dir"), r.path("sm")))
+	if s := r.snapshot(); len(s.Skipped) > 0 {
+		t.Errorf("back in its place: %+v", s.Skipped)
 	}
 }
