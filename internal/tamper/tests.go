@@ -265,7 +265,7 @@ func (c *comparison) inputs(before, after *side, pool bag) {
 			case put != "" && (rows || u.test) && after.files[path] != nil:
 				c.found(Finding{Kind: Input, Path: path, Test: u.name, Line: now.line, Before: gone, After: put})
 			}
-			if u.test && len(u.checks) > 0 && tries(u) > 0 && tries(now) == 0 && len(now.checks) > 0 {
+			if u.test && len(u.checks) > 0 && tries(u) > 0 && tries(now) == 0 && len(now.checks) > 0 && !u.handed(now, before.files[path], after.files[after.paths[now]], after) {
 				c.found(Finding{Kind: Emptied, Path: path, Test: u.name, Line: now.line, Before: "it called what it tests", After: "it calls nothing", Grave: true})
 			}
 		}
@@ -289,14 +289,20 @@ func (c *comparison) moved(w string) bool {
 func tries(u *unit) int {
 	n := 0
 	for name, times := range u.calls {
-		switch low := strings.ToLower(name); {
-		case strings.HasPrefix(low, "assert"), strings.HasPrefix(low, "expect"), strings.HasPrefix(low, "to"), low == "it", low == "test", low == "equal", low == "is", low == "ok",
-			isExample(u.name) && strings.HasPrefix(low, "print"), low == "errorf", low == "error", low == "fatal", low == "fatalf", low == "log", low == "logf", low == "print", low == "helper", name == u.name:
-		default:
+		if isTry(u, name) {
 			n += times
 		}
 	}
 	return n
+}
+
+func isTry(u *unit, name string) bool {
+	switch low := strings.ToLower(name); {
+	case strings.HasPrefix(low, "assert"), strings.HasPrefix(low, "expect"), strings.HasPrefix(low, "to"), low == "it", low == "test", low == "equal", low == "is", low == "ok",
+		isExample(u.name) && strings.HasPrefix(low, "print"), low == "errorf", low == "error", low == "fatal", low == "fatalf", low == "log", low == "logf", low == "print", low == "helper", name == u.name:
+		return false
+	}
+	return true
 }
 
 // first is the first word of a bag that is there and fits.
