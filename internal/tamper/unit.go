@@ -37,6 +37,7 @@ type parsed struct {
 	names  map[string]int // of units: how many have it
 	// testers are names of units, and of what asserts in them by a name of its own.
 	testers map[string]bool
+	titles  runTitles
 }
 
 // parse reads a file of tests, or any other code. It never fails.
@@ -66,6 +67,7 @@ func parse(l *language, src []byte) *parsed {
 	p.findSuites()
 	p.findChecks()
 	p.findMarks()
+	p.findTitles()
 	p.findWords()
 	return p
 }

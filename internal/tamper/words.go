@@ -77,5 +77,5 @@ func (p *parsed) isTitle(i int, u *unit) bool {
 			return true
 		}
 	}
-	return p.is(i-1, "from") || p.is(i-1, "import")
+	return p.is(i-1, "from") || p.is(i-1, "import") || p.namesRow(i)
 }
