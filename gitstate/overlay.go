@@ -54,3 +54,23 @@ func below(path string, wanted map[string]bool) bool {
 		path = path[:i]
 	}
 }
+
+// Links are the symbolic links of a tree, and what they say.
+func (r *Repo) Links(ctx context.Context, tree session.Tree) (map[string]string, error) {
+	files, err := r.filesOf(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	links := map[string]string{}
+	for _, f := range files {
+		if f.mode != modeLink {
+			continue
+		}
+		_, text, err := r.object(ctx, f.id)
+		if err != nil {
+			return nil, err
+		}
+		links[f.path] = string(text)
+	}
+	return links, nil
+}

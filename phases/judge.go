@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,6 +26,8 @@ type Judge struct {
 	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
 	// that merely share a file with those. May be nil: then every test that a changed file declares counts as touched.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
+	// Links are the symbolic links of a tree, and what they say. May be nil: then a link is what it says.
+	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
 	// Overlay is a tree with some paths as another one has them. May be nil.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
 	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
@@ -369,29 +368,6 @@ func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.
 		return nil
 	}
 	return changes
-}
-
-// maxRead bounds what is read of one source file. A test file beyond it is judged by its name alone.
-const maxRead = 1 << 20
-
-// read returns a file of the work tree, nil when it is none. Links are not followed out of the tree.
-func (j *Judge) read(name string) []byte {
-	root, err := os.OpenRoot(j.Root)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = root.Close() }()
-	name = filepath.FromSlash(name)
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = f.Close() }()
-	data, _ := io.ReadAll(io.LimitReader(f, maxRead))
-	return data
 }
 
 func (j *Judge) say(line string) {

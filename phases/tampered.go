@@ -33,16 +33,30 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 			}
 		}
 	}
+	var links map[string]string
+	if j.Links != nil {
+		if links, err = j.Links(ctx, r.Frozen); err != nil {
+			return tamper.Report{}, err
+		}
+	}
+	files, own, err := j.linked(ctx, r, changes, links)
+	if err != nil {
+		return tamper.Report{}, err
+	}
+	req.Files = files
 	size := 0
 	for _, c := range changes {
-		f := tamper.File{Path: c.Path}
+		f, read := tamper.File{Path: c.Path}, j.side
+		if links[c.Path] != "" {
+			read = j.behind
+		}
 		if c.Status != "A" {
-			if f.Before, err = j.side(ctx, r.Frozen, c.Path); err != nil {
+			if f.Before, err = read(ctx, r.Frozen, c.Path); err != nil {
 				return tamper.Report{}, err
 			}
 		}
 		if c.Status != "D" {
-			if f.After, err = j.side(ctx, r.Tree, c.Path); err != nil {
+			if f.After, err = read(ctx, r.Tree, c.Path); err != nil {
 				return tamper.Report{}, err
 			}
 		}
@@ -56,6 +70,11 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 	go func() { done <- tamper.Compare(req) }()
 	select {
 	case rep := <-done:
+		for i, f := range rep.Findings {
+			if file := own[f.Path]; file != "" {
+				rep.Findings[i].Path = file
+			}
+		}
 		return rep, nil
 	case <-ctx.Done(): // what goes on changes nothing, and ends with the process
 		return tamper.Report{}, ctx.Err()
