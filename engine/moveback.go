@@ -67,8 +67,19 @@ func (h *Hand) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 	return h.append(m)
 }
 
-// bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved.
+// bringFilesBack makes the files what they were before a move began. HEAD and the index have not moved. Files that somebody
+// writes to meanwhile are kept and moved again, a few times.
 func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) error {
+	const tries = 4
+	for try := 1; ; try++ {
+		err := h.tryBack(ctx, m)
+		if !errors.Is(err, session.ErrTouched) || try == tries {
+			return err
+		}
+	}
+}
+
+func (h *Hand) tryBack(ctx context.Context, m session.MoveStarted) error {
 	t := m.Turn
 	snap, err := h.snapshot(ctx)
 	if err != nil {

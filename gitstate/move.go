@@ -66,6 +66,10 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 	if found := w.found(); len(found) > 0 {
 		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
 	}
+	lay, err := r.lying(ctx, changes, back)
+	if err != nil {
+		return err
+	}
 	if raw, err := r.rawOf(ctx, endangered(changes, back)); err != nil {
 		return err
 	} else if raw != m.Raw {
@@ -111,7 +115,7 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 		return err
 	}
 	if back, err = r.toWrite(ctx, m.RawTo, target); err == nil {
-		err = r.writeRaw(ctx, back, spared)
+		err = r.writeRaw(ctx, back, spared, lay, unspared(changes, spared))
 	}
 	if err == nil {
 		err = r.writeOut(changes, back)

@@ -337,9 +337,9 @@ func (l lineEnds) conversion(attributes map[string]string) conversion {
 	return asItIs
 }
 
-// writeRaw writes files with bytes of their own in the place of what a checkout has written there, if it was not to spare
-// them.
-func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]bool) error {
+// writeRaw writes files with bytes of their own in the place of what a checkout has written there, or of what lay there if
+// it was to spare them or had nothing to write. written are the changes that it has made.
+func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]bool, lay map[string]string, written []treeChange) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -348,12 +348,23 @@ func (r *Repo) writeRaw(ctx context.Context, files []rawFile, spared map[string]
 		return err
 	}
 	defer root.Close()
+	byGit := map[string]bool{}
+	for _, c := range written {
+		byGit[c.Path] = true
+	}
 	for _, f := range files {
 		write := r.writeRawFile
 		if spared[f.path] {
 			write = r.writeSpared
 		}
-		if err := write(ctx, root, f); err != nil {
+		var err error
+		if !byGit[f.path] {
+			err = r.untouched(lay, f.path)
+		}
+		if err == nil {
+			err = write(ctx, root, f)
+		}
+		if err != nil {
 			return fmt.Errorf("writing the bytes of %q: %w", f.path, err)
 		}
 	}
