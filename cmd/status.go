@@ -146,16 +146,6 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 	return nil
 }
 
-// sayParked reminds of uncommitted changes that were left behind on a branch.
-func (a *app) sayParked(ctx context.Context, branch string) error {
-	parked, err := a.eng.Parked(ctx, branch)
-	for _, op := range parked {
-		a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
-		a.out("  to have them back on top of what is here: git cherry-pick -n %s^2", op.Turn.Rescue)
-	}
-	return err
-}
-
 // checkpointLine is one checkpoint in a list of them.
 func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 	mark := " "

@@ -21,7 +21,8 @@ type removedJSON struct {
 	Saved     int        `json:"saved_checkpoint,omitempty"`
 	Rescued   string     `json:"rescued,omitempty"`
 	Discarded []string   `json:"discarded,omitempty"`
-	Kept      string     `json:"kept,omitempty"` // where all of it is, when somebody worked there meanwhile
+	Kept      string     `json:"kept,omitempty"`   // where all of it is, when somebody worked there meanwhile
+	Parked    []string   `json:"parked,omitempty"` // rescues of what was left behind there on branches
 }
 
 func (a *app) worktreeCmd() *cobra.Command {
@@ -153,6 +154,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := a.clone.ForgetProvided(work); err != nil {
 		return err
 	}
+	j.Parked = a.strandedWith(ctx, work)
 	return a.sayRemoved(ctx, h, j)
 }
 
@@ -233,6 +235,9 @@ func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) err
 		sayRescue(ctx, a.repo, j.Rescued, a.out)
 	}
 	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID.Display())
+	for _, ref := range j.Parked {
+		a.out("%s", a.parkedLine(ctx, ref))
+	}
 	if !h.S.Status.Final() {
 		a.next([]string{"wfs resume " + string(h.ID), fmt.Sprintf("git worktree add %s wfs/%s", j.Removed, h.ID)})
 	}

@@ -221,9 +221,9 @@ func (r *Repo) rootOfOps(parents []session.Commit, ident string, at int64, why s
 	return []newObject{empty, root}, session.Commit(root.id)
 }
 
-// entriesUpon makes the newest entries of a log anew.
+// entriesUpon makes the entries of a log anew that are taken along.
 func (r *Repo) entriesUpon(ctx context.Context, objects []newObject, tip session.Commit, l opLog, ident string) ([]newObject, session.Commit, error) {
-	for i := min(len(l.ops), keptOps) - 1; i >= 0; i-- {
+	for _, i := range slices.Backward(takenAlong(l.ops)) {
 		entry, err := r.opEntry(l.ops[i], tip, l.rescues[i], ident)
 		if err != nil {
 			return nil, "", err

@@ -101,7 +101,7 @@ func TestOperationLogOfANewerVersionIsLeftAlone(t *testing.T) {
 }
 
 // TestOperationLogIsCut lets a log grow past its limit: it begins anew with the newest entries, which keep their numbers
-// and their rescues.
+// and their rescues, and with one of before whose changes have not come back to main.
 func TestOperationLogIsCut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -115,6 +115,10 @@ func TestOperationLogIsCut(t *testing.T) {
 	for n := int64(maxOps); n > 0; n-- {
 		l.ops, l.rescues = append(l.ops, session.Op{Number: n, Kind: "switch", Session: testID, Summary: fmt.Sprint(n), Ledger: session.Commit(fmt.Sprintf("%040x", n)), At: at}), append(l.rescues, state)
 	}
+	leave := session.Turn{HeadOld: "refs/heads/main", HeadNew: BranchRef(testID), Rescue: rescue, TreeOld: "a", IndexOld: "a"}
+	number := func(n int64) *session.Op { return &l.ops[maxOps-n] }
+	number(3).Turn, number(9).Turn = leave, leave
+	number(5).Turn = session.Turn{HeadOld: BranchRef(testID), HeadNew: "refs/heads/main", Tree: "a", Index: "a"}
 	ident, err := r.identity(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +143,7 @@ func TestOperationLogIsCut(t *testing.T) {
 		t.Errorf("number %d", n)
 	}
 	ops, damage, err := r.OpLog(ctx, "main")
-	if err != nil || damage != nil || len(ops) != keptOps+1 || ops[0].Summary != "one more" || ops[keptOps].Number != maxOps-keptOps+1 {
+	if err != nil || damage != nil || len(ops) != keptOps+2 || ops[0].Summary != "one more" || ops[keptOps].Number != maxOps-keptOps+1 || ops[keptOps+1].Number != 9 {
 		t.Errorf("%d operations, %v %v", len(ops), damage, err)
 	}
 	if !strings.Contains(r.run("rev-list", "refs/wfs-ops/main"), string(state)) {

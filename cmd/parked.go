@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// sayParked reminds of uncommitted changes that were left behind on a branch.
+func (a *app) sayParked(ctx context.Context, branch string) error {
+	parked, err := a.eng.Parked(ctx, branch)
+	for _, op := range parked {
+		a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
+		a.out("  to have them back on top of what is here: git cherry-pick -n %s^2", op.Turn.Rescue)
+	}
+	for _, line := range a.stranded(ctx, branch) {
+		a.out("%s", line)
+	}
+	return err
+}
+
+// stranded are lines about uncommitted changes that were left behind on a branch in work trees that are gone by now.
+func (a *app) stranded(ctx context.Context, branch string) []string {
+	ops, err := a.repo.Stranded(ctx, branch)
+	if err != nil { // this is a reminder
+		return nil
+	}
+	var lines []string
+	for _, op := range ops {
+		lines = append(lines, a.parkedLine(ctx, op.Turn.Rescue))
+	}
+	return lines
+}
+
+// strandedWith are the rescues of what was left behind on branches in a work tree that was removed just now.
+func (a *app) strandedWith(ctx context.Context, worktree string) []string {
+	ops, _, err := a.repo.OpLog(ctx, worktree)
+	if err != nil {
+		return nil
+	}
+	var refs []string
+	for _, op := range session.ParkedAnywhere(ops) {
+		gone, err := a.repo.Stranded(ctx, op.Turn.HeadOld)
+		same := func(o session.Op) bool { return o.Turn.Rescue == op.Turn.Rescue }
+		if err == nil && slices.ContainsFunc(gone, same) {
+			refs = append(refs, op.Turn.Rescue)
+		}
+	}
+	return refs
+}
+
+// parkedLine says how to have changes back that were left behind in a work tree that is gone.
+func (a *app) parkedLine(ctx context.Context, rescue string) string {
+	from, files := "a branch", rescue
+	if tip, err := a.repo.Ref(ctx, rescue); err == nil {
+		if state, err := a.repo.State(ctx, tip); err == nil {
+			from = strings.TrimPrefix(state.Head.Ref, "refs/heads/")
+		}
+	}
+	if ref, err := a.repo.RescuedFiles(ctx, rescue); err == nil && ref != "" {
+		files = ref
+	}
+	return fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s: git cherry-pick -n %s", from, from, files)
+}
