@@ -29,7 +29,7 @@ func (r *Repo) Unsaved(ctx context.Context, other *Repo) ([]string, error) {
 			list = append(list, name)
 		}
 	}
-	nested, err := r.nestedWork(ctx)
+	nested, err := r.nestedWork(ctx, other)
 	return append(list, nested...), err
 }
 
@@ -57,86 +57,6 @@ func (r *Repo) ownChanges(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names), err
-}
-
-// nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git directory,
-// and hold something that is perhaps nowhere else.
-func (r *Repo) nestedWork(ctx context.Context) ([]string, error) {
-	info, err := r.readIndex(ctx, r.indexPath())
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	seen := map[string]bool{} // git directories
-	for _, name := range info.gitlinks {
-		dir := filepath.Join(r.root, filepath.FromSlash(name))
-		if !isRepository(dir) {
-			continue
-		}
-		gitDir := gitDirOf(dir)
-		seen[gitDir] = true
-		if pushed := r.pushed(ctx, gitDir, dir); !pushed {
-			list = append(list, name)
-		}
-	}
-	modules := filepath.Join(r.gitDir, "modules")
-	err = filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
-		if err != nil && path == modules && absent(err) {
-			return fs.SkipAll
-		}
-		if err != nil || !d.IsDir() || !isGitDir(path) {
-			return err
-		}
-		if real, err := filepath.EvalSymlinks(path); err == nil && seen[real] {
-			return fs.SkipDir
-		}
-		if rel, err := filepath.Rel(modules, path); err == nil && !r.pushed(ctx, path, "") {
-			list = append(list, filepath.ToSlash(rel)) // not checked out any more, but its commits are there
-		}
-		return fs.SkipDir
-	})
-	return list, err
-}
-
-// gitDirOf returns the git directory of a repository that isRepository has found, without links, "" when it cannot be
-// read.
-func gitDirOf(dir string) string {
-	path := filepath.Join(dir, ".git")
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		path = linkTo(path)
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	return real
-}
-
-// pushed reports whether a submodule's repository holds nothing but what came from its remotes, by what it knows of them:
-// no commit, in reflogs and stashes neither, no file that is not committed, ignored ones included, and no submodule or
-// work tree of its own. dir is where it is checked out, "" for nowhere. What cannot be read is not pushed.
-func (r *Repo) pushed(ctx context.Context, gitDir, dir string) bool {
-	if gitDir == "" {
-		return false
-	}
-	for _, more := range []string{"modules", "worktrees"} {
-		if left, err := os.ReadDir(filepath.Join(gitDir, more)); len(left) > 0 || err != nil && !absent(err) {
-			return false
-		}
-	}
-	at := &Repo{root: dir, commonDir: gitDir, gitDir: gitDir, env: r.env, userEnv: r.userEnv}
-	if dir == "" {
-		at.root = gitDir
-	}
-	out, err := at.git(ctx, gitOpts{gitDir: gitDir}, "rev-list", "--max-count=1", "--exclude=refs/tags/*", "--all", "--reflog", "HEAD", "--not", "--remotes")
-	if err != nil || len(out) > 0 {
-		return false
-	}
-	if dir == "" {
-		return true
-	}
-	out, err = at.git(ctx, gitOpts{gitDir: gitDir}, "status", "--porcelain", "--untracked-files=normal", "--ignored=traditional", "--ignore-submodules=none")
-	return err == nil && len(out) == 0
 }
 
 // Packages reports whether a directory of the work tree is one that installers of packages make, with no repository in it.
