@@ -178,8 +178,11 @@ func (r *Repo) command(ctx context.Context, o gitOpts, args []string) (proc.Cmd,
 		return proc.Cmd{}, err
 	}
 	argv := []string{"git", "-C", r.root}
-	if o.gitDir != "" {
+	switch {
+	case o.gitDir != "":
 		argv = append(argv, "--git-dir="+o.gitDir, "--work-tree="+r.root)
+	case r.commonDir != "" && !o.user && r.led():
+		argv = append(argv, "--work-tree="+r.root)
 	}
 	if o.write && !o.user && !r.idle {
 		v, err := r.Version(ctx)

@@ -103,6 +103,7 @@ type Repo struct {
 	keeping keeping
 	last    atomic.Pointer[lastSnapshot]
 	looked  atomic.Bool // there was a Snapshot
+	away    ledAway
 	ahead   atomic.Pointer[func() *ahead]
 	pythons struct {
 		sync.Mutex
@@ -167,6 +168,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	r.format = lines[1]
 	r.gitDir, r.commonDir, r.root = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3]), filepath.FromSlash(lines[4])
 	r.worktree = worktreeID(r.gitDir, r.commonDir)
+	if err := r.notLed(dir); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

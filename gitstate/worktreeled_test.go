@@ -1,0 +1,67 @@
+package gitstate
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Whoever sets core.worktree while wfs works does not lead it away from the files that gates judge; and nothing is begun
+// where it leads elsewhere.
+func TestLedAway(t *testing.T) {
+	t.Parallel()
+	for name, lead := range map[string]func(r *testRepo, to string){
+		"the repository": func(r *testRepo, to string) { r.run("config", "core.worktree", to) },
+		"on one line": func(r *testRepo, to string) {
+			r.write(".git/config", r.read(".git/config")+"[core] WorkTree = "+to+"\n")
+		},
+		"of one work tree's": func(r *testRepo, to string) {
+			r.run("config", "extensions.worktreeConfig", "true")
+			r.run("config", "--worktree", "core.worktree", to)
+		},
+	} {
+		for _, other := range []bool{false, true} { // what it leads to is a repository of its own
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				r := newRepo(t)
+				old := r.snapshot()
+				r.write("../else/a.txt", "evil\n")
+				if other {
+					r.run("init", "-q", "../else")
+				}
+				r.write("a.txt", "good\n")
+				lead(r, filepath.Join(r.home, "else"))
+				s := r.snapshot()
+				if got := r.treeFiles(s.Tree)["a.txt"]; got != "good\n" {
+					t.Errorf("the snapshot has %q", got)
+				}
+				r.move(old.Tree)
+				if a, b := r.read("a.txt"), r.read("../else/a.txt"); a != "a\n" || b != "evil\n" {
+					t.Errorf("moved to %q, elsewhere %q", a, b)
+				}
+				var unusable *UnusableError
+				if _, err := Open(t.Context(), Options{Dir: r.root, Env: r.env}); !errors.As(err, &unusable) || unusable.Hint != "git config --unset core.worktree" {
+					t.Errorf("opened: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// In a submodule that setting says what is so.
+func TestLedHome(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.submodule("sub")
+	in, err := Open(t.Context(), Options{Dir: r.path("sub"), Env: r.env, Write: true})
+	if err != nil || !in.led() {
+		t.Fatal(err)
+	}
+	r.write("sub/a.txt", "edited\n")
+	s, err := in.Snapshot(t.Context(), "")
+	if err != nil || s.Tree == s.HeadTree || s.Tree == session.Tree("") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
