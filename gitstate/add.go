@@ -71,10 +71,14 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	made.others, made.disk = h.changed, h.disk
 	if made.now, made.ignored, ok = r.addChanged(ctx, index, old, h); !ok {
 		made.now = nil
+		before := old
+		if before == nil {
+			before = r.plain(ctx, index)
+		}
 		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {
 			return made, err
 		}
-		if err := r.rereadAll(ctx, index, old); err != nil {
+		if err := r.rereadAll(ctx, index, before); err != nil {
 			return made, err
 		}
 	}

@@ -174,13 +174,39 @@ func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths []s
 	return now, err
 }
 
-// rereadAll is reread of all files, as far as indexes can be read. old is the index as it was before, nil when only git can
+// plain is an index that only git can read, as git writes it in full: neither split nor sparse. It is nil when that fails, or
+// when there is none.
+func (r *Repo) plain(ctx context.Context, path string) *index {
+	to := path + ".plain"
+	if removeLeftovers(to) != nil {
+		return nil
+	}
+	defer os.Remove(to)
+	info, err := os.Stat(path)
+	if err != nil || copyKeepingTime(path, to) != nil {
+		return nil
+	}
+	o := gitOpts{write: true, env: withIndex(to)}
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index", "--force-write-index"); err != nil {
+		return nil
+	}
+	data, err := os.ReadFile(to)
+	if err != nil {
+		return nil
+	}
+	return r.parsedOf(data, info.ModTime())
+}
+
+// rereadAll is reread of all files, as far as indexes can be read. old is the index as it was before, nil when nobody can
 // read it.
 func (r *Repo) rereadAll(ctx context.Context, path string, old *index) error {
 	if old == nil {
 		return nil
 	}
 	now, _, err := r.readParsed(ctx, path)
+	if err == nil && now == nil {
+		now = r.plain(ctx, path)
+	}
 	if err == nil && now != nil {
 		_, err = r.reread(ctx, path, old, now, nil)
 	}

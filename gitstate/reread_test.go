@@ -42,6 +42,8 @@ func TestReread(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]func(r *testRepo){
 		"told of few":  func(*testRepo) {},
+		"split index":  func(*testRepo) {},
+		"sparse index": func(*testRepo) {},
 		"looks at all": func(r *testRepo) { r.write("intended", "x"); r.run("add", "-N", "intended") },
 		"many are new": func(r *testRepo) {
 			for i := range maxChanged + 1 {
@@ -54,11 +56,20 @@ func TestReread(t *testing.T) {
 			r, _ := newSession(t)
 			r.write("a", "version 1")
 			r.write("other", "other")
+			r.write("d/x", "x")
 			r.run("add", "-A")
 			r.run("commit", "-q", "-m", "tracked")
 			r.write("a", "version 2")
 			more(r)
 			r.notSeen("a")
+			later := mustStat(t, r.indexPath()).ModTime()
+			switch name {
+			case "split index":
+				r.run("update-index", "--split-index")
+			case "sparse index":
+				r.run("sparse-checkout", "init", "--cone", "--sparse-index")
+			}
+			r.must(os.Chtimes(r.indexPath(), later, later))
 			r.open(r.root)
 			for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree), "a checkpoint": string(r.prepare(r.draft("")).Tree)} {
 				if got := r.run("cat-file", "blob", tree+":a"); strings.TrimSpace(got) != "version 2" {
