@@ -42,7 +42,7 @@ func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commi
 	durable.Hit(durable.FinishBranch)
 	commit, err := r.commitOnto(ctx, branch, base, tree, message)
 	if err != nil {
-		return "", join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base))
+		return "", join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, commit))
 	}
 	durable.Hit(durable.FinishCommitted)
 	return commit, nil
@@ -66,29 +66,33 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 		return err
 	}
 	if err := r.syncRef(branch, true); err != nil {
-		return join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base))
+		return join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, ""))
 	}
 	return nil
 }
 
-// dropBranch removes the branch of a handover that failed, unless somebody else has built on it.
-func (r *Repo) dropBranch(ctx context.Context, branch string, base session.Commit) error {
+// dropBranch removes the branch of a handover that failed. While hooks ran everybody could see it: it stays when it is
+// neither at its base nor at the commit that we made, if any, and when a work tree is on it.
+func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
 	tip, err := r.Ref(ctx, branch)
 	if err != nil || tip == "" {
 		return err
 	}
-	if tip != base {
-		info, err := r.CommitInfo(ctx, tip)
-		if err != nil {
-			return err
-		}
-		if !slices.Equal(info.Parents, []session.Commit{base}) {
-			return fmt.Errorf("%s was left as it is: it is at %s", branch, tip.Short())
-		}
+	name := strings.TrimPrefix(branch, "refs/heads/")
+	if tip != base && tip != made {
+		return fmt.Errorf("the branch %s was left as it is: it is at %s, which somebody else made", name, tip.Short())
+	}
+	on, err := r.On(ctx, branch)
+	if err != nil {
+		return err
+	}
+	if len(on) > 0 {
+		return fmt.Errorf("the branch %s was left as it is: the work tree %s is on it", name, on[0].Path)
 	}
 	return r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip}, "")
 }
 
+// commitOnto makes the commit of CommitOnto. Beside an error it returns the one that was made all the same, if any.
 func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error) {
 	v, err := r.Version(ctx)
 	if err != nil {
@@ -131,10 +135,18 @@ func (r *Repo) commitOnto(ctx context.Context, branch string, base session.Commi
 		for _, c := range changes {
 			changed.Paths = append(changed.Paths, c.Path)
 		}
-		return "", join(changed, err)
+		return onlyOn(base, tip, info), join(changed, err)
 	}
 	if !slices.Equal(info.Parents, []session.Commit{base}) {
 		return "", &HookChangedError{}
 	}
 	return tip, r.syncRef(branch, true)
+}
+
+// onlyOn is a commit if it is made upon the base alone, else none.
+func onlyOn(base, tip session.Commit, info CommitInfo) session.Commit {
+	if slices.Equal(info.Parents, []session.Commit{base}) {
+		return tip
+	}
+	return ""
 }

@@ -223,3 +223,26 @@ func TestHandoverTree(t *testing.T) {
 		t.Errorf("left behind: %v", err)
 	}
 }
+
+// While hooks run somebody may work on the branch that is being made: it stays, with what he did.
+func TestCommitOntoLeavesWhatOthersMade(t *testing.T) {
+	for name, c := range map[string]struct{ hook, stays string }{
+		"a commit":    {`git update-ref ` + handedOver + ` $(git commit-tree -p HEAD -m mine HEAD^{tree})`, "mine"},
+		"a work tree": {`unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git worktree add -q -f ../theirs ` + strings.TrimPrefix(handedOver, "refs/heads/"), "base"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.hook("pre-commit", c.hook+" >&2; exit 1\n")
+			r.write("new", "n\n")
+			r.run("commit", "-q", "--allow-empty", "--no-verify", "-m", "base")
+			_, err := r.CommitOnto(context.Background(), handedOver, r.head(), r.snapshot().Tree, "subject\n")
+			if err == nil || !strings.Contains(err.Error(), "feature/x was left as it is") {
+				t.Errorf("the error is %v", err)
+			}
+			if got := r.run("log", "-1", "--format=%s", handedOver); got != c.stays {
+				t.Errorf("the branch is at %q", got)
+			}
+		})
+	}
+}
