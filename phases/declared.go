@@ -87,7 +87,7 @@ func scriptDeclarations(src string) []declaration {
 			continue
 		}
 		body := withoutComments(src[m[0]:end], "//")
-		d := declaration{name: testName(name), body: strings.Join(strings.Fields(body), " "), test: true}
+		d := declaration{name: testName(name), body: laidOut(body), test: true}
 		if strings.HasPrefix(strings.TrimSpace(src[m[1]:end]), ")") {
 			d.empty = true // a name, and no function
 		} else if _, inner, ok := strings.Cut(src[m[1]:end], "{"); ok {
@@ -141,7 +141,7 @@ func pythonDeclarations(src string) []declaration {
 			inner = first[strings.Index(first, ")")+1:] + inner
 		}
 		code := withoutComments(inner, "#")
-		out = append(out, declaration{name: src[m[4]:m[5]], body: strings.Join(strings.Fields(marks+withoutComments(body, "#")), " "), test: true,
+		out = append(out, declaration{name: src[m[4]:m[5]], body: laidOut(marks + withoutComments(body, "#")), test: true,
 			empty: !strings.Contains(code, "assert") && !strings.Contains(code, "(") && !strings.Contains(code, "raise")})
 	}
 	return out

@@ -40,7 +40,7 @@ func markedDeclarations(src string, mark *regexp.Regexp) []declaration {
 		}
 		end := m[1] + braceBlock(src[m[1]:next])
 		body := withoutComments(src[m[0]:end], "//")
-		d := declaration{name: testName(firstGroup(src, m)), body: strings.Join(strings.Fields(body), " "), test: true}
+		d := declaration{name: testName(firstGroup(src, m)), body: laidOut(body), test: true}
 		if a := declaredRE().display.FindStringSubmatchIndex(src[m[0]:m[1]]); a != nil {
 			d.alias = testName(firstGroup(src[m[0]:m[1]], a))
 		}
@@ -127,7 +127,7 @@ func rubyDeclarations(src string) []declaration {
 			name = "test_" + strings.Join(strings.Fields(name), "_")
 		}
 		body := withoutComments(src[m[0]:m[1]+rubyBlock(src[m[1]:next], src[m[2]:m[3]])], "#")
-		d := declaration{name: testName(strings.NewReplacer(`\'`, `'`, `\"`, `"`).Replace(name)), body: strings.Join(strings.Fields(body), " "), test: true}
+		d := declaration{name: testName(strings.NewReplacer(`\'`, `'`, `\"`, `"`).Replace(name)), body: laidOut(body), test: true}
 		inner := body[min(len(body), m[1]-m[0]):]
 		d.empty = idle(inner) && !strings.Contains(inner, ".")
 		out = append(out, d)
@@ -158,7 +158,7 @@ func otherDeclarations(src string) []declaration {
 		if i+1 < len(at) {
 			end = at[i+1][0]
 		}
-		out = append(out, declaration{name: testName(firstGroup(src, m)), body: strings.Join(strings.Fields(src[m[0]:end]), " "), test: true})
+		out = append(out, declaration{name: testName(firstGroup(src, m)), body: laidOut(src[m[0]:end]), test: true})
 	}
 	return out
 }

@@ -161,7 +161,7 @@ func kind(id session.TestID) string {
 // text is a declaration's text, with "_" for its name unless that counts. What closes the suite around the last test of a
 // file is no part of it, nor is what Python adds to a function that becomes a method.
 func (d declaration) text(named bool) string {
-	body := strings.NewReplacer("(self, ", "(", "(self)", "()").Replace(strings.TrimRight(d.body, "}); "))
+	body := strings.NewReplacer("( self , ", "( ", "( self )", "( )").Replace(strings.TrimRight(d.body, "}); "))
 	if named {
 		return d.name + "\n" + body
 	}

@@ -117,3 +117,74 @@ func TestOtherDeclarations(t *testing.T) {
 		}
 	}
 }
+
+// What formatters do to a test is no other text of it. What they never do is.
+func TestRenamedInAnotherLayout(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, file, id, to, before, after string
+		gone                              bool
+	}{
+		{"prettier", "calc.test.js", "muls", "multiplies", `test('muls',()=>{ assert.equal(calc.mul(2,3),6) })`,
+			"test(\"multiplies\", () => {\n  assert.equal(\n    calc.mul(2, 3),\n    6,\n  );\n});\n", false},
+		{"black", "test_x.py", "test_x::test_mul", "test_x::test_multiply", "def test_mul():\n    assert calc.mul(2,'a')=={1:[2]}\n",
+			"def test_multiply():\n    assert calc.mul(\n        2,\n        \"a\",\n    ) == {1: [2]}\n", false},
+		{"a method", "test_x.py", "test_x::test_mul", "test_x::T::test_multiply", "def test_mul(tmp):\n    assert calc.mul(2,3)==6\n",
+			"class T:\n    def test_multiply(self, tmp):\n        assert calc.mul(2, 3) == 6\n", false},
+		{"google-java-format", "CalcTest.java", "CalcTest::muls", "CalcTest::multiplies", "@Test void muls() { assertEquals(6,mul(2,3)); }",
+			"@Test\nvoid multiplies() {\n    assertEquals(6, mul(2, 3));\n}\n", false},
+		{"another number", "calc.test.js", "muls", "multiplies", `test('muls',()=>{ assert.equal(calc.mul(2,3),6) })`,
+			"test(\"multiplies\", () => {\n  assert.equal(calc.mul(2, 3), 0);\n});\n", true},
+		{"another quoted text", "test_x.py", "test_x::test_mul", "test_x::test_multiply", "def test_mul():\n    assert calc.mul(2,'a,b')==6\n",
+			"def test_multiply():\n    assert calc.mul(2, \"a, b\") == 6\n", true},
+		{"a quote in other quotes", "test_x.py", "test_x::test_mul", "test_x::test_multiply", "def test_mul():\n    assert calc.mul(2,'a\"b')==6\n",
+			"def test_multiply():\n    assert calc.mul(2, 'ab') == 6\n", true},
+	} {
+		files := &lapFiles{changes: []session.Change{{Path: tc.file, Status: "M"}}, now: func(string) []byte { return []byte(tc.after) },
+			before: func(string) ([]byte, bool) { return []byte(tc.before), true }}
+		r := newReport()
+		r.set(session.TestID(tc.to), session.TestPass)
+		l := &lap{gate: "g", start: session.Tests{session.TestID(tc.id): session.TestPass}, known: map[session.TestID]bool{}, now: r, files: files}
+		if f := judgeGreen(l); (f.class == session.ClassBrokeGreen) != tc.gone {
+			t.Errorf("%s: %s: %s", tc.name, f.class, f.reason)
+		}
+	}
+}
+
+// Two tests of the lap become a table, and code goes with its test: each is honest, and so are both at once. A case of the
+// lap that is gone from the table is not.
+func TestMergedWhileOthersGo(t *testing.T) {
+	t.Parallel()
+	const table = "import pytest\n\n\n@pytest.mark.parametrize(\"a, b, want\", [(2, 3, 6), (0, 3, 0)])\ndef test_mul(a, b, want):\n    assert mul(a, b) == want\n"
+	texts := map[string][2]string{
+		"test_x.py": {"def test_old():\n    assert old(1)==1\n\ndef test_mul():\n    assert mul(2,3)==6\n\ndef test_mul_zero():\n    assert mul(0,3)==0\n", table},
+		"calc.py":   {"def old(a):\n    return a\ndef mul(a,b):\n    return a*b\n", "def mul(a, b):\n    return a * b\n"},
+	}
+	for _, tc := range []struct {
+		name    string
+		tidying bool
+		table   string
+		class   session.Class
+	}{
+		{"both at once", true, table, session.ClassGreen},
+		{"not while tests are made green", false, table, session.ClassTargetMissing},
+		{"a case is gone", true, strings.Replace(table, ", (0, 3, 0)", "", 1), session.ClassTargetMissing},
+	} {
+		files := &lapFiles{changes: []session.Change{{Path: "test_x.py", Status: "M"}, {Path: "calc.py", Status: "M"}},
+			now: func(p string) []byte {
+				if p == "test_x.py" {
+					return []byte(tc.table)
+				}
+				return []byte(texts[p][1])
+			},
+			before: func(p string) ([]byte, bool) { return []byte(texts[p][0]), true }}
+		r := newReport()
+		r.set("test_x::test_mul[2-3-6]", session.TestPass)
+		r.set("test_x::test_mul[0-3-0]", session.TestPass)
+		l := &lap{gate: "g", start: session.Tests{"test_x::test_old": session.TestPass}, known: map[session.TestID]bool{}, now: r, files: files, tidying: tc.tidying,
+			targets: []session.TestID{"test_x::test_mul", "test_x::test_mul_zero"}}
+		if f := judgeGreen(l); f.class != tc.class {
+			t.Errorf("%s: %s: %s", tc.name, f.class, f.reason)
+		}
+	}
+}

@@ -164,7 +164,9 @@ func newMerges(l *lap) *merges {
 	had, has := map[string]int{}, map[string]int{}
 	for _, f := range files {
 		for _, d := range old(f) {
-			literals(d.body, had)
+			if !l.wentAlong(d) { // its cases went with it
+				literals(d.body, had)
+			}
 		}
 		literals(string(f.now), has)
 		for _, d := range f.decls {
@@ -238,6 +240,12 @@ func (l *lap) wentWithCode(id session.TestID) bool {
 		}
 	}
 	return false
+}
+
+// wentAlong reports whether a declaration is of a test that wentWithCode may let go, by what it calls.
+func (l *lap) wentAlong(d declaration) bool {
+	return l.tidying && d.test && slices.ContainsFunc(callsIn(d.body), l.files.wentAway) &&
+		!slices.ContainsFunc(l.targets, func(id session.TestID) bool { return d.declares(id, leaf(id)) })
 }
 
 // tidies reports whether a phase may take code away together with its tests: not while it makes red tests green, where

@@ -36,8 +36,9 @@ func (p *parsed) findTitles() {
 			}
 		}
 	}
+	titled := slices.Contains(slices.Collect(maps.Values(t.fields)), true)
 	for i := range p.toks {
-		if p.is(i, "struct") && p.is(i+1, "{") && slices.Contains(slices.Collect(maps.Values(t.fields)), true) {
+		if p.is(i, "struct") && p.is(i+1, "{") && titled {
 			p.titleColumns(i+1, t)
 		}
 	}
