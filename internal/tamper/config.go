@@ -121,35 +121,6 @@ func (c *comparison) gateScript(f File) {
 	c.found(Finding{Kind: Gate, Path: f.Path, Line: line, Before: a, After: b, Grave: true})
 }
 
-// rules are the recipes of a Makefile by target, and its variables.
-func rules(text []byte) map[string]string {
-	out := map[string]string{}
-	var at []string
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\r\n")
-		switch head, _, ok := strings.Cut(line, ":"); {
-		case strings.HasPrefix(line, "\t"):
-			for _, t := range at {
-				out[t] += "\t" + strings.TrimSpace(line) + "\n"
-			}
-		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
-		case ok && !strings.ContainsAny(head, "=$"):
-			at = strings.Fields(head)
-			for _, t := range at {
-				if t != ".PHONY" {
-					out[t] += line + "\n"
-				}
-			}
-		default:
-			at = nil
-			if name, _, ok := strings.Cut(line, "="); ok {
-				out[strings.TrimRight(strings.TrimSpace(name), ":?+")] += line + "\n"
-			}
-		}
-	}
-	return out
-}
-
 // packageJSON compares the scripts and sections that are about tests.
 func (c *comparison) packageJSON(f File) {
 	type pkg struct {
