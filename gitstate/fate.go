@@ -68,7 +68,7 @@ func (r *Repo) Fate(ctx context.Context, w Work) (Fate, error) {
 			return Fate{}, err
 		}
 		switch {
-		case in == FateSquashed && ref == w.Handed:
+		case in != FateNowhere && sameBranch(ref, w.Handed): // HEAD is on it, or it was amended
 			held = ref
 		case in != FateNowhere:
 			return Fate{in, shortRef(ref)}, nil

@@ -62,6 +62,17 @@ func TestFate(t *testing.T) {
 			r.run("commit", "-q", "--amend", "-m", "my words")
 			r.run("switch", "-q", "main")
 		}, Fate{FateHeld, "feature"}},
+		{"while HEAD is on it", func(r *testRepo) { r.run("switch", "-q", "feature") }, Fate{FateHeld, "feature"}},
+		{"while HEAD is on it, and a remote has it", func(r *testRepo) {
+			r.run("switch", "-q", "feature")
+			r.run("update-ref", "refs/remotes/origin/feature", "HEAD")
+			r.run("commit", "-q", "--amend", "-m", "my words")
+		}, Fate{FateHeld, "origin/feature"}},
+		{"merged, while HEAD is on it", func(r *testRepo) {
+			r.run("merge", "-q", "--squash", "feature")
+			r.run("commit", "-q", "-m", "in")
+			r.run("switch", "-q", "feature")
+		}, Fate{FateSquashed, "main"}},
 		{"only some of it was taken", func(r *testRepo) {
 			r.run("checkout", "-q", "feature", "--", "new.txt")
 			commit(r, "some")
