@@ -126,6 +126,18 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	if files == "" {
 		files = string(at)
 	}
+	if r.promised() { // what cannot be fetched is to be found while there is nothing yet
+		whole, err := tree, error(nil)
+		if whole == "" {
+			whole, err = r.TreeOf(ctx, at)
+		}
+		if err == nil {
+			err = r.fetchPromised(ctx, session.Tree(r.newObject("tree", nil).id), whole)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the files of the new work tree: %w", err)
+		}
+	}
 	add := r.addWhole
 	if !r.readsDirectly() {
 		add = r.addByGit

@@ -39,14 +39,19 @@ func (r *Repo) Present(ctx context.Context, m session.Move) error {
 	if len(m.Changes) == 0 || !r.promised() {
 		return nil
 	}
-	if on, err := r.sparse(ctx); err != nil || on {
-		return err
-	}
 	target, err := r.withUserDir(ctx, m.To, m.From)
 	if err != nil {
 		return err
 	}
-	missing, err := r.missing(ctx, m.From, target)
+	return r.fetchPromised(ctx, m.From, target)
+}
+
+// fetchPromised makes sure that everything is there which a tree has and another, which is there, has not.
+func (r *Repo) fetchPromised(ctx context.Context, from, target session.Tree) error {
+	if on, err := r.sparse(ctx); err != nil || on {
+		return err
+	}
+	missing, err := r.missing(ctx, from, target)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
@@ -61,7 +66,7 @@ func (r *Repo) Present(ctx context.Context, m session.Move) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if missing, e := r.missing(ctx, m.From, target); e != nil || len(missing) == 0 {
+		if missing, e := r.missing(ctx, from, target); e != nil || len(missing) == 0 {
 			return e
 		}
 		failed.Remote, failed.Said = remote, err
