@@ -87,9 +87,8 @@ func (j *Judge) failsOtherwise(out *session.Judgement, file, test, says string) 
 	out.Gates, out.Evidence.Gates = nil, map[string]session.Tests{}
 }
 
-// putBack are the paths of changes that are put back to see what the code is worth: tests, what helps them and what they
-// read where that was there before, and new files of tests. tests are those of them that are tests by their own names, or
-// what tests read.
+// putBack are the paths of changes that are put back to see what the code is worth: tests by their own names, new ones too,
+// what they read where that was there before, and helpers that are gone. tests are those that are no helpers.
 func (j *Judge) putBack(ctx context.Context, frozen session.Tree, changes []session.Change) (paths, tests []string, err error) {
 	for _, c := range changes {
 		if !tamper.HoldsTests(c.Path) {
@@ -106,10 +105,11 @@ func (j *Judge) putBack(ctx context.Context, frozen session.Tree, changes []sess
 				sure = sure || data != nil && isCode(base) && base != "__init__.py"
 			}
 		}
-		if sure || c.Status != "A" {
+		data := c.Status != "A" && !isCode(c.Path)
+		if sure || data || c.Status == "D" { // a fixture of pytest may be new in a file that was there
 			paths = append(paths, c.Path)
 		}
-		if sure || c.Status != "A" && !isCode(c.Path) {
+		if sure || data {
 			tests = append(tests, c.Path)
 		}
 	}
@@ -117,7 +117,7 @@ func (j *Judge) putBack(ctx context.Context, frozen session.Tree, changes []sess
 }
 
 // missingName finds the name that a test missed when it ran.
-const missingName = `has no attribute '(\w+)'|name '(\w+)' is not defined|cannot import name '(\w+)'|(\w+) is not (?:a function|a constructor|defined)|undefined (?:local variable or )?method .(\w+)`
+const missingName = `has no attribute '(\w+)'|name '(\w+)' is not defined|cannot import name '(\w+)'|No module named '([\w.]+)'|Cannot find module '([^']+)'|(\w+) is not (?:a function|a constructor|defined)|undefined (?:local variable or )?method .(\w+)`
 
 // namesGone reports whether a frozen test failed for want of a name by which the tests of a tree ask for nothing any more:
 // what they test has another name now.

@@ -36,6 +36,7 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n"}},
 		{name: "and tests were tidied", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}},
 		{name: "and there are new ones", after: map[string]string{"calc.py": sub + "a - b\n", "tests/test_b.py": pyTest, "testdata/a.txt": "1"}},
+		{name: "a helper has more", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": tidied, "tests/helpers.py": helper + "# helped\n"}},
 		{name: "a helper is what it is about", after: map[string]string{"tests/helpers.py": helper + "# helped\n"}},
 		{name: "it has another name", after: map[string]string{"calc.py": "def minus(a, b):\n    return a - b\n", "test_calc.py": strings.ReplaceAll(pyTest, "calc.sub", "calc.minus")}},
 	} {
