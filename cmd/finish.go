@@ -22,6 +22,7 @@ type finishJSON struct {
 	// Holdout is what hold-out tests said of what is handed over.
 	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
 	keptJSON
+	Stayed string `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
 }
 
 func (a *app) finishCmd() *cobra.Command {
@@ -89,6 +90,9 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
 	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint),
 		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues())}
+	if h.Stayed != nil {
+		j.Stayed = h.Stayed.Error()
+	}
 	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
@@ -102,6 +106,9 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id.Display(), what, branch, f.Commit.Short(), f.Checkpoint)
 	a.out("HEAD is on %s%s; nothing was pushed", branch, a.inTree())
 	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
+	if h.Stayed != nil {
+		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch, h.Stayed)
+	}
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}

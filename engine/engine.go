@@ -192,6 +192,8 @@ type Hand struct {
 	judgedAgain int
 	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
 	GivenBack int
+	// Stayed is why the session's documents are still in the work tree after a finish, nil: they are not.
+	Stayed error
 	scopes    func() []Scope // of its budget, since it last looked at other sessions
 }
 

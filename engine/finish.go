@@ -101,11 +101,8 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, err
 	}
 	h.halfway = nil
-	err = h.dropDocuments(ctx, t)
-	f.Turn.Found = h.halfway // to be said; the event is made
-	if err != nil {
-		return &f, n, err
-	}
+	h.Stayed = h.dropDocuments(ctx, t) // the work is handed over all the same
+	f.Turn.Found = h.halfway           // to be said; the event is made
 	return &f, n, h.j.Unclaim(st.Worktree())
 }
 

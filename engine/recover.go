@@ -103,13 +103,14 @@ func (h *Hand) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		why := behind(settled.HeadBehind)
 		if op.Kind == "finish" {
-			if err := h.settleDocuments(ctx, *turn); err != nil {
-				return err
+			if h.Stayed = h.settleDocuments(ctx, *turn); h.Stayed != nil {
+				why = "the session's documents could not be removed from the work tree: " + firstLine(h.Stayed.Error())
 			}
 		}
 		if turn.Tree != "" { // it moved files
-			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: behind(settled.HeadBehind), Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...)})
+			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: why, Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...)})
 		}
 	}
 	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.

@@ -249,14 +249,22 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 			present[fold(c.Path)] = true
 		}
 	}
-	var wrong []string
+	var wrong, stuck []string
 	for _, c := range changes {
 		if c.newMode != modeNone || present[fold(c.Path)] {
 			continue
 		}
 		info, err := r.lstat(c.Path)
 		if err == nil && !info.IsDir() {
-			wrong = append(wrong, c.Path)
+			was := c
+			was.newMode, was.newID = c.oldMode, c.oldID
+			if same, err := r.sameFile(ctx, was, bytes.Equal); err != nil {
+				return err
+			} else if same {
+				stuck = append(stuck, c.Path)
+			} else {
+				wrong = append(wrong, c.Path)
+			}
 		} else if err != nil && !absent(err) {
 			return err
 		}
@@ -282,6 +290,9 @@ func (r *Repo) verifyMove(ctx context.Context, dir string, changes []treeChange,
 	}
 	if len(wrong) > 0 {
 		return fmt.Errorf("the work tree is not what it was moved to: %q differ: %w", wrong[:min(5, len(wrong))], session.ErrTouched)
+	}
+	if len(stuck) > 0 {
+		return fmt.Errorf("cannot delete %s: it or its directory may be protected", strings.Join(stuck[:min(5, len(stuck))], ", "))
 	}
 	return nil
 }
