@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wfs-dev/wfs/session"
@@ -363,4 +364,32 @@ func TestIgnoredNamesWhatRulesMatch(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("ignored: %q, %v", got, err)
 	}
+}
+
+// A directory in the place of a ref, which git removes as soon as it is empty, may go at any moment: there is no such ref.
+func TestRefWhereADirectoryGoes(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	dir := r.path(".git/refs/heads/wfs")
+	done := make(chan struct{})
+	var gone sync.WaitGroup
+	gone.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				_ = os.Mkdir(dir, 0o755)
+				_ = os.Remove(dir)
+			}
+		}
+	})
+	for range 3000 {
+		if _, c, err := r.readRef("refs/heads/wfs"); err != nil || c != "" {
+			t.Errorf("%q, %v", c, err)
+			break
+		}
+	}
+	close(done)
+	gone.Wait()
 }

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -51,8 +53,10 @@ func (r *Repo) readRef(name string) (next string, commit session.Commit, err err
 	if err == nil {
 		return r.parseRef(name, data)
 	}
-	if info, statErr := os.Stat(path); !absent(err) && (statErr != nil || !info.IsDir()) {
-		return "", "", err
+	if !absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty
+		if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() {
+			return "", "", err
+		}
 	}
 	packed, err := r.packedRefs()
 	if err != nil {
