@@ -26,6 +26,7 @@ func Layout() []FileKind {
 		{Pattern: "clone", Name: "identity of this clone", Lost: "a copy of this clone is not recognised", check: checkIdentity},
 		{Pattern: "held-out", Name: "limits", Lost: "no session can begin"},
 		{Pattern: "gc.pid", Name: "scratch", Cache: true},
+		{Pattern: "heads.lock", Name: "lock", Lost: "no move can go to a branch"},
 		{Pattern: "packs.lock", Name: "lock", Lost: "packs are not merged"},
 		{Pattern: "init", Name: "scratch", Dir: true, Lost: "wfs init does not work"},
 		{Pattern: "refs", Name: "damaged refs", Dir: true, Cache: true},
