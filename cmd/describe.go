@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -144,9 +145,10 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	return j
 }
 
-// nextFor are nextCommands for a session that is checked out where the command acts.
+// nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
 func (a *app) nextFor(s *session.Session) []string {
-	next := nextCommands(s, true)
+	head, err := a.repo.Head(context.Background())
+	next := nextCommands(s, err != nil || head.Ref == s.Branch())
 	for i := range next {
 		next[i] = a.typed(next[i])
 	}
@@ -167,6 +169,9 @@ func nextCommands(s *session.Session, current bool) []string {
 	}
 	switch s.Status {
 	case session.StatusBlocked:
+		if s.Blocked.Hint == "wfs resume "+id { // that has been typed: HEAD is on its branch again
+			return []string{"wfs run", "wfs show"}
+		}
 		return []string{s.Blocked.Hint, "wfs show"}
 	case session.StatusWaiting:
 		switch {
