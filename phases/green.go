@@ -108,6 +108,8 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 		case !ran && len(l.mergedInto(id)) > 0:
 			l.merged = append(l.merged, id)
 			f.passing++
+		case !ran && l.retitled(id):
+			f.passing++
 		case !ran || s == session.TestSkip || s == session.TestPass && l.files.emptied(id, l.now.files[id], false):
 			missing = append(missing, id)
 		case bad(s):

@@ -188,3 +188,33 @@ func TestMergedWhileOthersGo(t *testing.T) {
 		}
 	}
 }
+
+// A row of a table gets another title while names change around it: its subtest is the same.
+func TestRetitled(t *testing.T) {
+	t.Parallel()
+	const head = "package p\n\nimport \"testing\"\n\nvar cases = []struct {\n\tname string\n\tn int\n\twant string\n}{\n\t{\"one\", 1, \"I\"},\n"
+	const tail = "}\n\nfunc TestRoman(t *testing.T) {\n\tfor _, c := range cases {\n\t\tt.Run(c.name, func(t *testing.T) {\n\t\t\tif got := Roman(c.n); got != c.want {\n\t\t\t\tt.Error(got)\n\t\t\t}\n\t\t})\n\t}\n}\n"
+	row := func(r string) string { return head + r + tail }
+	for _, tc := range []struct {
+		name, now string
+		passing   []session.TestID
+		class     session.Class
+	}{
+		{"another title", row("\t{\"four\", 4, \"IV\"},\n"), []session.TestID{"p.TestRoman/four"}, session.ClassGreen},
+		{"another row", row("\t{\"four\", 1, \"I\"},\n"), []session.TestID{"p.TestRoman/four"}, session.ClassTargetMissing},
+		{"no row", row(""), nil, session.ClassTargetMissing},
+		{"its row is not run", row("\t{\"four\", 4, \"IV\"},\n"), nil, session.ClassTargetMissing},
+	} {
+		files := &lapFiles{changes: []session.Change{{Path: "p_test.go", Status: "M"}}, now: func(string) []byte { return []byte(strings.ReplaceAll(tc.now, "cases", "romans")) },
+			before: func(string) ([]byte, bool) { return []byte(row("\t{\"fore\", 4, \"IV\"},\n")), true }}
+		r := newReport()
+		for _, id := range append(tc.passing, "p.TestRoman", "p.TestRoman/one") {
+			r.set(id, session.TestPass)
+		}
+		l := &lap{gate: "g", start: session.Tests{"p.TestRoman": session.TestPass, "p.TestRoman/one": session.TestPass}, known: map[session.TestID]bool{}, now: r, files: files,
+			targets: []session.TestID{"p.TestRoman/fore"}}
+		if f := judgeGreen(l); f.class != tc.class {
+			t.Errorf("%s: %s: %s", tc.name, f.class, f.reason)
+		}
+	}
+}

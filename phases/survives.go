@@ -145,6 +145,8 @@ type merges struct {
 	before    *declIndex
 	now       []mergedTest
 	conserved bool // no literal of the tests is gone
+	any       bool // they had some
+	lost      map[string]int
 }
 
 type mergedTest struct {
@@ -187,10 +189,13 @@ func newMerges(l *lap) *merges {
 			}
 		}
 	}
-	m.conserved = len(had) > 0
+	m.any, m.lost = len(had) > 0, map[string]int{}
 	for lit, n := range had {
-		m.conserved = m.conserved && has[lit] >= n
+		if n > has[lit] {
+			m.lost[lit] = n - has[lit]
+		}
 	}
+	m.conserved = m.any && len(m.lost) == 0
 	return m
 }
 
