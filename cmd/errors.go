@@ -156,6 +156,8 @@ func diagnose(err error) failure {
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "let the hook's changes be judged: run it, wfs run, wfs finish", exitBlocked
 	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "mend what your hook or your signing says, then wfs finish", exitBlocked
+	case errors.Is(err, gitstate.ErrBranchInUse):
+		f.Code, f.Hint = string(session.RefuseBranch), "wfs finish --branch NAME"
 	case errors.Is(err, gitstate.ErrGone):
 		f.Code, f.Hint = "gone", "bring it back from a backup or another clone: git clone REMOTE, then move its .git here"
 	case errors.Is(err, durable.ErrReplaced):

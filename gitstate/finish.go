@@ -16,6 +16,9 @@ import (
 // ErrBranchExists says that the branch that a handover is to make is there already.
 var ErrBranchExists = errors.New("the branch exists already")
 
+// ErrBranchInUse says that a work tree went to the branch of a handover while it was being made.
+var ErrBranchInUse = errors.New("a work tree went to the new branch before there was a commit on it")
+
 // HookChangedError says that one of the user's hooks changed what was to be committed. What the gates judged is handed
 // over, or nothing.
 type HookChangedError struct{ Paths []string }
@@ -41,11 +44,24 @@ func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commi
 	}
 	durable.Hit(durable.FinishBranch)
 	commit, err := r.commitOnto(ctx, branch, base, tree, message)
+	if err == nil {
+		durable.Hit(durable.FinishCommitted)
+		err = r.unused(ctx, branch)
+	}
 	if err != nil {
 		return "", join(err, r.dropBranch(context.WithoutCancel(ctx), branch, base, commit))
 	}
-	durable.Hit(durable.FinishCommitted)
 	return commit, nil
+}
+
+// unused is an ErrBranchInUse if a work tree is on a branch: it has the files of the base, and its next commit would
+// take back what is handed over.
+func (r *Repo) unused(ctx context.Context, branch string) error {
+	on, err := r.On(ctx, branch)
+	if err == nil && len(on) > 0 {
+		err = ErrBranchInUse
+	}
+	return err
 }
 
 func (r *Repo) createBranch(ctx context.Context, branch string, base session.Commit) error {
@@ -72,7 +88,8 @@ func (r *Repo) createBranch(ctx context.Context, branch string, base session.Com
 }
 
 // dropBranch removes the branch of a handover that failed. While hooks ran everybody could see it: it stays when it is
-// neither at its base nor at the commit that we made, if any, and when a work tree is on it.
+// neither at its base nor at the commit that we made, if any, and when a work tree is on it. That one finds it at its base,
+// as it was when it came.
 func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
 	tip, err := r.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -87,7 +104,12 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 		return err
 	}
 	if len(on) > 0 {
-		return fmt.Errorf("the branch %s was left as it is: the work tree %s is on it", name, on[0].Path)
+		if tip != base {
+			if err := r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip, New: base}, "wfs: finish taken back"); err != nil {
+				return err
+			}
+		}
+		return fmt.Errorf("the branch %s was left at %s, where it began: the work tree %s is on it", name, base.Short(), on[0].Path)
 	}
 	return r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip}, "")
 }

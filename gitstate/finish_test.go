@@ -224,24 +224,35 @@ func TestHandoverTree(t *testing.T) {
 	}
 }
 
-// While hooks run somebody may work on the branch that is being made: it stays, with what he did.
+// While hooks run somebody may go to the branch that is being made, and work on it: it stays, with what he did, and nothing
+// comes below his feet.
 func TestCommitOntoLeavesWhatOthersMade(t *testing.T) {
-	for name, c := range map[string]struct{ hook, stays string }{
-		"a commit":    {`git update-ref ` + handedOver + ` $(git commit-tree -p HEAD -m mine HEAD^{tree})`, "mine"},
-		"a work tree": {`unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git worktree add -q -f ../theirs ` + strings.TrimPrefix(handedOver, "refs/heads/"), "base"},
+	const goThere = "unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git worktree add -q -f ../theirs feature/x >&2"
+	for name, c := range map[string]struct{ hook, script, stays, says string }{
+		"a commit":                          {"pre-commit", "git update-ref " + handedOver + " $(git commit-tree -p HEAD -m mine HEAD^{tree}); exit 1", "mine", "left as it is"},
+		"a work tree, and the hook fails":   {"pre-commit", goThere + "; exit 1", "base", "where it began"},
+		"a work tree, and the hook passes":  {"pre-commit", goThere, "base", "where it began"},
+		"a work tree, after the commit":     {"post-commit", goThere, "base", "where it began"},
+		"a work tree, and the hook changes": {"pre-commit", "echo x > fmt; git add fmt; rm fmt; " + goThere, "base", "where it began"},
+		"this work tree":                    {"pre-commit", "unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git symbolic-ref HEAD " + handedOver, "base", "where it began"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
-			r.hook("pre-commit", c.hook+" >&2; exit 1\n")
+			r.hook(c.hook, c.script+"\n")
 			r.write("new", "n\n")
 			r.run("commit", "-q", "--allow-empty", "--no-verify", "-m", "base")
 			_, err := r.CommitOnto(context.Background(), handedOver, r.head(), r.snapshot().Tree, "subject\n")
-			if err == nil || !strings.Contains(err.Error(), "feature/x was left as it is") {
+			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v", err)
 			}
 			if got := r.run("log", "-1", "--format=%s", handedOver); got != c.stays {
 				t.Errorf("the branch is at %q", got)
+			}
+			if c.hook == "pre-commit" && strings.HasPrefix(name, "a work tree") {
+				if got := r.run("-C", "../theirs", "diff", "--cached", "--name-only"); got != "" {
+					t.Errorf("somebody finds changes that he did not make: %s", got)
+				}
 			}
 		})
 	}
