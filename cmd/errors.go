@@ -106,6 +106,9 @@ func (a *app) diagnose(err error) failure {
 	if absent := (*gitstate.AbsentError)(nil); f.Code == "absent" && errors.As(err, &absent) {
 		f.Hint = absentHint(absent, a.again())
 	}
+	if half := (*engine.HalfWayError)(nil); errors.As(err, &half) && f.Hint == "" {
+		f.Hint = a.typed(half.Completes)
+	}
 	if f.Code == "interrupted" {
 		if f.Error == context.Canceled.Error() {
 			f.Error = "interrupted"

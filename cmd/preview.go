@@ -41,7 +41,7 @@ func (a *app) looking(ctx context.Context, command string, detached bool) error 
 	if err := a.ready(ctx, detached); err != nil {
 		return err
 	}
-	if what := a.halfMoved(ctx); what != "" {
+	if what, _ := a.halfMoved(ctx); what != "" {
 		return &session.Refusal{Code: session.RefuseWorktree, Message: "a move was interrupted: " + what + "; what comes after it cannot be said before it is completed",
 			Hint: strings.TrimSuffix(command, " --dry-run") + ", which completes it first"}
 	}

@@ -185,3 +185,56 @@ func TestWhatADeadFinishCameToIsSaid(t *testing.T) {
 		})
 	}
 }
+
+// cancelling is a store that is interrupted when it has moved one file.
+type cancelling struct {
+	*gitstate.Repo
+	f      *fixture
+	cancel func()
+}
+
+func (c cancelling) MoveTree(ctx context.Context, m session.Move) error {
+	c.f.moveOne(m)
+	c.cancel()
+	return ctx.Err()
+}
+
+// Whoever interrupts a move is told that it stands half-way, and so is who comes after, with the command that ends it.
+func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
+	for name, r := range map[string]struct {
+		moves func(ctx context.Context, h *engine.Hand) error
+		in    session.ID
+		way   string
+	}{
+		"switch": {func(ctx context.Context, h *engine.Hand) error { _, err := h.Enter(ctx); return err }, "two", "wfs switch two"},
+		"resume": {func(ctx context.Context, h *engine.Hand) error { _, err := h.Resume(ctx, 0); return err }, "one", "wfs resume one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.dirty()
+			a := f.app()
+			ctx, cancel := context.WithCancel(context.Background())
+			a.eng.Store = cancelling{a.repo, f, cancel}
+			if err := a.hold("test", r.in); err != nil {
+				t.Fatal(err)
+			}
+			h, err := a.take(ctx, r.in)
+			if err == nil {
+				err = r.moves(ctx, h)
+			}
+			said := a.diagnose(err)
+			a.gone(r.in)
+			if !strings.Contains(said.Error, "was interrupted and stands half-way") || said.Code != "interrupted" || said.Hint != r.way {
+				t.Errorf("%v: %+v", err, said)
+			}
+			if out := f.ok("wfs", "status"); !strings.Contains(out, "a move was interrupted") || !strings.HasSuffix(strings.TrimSpace(out), "next: "+r.way) {
+				t.Errorf("status says\n%s", out)
+			}
+			if out := f.ok(strings.Fields(r.way)...); !strings.Contains(out, "is completed now") || !strings.Contains(out, "is current already") {
+				t.Errorf("%s says\n%s", r.way, out)
+			}
+			f.sound()
+		})
+	}
+}

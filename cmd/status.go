@@ -55,7 +55,8 @@ func (a *app) status(ctx context.Context, name string) error {
 	d := a.describe(&v.Session, in)
 	a.addAutoSave(ctx, &d, &v.Session, v.Tip, in)
 	if a.json {
-		d.HalfMoved = a.halfMoved(ctx)
+		what, completes := a.halfMoved(ctx)
+		d.HalfMoved, d.Next = what, nextOr(completes, d.Next)
 		return a.answer(d)
 	}
 	s := &v.Session
@@ -82,7 +83,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	a.sayIncomplete(s)
 	a.sayDriver(d)
 	a.sayPlace(d)
-	a.sayHalfMoved(ctx)
+	d.Next = a.sayHalfMoved(ctx, d.Next)
 	a.sayAutoSave(&d)
 	if d.Current {
 		a.sayWays(s)
@@ -131,11 +132,15 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 		where = "detached"
 	}
 	a.out("no session is current: HEAD is %s", where)
-	a.sayHalfMoved(ctx)
+	completes := a.sayHalfMoved(ctx, nil)
 	if err := a.sayParked(ctx, head.Ref); err != nil {
 		return err
 	}
 	a.printList(list)
+	if len(completes) > 0 {
+		a.next(completes)
+		return nil
+	}
 	for _, d := range list {
 		if !d.Status.Final() {
 			a.next(d.Next)

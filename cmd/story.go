@@ -87,10 +87,11 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 	j := a.storyOf(&v.Session, a.here())
 	a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, a.here())
 	if a.json {
-		j.HalfMoved = a.halfMoved(ctx)
+		what, completes := a.halfMoved(ctx)
+		j.HalfMoved, j.Next = what, nextOr(completes, j.Next)
 		return a.answer(j)
 	}
-	a.sayHalfMoved(ctx)
+	j.Next = a.sayHalfMoved(ctx, j.Next)
 	a.tell(ctx, &v, j)
 	return nil
 }

@@ -299,32 +299,42 @@ func (a *app) openView(ctx context.Context, name string) (engine.View, error) {
 	return a.view(ctx, id)
 }
 
-// halfMoved says that somebody began to move this work tree and is gone, "" when that is not so or cannot be known.
-func (a *app) halfMoved(ctx context.Context) string {
+// halfMoved says that somebody began to move this work tree and is gone, "" when that is not so or cannot be known; and
+// with which command that comes to its end, "": any will do.
+func (a *app) halfMoved(ctx context.Context) (what, completes string) {
 	id, err := a.clone.Claimed(a.repo.Worktree())
 	if err != nil || id == "" {
-		return ""
+		return "", ""
 	}
 	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err != nil || held {
-		return ""
+		return "", ""
 	}
 	v, err := a.view(ctx, id)
 	switch {
 	case err != nil:
-		return ""
+		return "", ""
 	case v.Session.Moving != nil:
-		return v.Session.Moving.Summary
+		return v.Session.Moving.Summary, a.typed(a.eng.Completes(ctx, id, *v.Session.Moving))
 	case v.Session.Deleting != nil:
-		return v.Session.Deleting.Summary
+		return v.Session.Deleting.Summary, ""
 	}
-	return ""
+	return "", ""
 }
 
-// sayHalfMoved tells people so.
-func (a *app) sayHalfMoved(ctx context.Context) {
-	if what := a.halfMoved(ctx); what != "" {
+// sayHalfMoved tells people so, and returns what they may type next: what is given, or the command that completes it.
+func (a *app) sayHalfMoved(ctx context.Context, next []string) []string {
+	what, completes := a.halfMoved(ctx)
+	if what != "" {
 		a.out("a move was interrupted: %s; the next command that changes something completes it first", what)
 	}
+	return nextOr(completes, next)
+}
+
+func nextOr(first string, next []string) []string {
+	if first == "" {
+		return next
+	}
+	return []string{first}
 }
 
 // seeInterrupted computes what no event says: the last word is "running", and nobody drives.

@@ -110,7 +110,7 @@ func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) 
 	if errors.As(err, &failed) {
 		err = h.goBack(ctx, m, failed.cause)
 	}
-	return nil, err
+	return nil, h.standsHalfWay(ctx, m, err)
 }
 
 // overtaken are the commits that refs are moved away from and that the session's ledger does not lead to: commits that

@@ -194,7 +194,7 @@ type Hand struct {
 	GivenBack int
 	// Stayed is why the session's documents are still in the work tree after a finish, nil: they are not.
 	Stayed error
-	scopes    func() []Scope // of its budget, since it last looked at other sessions
+	scopes func() []Scope // of its budget, since it last looked at other sessions
 }
 
 // Open takes a session in hand, whose driver lock the caller holds, and recovers what a dead process left half done.

@@ -92,7 +92,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 	if failed := (*unmoved)(nil); errors.As(err, &failed) {
 		return h.lookAgain(ctx, m, err)
 	}
-	return out, err
+	return out, h.standsHalfWay(ctx, m, err)
 }
 
 // keeps reports whether nothing of what is there is overwritten: the files stay, and the index holds nothing else.

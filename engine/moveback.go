@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -29,6 +30,35 @@ func (e *MoveFailedError) Error() string {
 
 func (e *MoveFailedError) Unwrap() error { return e.Cause }
 
+// HalfWayError is a move that its command was interrupted in. The next command that changes something completes it.
+type HalfWayError struct {
+	Summary   string
+	Completes string // the command that does so, and nothing else
+	Cause     error
+}
+
+func (e *HalfWayError) Error() string {
+	return e.Summary + " was interrupted and stands half-way: what is missing is kept, and the next command that changes something completes it"
+}
+
+func (e *HalfWayError) Unwrap() error { return e.Cause }
+
+// standsHalfWay tells of a move that this command was interrupted in; other errors stay what they are.
+func (h *Hand) standsHalfWay(ctx context.Context, m session.MoveStarted, err error) error {
+	if half := (*HalfWayError)(nil); err == nil || ctx.Err() == nil || h.S.Moving == nil || errors.As(err, &half) {
+		return err
+	}
+	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m), Cause: err}
+}
+
+// Completes is the command that brings a move to its end, and does nothing else: it goes where the move goes.
+func (e *Engine) Completes(ctx context.Context, id session.ID, m session.MoveStarted) string {
+	if strings.HasPrefix(m.Turn.HeadNew, "refs/heads/") {
+		return "wfs switch " + e.SwitchName(ctx, m.Turn.HeadNew)
+	}
+	return "wfs resume " + string(id)
+}
+
 // unmoved is an error of the files' own move.
 type unmoved struct{ cause error }
 
@@ -41,7 +71,7 @@ func (e *unmoved) Unwrap() error { return e.cause }
 // interrupted, and comes here again when that fails.
 func (h *Hand) goBack(ctx context.Context, m session.MoveStarted, cause error) error {
 	if ctx.Err() != nil {
-		return cause // interrupted: the next command goes on
+		return h.standsHalfWay(ctx, m, cause)
 	}
 	failed := &MoveFailedError{ID: h.ID, How: m.How, Summary: m.Summary, Cause: cause, Way: session.GiveUp}
 	failed.Stuck = h.bringFilesBack(ctx, m)
