@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // In a sparse checkout the index says of each file outside of the patterns that it is not there on purpose. `read-tree`
@@ -20,11 +22,22 @@ func (r *Repo) sparse(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
-// reapplySparse lets git mark, in the index that o names, what the patterns leave out.
+// reapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a directory with nothing
+// in it: in the work tree it would delete the files that it marks, and, with a cone, whatever is ignored beside them. Git takes
+// the mark from files that are there all the same.
 func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 	if on, err := r.sparse(ctx); err != nil || !on {
 		return err
 	}
-	_, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "sparse-checkout", "reapply")
+	nothing := filepath.Join(r.worktreeDir(), "nothing")
+	if err := os.RemoveAll(nothing); err != nil { // of a killed command
+		return err
+	}
+	if err := durable.MkdirAll(nothing); err != nil {
+		return err
+	}
+	defer os.RemoveAll(nothing)
+	in := &Repo{root: nothing, env: r.env, userEnv: r.userEnv}
+	_, err := in.git(ctx, gitOpts{write: true, gitDir: r.gitDir, env: o.env}, "-c", "core.splitIndex=false", "sparse-checkout", "reapply")
 	return err
 }

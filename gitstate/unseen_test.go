@@ -3,6 +3,7 @@ package gitstate
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,46 @@ func TestSparseCheckout(t *testing.T) {
 	}
 	if got := r.run("status", "--porcelain", "-uno"); got != "M  in/x.txt\nA  out/new.txt" {
 		t.Errorf("status: %q", got)
+	}
+}
+
+// What is ignored outside of the patterns of a sparse checkout stays there. A file of the tree may go: git keeps it.
+func TestSparseCheckoutDeletesNothing(t *testing.T) {
+	t.Parallel()
+	for _, index := range []string{"--no-sparse-index", "--sparse-index"} {
+		t.Run(index, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.run("switch", "-q", "-c", "wfs/x")
+			r.write(".gitignore", "*.log\n")
+			r.write("in/x", "x\n")
+			r.write("out/y", "y\n")
+			r.write("out/deep/z", "z\n")
+			r.commit()
+			old := r.snapshot()
+			r.write("in/x", "edited\n")
+			r.commit()
+			r.run("sparse-checkout", "set", "--cone", index, "in")
+			r.write("out/my.log", "mine\n")
+			r.write("out/deep/my.log", "mine\n")
+			r.write("out/y", "y\n")
+			now := r.snapshot()
+			r.move(old.Tree)
+			if _, err := r.Settle(t.Context(), "x", session.Turn{Index: old.Tree, IndexOld: now.Tree}); err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range map[string]string{"out/my.log": "mine\n", "out/deep/my.log": "mine\n", "in/x": "x\n"} {
+				if got, err := os.ReadFile(r.path(name)); err != nil || string(got) != want {
+					t.Errorf("%s: %q, %v", name, got, err)
+				}
+			}
+			if got := r.run("status", "--porcelain"); got != "M  in/x" { // the commit's own is the other one
+				t.Errorf("status: %q", got)
+			}
+			if s := r.snapshot(); s.Tree != old.Tree || len(s.Skipped) > 0 {
+				t.Errorf("%+v", s)
+			}
+		})
 	}
 }
 
