@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"unicode"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -61,32 +61,33 @@ func (c *comparison) bound() {
 	}
 }
 
-// sameButLayout reports whether two texts differ in nothing but white space that means nothing.
+// sameButLayout reports whether two texts differ in nothing but what formatters change, and comments.
 func sameButLayout(f File) bool {
 	if f.Before == nil || f.After == nil {
 		return false
 	}
-	drop := func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}
-	if !bytes.Equal(bytes.Map(drop, f.Before), bytes.Map(drop, f.After)) {
-		return false
-	}
 	l := languageOf(f.Path)
-	a, b := scan(l, f.Before), scan(l, f.After)
-	if len(a) != len(b) {
-		return false
+	return statements(l, f.Before) == statements(l, f.After)
+}
+
+// statements is a text by its words, and where a statement ends with its line also by how far each is indented.
+func statements(l *language, src []byte) string {
+	toks := scan(l, src)
+	if !l.lines {
+		return joined(toks, "")
 	}
-	for i := range a {
-		starts := l.lines && (i == 0 || a[i-1].kind == newline)
-		if a[i].kind != b[i].kind || a[i].text != b[i].text || starts && a[i].col != b[i].col {
-			return false
+	var b strings.Builder
+	from := 0
+	for i := 0; i <= len(toks); i++ {
+		if i < len(toks) && toks[i].kind != newline {
+			continue
 		}
+		if i > from {
+			fmt.Fprintf(&b, "%d %s\n", toks[from].col, joined(toks[from:i], ""))
+		}
+		from = i + 1
 	}
-	return true
+	return b.String()
 }
 
 // unread says what is known of a file that is not compared: that tests, or what they are run by, are not what they were.

@@ -39,7 +39,7 @@ func TestMuch(t *testing.T) {
 		"behind a megabyte":       {[]File{{Path: "test_big.py", Before: padded(1, test), After: padded(1, weak)}}, []string{"test_emptied test_big.py"}},
 		"only moved there":        {[]File{{Path: "test_big.py", Before: padded(1, test), After: padded(2, test)}}, nil},
 		"more than is compared":   {[]File{{Path: "test_big.py", Before: padded(4, test), After: padded(5, weak)}, small}, []string{"too_much_to_compare test_big.py", "test_emptied test_small.py"}},
-		"with other spaces":       {[]File{{Path: "test_big.py", Before: padded(5, test), After: padded(5, "\n\ndef test_mul():\n    assert  mul(2,3) == 6\n")}, small}, []string{"test_emptied test_small.py"}},
+		"with other spaces":       {[]File{{Path: "test_big.py", Before: padded(5, test), After: padded(5, "\n\ndef test_mul():\n    assert  mul(2,3,) == 6  # 'six'\n")}, small}, []string{"test_emptied test_small.py"}},
 		"dedented":                {[]File{{Path: "test_big.py", Before: padded(5, "if x:\n    y = 1\n    z = 2\n"), After: padded(5, "if x:\n    y = 1\nz = 2\n")}}, []string{"too_much_to_compare test_big.py"}},
 		"beside much code":        {[]File{{Path: "new.py", After: padded(9, code)}, {Path: "gen.py", Before: padded(9, code), After: []byte(code)}, small}, []string{"test_emptied test_small.py"}},
 		"beside much new code":    {[]File{{Path: "test_new.py", After: padded(9, test)}, small}, []string{"test_emptied test_small.py"}},
