@@ -100,7 +100,7 @@ func (f *fixture) looseObjects() (n int) {
 
 // The files that are locks of ours stay for good: flock is what counts.
 var (
-	litterName = regexp.MustCompile(`^tmp_|^\.tmp-|\.lock$|\.keep$|^packed-refs\.new$|^\.state-`)
+	litterName = regexp.MustCompile(`^(wfs_)?tmp_|^\.tmp-|\.lock$|\.keep$|^packed-refs\.new$|^\.state-`)
 	lockOfOurs = regexp.MustCompile(`^\.git/wfs/((packs|heads)\.lock|worktrees/[^/]+/lock|sessions/[^/]+/[a-z-]+\.lock)$`)
 )
 

@@ -102,8 +102,7 @@ func (r *Repo) packAside(ctx context.Context, objects []newObject, trees ...stri
 	if err != nil {
 		return nil, err
 	}
-	name := "pack-" + strings.TrimSpace(string(out))
-	made, err := r.showPack(filepath.Join(packedDir(side.scratch), name), name)
+	made, err := r.showPack(filepath.Join(packedDir(side.scratch), "pack-"+strings.TrimSpace(string(out))), r.packName(out))
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +154,7 @@ func (r *Repo) showPack(path, name string) (*autoPack, error) {
 	}
 	for _, ext := range []string{".pack", ".idx"} { // git looks for indexes, so the pack comes first
 		if err := os.Rename(path+ext, filepath.Join(dir, name+ext)); err != nil {
+			_ = os.Remove(filepath.Join(dir, name+".pack")) // it has no index
 			kept.letGo()
 			return nil, err
 		}

@@ -89,7 +89,7 @@ func (r *Repo) Leftovers() (Leftovers, error) {
 			have[f.Name()] = true
 		}
 		for _, f := range files {
-			if strings.HasPrefix(f.Name(), "tmp_") || strings.HasPrefix(f.Name(), ".tmp-") {
+			if strings.HasPrefix(f.Name(), "tmp_") || strings.HasPrefix(f.Name(), "wfs_tmp_") || strings.HasPrefix(f.Name(), ".tmp-") {
 				temporary(filepath.Join(dir, f.Name()), f)
 			}
 			base, ext := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name())), filepath.Ext(f.Name())

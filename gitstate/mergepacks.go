@@ -69,7 +69,6 @@ func (r *Repo) mergePacks() error {
 		return err
 	}
 	durable.Hit(durable.PacksMerged)
-	whole = slices.DeleteFunc(whole, func(path string) bool { return filepath.Base(path) == made.name })
 	var failed error
 	// Git takes no notice of an index without a pack, and does without what it keeps beside one to find offsets faster.
 	for _, ext := range []string{".rev", ".pack", ".idx"} {

@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"crypto/rand"
 	"compress/zlib"
 	"encoding/binary"
 	"encoding/hex"
@@ -127,12 +128,22 @@ type newPack struct {
 	locks               [2]*durable.Lock // of these files: whoever finds one that nobody holds may remove it
 }
 
-// Git's own temporary files begin like this, too: `git gc` removes them when they are old.
+// Files that are not complete begin like this. What begins with tmp_ is git's, and `git prune --expire=now` removes all of
+// it, whoever is at it.
 const (
-	tempOfPack  = "tmp_pack_wfs-"
-	tempOfIndex = "tmp_idx_wfs-"
-	tempOfMark  = "tmp_keep_wfs-"
+	tempOfPack  = "wfs_tmp_pack-"
+	tempOfIndex = "wfs_tmp_idx-"
+	tempOfMark  = "wfs_tmp_keep-"
 )
+
+// packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a `git repack`
+// that has seen a pack of that name without a mark removes it, whatever lies there by then.
+func (r *Repo) packName(checksum []byte) string {
+	h := r.newHash()
+	h.Write(checksum)
+	h.Write([]byte(rand.Text()))
+	return "pack-" + hex.EncodeToString(h.Sum(nil))
+}
 
 // storePack writes a pack and its index durably.
 func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err error) {
@@ -142,7 +153,7 @@ func (r *Repo) storePack(pack []byte, entries []packEntry) (p *newPack, err erro
 		return nil, err
 	}
 	perm := info.Mode().Perm() & 0o444 // whoever may look into the directory may read what is in it
-	p = &newPack{dir: dir, name: "pack-" + hex.EncodeToString(pack[len(pack)-r.idLength()/2:])}
+	p = &newPack{dir: dir, name: r.packName(pack[len(pack)-r.idLength()/2:])}
 	index := r.packIndex(pack, entries)
 	var both sync.WaitGroup
 	var err1, err2 error
@@ -183,6 +194,7 @@ func (p *newPack) show() error {
 	for _, move := range [][2]string{{p.tempPack, ".pack"}, {p.tempIndex, ".idx"}} {
 		if err := os.Rename(move[0], filepath.Join(p.dir, p.name+move[1])); err != nil {
 			p.discard()
+			_ = os.Remove(filepath.Join(p.dir, p.name+".pack")) // it has no index
 			return err
 		}
 	}

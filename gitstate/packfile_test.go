@@ -77,10 +77,10 @@ func TestPacksAreGits(t *testing.T) {
 			if err := again.show(); err != nil {
 				t.Errorf("the same pack once more: %v", err)
 			}
-			if left, _ := filepath.Glob(filepath.Join(p.dir, "tmp_*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(p.dir, "*tmp_*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-			if packs, err := r.packs(); err != nil || len(packs) != 1 {
+			if packs, err := r.packs(); err != nil || len(packs) != 2 || again.name == p.name {
 				t.Errorf("packs: %v, %v", packs, err)
 			}
 		})
@@ -231,4 +231,48 @@ func TestLargePackIndex(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A pack whose files somebody takes away before it is shown leaves nothing that a `git repack` could come upon: what is
+// stored in its place has another name.
+func TestPackThatCannotBeShown(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	for _, gone := range []string{tempOfIndex, tempOfPack} {
+		o := r.newObject("blob", []byte(gone))
+		s := r.storing(context.Background(), []newObject{o})
+		files, _ := filepath.Glob(filepath.Join(s.pack.dir, gone+"*"))
+		if len(files) != 1 {
+			t.Fatalf("%s: %v, %v", gone, files, s.err)
+		}
+		if err := os.Remove(files[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.finish(); err != nil {
+			t.Fatal(err)
+		}
+		r.run("cat-file", "-e", o.id)
+		packs, err := r.packs()
+		if err != nil || slices.Contains(packs, filepath.Join(s.pack.dir, s.pack.name)) {
+			t.Errorf("without %s: %v, %v", gone, packs, err)
+		}
+		r.letGo(true)
+		r.fsck()
+	}
+}
+
+// Git takes nothing away that is not complete yet, however often it collects garbage.
+func TestPackBesideGC(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	o := r.newObject("blob", []byte("beside git"))
+	s := r.storing(context.Background(), []newObject{o})
+	for _, line := range []string{"gc -q --prune=now", "prune --expire=now", "repack -a -d -q"} {
+		r.run(strings.Fields(line)...)
+	}
+	if err := r.showKept(s.pack, s.objects); err != nil {
+		t.Fatal(err)
+	}
+	r.run("repack", "-a", "-d", "-q")
+	r.run("cat-file", "-e", o.id)
 }
