@@ -133,6 +133,7 @@ func diagnose(err error) failure {
 		ran     *ranError
 		failed  *engine.MoveFailedError
 		absent  *gitstate.AbsentError
+		mounted *gitstate.MountedError
 
 		unusable *gitstate.UnusableError
 	)
@@ -173,6 +174,8 @@ func diagnose(err error) failure {
 		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "type it again")
 	case errors.As(err, &absent):
 		f.Code, f.Hint = "absent", absentHint(absent, "type it again")
+	case errors.As(err, &mounted):
+		f.Code, f.Hint = string(session.RefuseInTheWay), "umount "+mounted.Path+", then type it again"
 	case errors.Is(err, gitstate.ErrOverlap):
 		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
 	case errors.As(err, &ready):

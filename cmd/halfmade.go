@@ -296,7 +296,11 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		if _, gone := os.Lstat(m.Trash); trash == "" || gone != nil {
 			return err
 		}
-		return &session.Refusal{Code: session.RefuseInTheWay, Hint: "sudo rm -rf " + m.Trash,
+		hint := "sudo rm -rf " + m.Trash
+		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
+			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
+		}
+		return &session.Refusal{Code: session.RefuseInTheWay, Hint: hint,
 			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
 	}
 	if trash == "" {

@@ -177,6 +177,9 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 		}
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("git keeps the work tree of %s locked%s", id.Display(), why), Hint: "git worktree unlock " + t.Path}
 	}
+	if err := gitstate.NotMounted(t.Path); err != nil {
+		return err
+	}
 	other, err := a.repo.WorktreeIn(ctx, t.Path)
 	if err != nil || other == nil {
 		return err

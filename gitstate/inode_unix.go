@@ -14,3 +14,19 @@ func inodeOf(info fs.FileInfo) uint64 {
 	}
 	return 0
 }
+
+// deviceOf is the file system that a file is in.
+func deviceOf(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Dev)
+	}
+	return 0
+}
+
+// linksOf is how many names a file has.
+func linksOf(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}

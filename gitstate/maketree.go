@@ -281,6 +281,9 @@ func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error
 		}
 		return err
 	}
+	if err := NotMounted(n.Path); err != nil {
+		return err
+	}
 	if err := os.Rename(n.Path, to); err != nil {
 		return err
 	}
@@ -293,7 +296,9 @@ func (r *Repo) MoveWorktree(ctx context.Context, n NewWorktree, to string) error
 func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
 	var left error
 	if trash != "" {
-		left = os.RemoveAll(trash)
+		if left = NotMounted(trash); left == nil {
+			left = os.RemoveAll(trash)
+		}
 	}
 	durable.Hit(durable.WorktreeEmptied)
 	if info, err := os.Lstat(n.Path); err == nil && info.IsDir() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,11 +61,19 @@ func (r *Repo) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	return len(out) > 0, err
 }
 
-// sameIn reports whether everything at a path of one directory is the same in another one, or is a link into that.
+// sameIn reports whether everything at a path of one directory is the same in another one, or is a link into that. What
+// leads back into the first, by a link or a mount, is no copy.
 func sameIn(dir, other, name string) (bool, error) {
 	target, err := filepath.EvalSymlinks(other)
 	if err != nil {
 		return false, err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false, err
+	}
+	if leadsInto(real, filepath.Join(dir, filepath.FromSlash(path.Dir(name))), filepath.Join(other, filepath.FromSlash(path.Dir(name)))) {
+		return false, nil
 	}
 	differs := errors.New("differs")
 	err = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(path string, d fs.DirEntry, err error) error {
@@ -77,6 +86,8 @@ func sameIn(dir, other, name string) (bool, error) {
 		}
 		there := filepath.Join(other, rel)
 		switch {
+		case d.IsDir() && leadsInto(real, path, there):
+			return differs
 		case d.IsDir():
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
@@ -103,13 +114,31 @@ func sameIn(dir, other, name string) (bool, error) {
 	return err == nil, err
 }
 
+// leadsInto reports whether a directory of another work tree lies in fact in a real one, or is the same as mine.
+func leadsInto(real, mine, theirs string) bool {
+	to, err := filepath.EvalSymlinks(theirs)
+	if err != nil {
+		return false // there is none
+	}
+	if inside(to, real) {
+		return true
+	}
+	a, errA := os.Stat(mine)
+	b, errB := os.Stat(to)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
 func sameFile(a, b string) (bool, error) {
 	info, err := os.Lstat(b)
 	if err != nil || !info.Mode().IsRegular() {
 		return false, nil
 	}
-	if mine, err := os.Lstat(a); err != nil || mine.Size() != info.Size() {
+	mine, err := os.Lstat(a)
+	if err != nil || mine.Size() != info.Size() {
 		return false, err
+	}
+	if os.SameFile(mine, info) && linksOf(info) == 1 { // mounted there: no other name of it
+		return false, nil
 	}
 	x, err := os.Open(a)
 	if err != nil {

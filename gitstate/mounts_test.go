@@ -1,0 +1,92 @@
+package gitstate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestMountIn(t *testing.T) {
+	t.Parallel()
+	table := []byte("22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n" +
+		"23 22 0:5 / /proc rw - proc proc rw\n" +
+		"40 22 8:1 /home/me/cache /home/me/one\\040two/cache rw - ext4 /dev/sda1 rw\n" +
+		"41 22 0:44 / /home/me/tmpfs\\134x rw - tmpfs tmpfs rw\nshort line\n")
+	for dir, want := range map[string]string{
+		"/home/me/one two":       "/home/me/one two/cache",
+		"/home/me/one two/cache": "/home/me/one two/cache",
+		"/home/me/one":           "",
+		"/home/me/one two/ca":    "",
+		`/home/me/tmpfs\x`:       `/home/me/tmpfs\x`,
+		"/home/me/repo":          "",
+	} {
+		if got := mountIn(table, dir); got != want {
+			t.Errorf("in %s: %q, want %q", dir, got, want)
+		}
+	}
+	if err := NotMounted(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+	if err := NotMounted(filepath.Join(t.TempDir(), "none")); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the main work tree only leads to, in the very work tree that is to be removed, is no copy.
+func TestLinksIntoAWorkTreeAreNoCopies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lay  func(main, there *testRepo)
+		same bool
+	}{
+		"a copy": {func(main, there *testRepo) { main.write("data/m.csv", "m"); there.write("data/m.csv", "m") }, true},
+		"a copy that a link leads to": {func(main, there *testRepo) {
+			there.write("data/m.csv", "m")
+			main.write("../big/m.csv", "m")
+			main.link("../big", "data")
+		}, true},
+		"another name of the same file": {func(main, there *testRepo) {
+			main.write("data/m.csv", "m")
+			_ = os.MkdirAll(there.path("data"), 0o755)
+			_ = os.Link(main.path("data/m.csv"), there.path("data/m.csv"))
+		}, true},
+		"a link to it": {func(main, there *testRepo) { there.write("data/m.csv", "m"); main.link("../there/data", "data") }, false},
+		"a link to what is above it": {func(main, there *testRepo) {
+			there.write("data/m.csv", "m")
+			there.write("m.csv", "m")
+			main.link("../there", "data")
+		}, false},
+		"a link below it": {func(main, there *testRepo) {
+			there.write("data/sub/m.csv", "m")
+			main.write("data/x", "")
+			main.link("../../there/data/sub", "data/sub")
+		}, false},
+		"a link to a link": {func(main, there *testRepo) {
+			there.write("data/m.csv", "m")
+			main.link("there/data", "../by-way")
+			main.link("../by-way", "data")
+		}, false},
+		"each file a link": {func(main, there *testRepo) {
+			there.write("data/m.csv", "m")
+			main.write("data/x", "")
+			main.link("../../there/data/m.csv", "data/m.csv")
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			r.write(".gitignore", "data\n")
+			r.commit()
+			dir := filepath.Join(r.home, "there")
+			r.run("worktree", "add", "-q", "--detach", dir)
+			there := &testRepo{Repo: &Repo{root: dir}, t: t, home: r.home, env: r.env}
+			there.open(dir)
+			c.lay(r, there)
+			list, err := there.Unkept(context.Background(), "", there.snapshot().Staged, r.Repo)
+			if err != nil || (len(list) == 0) != c.same {
+				t.Errorf("not kept: %q, %v", list, err)
+			}
+		})
+	}
+}
