@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func setsUp(u *unit) bool {
 	return false
 }
 
+// maxFixtures bounds how many fixtures of one name are looked at.
+const maxFixtures = 8
+
 // fixturesOf adds what the fixtures call that are parameters of a function in Python, and those that they take themselves.
 func (p *parsed) fixturesOf(u *unit, after *side, into bag, deep int) {
 	if deep == 0 {
@@ -62,7 +66,8 @@ func (p *parsed) fixturesOf(u *unit, after *side, into bag, deep int) {
 		if !p.isKind(i, ident) || !p.is(p.within[i], "(") || !p.is(p.within[i]-2, "def") {
 			continue
 		}
-		for _, f := range after.units[p.toks[i].text] {
+		list := after.units[p.toks[i].text]
+		for _, f := range list[:min(len(list), maxFixtures)] {
 			file := after.files[after.paths[f]]
 			if f == u || f.test || !file.is(f.from, "@") || !file.near(f.from, f.body, "fixture") {
 				continue
@@ -75,24 +80,23 @@ func (p *parsed) fixturesOf(u *unit, after *side, into bag, deep int) {
 
 // inherited reports whether a check of a class stands in another class now, from which that class inherits: it is still
 // run for both. Python alone is read so.
-func (s *side) inherited(l asserted, before *side) bool {
+func (c *comparison) inherited(l asserted, before, after *side) bool {
 	was := before.files[l.path]
 	if was == nil || was.l.name != "python" {
 		return false
 	}
 	class := was.classOf(l.unit)
-	if class == "" {
+	if class == "" || len(after.bases()[class]) == 0 {
 		return false
 	}
-	for name, list := range s.units {
-		if ownName(name) != ownName(l.unit.name) {
-			continue
-		}
+	name := ownName(l.unit.name)
+	for n, list := 2, after.units[name]; len(list) > 0; n, list = n+1, after.units[fmt.Sprintf("%s%s%d", name, again, n)] {
 		for _, o := range list {
-			file := s.files[s.paths[o]]
-			base := file.classOf(o)
 			same := func(k check) bool { return k.key == l.key && k.exact == l.exact }
-			if base != "" && base != class && slices.ContainsFunc(o.checks, same) && s.extends(class, base) {
+			if !c.step() {
+				return false
+			}
+			if base := after.files[after.paths[o]].classOf(o); base != class && after.bases()[class][base] && slices.ContainsFunc(o.checks, same) {
 				return true
 			}
 		}
@@ -102,27 +106,49 @@ func (s *side) inherited(l asserted, before *side) bool {
 
 // classOf is the name of the class in Python that a function stands in, "" if it stands in none.
 func (p *parsed) classOf(u *unit) string {
-	for i := u.from - 1; i >= 0 && u.col > 0; i-- {
-		if t := p.toks[i]; t.lead && t.kind != newline && t.col < u.col {
-			if p.is(i, "class") && p.isKind(i+1, ident) {
-				return p.toks[i+1].text
+	if p.around == nil {
+		p.around = map[int]string{}
+		var open []int // first tokens of the lines that a line stands in
+		for i, t := range p.toks {
+			if !t.lead || t.kind == newline || p.within[i] >= 0 {
+				continue
 			}
-			if t.col == 0 && !p.closes(i) {
-				return ""
+			for len(open) > 0 && p.toks[open[len(open)-1]].col >= t.col {
+				open = open[:len(open)-1]
 			}
+			for _, at := range slices.Backward(open) {
+				if p.is(at, "class") && p.isKind(at+1, ident) {
+					p.around[i] = p.toks[at+1].text
+					break
+				}
+			}
+			open = append(open, i)
 		}
 	}
-	return ""
+	return p.around[u.from]
 }
 
-// extends reports whether a class in Python is declared with another one among those that it inherits from.
-func (s *side) extends(class, base string) bool {
+// bases are the classes in Python with the names that they are declared with: those that they inherit from.
+func (s *side) bases() map[string]map[string]bool {
+	if s.inherits != nil {
+		return s.inherits
+	}
+	s.inherits = map[string]map[string]bool{}
 	for _, p := range s.files {
 		for i := range p.toks {
-			if p.is(i, "class") && p.is(i+1, class) && p.is(i+2, "(") && p.near(i+3, p.close(i+2), base) {
-				return true
+			if p.l.name != "python" || !p.is(i, "class") || !p.isKind(i+1, ident) || !p.is(i+2, "(") {
+				continue
+			}
+			class := p.toks[i+1].text
+			for n := i + 3; n < p.pairs[i+2]; n++ {
+				if p.isKind(n, ident) {
+					if s.inherits[class] == nil {
+						s.inherits[class] = map[string]bool{}
+					}
+					s.inherits[class][p.toks[n].text] = true
+				}
 			}
 		}
 	}
-	return false
+	return s.inherits
 }

@@ -90,7 +90,7 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 			slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
 				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
 			}): // it was there twice
-		case after.inherited(l, before): // its class inherits it
+		case c.inherited(l, before, after): // its class inherits it
 		case c.variable(l, gained, used, index, tops): // its words have names now
 		case slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
 			return u.table && !l.unit.table && slices.ContainsFunc(u.checks, func(k check) bool {

@@ -29,13 +29,19 @@ func (c *comparison) tests() {
 type side struct {
 	checks []asserted
 	units  map[string][]*unit // by name
-	paths  map[*unit]string
-	files  map[string]*parsed
-	words  bag // texts and numbers, in checks or not
-	exact  map[string]bool
-	calls  map[string]bool
-	tables []*unit // that have checks and try several things
+	first  map[place]*unit
+	// inherits is what bases found; nil until somebody asks.
+	inherits map[string]map[string]bool
+	paths    map[*unit]string
+	files    map[string]*parsed
+	words    bag // texts and numbers, in checks or not
+	exact    map[string]bool
+	calls    map[string]bool
+	tables   []*unit // that have checks and try several things
 }
+
+// place is a path, and the name of a unit there.
+type place struct{ path, name string }
 
 // bag counts words.
 type bag map[string]int
@@ -62,7 +68,7 @@ func (b bag) take(words []string) bool {
 }
 
 func (c *comparison) side(of func(pair) *parsed) *side {
-	s := &side{units: map[string][]*unit{}, paths: map[*unit]string{}, files: map[string]*parsed{}, words: bag{}, exact: map[string]bool{}, calls: map[string]bool{}}
+	s := &side{units: map[string][]*unit{}, first: map[place]*unit{}, paths: map[*unit]string{}, files: map[string]*parsed{}, words: bag{}, exact: map[string]bool{}, calls: map[string]bool{}}
 	helpers := map[string]check{}
 	for round := 0; round < 2; round++ { // a helper may call a helper
 		for _, f := range c.test {
@@ -84,6 +90,9 @@ func (c *comparison) side(of func(pair) *parsed) *side {
 		s.files[f.path] = p
 		for _, u := range p.units {
 			s.units[u.name] = append(s.units[u.name], u)
+			if at := (place{f.path, u.name}); s.first[at] == nil {
+				s.first[at] = u
+			}
 			s.paths[u] = f.path
 			if u.exact != "" && u.test {
 				s.exact[u.exact] = true
@@ -218,13 +227,10 @@ func (c *comparison) quote(s *side, k asserted) string {
 
 // same finds a unit of the other side by its name, in the same file first, or by its text.
 func (s *side) same(u *unit, path string) *unit {
-	list := s.units[u.name]
-	for _, o := range list {
-		if s.paths[o] == path {
-			return o
-		}
+	if o := s.first[place{path, u.name}]; o != nil {
+		return o
 	}
-	if len(list) > 0 && u.name != "" {
+	if list := s.units[u.name]; len(list) > 0 && u.name != "" {
 		return list[0]
 	}
 	return nil

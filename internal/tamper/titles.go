@@ -20,19 +20,28 @@ func (p *parsed) findTitles() {
 	}
 	t := runTitles{fields: map[string]bool{}, columns: map[int]map[int]int{}, keys: map[*unit]bool{}, rows: map[int]bool{}}
 	p.titles = t
+	var at map[string][]int // where each name stands
 	for i := range p.toks {
 		if !p.is(i, "Run") || !p.is(i-1, ".") || !p.is(i+1, "(") || !p.isKind(i+2, ident) {
 			continue
+		}
+		if at == nil {
+			at = map[string][]int{}
+			for n, o := range p.toks {
+				if o.kind == ident {
+					at[o.text] = append(at[o.text], n)
+				}
+			}
 		}
 		switch u := p.unitAt(i); {
 		case p.is(i+3, ".") && p.isKind(i+4, ident) && p.is(i+5, ","):
 			name := p.toks[i+4].text
 			if _, known := t.fields[name]; !known {
-				t.fields[name] = p.onlyNames(name, 0, len(p.toks), func(n int) bool { return p.is(n-1, ".") && !p.is(n+1, "(") })
+				t.fields[name] = p.onlyNames(at[name], func(n int) bool { return p.is(n-1, ".") && !p.is(n+1, "(") })
 			}
 		case p.is(i+3, ","):
 			if _, known := t.keys[u]; !known {
-				t.keys[u] = p.ranges(p.toks[i+2].text, u)
+				t.keys[u] = p.ranges(at[p.toks[i+2].text], u)
 			}
 		}
 	}
@@ -55,9 +64,12 @@ func (p *parsed) findTitles() {
 }
 
 // ranges reports whether a name is the key of a range in a function, and what a subtest is run by, and nothing else.
-func (p *parsed) ranges(key string, u *unit) bool {
+func (p *parsed) ranges(key []int, u *unit) bool {
 	is := false
-	return p.onlyNames(key, u.from, u.to, func(n int) bool {
+	return p.onlyNames(key, func(n int) bool {
+		if p.unitAt(n) != u {
+			return false
+		}
 		if p.is(n-1, "for") && p.is(n+1, ",") {
 			is = true
 			return false
@@ -66,10 +78,10 @@ func (p *parsed) ranges(key string, u *unit) bool {
 	}) && is
 }
 
-// onlyNames reports whether a name, wherever a use of it counts, is given to t.Run or said in a message.
-func (p *parsed) onlyNames(name string, from, to int, counts func(int) bool) bool {
-	for i := from; i < to; i++ {
-		if !p.is(i, name) || !counts(i) {
+// onlyNames reports whether a name, which stands at some tokens, wherever that counts, is given to t.Run or said in a message.
+func (p *parsed) onlyNames(name []int, counts func(int) bool) bool {
+	for _, i := range name {
+		if !counts(i) {
 			continue
 		}
 		at := p.within[i]

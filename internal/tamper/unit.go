@@ -38,6 +38,7 @@ type parsed struct {
 	// testers are names of units, and of what asserts in them by a name of its own.
 	testers map[string]bool
 	titles  runTitles
+	around  map[int]string // what classOf found; nil until somebody asks
 }
 
 // parse reads a file of tests, or any other code. It never fails.
