@@ -33,21 +33,14 @@ func (j *Judge) passesOnlySo(ctx context.Context, r session.JudgeRequest, out *s
 	if err != nil {
 		return nil, false, err
 	}
-	if tree == r.Frozen {
-		if len(tests) == 0 { // what helps tests may be what the work is about
-			return nil, false, nil
-		}
-		since := ""
-		if r.FrozenAt != nil {
-			since = fmt.Sprintf(" since checkpoint %d", *r.FrozenAt)
-		}
-		j.failsOtherwise(out, tests[0], "", "nothing but tests was changed"+since)
-		return nil, true, nil
+	same := tree == r.Frozen
+	if same && len(tests) == 0 { // what helps tests may be what the work is about
+		return nil, false, nil
 	}
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
 		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && g.Name == redGate(r.Plan.Workflow)
 	})
-	if at < 0 || len(r.Targets) == 0 || r.Plan.Unproven || j.Clean == nil {
+	if at < 0 || r.Plan.Unproven || j.Clean == nil {
 		return nil, false, nil
 	}
 	g := r.Phase.Gates[at]
@@ -60,8 +53,19 @@ func (j *Judge) passesOnlySo(ctx context.Context, r session.JudgeRequest, out *s
 	with := *j
 	with.judged = tree
 	res, run, err := with.frozenGate(ctx, g, r)
-	if err != nil || couldNot(run, res) != "" || res.Verdict == session.Pass || len(run.report.broken) > 0 {
+	if err != nil || couldNot(run, res) != "" || res.Verdict == session.Pass {
 		return nil, false, ctx.Err()
+	}
+	if same { // a person may have frozen tests that pass there
+		since := ""
+		if r.FrozenAt != nil {
+			since = fmt.Sprintf(" since checkpoint %d", *r.FrozenAt)
+		}
+		j.failsOtherwise(out, tests[0], "", "nothing but tests was changed"+since)
+		return nil, true, nil
+	}
+	if len(run.report.broken) > 0 {
+		return nil, false, nil
 	}
 	for _, id := range r.Targets {
 		if !bad(run.report.tests[id]) {

@@ -22,6 +22,7 @@ elif ! grep -q "def $n" calc.[p]y; then printf "not ok 1 - sub\n  ---\n  message
 elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - sub'; fi; echo 1..1`}
 	for _, tc := range []struct {
 		name     string
+		frozen   map[string]string // beside what is frozen otherwise
 		after    map[string]string // what the attempt did to the frozen tree
 		approved bool
 		says     string // "" when it passes
@@ -31,6 +32,7 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		{name: "and a comment", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
 		{name: "a person has approved", after: map[string]string{"test_calc.py": asks}, approved: true},
+		{name: "a person has frozen the code", frozen: map[string]string{"calc.py": sub + "a - b\n"}, after: map[string]string{"test_calc.py": tidied}},
 		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
 		{name: "code in a test", after: map[string]string{"test_calc.py": asks, "tests/test_b.py": sub}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n"}},
@@ -43,6 +45,7 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, map[string]string{"calc.py": sub + "None\n", "test_calc.py": pyTest, "tests/helpers.py": helper})
+			l.write(tc.frozen)
 			frozen, _ := l.snapshot(t.Context())
 			l.write(tc.after)
 			tree, _ := l.snapshot(t.Context())
