@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -129,16 +128,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.carryOrLeave(ctx, &b, o); err != nil {
 		return err
 	}
-	all, err := a.repo.Sessions(ctx)
-	if err != nil {
-		return err
-	}
-	deleted, err := a.deletions(ctx) // their names stay theirs, so that they can come back
-	if err != nil {
-		return err
-	}
-	b.Created.ID = a.freeID(ctx, o.goal, all, deleted)
-	if err := a.hold("wfs new", b.Created.ID); err != nil {
+	if b.Created.ID, err = a.holdFree(ctx, o.goal, func(id session.ID) error { return a.hold("wfs new", id) }); err != nil {
 		return err
 	}
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
@@ -163,22 +153,6 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 		return err
 	}
 	return a.sayNew(ctx, h, r, saved)
-}
-
-// freeID makes a session's name out of its goal.
-func (a *app) freeID(ctx context.Context, goal string, all map[session.ID]session.Commit, deleted []deletedJSON) session.ID {
-	return session.Slug(goal, func(id session.ID) bool {
-		_, taken := all[id]
-		if !taken { // a branch of that name that is not ours is taken as well
-			tip, err := a.repo.Ref(ctx, session.BranchOf(id))
-			taken = err != nil || tip != ""
-		}
-		if !taken { // and so is one that git cannot have beside a branch that is there
-			other, err := a.eng.Blocked(ctx, session.BranchOf(id))
-			taken = err != nil || other != ""
-		}
-		return taken || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == id })
-	})
 }
 
 func (a *app) readSpec(b *engine.Birth, file string) error {

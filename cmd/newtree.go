@@ -50,16 +50,8 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 			return err
 		}
 	}
-	all, err := a.repo.Sessions(ctx)
-	if err != nil {
-		return err
-	}
-	deleted, err := a.deletions(ctx)
-	if err != nil {
-		return err
-	}
-	b.Own, b.Created.ID = true, a.freeID(ctx, o.goal, all, deleted)
-	if err := a.holdSession("wfs new", b.Created.ID); err != nil {
+	b.Own = true
+	if b.Created.ID, err = a.holdFree(ctx, o.goal, func(id session.ID) error { return a.holdSession("wfs new", id) }); err != nil {
 		return err
 	}
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
