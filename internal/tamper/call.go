@@ -153,6 +153,9 @@ func (p *parsed) call(i, end int, words []string, args []int) {
 			c.strength = 0
 		}
 	}
+	if key := p.makeover(words, args, end); key != "" {
+		c.key = key
+	}
 	c.trivial()
 	u := p.unitAt(i)
 	u.checks = append(u.checks, c)

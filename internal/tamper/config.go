@@ -186,6 +186,9 @@ func (c *comparison) lines(f File, kind Kind) {
 	if strings.Join(strings.Fields(was), " ") == strings.Join(strings.Fields(now), " ") {
 		return
 	}
+	if l := languageOf(f.Path); l != nil && f.Before != nil && joined(scan(l, []byte(was)), "") == joined(scan(l, []byte(now)), "") { // formatted
+		return
+	}
 	line, a, b := firstDifference([]byte(was), []byte(now))
 	if was != string(f.Before) {
 		line = 0
@@ -223,12 +226,16 @@ func narrows(was, now string) bool {
 func sections(s string, about []string) string {
 	head := regexp.MustCompile(sectionRE)
 	var b strings.Builder
-	keep := false
+	keep, needs, bench := false, false, false
 	for l := range strings.Lines(s) {
 		if m := head.FindStringSubmatch(strings.TrimRight(l, "\n")); m != nil {
-			keep = slices.ContainsFunc(about, func(w string) bool { return strings.Contains(m[1], w) }) && !strings.Contains(m[1], "dependencies")
+			needs = strings.Contains(m[1], "dependencies") || strings.Contains(m[1], "extras_require")
+			keep, bench = slices.ContainsFunc(about, func(w string) bool { return strings.Contains(m[1], w) }) && !needs, m[1] == "bench"
 		}
-		if keep || strings.Contains(l, "autotests") || strings.HasPrefix(strings.TrimSpace(l), "test =") && !strings.Contains(l, "[") {
+		if bench && strings.HasPrefix(strings.TrimSpace(l), "harness") { // what measures may have a main of its own
+			continue
+		}
+		if keep || strings.Contains(l, "autotests") || !needs && strings.HasPrefix(strings.TrimSpace(l), "test =") && !strings.Contains(l, "[") {
 			b.WriteString(l)
 		}
 	}
