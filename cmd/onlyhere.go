@@ -71,8 +71,11 @@ func (a *app) onlyHere(ctx context.Context, s *session.Session, asked gitstate.F
 		if err != nil {
 			return nil, err
 		}
-		if fate.How == gitstate.FateNowhere {
-			return &u, nil
+		if fate.How != gitstate.FateNowhere {
+			continue
+		}
+		if picked, err := a.picked(ctx, w.Base, end, line); err != nil || !picked {
+			return &u, err
 		}
 	}
 	return a.onlyRescued(ctx, s, w)

@@ -46,10 +46,28 @@ func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Wo
 			if err != nil {
 				return nil, err
 			}
-			if number := strings.TrimPrefix(name, prefix); fate.How == gitstate.FateNowhere {
-				return &unheld{what: fmt.Sprintf("%s that rescue %s keeps (%s)", p.What, number, state.Why), name: "rescue-" + number, commit: p.Commit}, nil
+			if fate.How != gitstate.FateNowhere {
+				continue
+			}
+			if picked, err := a.picked(ctx, w.Base, p.Commit, []session.Commit{p.Commit}); err != nil {
+				return nil, err
+			} else if number := strings.TrimPrefix(name, prefix); !picked || p.Commit == own[name] {
+				return &unheld{what: fmt.Sprintf("%s that rescue %s keeps (%s)", p.What, number, state.Why), name: "rescue-" + number + p.Name, commit: p.Commit}, nil
 			}
 		}
 	}
 	return nil, nil
+}
+
+// picked reports whether a branch has the patches of commits that lead to end, whatever it has of those below them.
+func (a *app) picked(ctx context.Context, branch string, end session.Commit, line []session.Commit) (bool, error) {
+	if branch == "" {
+		return false, nil
+	}
+	tip, err := a.repo.Ref(ctx, branch)
+	if err != nil || tip == "" {
+		return false, err
+	}
+	left, err := a.repo.Beyond(ctx, tip, end)
+	return !slices.ContainsFunc(line, func(c session.Commit) bool { return slices.Contains(left, c) }), err
 }

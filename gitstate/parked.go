@@ -81,6 +81,9 @@ func (r *Repo) leftOn(ctx context.Context, branch string) (map[string]bool, erro
 		parts, err := r.RescuedWork(ctx, rescues[name], state)
 		left[name] = err != nil
 		for _, p := range parts {
+			if p.Commit == rescues[name] { // no branch ever has these bytes
+				continue
+			}
 			how, err := r.hasChanges(ctx, p.Commit, branch)
 			left[name] = left[name] || err != nil || how == FateNowhere
 		}

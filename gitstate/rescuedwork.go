@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -11,11 +12,12 @@ import (
 // Rescued is one part of what a rescue keeps.
 type Rescued struct {
 	What   string         // for people: "the files"
+	Name   string         // for a branch that holds it as well, after the rescue's: "-staged"
 	Commit session.Commit // that holds it
 }
 
 // RescuedWork are the parts of a rescue, those left out that others of them hold: the files; what was staged, if files
-// were something else by then; the bytes of files that git converts, but for a session's documents.
+// were something else by then; the bytes of files that git converts, but for a session's documents and for ends of lines.
 func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
 	info, err := r.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -26,7 +28,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	for _, parent := range info.Parents {
 		switch {
 		case strings.Contains(info.Body, trailerStateCode+string(parent)):
-			parts = append(parts, Rescued{"the files", parent})
+			parts = append(parts, Rescued{"the files", "", parent})
 		case strings.Contains(info.Body, trailerStateIndex+string(parent)):
 			index = parent
 		}
@@ -49,18 +51,33 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 			return nil, err
 		}
 		if slices.ContainsFunc(files, func(name string) bool { return slices.Contains(head, name) }) {
-			parts = append(parts, Rescued{"what was staged", index})
+			parts = append(parts, Rescued{"what was staged", "-staged", index})
 		}
 	}
 	if s.Raw == "" {
 		return parts, nil
 	}
-	out, err := r.git(ctx, gitOpts{}, "ls-tree", "--name-only", "-z", string(s.Raw))
+	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(splitZ(out), func(name string) bool { return name != workDir }) {
-		parts = append(parts, Rescued{"bytes of files that git converts,", rescue})
+	for _, name := range splitZ(out) {
+		if strings.HasPrefix(name, workDir+"/") {
+			continue
+		}
+		kept := Rescued{"bytes of files that git converts,", "-bytes", rescue}
+		if strings.Contains(name, "\n") { // which cannot be looked up
+			return append(parts, kept), nil
+		}
+		got, err := r.lookup(ctx, string(s.Raw)+":"+name, string(s.Tree)+":"+name)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(withoutReturns(got[0].data), withoutReturns(got[1].data)) {
+			return append(parts, kept), nil
+		}
 	}
 	return parts, nil
 }
+
+func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
