@@ -45,15 +45,19 @@ func (j *Judge) passesOnlySo(ctx context.Context, r session.JudgeRequest, out *s
 	}
 	g := r.Phase.Gates[at]
 	j.say("gate " + g.Name + " with " + testsOf(r) + " …")
-	now := out.Tree
-	r.Tree = tree
-	if r.Changed, err = j.Changes(ctx, r.LapTree, tree); err != nil {
-		return nil, false, err
+	run := func(tree session.Tree) (session.GateResult, *gateRun, error) {
+		at, r := *j, r
+		at.judged, at.Whole, r.Tree = tree, nil, tree // what lies beside the tree would bring new tests back
+		if r.Changed, err = j.Changes(ctx, r.LapTree, tree); err != nil {
+			return session.GateResult{}, nil, err
+		}
+		return at.frozenGate(ctx, g, r)
 	}
-	with := *j
-	with.judged = tree
-	res, run, err := with.frozenGate(ctx, g, r)
-	if err != nil || couldNot(run, res) != "" || res.Verdict == session.Pass {
+	res, done, err := run(tree)
+	if err != nil || couldNot(done, res) != "" || res.Verdict == session.Pass {
+		return nil, false, ctx.Err()
+	}
+	if own, did, err := run(out.Tree); err != nil || couldNot(did, own) != "" || own.Verdict != session.Pass { // it wants what no tree has
 		return nil, false, ctx.Err()
 	}
 	if same { // a person may have frozen tests that pass there
@@ -64,21 +68,21 @@ func (j *Judge) passesOnlySo(ctx context.Context, r session.JudgeRequest, out *s
 		j.failsOtherwise(out, tests[0], "", "nothing but tests was changed"+since)
 		return nil, true, nil
 	}
-	if len(run.report.broken) > 0 {
+	if len(done.report.broken) > 0 {
 		return nil, false, nil
 	}
 	for _, id := range r.Targets {
-		if !bad(run.report.tests[id]) {
+		if !bad(done.report.tests[id]) {
 			continue
 		}
-		if renamed, err := j.namesGone(ctx, now, run.report.messages[id], changes); err != nil || renamed {
+		if renamed, err := j.namesGone(ctx, out.Tree, done.report.messages[id], changes); err != nil || renamed {
 			return nil, false, err
 		}
 		res.TestsOf = r.FrozenAt
 		j.failsOtherwise(out, paths[0], string(id), "with "+testsOf(r)+" it fails: "+res.Reason)
 		out.Gates = []session.GateResult{res}
-		out.Evidence.Tree, out.Evidence.Gates = tree, map[string]session.Tests{g.Name: run.report.tests}
-		return j.failures(res, run), true, nil
+		out.Evidence.Tree, out.Evidence.Gates = tree, map[string]session.Tests{g.Name: done.report.tests}
+		return j.failures(res, done), true, nil
 	}
 	return nil, false, nil
 }

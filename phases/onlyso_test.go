@@ -17,7 +17,8 @@ func TestPassesOnlySo(t *testing.T) {
 	// It passes when the code is right, when the test asks first, or when another module or helper is found.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
 n=$(grep -o 'calc\.[a-z]*' test_calc.py | head -1 | cut -d. -f2)
-if grep -q hasattr test_calc.py || test -f tests/calc.[p]y || grep -q helped tests/helpers.[p]y; then echo 'ok 1 - sub'
+if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 1 - sub'
+elif grep -q hasattr test_calc.py || test -f tests/calc.[p]y || grep -q helped tests/helpers.[p]y; then echo 'ok 1 - sub'
 elif ! grep -q "def $n" calc.[p]y; then printf "not ok 1 - sub\n  ---\n  message: module 'calc' has no attribute '$n'\n  ...\n"
 elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - sub'; fi; echo 1..1`}
 	for _, tc := range []struct {
@@ -31,6 +32,7 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
 		{name: "and a comment", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
+		{name: "the gate wants what is ignored", after: map[string]string{"test_calc.py": tidied, "calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1"}},
 		{name: "a person has approved", after: map[string]string{"test_calc.py": asks}, approved: true},
 		{name: "a person has frozen the code", frozen: map[string]string{"calc.py": sub + "a - b\n"}, after: map[string]string{"test_calc.py": tidied}},
 		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
