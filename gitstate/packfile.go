@@ -2,8 +2,8 @@ package gitstate
 
 import (
 	"bytes"
-	"crypto/rand"
 	"compress/zlib"
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
