@@ -38,16 +38,44 @@ func (r *Repo) Ends(ctx context.Context, commits, held []session.Commit) ([]sess
 }
 
 // Beyond returns the commits that lead to end and not to from, without those that change nothing that is handed over, and
-// without those whose patch is in from's history: these were rebased.
+// without those whose patch is in from's history: these were rebased. Of commits that change submodules git may see no
+// patch, or be unable to compare them, as .gitmodules and the configuration say: none of them counts as rebased.
 func (r *Repo) Beyond(ctx context.Context, from, end session.Commit) ([]session.Commit, error) {
-	beyond := append([]string{string(from) + "..." + string(end)}, withoutDocuments...)
-	out, err := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--right-only", "--cherry-pick"}, beyond...)...)
-	if err != nil { // patches with submodules cannot be compared when git cannot parse .gitmodules: none counts as rebased
-		out, err = r.git(ctx, gitOpts{}, append([]string{"rev-list", "--right-only"}, beyond...)...)
+	beyond := append([]string{"--right-only", string(from) + "..." + string(end)}, withoutDocuments...)
+	out, err := r.git(ctx, gitOpts{}, append([]string{"rev-list"}, beyond...)...)
+	all := strings.Fields(string(out))
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	own := map[string]bool{}
+	out, unknown := r.git(ctx, gitOpts{}, append([]string{"rev-list", "--cherry-pick"}, beyond...)...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, c := range strings.Fields(string(out)) {
+		own[c] = true
 	}
 	var list []session.Commit
-	for line := range strings.Lines(string(out)) {
-		list = append(list, session.Commit(strings.TrimSpace(line)))
+	for _, c := range all {
+		keep := unknown != nil || own[c]
+		if !keep {
+			if keep, err = r.changesSubmodules(ctx, c); err != nil {
+				return nil, err
+			}
+		}
+		if keep {
+			list = append(list, session.Commit(c))
+		}
 	}
-	return list, err
+	return list, nil
+}
+
+// changesSubmodules reports whether a commit has other submodules than its one parent, or another commit of one.
+func (r *Repo) changesSubmodules(ctx context.Context, commit string) (bool, error) {
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "--root", "--no-commit-id", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", commit)
+	if err != nil {
+		return false, err
+	}
+	changes, err := parseRaw(out)
+	return slices.ContainsFunc(changes, func(c treeChange) bool { return c.oldMode == modeGitlink || c.newMode == modeGitlink }), err
 }

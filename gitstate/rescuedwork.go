@@ -35,7 +35,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	}
 	if index != "" {
 		unlike := func(tree string) ([]string, error) {
-			out, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, string(s.Index)}, withoutDocuments...)...)
+			out, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", tree, string(s.Index)}, withoutDocuments...)...)
 			return splitZ(out), err
 		}
 		files, err := unlike(string(s.Tree))
