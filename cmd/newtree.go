@@ -134,11 +134,8 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 		dir = filepath.Join(base, dir)
 	}
 	n, err := a.repo.PlanWorktree(ctx, dir)
-	if errors.Is(err, gitstate.ErrDirTaken) {
-		err = &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
-	}
 	if err != nil {
-		return registry.HalfMade{}, err
+		return registry.HalfMade{}, dirRefusal(err)
 	}
 	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.newID(4))}
 	if err := a.clone.KeepHalfMade(m); err != nil {
@@ -146,6 +143,13 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	}
 	durable.Hit(durable.WorktreeNoted)
 	return m, nil
+}
+
+func dirRefusal(err error) error {
+	if errors.Is(err, gitstate.ErrDirTaken) {
+		return &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
+	}
+	return err
 }
 
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
@@ -228,6 +232,9 @@ func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitsta
 // takeBackTree removes a work tree whose session did not begin, and returns why it did not.
 func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	a.repo, a.eng.Store, a.away = from, from, ""
+	if errors.Is(why, gitstate.ErrDirTaken) { // what is there is somebody else's
+		return errors.Join(dirRefusal(why), a.clone.ForgetHalfMade(m.Session))
+	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it
 	}

@@ -32,7 +32,7 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string) (NewWorktree, error
 		return n, err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return n, fmt.Errorf("%w: %s is there already", ErrDirTaken, dir)
+		return n, dirTaken(dir)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return n, fmt.Errorf("%w: %w", ErrDirTaken, err)
 	}
@@ -116,7 +116,8 @@ func inside(path, dir string) bool {
 }
 
 // AddWorktree makes a linked work tree, with HEAD detached at a commit and the files of a tree, "" for the commit's own.
-// Files of another tree are as if they were staged.
+// Files of another tree are as if they were staged. The error wraps ErrDirTaken when the directory is somebody else's, who
+// made it since it was planned: then nothing of it is ours.
 //
 // Git's own command makes the parts of an entry one after the other; killed in between, it leaves one that no command of
 // git's can read and that stops `git gc`. So the parts are made elsewhere, in the layout that gitrepository-layout(5)
@@ -153,7 +154,12 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	return made, nil
 }
 
+func dirTaken(dir string) error { return fmt.Errorf("%w: %s is there already", ErrDirTaken, dir) }
+
 func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
+	if _, err := os.Lstat(n.Path); err == nil {
+		return dirTaken(n.Path)
+	}
 	if _, err := r.git(ctx, gitOpts{write: true}, "worktree", "add", "--quiet", "--detach", "--no-checkout", n.Path, string(at)); err != nil {
 		return err
 	}
@@ -193,7 +199,9 @@ func (r *Repo) addWhole(ctx context.Context, n NewWorktree, at session.Commit, f
 	if err := os.MkdirAll(filepath.Dir(n.Path), 0o777); err != nil {
 		return err
 	}
-	if err := os.Mkdir(n.Path, 0o777); err != nil { // nobody else's
+	if err := os.Mkdir(n.Path, 0o777); errors.Is(err, fs.ErrExist) {
+		return dirTaken(n.Path)
+	} else if err != nil {
 		return err
 	}
 	link := filepath.Join(n.Path, ".git") // first, so that the directory is known for what it is
