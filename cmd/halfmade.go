@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
@@ -120,6 +121,14 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 			return err
 		}
 		defer l.Release()
+		head, err := repo.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if head.Ref != "" { // one without a session is on no branch
+			a.note("%s stays as it is: somebody is on %s there", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
+			return a.clone.ForgetHalfMade(m.Session)
+		}
 	}
 	if err := a.clearHalfMade(ctx, m); err != nil {
 		return err

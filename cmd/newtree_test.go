@@ -45,3 +45,24 @@ func TestDirectoryOfANewTreeIsTakenMeanwhile(t *testing.T) {
 		t.Errorf("notes are left: %v, %v", list, err)
 	}
 }
+
+// After a kill before the first step, a work tree that somebody made there is no leftover: he is on a branch.
+func TestDirectoryOfADeadNewTreeIsTaken(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	a, ctx := f.app(), context.Background()
+	defer a.close()
+	a.env.Rand = rand.Reader
+	if _, err := a.planTree(ctx, "../taken", "dead", workflows.Worktree{}, a.repo); err != nil {
+		t.Fatal(err)
+	}
+	f.ok("git", "worktree", "add", "-q", "-b", "mine", "../taken")
+	f.write("../taken/precious.txt", "hours of work\n")
+	a.sweep(ctx, "test")
+	if !f.exists("../taken/precious.txt") || !f.exists("../taken/.git") {
+		t.Error("somebody else's work tree is gone")
+	}
+	if list, err := a.clone.HalfMade(); len(list) > 0 || err != nil {
+		t.Errorf("notes are left: %v, %v", list, err)
+	}
+}
