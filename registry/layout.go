@@ -74,6 +74,7 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*/packages", Name: "what is installed", Dir: true, Cache: true},
 		{Pattern: "worktrees/*/packages/*", Name: "state of what is installed", Cache: true},
 		{Pattern: "worktrees/*/move", Name: "private git directory", Dir: true, Lost: moves},
+		{Pattern: "worktrees/*/nothing", Name: "scratch", Dir: true, Cache: true},
 		{Pattern: "worktrees/*/raw", Name: "files that git converts", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/auto", Name: "objects of auto-saves", Dir: true, Lost: "what an agent is doing is not saved while it works"},
 		{Pattern: "worktrees/*/finish", Name: "private git directory", Dir: true, Lost: "nothing can be handed over"},
