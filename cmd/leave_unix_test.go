@@ -162,6 +162,7 @@ func TestDetachedSurvives(t *testing.T) {
 	if err := syscall.Kill(-n, syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
+	_ = syscall.Kill(n, syscall.SIGKILL) // below nohup nothing is hung up
 	shell.wait()
 	if p.driver("one") == "" {
 		t.Fatal("the run in the background has ended with its terminal")
