@@ -113,27 +113,18 @@ func TestBesideDirectoriesAndLinks(t *testing.T) {
 				if asked { // the index does not say enough then
 					r.run("update-index", "--assume-unchanged", "a.txt")
 				}
-				beside := func() string {
-					t.Helper()
-					r.snapshot()
-					digest, err := r.Beside(t.Context(), nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return digest
-				}
 				if c.lay != nil {
 					c.lay(r)
 				}
 				if _, ok := changeOf(mustStat(t, r.path("a.txt"))); !ok {
 					t.Skip("this system does not tell when a file last changed")
 				}
-				first := beside()
-				if again := beside(); first == "" || again != first {
+				first := r.beside()
+				if again := r.beside(); first == "" || again != first {
 					t.Fatalf("%q, then %q", first, again)
 				}
 				c.change(r)
-				switch second := beside(); {
+				switch second := r.beside(); {
 				case c.want == "another" && second != "" && second != first, c.want == "same" && second == first, c.want == "unknown" && second == "":
 				default:
 					t.Errorf("%q, changed %q, want %s", first, second, c.want)
@@ -165,4 +156,15 @@ func (r *testRepo) submodule(name string) {
 	lib := newRepo(r.t)
 	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, name)
 	r.run("commit", "-q", "-m", name)
+}
+
+// beside looks at the work tree and returns the digest of what lies beside the tree.
+func (r *testRepo) beside() string {
+	r.t.Helper()
+	r.snapshot()
+	digest, err := r.Beside(r.t.Context(), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return digest
 }

@@ -73,20 +73,11 @@ func TestBesideTracked(t *testing.T) {
 				if asked { // the index does not say enough then
 					r.run("update-index", "--assume-unchanged", "a.txt")
 				}
-				beside := func() string {
-					t.Helper()
-					r.snapshot()
-					digest, err := r.Beside(t.Context(), nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return digest
-				}
 				if c.lay != nil {
 					c.lay(r)
 				}
-				first := beside()
-				if again := beside(); first == "" || again != first {
+				first := r.beside()
+				if again := r.beside(); first == "" || again != first {
 					t.Fatalf("%q, then %q", first, again)
 				}
 				if c.same {
@@ -94,11 +85,11 @@ func TestBesideTracked(t *testing.T) {
 					r.must(os.Chtimes(r.path("d/f"), past, past))
 				}
 				c.change(r)
-				second := beside()
+				second := r.beside()
 				if second == "" || (second == first) != c.same {
 					t.Errorf("%q, changed %q", first, second)
 				}
-				if again := beside(); again != second {
+				if again := r.beside(); again != second {
 					t.Errorf("changed it is %q, then %q", second, again)
 				}
 			})
