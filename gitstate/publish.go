@@ -268,19 +268,19 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	if err != nil {
 		return err
 	}
-	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
-	if now == t.Index || !untouched {
-		return nil
-	}
-	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's next
-	// `git status` need not do it. The exit code tells that some differ, which is none of our business. With -i git does not
-	// compare them by itself: it would refuse where the move has written a file that it was told not to look at.
 	o := gitOpts{write: true, env: withIndex(index), okExit: []int{1}}
-	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "-i", "--reset", string(t.Index)); err != nil {
-		return err
-	}
-	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err != nil {
-		return err
+	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
+	switch {
+	case !untouched || now == t.Index && t.Tree == t.TreeOld:
+		return nil
+	case now == t.Index: // a file that was there beyond a sparse checkout may have gone with its edits: it is not deleted
+		if on, err := r.sparse(ctx); err != nil || !on {
+			return err
+		}
+	default:
+		if err := r.readInto(ctx, o, t.Index); err != nil {
+			return err
+		}
 	}
 	if err := r.reapplySparse(ctx, o); err != nil {
 		return err
@@ -294,6 +294,18 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	}
 	durable.Hit(durable.SettleIndex)
 	return nil
+}
+
+// readInto makes an index that of a tree.
+func (r *Repo) readInto(ctx context.Context, o gitOpts, tree session.Tree) error {
+	// Entries that stay as they are keep their stat data; the rest is compared with the files, so that the user's next
+	// `git status` need not do it. The exit code tells that some differ, which is none of our business. With -i git does not
+	// compare them by itself: it would refuse where the move has written a file that it was told not to look at.
+	if _, err := r.git(ctx, gitOpts{write: true, env: o.env}, "-c", "core.splitIndex=false", "read-tree", "-i", "--reset", string(tree)); err != nil {
+		return err
+	}
+	_, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh")
+	return err
 }
 
 // settleHead puts HEAD where the turn leads, if the branch that it leads to is there and HEAD is still where the turn
