@@ -63,6 +63,7 @@ func (h *Hand) completeMove(ctx context.Context, m session.MoveStarted) (*Reloca
 		return nil, err
 	}
 	plan, planned := h.planMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
+	plan.Index = m.Turn.Index
 	snap.Raw = plan.Raw
 	foreign := snap.Index != m.Turn.Index && snap.Index != m.Turn.IndexOld
 	if snap.Tree != m.Turn.Tree || foreign || snap.Raw != "" {

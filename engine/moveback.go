@@ -122,7 +122,7 @@ func (h *Hand) tryBack(ctx context.Context, m session.MoveStarted) error {
 	if err != nil {
 		return err
 	}
-	snap.Raw = plan.Raw
+	snap.Raw, plan.Index = plan.Raw, t.IndexOld
 	if snap.Tree != t.TreeOld || snap.Raw != "" {
 		if err := h.rescueHalfWay(ctx, m, snap); err != nil {
 			return err

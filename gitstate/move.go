@@ -89,6 +89,9 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 	if err := r.makeGitDir(dir, string(from)); err != nil {
 		return err
 	}
+	if err := r.letIn(ctx, dir, m.Index, m.To); err != nil {
+		return err
+	}
 	if err := r.fillMoveIndex(ctx, dir, fromTree); err != nil {
 		return err
 	}

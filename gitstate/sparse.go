@@ -2,11 +2,13 @@ package gitstate
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // In a sparse checkout the index says of each file outside of the patterns that it is not there on purpose. `read-tree`
@@ -41,3 +43,30 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 	_, err := in.git(ctx, gitOpts{write: true, gitDir: r.gitDir, env: o.env}, "-c", "core.splitIndex=false", "sparse-checkout", "reapply")
 	return err
 }
+
+// letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a private git directory:
+// they are edits.
+func (r *Repo) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
+	if on, err := r.sparse(ctx); err != nil || !on || index == "" || index == tree {
+		return err
+	}
+	changes, err := r.diffTrees(ctx, index, tree)
+	if err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for _, c := range changes {
+		if c.newMode != modeNone {
+			lines.WriteString("\n/" + patternQuoter.Replace(c.Path))
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "info", "sparse-checkout"), os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(lines.String() + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// patternQuoter makes a pattern of gitignore(5) that fits one path, but for names with the end of a line, of which there is none.
+var patternQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\n", "?")

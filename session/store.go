@@ -183,6 +183,7 @@ type Change struct {
 // Move is a plan to bring a work tree from one tree to another.
 type Move struct {
 	From, To Tree
+	Index    Tree // of the index afterwards, "" for To: what To has otherwise is there even beyond a sparse checkout
 	RawTo    Tree // files of To that are to have other bytes than those that a checkout writes, "" for none
 	Raw      Tree // bytes of files that the move overwrites or deletes and that no checkout of From would write again, "" for none
 	Changes  []Change
