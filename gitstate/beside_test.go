@@ -72,27 +72,27 @@ func TestBesideDirectoriesAndLinks(t *testing.T) {
 		"one beside tracked files comes":      {nil, func(r *testRepo) { r.dir("d/tmp") }, "another"},
 		"one that lost its files goes":        {func(r *testRepo) { r.must(os.Remove(r.path("d/e/f"))) }, func(r *testRepo) { r.must(os.Remove(r.path("d/e"))) }, "another"},
 		"a cache comes":                       {nil, func(r *testRepo) { r.dir("d/__pycache__/x") }, "same"},
-		"below an ignored link":               {func(r *testRepo) { r.link("../shared", "out") }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
-		"below an untracked absolute link":    {func(r *testRepo) { r.link(r.path("../shared"), "data") }, func(r *testRepo) { r.write("../shared/sub/new", "new") }, "another"},
-		"an empty directory below a link":     {func(r *testRepo) { r.link("../shared", "data") }, func(r *testRepo) { r.dir("../shared/sub/empty") }, "another"},
-		"below a tracked link":                {func(r *testRepo) { r.link("../../shared", "d/tracked"); r.commit() }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
-		"what a tracked link leads to":        {func(r *testRepo) { r.link("../shared/sub/x", "file"); r.commit() }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
-		"below a link below a link":           {func(r *testRepo) { r.link("../other", "../shared/on"); r.link("../shared", "data") }, func(r *testRepo) { r.write("../other/x", "edited") }, "another"},
-		"by way of another link":              {func(r *testRepo) { r.link("../shared", "data"); r.link("data/sub", "way"); r.commit() }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
-		"down and up again":                   {func(r *testRepo) { r.link("../shared/sub", "data"); r.link("data/../../other", "way"); r.commit() }, func(r *testRepo) { r.write("../other/x", "edited") }, "another"},
+		"below an ignored link":               {func(r *testRepo) { r.link("../common", "out") }, func(r *testRepo) { r.write("../common/sub/x", "edited") }, "another"},
+		"below an untracked absolute link":    {func(r *testRepo) { r.link(r.path("../common"), "data") }, func(r *testRepo) { r.write("../common/sub/new", "new") }, "another"},
+		"an empty directory below a link":     {func(r *testRepo) { r.link("../common", "data") }, func(r *testRepo) { r.dir("../common/sub/empty") }, "another"},
+		"below a tracked link":                {func(r *testRepo) { r.link("../../common", "d/tracked"); r.commit() }, func(r *testRepo) { r.write("../common/sub/x", "edited") }, "another"},
+		"what a tracked link leads to":        {func(r *testRepo) { r.link("../common/sub/x", "file"); r.commit() }, func(r *testRepo) { r.write("../common/sub/x", "edited") }, "another"},
+		"below a link below a link":           {func(r *testRepo) { r.link("../other", "../common/on"); r.link("../common", "data") }, func(r *testRepo) { r.write("../other/x", "edited") }, "another"},
+		"by way of another link":              {func(r *testRepo) { r.link("../common", "data"); r.link("data/sub", "way"); r.commit() }, func(r *testRepo) { r.write("../common/sub/x", "edited") }, "another"},
+		"down and up again":                   {func(r *testRepo) { r.link("../common/sub", "data"); r.link("data/../../other", "way"); r.commit() }, func(r *testRepo) { r.write("../other/x", "edited") }, "another"},
 		"below a link into a cache":           {func(r *testRepo) { r.write("out/.cache/x", "x"); r.link("out/.cache", "data") }, func(r *testRepo) { r.write("out/.cache/x", "edited") }, "another"},
-		"below a link in .wfs":                {func(r *testRepo) { r.link("../../shared", ".wfs/data") }, func(r *testRepo) { r.write("../shared/sub/x", "edited") }, "another"},
-		"beside what a link leads to":         {func(r *testRepo) { r.link("../shared/sub", "data") }, func(r *testRepo) { r.write("../shared/x", "new") }, "same"},
+		"below a link in .wfs":                {func(r *testRepo) { r.link("../../common", ".wfs/data") }, func(r *testRepo) { r.write("../common/sub/x", "edited") }, "another"},
+		"beside what a link leads to":         {func(r *testRepo) { r.link("../common/sub", "data") }, func(r *testRepo) { r.write("../common/x", "new") }, "same"},
 		"a tracked file that a link leads to": {func(r *testRepo) { r.link("../d", "out/d"); r.link("d", "way") }, func(r *testRepo) { r.write("d/g", "h") }, "same"},
 		"a link to what is above":             {nil, func(r *testRepo) { r.link("..", "data") }, "unknown"},
-		"a link to a repository":              {nil, func(r *testRepo) { r.run("init", "-q", "../shared"); r.link("../shared", "data") }, "unknown"},
+		"a link to a repository":              {nil, func(r *testRepo) { r.run("init", "-q", "../common"); r.link("../common", "data") }, "unknown"},
 		"a link that leads nowhere":           {func(r *testRepo) { r.link("../nowhere", "data") }, func(r *testRepo) { r.write("../nowhere/x", "x") }, "another"},
 		"links in a circle": {func(r *testRepo) {
 			r.link("b", "a")
 			r.link("a", "b")
 			r.link(".", "self")
-			r.link("../shared", "../shared/self")
-			r.link("../shared", "data")
+			r.link("../common", "../common/self")
+			r.link("../common", "data")
 		}, func(*testRepo) {}, "same"},
 		"below a submodule":     {func(r *testRepo) { r.submodule("sub") }, func(r *testRepo) { r.write("sub/new", "new") }, "another"},
 		"a submodule as it was": {func(r *testRepo) { r.submodule("sub") }, func(r *testRepo) { r.run("-C", "sub", "gc", "-q") }, "same"},
@@ -104,7 +104,7 @@ func TestBesideDirectoriesAndLinks(t *testing.T) {
 			t.Run(name+map[bool]string{true: ", by git"}[asked], func(t *testing.T) {
 				t.Parallel()
 				r, _ := newSession(t)
-				r.write("../shared/sub/x", "one")
+				r.write("../common/sub/x", "one")
 				r.write("../other/x", "one")
 				r.write(".gitignore", "out\n")
 				r.write("d/e/f", "f")
