@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"os"
 	"path/filepath"
@@ -169,7 +170,7 @@ func (d dying) CommitOnto(ctx context.Context, branch string, base session.Commi
 // app is a command line in this process. The caller closes it.
 func (f *fixture) app() *app {
 	f.t.Helper()
-	a := &app{signals: &signals{}, env: Env{Dir: f.dir, Environ: f.env, Now: time.Now, Stdout: io.Discard, Stderr: io.Discard, PID: os.Getpid()}}
+	a := &app{signals: &signals{}, env: Env{Dir: f.dir, Environ: f.env, Now: time.Now, Rand: rand.Reader, Stdout: io.Discard, Stderr: io.Discard, PID: os.Getpid()}}
 	if err := a.open(context.Background()); err != nil {
 		f.t.Fatal(err)
 	}

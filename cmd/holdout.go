@@ -190,16 +190,30 @@ func (a *app) keepHoldout(id session.ID, o *newOptions) error {
 	if err != nil {
 		return err
 	}
-	owners := a.holdoutOwners(dir)
-	if mine := a.repo.CommonDir() + "\t" + string(id); !slices.Contains(owners, mine) {
-		owners = append(owners, mine)
+	if err := claimHoldout(dir, a.repo.CommonDir()+"\t"+string(id)); err != nil {
+		return err
 	}
-	for name, text := range map[string][]byte{holdoutPack: data, holdoutFrom: from, holdoutFor: []byte(strings.Join(owners, "\n") + "\n")} {
+	for name, text := range map[string][]byte{holdoutPack: data, holdoutFrom: from} {
 		if err := durable.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// claimHoldout appends an owner to those of a copy: others may do so at the same time. An earlier one may be torn.
+func claimHoldout(dir, owner string) error {
+	const tries = 10
+	for try := 1; ; try++ {
+		f, err := durable.OpenAppend(filepath.Join(dir, holdoutFor))
+		if err != nil {
+			return err
+		}
+		err = errors.Join(f.Append([]byte("\n"+owner+"\n")), f.Close())
+		if !errors.Is(err, durable.ErrReplaced) || try == tries { // somebody else's was appended meanwhile
+			return err
+		}
+	}
 }
 
 func (a *app) holdoutOwners(dir string) []string {

@@ -133,7 +133,17 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	n, err := a.repo.PlanWorktree(ctx, dir)
+	release, err := a.repo.HoldHeads(ctx) // two at once would give one name to both of their entries
+	if err != nil {
+		return registry.HalfMade{}, err
+	}
+	defer release()
+	var taken []string
+	half, _ := a.clone.HalfMade() // notes that cannot be read are said elsewhere
+	for _, m := range half {
+		taken = append(taken, m.Name)
+	}
+	n, err := a.repo.PlanWorktree(ctx, dir, taken...)
 	if err != nil {
 		return registry.HalfMade{}, dirRefusal(err)
 	}

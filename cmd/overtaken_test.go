@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // pushes makes a commit on a branch, as a push or a fetch into it does.
@@ -144,4 +147,51 @@ func TestHoldHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
+}
+
+// Two work trees that are made at the same time have entries of their own, even if their directories have one name.
+func TestTwoTreesOfOneName(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	a, b := f.app(), f.app()
+	ctx, cancel := context.WithCancel(context.Background())
+	first, err := a.planTree(ctx, filepath.Join(f.dir, "..", "trees", "a", "feat"), "first", workflows.Worktree{}, a.repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := b.planTree(ctx, filepath.Join(f.dir, "..", "trees", "b", "feat"), "second", workflows.Worktree{}, b.repo)
+	if err != nil || first.Name == second.Name {
+		t.Errorf("both are %s: %v", second.Name, err)
+	}
+	release, err := a.repo.HoldHeads(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	cancel()
+	if _, err := b.planTree(ctx, filepath.Join(f.dir, "..", "trees", "c", "feat"), "third", workflows.Worktree{}, b.repo); !errors.Is(err, context.Canceled) {
+		t.Errorf("one is planned while another one plans: %v", err)
+	}
+}
+
+// Sessions that begin with the same hold-out tests at the same time are all written down as those that want the copy.
+func TestHoldoutsClaimedAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var all []string
+	var wait sync.WaitGroup
+	for i := range 8 {
+		owner := "/repository/.git\tsession-" + string(rune('a'+i))
+		all = append(all, owner)
+		wait.Go(func() {
+			if err := claimHoldout(dir, owner); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	got := (&app{}).holdoutOwners(dir)
+	if slices.Sort(got); !slices.Equal(got, all) {
+		t.Errorf("owners are %q", got)
+	}
 }

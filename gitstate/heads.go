@@ -9,8 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch until release is called: two
-// of them that go to one branch at once would both find it free. It waits a few seconds, for others hold it for an instant.
+// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch, and from planning a work tree,
+// until release is called: two of them at once would both find the branch, or the name, free. It waits a few seconds, for
+// others hold it for an instant.
 func (r *Repo) HoldHeads(ctx context.Context) (release func(), err error) {
 	const tries = 25 // of a fifth of a second each
 	if err := durable.MkdirAll(r.StateDir()); err != nil {

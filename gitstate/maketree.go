@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +25,9 @@ type NewWorktree struct {
 	Name  string // under which git keeps it
 }
 
-// PlanWorktree says where a new work tree would be. The error wraps ErrDirTaken when it cannot be made there.
-func (r *Repo) PlanWorktree(ctx context.Context, dir string) (NewWorktree, error) {
+// PlanWorktree says where a new work tree would be. taken are names of others that are planned, and whose entries may not be
+// in their places yet. The error wraps ErrDirTaken when it cannot be made there.
+func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
 	var n NewWorktree
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -70,12 +72,12 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string) (NewWorktree, error
 			}
 		}
 	}
-	n.Name, err = r.freeName(n.Path)
+	n.Name, err = r.freeName(n.Path, taken)
 	return n, err
 }
 
 // freeName makes the name of a work tree's git directory out of that of its directory, fit for refs as well.
-func (r *Repo) freeName(path string) (string, error) {
+func (r *Repo) freeName(path string, taken []string) (string, error) {
 	base := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
 			return c
@@ -85,9 +87,9 @@ func (r *Repo) freeName(path string) (string, error) {
 	base = base[:min(len(base), 80)]
 	name := base
 	for i := 1; ; i++ {
-		if _, err := os.Lstat(r.linkedDir(name)); absent(err) {
+		if _, err := os.Lstat(r.linkedDir(name)); absent(err) && !slices.Contains(taken, name) {
 			return name, nil
-		} else if err != nil {
+		} else if err != nil && !absent(err) {
 			return "", err
 		}
 		name = fmt.Sprintf("%s%d", base, i)
