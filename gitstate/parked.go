@@ -2,9 +2,7 @@ package gitstate
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -44,49 +42,36 @@ func (r *Repo) Stranded(ctx context.Context, branch string) ([]session.Op, error
 	logs = slices.DeleteFunc(logs, func(id string) bool {
 		return id == r.worktree || id == "main" || slices.ContainsFunc(trees, func(t Worktree) bool { return t.ID == id && !t.Gone })
 	})
-	if len(logs) == 0 {
-		return nil, nil
-	}
-	left, err := r.leftOn(ctx, branch)
-	if err != nil || len(left) == 0 {
-		return nil, err
-	}
-	var stranded []session.Op
+	var parked []session.Op
 	for _, id := range logs {
 		ops, _, err := r.OpLog(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		for _, op := range session.Parked(ops, branch) {
-			if left[op.Turn.Rescue] {
-				stranded = append(stranded, op)
-			}
-		}
+		parked = append(parked, session.Parked(ops, branch)...)
 	}
-	return stranded, nil
+	return slices.DeleteFunc(parked, func(op session.Op) bool { return !r.leftOn(ctx, op.Turn.Rescue, branch) }), nil
 }
 
-// leftOn are the rescues of what was uncommitted on a branch, and is not in it by now.
-func (r *Repo) leftOn(ctx context.Context, branch string) (map[string]bool, error) {
-	rescues, err := r.refs(ctx, strings.TrimSuffix(refsPrefix, "/"), func(name string) bool { return strings.Contains(name, "/rescue/") })
+// leftOn reports whether a rescue keeps what was uncommitted on a branch, and is not in it by now.
+func (r *Repo) leftOn(ctx context.Context, ref, branch string) bool {
+	rescue, err := r.Ref(ctx, ref)
+	if err != nil || rescue == "" {
+		return false // what cannot be read is named by wfs doctor
+	}
+	state, err := r.State(ctx, rescue)
+	if err != nil || state.Head.Ref != branch {
+		return false
+	}
+	parts, err := r.RescuedWork(ctx, rescue, state)
 	if err != nil {
-		return nil, err
+		return true
 	}
-	left := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(rescues)) {
-		state, err := r.State(ctx, rescues[name])
-		if err != nil || state.Head.Ref != branch {
-			continue // what cannot be read is named by wfs doctor
+	return slices.ContainsFunc(parts, func(p Rescued) bool {
+		if p.Commit == rescue { // no branch ever has these bytes
+			return false
 		}
-		parts, err := r.RescuedWork(ctx, rescues[name], state)
-		left[name] = err != nil
-		for _, p := range parts {
-			if p.Commit == rescues[name] { // no branch ever has these bytes
-				continue
-			}
-			how, err := r.hasChanges(ctx, p.Commit, branch)
-			left[name] = left[name] || err != nil || how == FateNowhere
-		}
-	}
-	return left, nil
+		how, err := r.hasChanges(ctx, p.Commit, branch)
+		return err != nil || how == FateNowhere
+	})
 }
