@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -109,25 +110,48 @@ func (e *examination) workTrees() error {
 		e.add(finding{Level: findBlocks, About: "work tree", Where: a.repo.Root(), What: "this directory is a copy of the work tree " + original, Follows: "git takes both for one, with one index: nothing is written from here",
 			Next: copyHint(a.repo.Root())})
 	}
-	claimed, err := a.clone.Claimed(a.repo.Worktree())
-	if err != nil || claimed == "" {
+	return e.claim()
+}
+
+// claim looks whether somebody began to move this work tree and is gone.
+func (e *examination) claim() error {
+	a := e.a
+	id, err := a.clone.Claimed(a.repo.Worktree())
+	if err != nil || id == "" {
 		return nil //nolint:nilerr // said among the files
 	}
-	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err == nil && !held {
-		e.add(e.halfMoved(claimed))
+	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err != nil || held {
+		return nil //nolint:nilerr // said among the locks
 	}
+	f := finding{Level: findTells, About: "work tree", Session: id, Where: a.repo.Root(), What: "a move was interrupted",
+		Follows: "the next command that changes something completes it, or takes it back if that fails"}
+	switch v, err := a.view(e.ctx, id); {
+	case err != nil: // said of the session
+	case v.Session.Moving != nil:
+		f = movesHalf(f, v.Session.Moving)
+	case e.ended(&v):
+		f = finding{Level: findTells, About: "left-over", Session: id, Where: a.clone.ClaimFile(a.repo.Worktree()), What: "says that a move has begun here, and it has come to its end",
+			Follows: "the next command that changes something removes it", Next: repairCommand, lock: id, mend: func(ctx context.Context) (string, string, error) {
+				v, err := a.view(ctx, id) // again: the locks are held now
+				if err != nil || !e.ended(&v) {
+					return "", "", err
+				}
+				return "removed", "", a.clone.Unclaim(a.repo.Worktree())
+			}}
+	}
+	e.add(f)
 	return nil
 }
 
-// halfMoved is what is said of a work tree that a session has begun to move.
-func (e *examination) halfMoved(id session.ID) finding {
-	f := finding{Level: findTells, About: "work tree", Session: id, Where: e.a.repo.Root(), What: "a move was interrupted",
-		Follows: "the next command that changes something completes it, or takes it back if that fails"}
-	v, err := e.a.view(e.ctx, id)
-	if err != nil || v.Session.Moving == nil {
-		return f
-	}
-	m := v.Session.Moving
+// ended reports whether a session has nothing under way that moves a work tree or refs. Without a journal at its ledger's
+// tip the last turn may have to be settled yet.
+func (e *examination) ended(v *engine.View) bool {
+	s := &v.Session
+	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && e.a.clone.Begun(s.ID, v.Tip)
+}
+
+// movesHalf is what is said of a move that stands half-way.
+func movesHalf(f finding, m *session.MoveStarted) finding {
 	f.What += ": " + m.Summary
 	if m.Stuck != "" {
 		f.Level, f.What = findBlocks, fmt.Sprintf("a move stands half-way: %s: it could be neither completed nor taken back: %s", m.Summary, m.Stuck)

@@ -337,6 +337,11 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 	}
 	h.tell(ev)
 	if len(settled.Foreign) > 0 || settled.HeadForeign != "" || settled.HeadBehind != nil {
+		if d.Turn.Tree != "" { // what it had claimed stays with somebody else
+			if err := h.j.Unclaim(d.Turn.Worktree); err != nil {
+				return p.Made, err
+			}
+		}
 		return p.Made, foreign(settled)
 	}
 	return p.Made, nil

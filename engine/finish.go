@@ -76,7 +76,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	h.e.hit("finish/journaled")
 	commit, err := h.commitOver(ctx, c, o, onto, tree, joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held)))
 	if err != nil {
-		return nil, 0, joined(err, h.append(session.Dropped{Why: oneLine(err.Error(), 200)}))
+		return nil, 0, joined(err, h.dropFinish(err))
 	}
 	t.Refs = []session.RefMove{{Ref: o.Branch, New: commit}}
 	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
@@ -96,7 +96,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return err
 	}); err != nil {
 		if h.S.Status != session.StatusFinished { // it did not become true: take the branch back
-			err = joined(err, h.takeBackFinish(ctx, started))
+			err = joined(err, h.giveUpFinish(ctx, started, err))
 		}
 		return nil, 0, err
 	}
@@ -353,36 +353,6 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	}
 	fmt.Fprintf(&b, "\nWfs-Session: %s\nWfs-Checkpoint: %04d\n", s.ID.Display(), c.Number)
 	return b.String()
-}
-
-// takeBackFinish removes a half-made branch, if it still looks like what the finish made of it and nobody is on it. Its
-// commit may have been amended, so it is kept.
-func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) error {
-	now, err := h.e.Store.Ref(ctx, f.Branch)
-	if err != nil || now == "" {
-		return err
-	}
-	head, err := h.e.Store.Head(ctx)
-	if err != nil || head.Ref == f.Branch {
-		return err
-	}
-	if other, err := h.e.Store.ElsewhereOn(ctx, f.Branch); err != nil || other != "" {
-		return err
-	}
-	if now != f.Base {
-		tree, err := h.e.Store.TreeOf(ctx, now)
-		if err != nil || tree != f.Tree {
-			return err // somebody has worked on it since: theirs
-		}
-		made := session.Snapshot{Tree: tree, HeadTree: tree, Head: session.Head{Ref: f.Branch, Commit: now}}
-		ref, err := h.e.Store.Rescue(ctx, h.ID, "taking a half-made handover back", made, h.e.Clock.Now().Unix())
-		if err != nil {
-			return err
-		}
-		h.keptAt(ref)
-	}
-	_, err = h.e.Store.Settle(ctx, h.ID, session.Turn{Refs: []session.RefMove{{Ref: f.Branch, Old: now}}})
-	return err
 }
 
 // dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began. What else
