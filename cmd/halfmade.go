@@ -130,11 +130,11 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 			return a.clone.ForgetHalfMade(m.Session)
 		}
 	}
-	if err := a.clearHalfMade(ctx, m); err != nil {
-		return err
+	kept, err := a.clearHalfMade(ctx, m)
+	if err == nil && kept == "" {
+		a.note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
 	}
-	a.note("removed what was left of a work tree when wfs was killed: %s", m.Dir)
-	return nil
+	return err
 }
 
 // completeBirth lets a session that has begun in a work tree of its own come to stand there.
@@ -165,17 +165,17 @@ func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
 }
 
 // clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in a rescue,
-// and when there is something that git does not see, the whole beside its place.
-func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
+// and when there is something that git does not see, the whole beside its place, which is returned.
+func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	if err := a.repo.AwaitFilled(ctx, m.Name); err != nil {
-		return err
+		return "", err
 	}
 	repo, err := a.repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return "", err
 	}
 	var only lost
 	if repo != nil && filled(repo) {
@@ -184,14 +184,13 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) error {
 		only.Unsaved, err = a.repo.Unfilled(ctx, placeOfHalfMade(m))
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	salt := a.env.newID(4)
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
 	}
-	_, err = a.removeHalfMade(ctx, m)
-	return err
+	return a.removeHalfMade(ctx, m)
 }
 
 // filled reports whether git came to the end with the files of a new work tree.
@@ -297,12 +296,15 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 
 // endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
 func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
-	trash := m.Trash
 	if !m.IsTrash() {
-		trash = ""
+		if err := a.repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+			return err
+		}
+		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: git worktree remove --force %s)", m.Dir, m.Trash, m.Trash)
+		return a.clone.ForgetHalfMade(m.Session)
 	}
-	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), trash); err != nil {
-		if _, gone := os.Lstat(m.Trash); trash == "" || gone != nil {
+	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+		if _, gone := os.Lstat(m.Trash); gone != nil {
 			return err
 		}
 		hint := "sudo rm -rf " + m.Trash
@@ -311,9 +313,6 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		}
 		return &session.Refusal{Code: session.RefuseInTheWay, Hint: hint,
 			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
-	}
-	if trash == "" {
-		a.note("%s is no work tree any more; what may be nowhere else was in it, and all of it is kept in %s", m.Dir, m.Trash)
 	}
 	return a.clone.ForgetHalfMade(m.Session)
 }

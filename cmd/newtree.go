@@ -248,10 +248,11 @@ func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it
 	}
-	if err := a.clearHalfMade(ctx, m); err != nil {
+	kept, err := a.clearHalfMade(ctx, m)
+	if err != nil {
 		return fmt.Errorf("%w; and the new work tree could not be removed: %v", why, err)
 	}
-	if errors.Is(why, context.Canceled) {
+	if errors.Is(why, context.Canceled) && kept == "" {
 		return fmt.Errorf("interrupted, and the new work tree was removed: %w", why)
 	}
 	return why

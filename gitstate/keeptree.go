@@ -1,0 +1,66 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// KeepWorktree leads git to where MoveWorktree brought a linked work tree, so that what its git directory alone has goes on
+// to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there from then on, and its
+// branch is free. It can be called again.
+func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) error {
+	dir, link := r.linkedDir(n.Name), filepath.Join(to, ".git")
+	entry, err := os.Stat(dir)
+	ours, e := os.Stat(linkTo(link))
+	if err != nil || e != nil || !os.SameFile(entry, ours) { // its entry never came to its place, or is somebody else's
+		return os.RemoveAll(r.newGitDir(n.Name))
+	}
+	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
+		return err
+	}
+	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, env: r.env, userEnv: r.userEnv}
+	head, err := at.git(ctx, gitOpts{gitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	var none *GitError
+	if err != nil && !errors.As(err, &none) {
+		return err
+	}
+	if err == nil {
+		if _, err := at.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to, "HEAD", strings.TrimSpace(string(head))); err != nil {
+			return err
+		}
+	}
+	return r.leadModules(ctx, filepath.Join(dir, "modules"), n.Path, to)
+}
+
+// leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.
+func (r *Repo) leadModules(ctx context.Context, modules, from, to string) error {
+	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
+		if err != nil && path == modules && absent(err) {
+			return fs.SkipAll
+		}
+		if err != nil || d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" || !isGitDir(filepath.Dir(path)) {
+			return err
+		}
+		at := &Repo{root: to, env: r.env, userEnv: r.userEnv}
+		said, err := at.git(ctx, gitOpts{okExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
+		tree := strings.TrimSuffix(string(said), "\n")
+		if err != nil || tree == "" {
+			return err
+		}
+		if !filepath.IsAbs(tree) {
+			tree = filepath.Join(filepath.Dir(path), tree)
+		}
+		rel, err := filepath.Rel(from, tree)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil // somewhere else, or led already
+		}
+		_, err = at.git(ctx, gitOpts{write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
+		return err
+	})
+}
