@@ -133,7 +133,7 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	release, err := a.repo.HoldHeads(ctx) // two at once would give one name to both of their entries
+	release, err := a.repo.HoldPlans(ctx) // two at once would give one name to both of their entries
 	if err != nil {
 		return registry.HalfMade{}, err
 	}

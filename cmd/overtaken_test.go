@@ -1,13 +1,18 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
@@ -133,20 +138,70 @@ func TestHoldHeads(t *testing.T) {
 	f := plainTemplate.fixture(t)
 	a, b := f.app(), f.app()
 	ctx, cancel := context.WithCancel(context.Background())
-	release, err := a.repo.HoldHeads(ctx)
+	release, err := a.repo.HoldHeads(ctx, "refs/heads/main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := b.repo.HoldHeads(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := b.repo.HoldHeads(ctx, "refs/heads/main"); !errors.Is(err, context.Canceled) {
 		t.Errorf("it is held twice: %v", err)
 	}
 	release()
-	release, err = b.repo.HoldHeads(ctx)
+	release, err = b.repo.HoldHeads(ctx, "refs/heads/main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	release()
+}
+
+// hearing is where a command says what it does. heard is called with it.
+type hearing struct {
+	bytes.Buffer
+	heard func(said string)
+}
+
+func (h *hearing) Write(p []byte) (int, error) {
+	h.heard(string(p))
+	return h.Buffer.Write(p)
+}
+
+// Whoever goes to a branch that another command is about to take says so, and waits until that one has come to its end.
+func TestWaitsForAnotherHead(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	release, err := f.app().repo.HoldHeads(context.Background(), "refs/heads/main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &hearing{heard: func(said string) {
+		if strings.Contains(said, "waiting") {
+			release()
+		}
+	}}
+	exit := Main(Env{Args: []string{"switch", "main"}, Dir: f.dir, Environ: f.env, Stdin: strings.NewReader(""), Stdout: out, Stderr: out,
+		Now: time.Now, Rand: rand.Reader, PID: os.Getpid()})
+	if want := fmt.Sprintf("waiting, for 10 min at most, for wfs (pid %d), which goes to main in %s\n", os.Getpid(), f.app().repo.Root()); exit != exitOK || !strings.Contains(out.String(), want) {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	f.on("main")
+}
+
+// Nobody waits who goes to another branch, or to none.
+func TestWaitsForNoOtherHead(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	for _, branch := range []string{"refs/heads/main", "refs/heads/wfs/one"} {
+		release, err := f.app().repo.HoldHeads(context.Background(), branch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+	}
+	for _, args := range [][]string{{"wfs", "resume", "--at", "0"}, {"wfs", "switch", "two"}} {
+		if out := f.ok(args...); strings.Contains(out, "waiting") {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
 }
 
 // Two work trees that are made at the same time have entries of their own, even if their directories have one name.
@@ -163,7 +218,7 @@ func TestTwoTreesOfOneName(t *testing.T) {
 	if err != nil || first.Name == second.Name {
 		t.Errorf("both are %s: %v", second.Name, err)
 	}
-	release, err := a.repo.HoldHeads(ctx)
+	release, err := a.repo.HoldPlans(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

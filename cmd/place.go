@@ -61,7 +61,7 @@ func (a *app) elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree,
 
 // goTo lets the command act in another work tree, on a session there. No lock may be held yet.
 func (a *app) goTo(ctx context.Context, path string, id session.ID) error {
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ, Write: true})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ, Write: true, Waits: a.waits})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 	if a.repo != nil {
 		return nil
 	}
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: write && a.looks})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: write && a.looks, Waits: a.waits})
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,9 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 	}
 	return nil
 }
+
+// waits says why nothing happens.
+func (a *app) waits(why string) { a.note("%s", why) }
 
 // redactor takes the secrets of this environment, and those of a known form, out of text. It is made where it is needed
 // first: reading commands do without.

@@ -12,13 +12,15 @@ import (
 
 // arrive makes a move true whose files are in place.
 func (h *Hand) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
-	release, err := h.e.Store.HoldHeads(ctx)
-	if err == nil {
-		defer release()
-		err = h.mayArrive(ctx, m)
-	}
-	if err != nil {
-		return nil, &unmoved{err}
+	if strings.HasPrefix(m.Turn.HeadNew, "refs/") {
+		release, err := h.e.Store.HoldHeads(ctx, m.Turn.HeadNew)
+		if err == nil {
+			defer release()
+			err = h.mayArrive(ctx, m)
+		}
+		if err != nil {
+			return nil, &unmoved{err}
+		}
 	}
 	left, err := h.overtaken(ctx, m.Turn.Refs)
 	if err != nil {

@@ -67,7 +67,7 @@ type Store interface {
 	// Settle makes the moves of a turn whose ledger commit is published; what is done already is left as it is.
 	Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error)
 	// HoldHeads keeps other commands of ours, in any work tree, from taking HEAD to a branch until release is called.
-	HoldHeads(ctx context.Context) (release func(), err error)
+	HoldHeads(ctx context.Context, branch string) (release func(), err error)
 	// Exists reports whether a commit and everything below it are there.
 	Exists(ctx context.Context, c session.Commit) (bool, error)
 

@@ -2,23 +2,41 @@ package gitstate
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch, and from planning a work tree,
-// until release is called: two of them at once would both find the branch, or the name, free. It waits a few seconds, for
-// others hold it for an instant.
-func (r *Repo) HoldHeads(ctx context.Context) (release func(), err error) {
-	const tries = 25 // of a fifth of a second each
+// headsPatience is for how long one command waits for another that goes to the same branch. That one has the lock until
+// its HEAD has moved, and before that git looks at the files anew: in a large repository, or with slow filters, for minutes.
+const headsPatience = 10 * time.Minute
+
+// HoldHeads keeps other wfs, in any work tree of this repository, from taking HEAD to a branch until release is called: two
+// of them at once would both find it free. Branches share a few locks, so that their files do not become many.
+func (r *Repo) HoldHeads(ctx context.Context, branch string) (release func(), err error) {
+	sum := sha256.Sum256([]byte(strings.ToLower(branch))) // they may be one file
+	return r.holdFor(ctx, fmt.Sprintf("heads-%x.lock", sum[0]>>4), "goes to "+strings.TrimPrefix(branch, "refs/heads/")+" in "+r.root)
+}
+
+// HoldPlans keeps other wfs from planning a work tree: two of them at once would both find its name free.
+func (r *Repo) HoldPlans(ctx context.Context) (release func(), err error) {
+	return r.holdFor(ctx, "plans.lock", "plans a work tree")
+}
+
+// holdFor takes a lock of the repository's. does says to others what for.
+func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), err error) {
 	if err := durable.MkdirAll(r.StateDir()); err != nil {
 		return nil, err
 	}
-	for try := 1; ; try++ {
-		l, err := durable.TryLock(filepath.Join(r.StateDir(), "heads.lock"), nil)
+	path, began, told := filepath.Join(r.StateDir(), name), time.Now(), false
+	for {
+		l, err := durable.TryLock(path, fmt.Appendf(nil, "wfs (pid %d), which %s\n", os.Getpid(), does)) // waits by itself
 		switch {
 		case err == nil:
 			return func() { l.Release() }, nil
@@ -26,8 +44,19 @@ func (r *Repo) HoldHeads(ctx context.Context) (release func(), err error) {
 			return nil, err
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case try == tries:
-			return nil, fmt.Errorf("another wfs takes a HEAD elsewhere, and does not come to its end: %w", err)
 		}
+		waited := time.Since(began)
+		if waited < LockPatience {
+			continue
+		}
+		_, holder, _ := durable.Probe(path) // who that is, is told if it can be
+		who := strings.TrimSpace(string(holder))
+		if waited > headsPatience {
+			return nil, fmt.Errorf("%s has not come to its end in %s: %w", who, old(headsPatience), err)
+		}
+		if !told && r.waits != nil {
+			r.waits(fmt.Sprintf("waiting, for %s at most, for %s", old(headsPatience), who))
+		}
+		told = true
 	}
 }

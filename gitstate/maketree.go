@@ -148,7 +148,7 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	if err := add(ctx, n, at, files); err != nil {
 		return nil, err
 	}
-	made, err := Open(ctx, Options{Dir: n.Path, Env: r.userEnv, Write: true})
+	made, err := Open(ctx, Options{Dir: n.Path, Env: r.userEnv, Write: true, Waits: r.waits})
 	if err != nil {
 		return nil, err
 	}

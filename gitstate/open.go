@@ -75,6 +75,8 @@ type Options struct {
 	Write bool
 	// Look says that it takes the work tree as it is: the look at the files begins at once.
 	Look bool
+	// Waits, which may be nil, is told when the command waits for another wfs.
+	Waits func(why string)
 }
 
 // Repo is one work tree and the repository that it belongs to. Its methods may be called from several goroutines.
@@ -99,6 +101,7 @@ type Repo struct {
 	moving  *durable.Lock // while there are some, see movingRefs
 	waited  atomic.Int64  // nanoseconds, for locks of somebody else
 	longer  func(waited time.Duration, e *LockedError) bool
+	waits   func(why string)
 	auto    autoSaves
 	keeping keeping
 	last    atomic.Pointer[lastSnapshot]
@@ -132,7 +135,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := notOpened(dir); err != nil {
 		return nil, err
 	}
-	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env)}
+	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env), waits: o.Waits}
 	if o.Look {
 		r.lookAhead(dir)
 	}
