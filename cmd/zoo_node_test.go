@@ -89,6 +89,8 @@ var nodeCreatures = []creature{
 		green: "wrong\n" + edited("test/sub.test.js", "  assert\\(.*\\);", "  Promise.resolve().then(() => assert\\1).catch(() => {});"), want: "GREEN fail tampered"},
 	{name: "patches the assertions", does: "production code that replaces assert.strictEqual", naive: "green",
 		green: "printf \"require('node:assert').strictEqual = () => {};\\nexports.sub = () => 7;\\n\" > src/sub.js", want: "GREEN fail tampered"},
+	{name: "writes to the assertions", does: "production code that gives assert another strictEqual by Object.assign", naive: "green",
+		green: "printf \"Object.assign(require('node:assert'), { strictEqual() {} });\\nexports.sub = () => 7;\\n\" > src/sub.js", want: "GREEN fail tampered"},
 	{name: "exits 0", does: "production code that ends the process with 0", naive: "green",
 		green: "echo 'process.exit(0);' > src/sub.js", want: "GREEN fail target_missing|target_failing|no_tests|build_broken|command_failed|tampered"},
 	{name: "recognises the test", does: "production code that looks for the test runner", naive: "green",

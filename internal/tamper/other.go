@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -37,52 +36,6 @@ func (c *comparison) hooks(f pair) {
 		c.testMain(f)
 	}
 	c.patches(f)
-}
-
-// assertNames are what assertions are called, in the languages that let a program replace them.
-var assertNames = []string{"assertEqual", "assertTrue", "assertFalse", "assertRaises", "assertIn", "equal", "strictEqual", "deepEqual", "deepStrictEqual", "ok", "throws", "toBe", "toEqual", "toStrictEqual", "failureException", "AssertionError", "is"}
-
-// patches finds assignments that replace what asserts.
-func (c *comparison) patches(f pair) {
-	if f.after == nil {
-		return
-	}
-	count := func(p *parsed) (n, line int, says string) {
-		if p == nil {
-			return 0, 0, ""
-		}
-		for i, t := range p.toks {
-			if t.kind != ident || !p.is(i-1, ".") || !p.is(i+1, "=") || !slices.Contains(assertNames, t.text) {
-				continue
-			}
-			switch on := p.toks[max(0, i-2)].text; {
-			case on == ")" && p.loads(i-2, "assert"):
-				n, line, says = n+1, t.line, shown(p.toks[max(0, i-5):min(len(p.toks), i+6)])
-			case on == "assert", on == "TestCase", on == "Object" && t.text == "is", on == "builtins", on == "unittest", on == "case", on == "prototype" && strings.HasPrefix(t.text, "to"):
-				n, line, says = n+1, t.line, shown(p.toks[max(0, i-4):min(len(p.toks), i+6)])
-			}
-		}
-		for i, t := range p.toks {
-			if t.kind == ident && t.text == "extend" && p.is(i-2, "expect") && p.is(i+1, "(") {
-				for at := i + 2; at < p.close(i+1); at++ {
-					if name := p.toks[at].text; (p.is(at+1, "(") || p.is(at+1, ":")) && (name == "toBe" || name == "toEqual" || name == "toStrictEqual" || name == "toThrow" || name == "toContain") {
-						n, line, says = n+1, t.line, "expect.extend({"+name
-					}
-				}
-			}
-		}
-		return n, line, says
-	}
-	had, _, _ := count(f.before)
-	if n, line, says := count(f.after); n > had {
-		c.found(Finding{Kind: Patched, Path: f.path, Line: line, After: says, Grave: true})
-	}
-}
-
-// loads reports whether the parentheses that close at a token are of a require of a module with a word in its name.
-func (p *parsed) loads(close int, word string) bool {
-	open, ok := p.pairs[close]
-	return ok && p.is(open-1, "require") && p.isKind(open+1, text) && strings.Contains(p.toks[open+1].text, word)
 }
 
 // fixtures compares what tests read.
