@@ -59,11 +59,11 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	if err != nil {
 		return made, err
 	}
-	but := []string{":(exclude,top)" + userDir}
+	all := []string{".", ":(exclude,top)" + userDir}
 	for _, p := range h.keep {
 		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
 		if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
-			but = append(but, ":(exclude,top,literal)"+p)
+			all = append(all, ":(exclude,top,literal)"+p)
 		}
 	}
 	made.kept = h.kept
@@ -75,10 +75,10 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 		if before == nil {
 			before = r.plain(ctx, index)
 		}
-		if made.Skipped, err = r.addEverything(ctx, index, h.how, but); err != nil {
+		if made.Skipped, err = r.addEverything(ctx, index, h.how, all); err != nil {
 			return made, err
 		}
-		if err := r.rereadAll(ctx, index, before); err != nil {
+		if err := r.rereadAll(ctx, index, before, all); err != nil {
 			return made, err
 		}
 	}
@@ -111,10 +111,10 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	return made, err
 }
 
-// addEverything adds the whole work tree but for some pathspecs, and names what was passed over.
-func (r *Repo) addEverything(ctx context.Context, index, how string, but []string) (skipped []session.Skip, err error) {
+// addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
+func (r *Repo) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip, err error) {
 	for try := 1; ; try++ {
-		if skipped, err = r.addRest(ctx, index, how, append([]string{"."}, but...)); err != nil {
+		if skipped, err = r.addRest(ctx, index, how, all); err != nil {
 			return nil, err
 		}
 		notStored := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Why == skipNotStored })

@@ -62,11 +62,16 @@ func (x *index) unchanged(e *indexEntry, f fileLook, empty []byte) bool {
 	default:
 		return false
 	}
+	return e.isOf(f) && !x.young(f) && (f.size > 0 || bytes.Equal(e.id, empty))
+}
+
+// young reports whether a file that is as git read it may have changed since without a trace in its times.
+func (x *index) young(f fileLook) bool {
 	newest := f.modified
 	if f.changedNano == 0 { // times are whole seconds here, and that of modification can be set back
 		newest = max(newest, f.changed)
 	}
-	return e.isOf(f) && (int64(newest) < x.written || f.stamp().settled(x.read)) && (f.size > 0 || bytes.Equal(e.id, empty))
+	return int64(newest) >= x.written && !f.stamp().settled(x.read)
 }
 
 // isOf reports whether a file is still as it was when git read it, as far as stat data tell. The device is left out, as git
@@ -143,7 +148,7 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 	}
 	now, _, err = r.readParsed(ctx, index)
 	if err == nil && now != nil {
-		now, err = r.reread(ctx, index, x, now, changed)
+		now, err = r.reread(ctx, index, x, now, changed, nil)
 	}
 	return now, report.ignored, err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
 }
@@ -152,7 +157,10 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 // read them. Mostly git is built to compare times by seconds, and a file that is written to twice in one, with as many bytes,
 // is for ever the first one to it; or somebody has set the time back. x is the index as it was before git looked, now as it
 // is. It returns the index that there is then.
-func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths []string) (*index, error) {
+//
+// More than maxChanged files are not named to git, which compares each name with every file: all is the pathspecs of all that is
+// added, and of the files that nothing is known of git finds by itself that it has to read them.
+func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths, all []string) (*index, error) {
 	blind := r.blind(x, now, paths)
 	if len(blind) == 0 {
 		return now, nil
@@ -167,7 +175,10 @@ func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths []s
 	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info"); err != nil {
 		return nil, err
 	}
-	if _, err := r.addRest(ctx, path, "-A", specs); err != nil { // what cannot be read stays as it was
+	if len(specs) > maxChanged {
+		specs = all
+	}
+	if _, err := r.addRest(ctx, path, "-u", specs); err != nil { // what cannot be read stays as it was
 		return nil, err
 	}
 	now, _, err := r.readParsed(ctx, path)
@@ -198,8 +209,8 @@ func (r *Repo) plain(ctx context.Context, path string) *index {
 }
 
 // rereadAll is reread of all files, as far as indexes can be read. old is the index as it was before, nil when nobody can
-// read it.
-func (r *Repo) rereadAll(ctx context.Context, path string, old *index) error {
+// read it. all is the pathspecs of what was added.
+func (r *Repo) rereadAll(ctx context.Context, path string, old *index, all []string) error {
 	if old == nil {
 		return nil
 	}
@@ -208,24 +219,24 @@ func (r *Repo) rereadAll(ctx context.Context, path string, old *index) error {
 		now = r.plain(ctx, path)
 	}
 	if err == nil && now != nil {
-		_, err = r.reread(ctx, path, old, now, nil)
+		_, err = r.reread(ctx, path, old, now, nil, all)
 	}
 	return err
 }
 
-// blind are the entries of those files.
+// blind are the entries of those files. Only stat data and times count: another kind of file, or another executable bit, git
+// finds by itself, or passes over on purpose (core.symlinks, core.fileMode), and would do so each time.
 func (r *Repo) blind(x, now *index, paths []string) (list []*indexEntry) {
-	empty, _ := hex.DecodeString(r.newObject("blob", nil).id)
 	look := func(e *indexEntry) {
-		if e.stage != 0 || e.intended || e.unseen || e.mode&indexType == indexGitlink {
+		if e.stage != 0 || e.intended || e.unseen || e.mode&indexType == indexGitlink || bytes.HasPrefix(e.name, []byte(userDir+"/")) {
 			return
 		}
 		f, ok := lookAt(filepath.Join(r.root, filepath.FromSlash(string(e.name))))
-		if !ok || x.unchanged(e, f, empty) {
+		if !ok || e.isOf(f) && (!x.young(f) || int64(f.modified) >= x.written) { // young as it is, git has looked at it
 			return
 		}
 		n, _ := find(now.entries, 0, string(e.name))
-		if n != nil && bytes.Equal(n.stat, e.stat) && bytes.Equal(n.id, e.id) && (!n.isOf(f) || int64(f.modified) < x.written) {
+		if n != nil && bytes.Equal(n.stat, e.stat) && bytes.Equal(n.id, e.id) {
 			list = append(list, n)
 		}
 	}

@@ -39,8 +39,14 @@ func TestLeaveGoneKilled(t *testing.T) {
 // brokenGit lets every git that is given a word make a lock and then fail, as one that is killed leaves it.
 func (r *testRepo) brokenGit(word, lock string) {
 	r.t.Helper()
+	r.beforeGit("for a; do test \"$a\" != " + word + " || { : > '" + lock + "'; exit 137; }; done")
+}
+
+// beforeGit has a line of shell run in the place of each git of the repository, with its arguments, and then git.
+func (r *testRepo) beforeGit(line string) {
+	r.t.Helper()
 	bin := filepath.Join(r.home, "bin")
-	r.put(filepath.Join(bin, "git"), "#!/bin/sh\nfor a; do test \"$a\" != "+word+" || { : > '"+lock+"'; exit 137; }; done\nPATH=${PATH#*:}\nexec git \"$@\"\n")
+	r.put(filepath.Join(bin, "git"), "#!/bin/sh\n"+line+"\nPATH=${PATH#*:}\nexec git \"$@\"\n")
 	r.must(os.Chmod(filepath.Join(bin, "git"), 0o700))
 	for i, kv := range r.Repo.env {
 		if len(kv) > 5 && kv[:5] == "PATH=" {

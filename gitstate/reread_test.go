@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,12 @@ import (
 // nanoseconds: what is left when a file is written twice in a second, with as many bytes, and read in between. git compares
 // seconds, unless it is built otherwise.
 func (r *testRepo) notSeen(file string) {
+	r.t.Helper()
+	r.seenAt(file, 1)
+}
+
+// seenAt makes the index say that a file was read as it is now, but for the nanoseconds of its times.
+func (r *testRepo) seenAt(file string, later uint32) {
 	r.t.Helper()
 	data, err := os.ReadFile(r.indexPath())
 	r.must(err)
@@ -25,7 +32,7 @@ func (r *testRepo) notSeen(file string) {
 	e, _ := find(x.entries, 0, file)
 	for i, n := range []uint32{f.changed, f.changedNano, f.modified, f.modifiedNano} {
 		if i%2 == 1 {
-			n = (n + 1) % uint32(time.Second)
+			n = (n + later) % uint32(time.Second)
 		}
 		binary.BigEndian.PutUint32(e.stat[4*i:], n)
 	}
@@ -33,8 +40,8 @@ func (r *testRepo) notSeen(file string) {
 	sum := sha1.Sum(data[:len(data)-sha1.Size])
 	copy(data[len(data)-sha1.Size:], sum[:])
 	r.must(os.WriteFile(r.indexPath(), data, 0o644))
-	later := time.Unix(int64(f.modified)+2, 0)
-	r.must(os.Chtimes(r.indexPath(), later, later))
+	written := time.Unix(int64(f.modified)+2, 0)
+	r.must(os.Chtimes(r.indexPath(), written, written))
 }
 
 // An edit that git lets pass, because it compares times by seconds, is in the next snapshot and checkpoint.
@@ -77,5 +84,112 @@ func TestReread(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What git passes over because of a setting is no reason to have it read the files anew, at each look: on some mounts every file
+// seems to be executable, and links are files.
+func TestRereadLeavesKinds(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	if tellingDevice(r.root) == 0 {
+		notHere(t, "this file system is not believed")
+	}
+	const files = maxChanged + 20
+	for i := range files {
+		r.write(fmt.Sprint("f", i), fmt.Sprintln(i))
+	}
+	for i := range 3 {
+		r.must(os.Symlink("f1", r.path(fmt.Sprint("link", i))))
+	}
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "tracked")
+	r.run("config", "core.fileMode", "false")
+	r.run("config", "core.symlinks", "false")
+	for i := range files {
+		r.must(os.Chmod(r.path(fmt.Sprint("f", i)), 0o755))
+	}
+	for i := range 3 {
+		r.mustRemove(fmt.Sprint("link", i))
+		r.must(os.WriteFile(r.path(fmt.Sprint("link", i)), []byte("f1"), 0o644))
+	}
+	r.aged()
+	r.open(r.root)
+	x, err := r.privateIndex(r.indexPath())
+	r.must(err)
+	if _, sure := r.looksAt(); sure {
+		t.Error("git is told of some")
+	}
+	if again := r.blind(x, x, nil); len(again) > 0 {
+		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.entries), again[0].name)
+	}
+	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, userDir) != r.filesBut(want, userDir) {
+		t.Errorf("a snapshot holds\n%s\ngit adds\n%s", r.files(got), r.files(want))
+	}
+}
+
+// A file that can be executed since it was read is in the next checkpoint, though its times are those that git has noted.
+func TestRereadFindsModes(t *testing.T) {
+	t.Parallel()
+	for _, new := range []int{0, maxChanged + 1} {
+		r, _ := newSession(t)
+		r.must(os.Chmod(r.path("a.txt"), 0o755))
+		r.seenAt("a.txt", 0)
+		for i := range new {
+			r.write(fmt.Sprint("new", i), "new")
+		}
+		for what, tree := range map[string]string{"a snapshot": string(r.snapshot().Tree), "a checkpoint": string(r.prepare(r.draft("")).Tree)} {
+			if got := r.run("ls-tree", tree, "a.txt"); !strings.HasPrefix(got, "100755") {
+				t.Errorf("with %d new files %s holds %s", new, what, got)
+			}
+		}
+	}
+}
+
+// However many edits git lets pass, it is never told of more files by name than maxChanged, and of .wfs, whose edits stay as they
+// are, not at all.
+func TestRereadOfMany(t *testing.T) {
+	t.Parallel()
+	r, _ := newSession(t)
+	const files = maxChanged + 20
+	for i := range files {
+		r.write(fmt.Sprint("f", i), "version 1")
+	}
+	r.write(".wfs/config.yaml", "version 1")
+	r.run("add", "-A")
+	r.aged()
+	r.run("commit", "-q", "-m", "tracked")
+	r.run("config", "core.trustctime", "false")
+	r.run("config", "core.checkStat", "minimal")
+	edited := append([]string{".wfs/config.yaml"}, strings.Fields(r.run("ls-files", "f*"))...)
+	for _, p := range edited {
+		was := mustStat(t, r.path(p)).ModTime()
+		r.write(p, "version 2")
+		chtimes(t, r.path(p), was)
+	}
+	if got := r.run("status", "--porcelain"); got != "" {
+		t.Fatalf("git sees %s", got)
+	}
+	r.open(r.root)
+	log := r.home + "/names"
+	r.beforeGit(`n=0; for a; do case "$a" in ":(top,literal)"*) n=$((n+1));; esac; done; echo $n >> '` + log + "'")
+	taken, made := r.snapshot(), r.prepare(r.draft(""))
+	r.publish(made)
+	for what, tree := range map[string]string{"a snapshot": string(taken.Tree), "a checkpoint": string(made.Tree)} {
+		for _, p := range edited[1:] {
+			if got := r.run("cat-file", "blob", tree+":"+p); got != "version 2" {
+				t.Fatalf("%s holds %q in %s", what, got, p)
+			}
+		}
+	}
+	said, err := os.ReadFile(log)
+	r.must(err)
+	for _, n := range strings.Fields(string(said)) {
+		if named, err := strconv.Atoi(n); err != nil || named > maxChanged {
+			t.Errorf("git was told of %s files by name", n)
+		}
+	}
+	if got := r.run("diff", "--cached", "--name-only", "--", ".wfs"); got != "" {
+		t.Errorf("staged as well: %s", got)
 	}
 }
