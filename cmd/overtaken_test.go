@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -111,6 +112,7 @@ func TestHeadOfADeadMoveIsBehind(t *testing.T) {
 	for name, takes := range map[string]func(f *fixture){
 		"a push":            func(f *fixture) { f.pushes("wfs/two") },
 		"another work tree": func(f *fixture) { f.ok("git", "worktree", "add", "-q", "../other", "wfs/two") },
+		"a deletion":        func(f *fixture) { f.ok("git", "update-ref", "-d", "refs/heads/wfs/two") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,6 +130,44 @@ func TestHeadOfADeadMoveIsBehind(t *testing.T) {
 			if out := f.ok("git", "status", "--porcelain"); out != "" {
 				t.Errorf("the next commit would change what is on the branch:\n%s", out)
 			}
+		})
+	}
+}
+
+// late is a store in which somebody is faster after the last look at where a move goes.
+type late struct {
+	*gitstate.Repo
+	takes func()
+}
+
+func (l late) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
+	l.takes()
+	return l.Repo.Publish(ctx, p)
+}
+
+// The same while the move goes on: the error says where HEAD is, and how to come to a branch from there.
+func TestHeadOfAMoveIsBehind(t *testing.T) {
+	for name, r := range map[string]struct {
+		takes func(f *fixture)
+		hint  string
+	}{
+		"a push":     {func(f *fixture) { f.pushes("wfs/two") }, "git switch wfs/two"},
+		"a deletion": {func(f *fixture) { f.ok("git", "update-ref", "-d", "refs/heads/wfs/two") }, "git switch -c wfs/two"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			tip := strings.TrimSpace(f.ok("git", "rev-parse", "wfs/two"))
+			err := f.goesToTwo(func(repo *gitstate.Repo) engine.Store { return late{repo, func() { r.takes(f) }} })
+			var refused *session.Refusal
+			if !errors.As(err, &refused) || refused.Hint != r.hint || !strings.Contains(refused.Message, "so HEAD is at "+tip[:10]+", on no branch") {
+				t.Errorf("the error is %v", err)
+			}
+			if out := f.ok("git", "status", "--porcelain"); out != "" || strings.TrimSpace(f.ok("git", "rev-parse", "HEAD")) != tip {
+				t.Errorf("HEAD is on %s:\n%s", f.head(), out)
+			}
+			f.ok(strings.Fields(r.hint)...)
+			f.on("wfs/two")
 		})
 	}
 }

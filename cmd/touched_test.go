@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -29,10 +30,16 @@ func (m meddling) MoveTree(ctx context.Context, p session.Move) error {
 // meddles goes from session one to session two while somebody writes.
 func (f *fixture) meddles(times int, write func(n int)) error {
 	f.t.Helper()
+	return f.goesToTwo(func(r *gitstate.Repo) engine.Store { return meddling{r, &times, write} })
+}
+
+// goesToTwo goes from session one to session two, with a store of one's own.
+func (f *fixture) goesToTwo(store func(*gitstate.Repo) engine.Store) error {
+	f.t.Helper()
 	a := f.app()
 	defer a.close()
 	ctx := context.Background()
-	a.eng.Store = meddling{a.repo, &times, write}
+	a.eng.Store = store(a.repo)
 	if err := a.hold("test", "two"); err != nil {
 		f.t.Fatal(err)
 	}

@@ -362,7 +362,11 @@ func foreign(s session.Settled) error {
 		return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("HEAD was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", s.HeadForeign), Hint: "wfs status"}
 	}
 	if b := s.HeadBehind; b != nil {
-		return &session.Refusal{Code: session.RefuseMoved, Message: behind(b), Hint: "git switch " + short(b.Ref)}
+		hint := "git switch " + short(b.Ref)
+		if b.New == "" {
+			hint = "git switch -c " + short(b.Ref)
+		}
+		return &session.Refusal{Code: session.RefuseMoved, Message: behind(b), Hint: hint}
 	}
 	m := s.Foreign[0]
 	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", m.Ref, m.New.Short()), Hint: "wfs status"}

@@ -105,5 +105,8 @@ func behind(m *session.RefMove) string {
 	if m == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s is another work tree's or at %s by now, so HEAD is at %s, on no branch", short(m.Ref), orNone(m.New), m.Old.Short())
+	if m.New == "" {
+		return fmt.Sprintf("%s is gone, so HEAD is at %s, on no branch", short(m.Ref), m.Old.Short())
+	}
+	return fmt.Sprintf("%s is another work tree's or at %s by now, so HEAD is at %s, on no branch", short(m.Ref), m.New.Short(), m.Old.Short())
 }

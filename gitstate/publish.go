@@ -308,9 +308,9 @@ func (r *Repo) readInto(ctx context.Context, o gitOpts, tree session.Tree) error
 	return err
 }
 
-// settleHead puts HEAD where the turn leads, if the branch that it leads to is there and HEAD is still where the turn
-// began. Otherwise it returns where HEAD is. If that branch was moved meanwhile, or another work tree has got it, HEAD goes
-// to the commit whose files are here, on no branch: upon any other one the next commit would take back what was done there.
+// settleHead puts HEAD where the turn leads, if HEAD is still where the turn began. Otherwise it returns where HEAD is. If
+// the branch that it leads to was moved or deleted meanwhile, or another work tree has got it, HEAD goes to the commit whose
+// files are here, on no branch: upon any other one the next commit would take back what was done there.
 // first says that nobody has settled the turn before, and that HEADs are held.
 func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove, err error) {
 	head, err := r.Head(ctx)
@@ -331,7 +331,7 @@ func (r *Repo) settleHead(ctx context.Context, t session.Turn, first bool) (fore
 		if err != nil {
 			return "", nil, err
 		}
-		if target == "" {
+		if target == "" && t.HeadNewCommit == "" {
 			return nameOf(head), nil, nil
 		}
 		other := ""
