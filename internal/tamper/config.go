@@ -43,6 +43,9 @@ func (c *comparison) configs() {
 		case f.Before == nil && shadows(f.Path):
 			c.found(Finding{Kind: Patched, Path: f.Path, Line: 1, After: "it stands in front of the library of that name", Grave: true})
 		case kind == config:
+			if l := languageOf(f.Path); l != nil { // it runs where tests run, or before
+				c.patches(pair{path: f.Path, before: parse(l, f.Before), after: parse(l, f.After), raw: f})
+			}
 			c.lines(f, Config)
 		case kind == ci:
 			c.lines(f, CI)
@@ -150,7 +153,7 @@ func (c *comparison) packageJSON(f File) {
 	for _, name := range testSections {
 		a, b := compact(wasAll[name]), compact(nowAll[name])
 		if a != b {
-			c.found(Finding{Kind: Config, Path: f.Path, Test: name, Before: short(a), After: short(b), Grave: narrows(pretty(a), pretty(b))})
+			c.found(Finding{Kind: Config, Path: f.Path, Test: name, Before: short(a), After: short(b), Grave: c.narrows(f.Path, settingsOf(name+".json", pretty(a)), settingsOf(name+".json", pretty(b)))})
 		}
 	}
 }
@@ -193,7 +196,7 @@ func (c *comparison) lines(f File, kind Kind) {
 	if was != string(f.Before) {
 		line = 0
 	}
-	grave := narrows(was, now)
+	grave := c.narrows(f.Path, settingsOf(f.Path, was), settingsOf(f.Path, now))
 	if kind == CI {
 		grave = false // the gates run here, whatever runs elsewhere
 	}
@@ -201,25 +204,6 @@ func (c *comparison) lines(f File, kind Kind) {
 		grave = grave && !strings.HasPrefix(path.Base(f.Path), "tsconfig")
 	}
 	c.found(Finding{Kind: kind, Path: f.Path, Line: line, Before: a, After: b, Grave: grave})
-}
-
-// narrows reports whether lines that only one of two texts has are about which tests run.
-func narrows(was, now string) bool {
-	lines := bag{}
-	trim := func(s string) string { return strings.TrimRight(strings.TrimSpace(s), ",") }
-	for l := range strings.Lines(was) {
-		lines[trim(l)]++
-	}
-	for l := range strings.Lines(now) {
-		lines[trim(l)]--
-	}
-	for l, n := range lines {
-		low := strings.ToLower(l)
-		if n != 0 && !strings.HasPrefix(low, "#") && !strings.HasPrefix(low, "//") && slices.ContainsFunc(narrowing, func(w string) bool { return strings.Contains(low, w) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // sections keeps those sections of a TOML or INI file whose names have one of some words in them.

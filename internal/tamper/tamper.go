@@ -127,6 +127,8 @@ type comparison struct {
 	texts map[bool]string // of tests, as they were and as they are; nil until somebody asks
 	went  map[string]bool // ends of the paths of files that are gone; nil until somebody asks
 	steps int             // see maxSteps
+	// settled is what movedSettings found; nil until somebody asks.
+	settled map[settled]bool
 }
 
 // pair is one file on both sides; a side may be nil.
