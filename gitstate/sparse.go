@@ -3,8 +3,10 @@ package gitstate
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -27,6 +29,9 @@ func (r *Repo) sparse(ctx context.Context) (bool, error) {
 // reapplySparse lets git mark, in the index that o names, what the patterns leave out. It does so in a directory with nothing
 // in it: in the work tree it would delete the files that it marks, and, with a cone, whatever is ignored beside them. Git takes
 // the mark from files that are there all the same.
+//
+// Inside of the patterns git takes every mark away, also one that somebody has made for settings of his own, or for a file that he
+// deleted here: the next checkpoint would hold the one, and lack the other. Those are set again, before the index is anybody's.
 func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 	if on, err := r.sparse(ctx); err != nil || !on {
 		return err
@@ -39,9 +44,38 @@ func (r *Repo) reapplySparse(ctx context.Context, o gitOpts) error {
 		return err
 	}
 	defer os.RemoveAll(nothing)
-	in := &Repo{root: nothing, env: r.env, userEnv: r.userEnv}
-	_, err := in.git(ctx, gitOpts{write: true, gitDir: r.gitDir, env: o.env}, "-c", "core.splitIndex=false", "sparse-checkout", "reapply")
+	marked, err := r.skipped(ctx, o)
+	if err != nil {
+		return err
+	}
+	in, o := &Repo{root: nothing, env: r.env, userEnv: r.userEnv}, gitOpts{write: true, gitDir: r.gitDir, env: o.env}
+	if _, err := in.git(ctx, o, "-c", "core.splitIndex=false", "sparse-checkout", "reapply"); err != nil || len(marked) == 0 {
+		return err
+	}
+	left, err := in.skipped(ctx, o)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(marked, func(p string, _ bool) bool { return left[p] })
+	if len(marked) == 0 {
+		return nil
+	}
+	o.stdin = []byte(strings.Join(slices.Collect(maps.Keys(marked)), "\x00") + "\x00")
+	_, err = in.git(ctx, o, "-c", "core.splitIndex=false", "update-index", "--skip-worktree", "-z", "--stdin")
 	return err
+}
+
+// skipped are the files that git does not look at because the index that o names marks them so (skip-worktree). Without
+// sparse.expectFilesOutsideOfPatterns a mark counts only where there is no file.
+func (r *Repo) skipped(ctx context.Context, o gitOpts) (map[string]bool, error) {
+	out, err := r.git(ctx, gitOpts{gitDir: o.gitDir, env: o.env}, "ls-files", "-v", "-z")
+	list := map[string]bool{}
+	for _, line := range splitZ(out) { // a small letter is assume-unchanged as well
+		if tag, p, ok := strings.Cut(line, " "); ok && strings.EqualFold(tag, "S") {
+			list[p] = true
+		}
+	}
+	return list, err
 }
 
 // letIn lets the files of a tree that an index has otherwise into a sparse checkout, for one move with a private git directory:

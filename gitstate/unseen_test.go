@@ -167,6 +167,55 @@ func TestSparseCheckoutDeletesNothing(t *testing.T) {
 	}
 }
 
+// Marks that somebody has made himself inside of the patterns stay through a move, for a file with settings of his own, where git
+// believes that, and for one that he deleted here: the next snapshot has neither the one nor the lack of the other.
+func TestSparseCheckoutKeepsMarks(t *testing.T) {
+	t.Parallel()
+	for _, index := range []string{"--no-sparse-index", "--sparse-index"} {
+		for _, expect := range []string{"true", "false"} {
+			t.Run(index+" "+expect, func(t *testing.T) {
+				t.Parallel()
+				r := newRepo(t)
+				r.run("switch", "-q", "-c", "wfs/x")
+				for _, f := range []string{"in/x", "in/mine", "in/gone", "in/plain", "out/y"} {
+					r.write(f, "x\n")
+				}
+				r.commit()
+				old := r.snapshot()
+				r.write("in/x", "edited\n")
+				r.commit()
+				r.run("config", "sparse.expectFilesOutsideOfPatterns", expect)
+				r.run("sparse-checkout", "set", "--cone", index, "in")
+				r.mustRemove("in/gone")
+				marks := "H a.txt H in/plain H in/x S in/gone S out/y h in/mine"
+				if expect == "true" {
+					r.run("update-index", "--skip-worktree", "in/mine")
+					marks = "H a.txt H in/plain H in/x S in/gone S in/mine S out/y"
+				} else { // there git makes nothing of it
+					r.run("update-index", "--assume-unchanged", "in/mine")
+				}
+				r.run("update-index", "--skip-worktree", "in/gone")
+				r.write("in/mine", "my own\n")
+				now := r.snapshot()
+				r.write("in/x", "x\n")
+				for range 2 { // killed after it, a move is settled again
+					if _, err := r.Settle(t.Context(), "x", session.Turn{Index: old.Tree, IndexOld: now.Tree}); err != nil {
+						t.Fatal(err)
+					}
+					found := strings.Split(r.run("ls-files", "-v"), "\n")
+					slices.Sort(found)
+					if got := strings.Join(found, " "); got != marks {
+						t.Errorf("marks: %s", got)
+					}
+				}
+				if s := r.snapshot(); s.Tree != old.Tree || paths(s.Skipped) != "in/mine" {
+					t.Errorf("%+v", s)
+				}
+			})
+		}
+	}
+}
+
 // A submodule's commits are held, its edits are not: they are named.
 func TestEditedSubmodulesAreNamed(t *testing.T) {
 	t.Parallel()
