@@ -153,6 +153,7 @@ func (p *parsed) call(i, end int, words []string, args []int) {
 			c.strength = 0
 		}
 	}
+	p.raised(&c, words, args)
 	if key := p.makeover(words, args, end); key != "" {
 		c.key = key
 	}

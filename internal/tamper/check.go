@@ -16,6 +16,8 @@ type check struct {
 	from, to int    // tokens of it
 	cond     [2]int // tokens of the condition of a failure, which stand elsewhere
 	helper   string // the function that it calls, when that is what makes it one
+	raises   bool   // it says that something is raised
+	text     bool   // it asks for its texts of what is raised, or matches
 }
 
 // What a check may assert.

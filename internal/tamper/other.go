@@ -119,22 +119,24 @@ func isSnapshot(file string) bool {
 	return strings.HasSuffix(file, ".snap") || strings.HasSuffix(file, ".ambr")
 }
 
+// snapshots are the entries of a file of snapshots, by their names as they are written.
+func snapshots(b []byte) map[string]string {
+	mark := regexp.MustCompile("(?m)^(?:exports\\[`(.*)`\\] = |# name: (.*)$)")
+	out := map[string]string{}
+	at := mark.FindAllSubmatchIndex(b, -1)
+	for i, m := range at {
+		end := len(b)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		out[string(b[m[0]:m[1]])] = strings.TrimSpace(string(b[m[1]:end]))
+	}
+	return out
+}
+
 // snapshot compares its entries: new ones are new tests.
 func (c *comparison) snapshot(f File) {
-	mark := regexp.MustCompile("(?m)^(?:exports\\[`(.*)`\\] = |# name: (.*)$)")
-	entries := func(b []byte) map[string]string {
-		out := map[string]string{}
-		at := mark.FindAllSubmatchIndex(b, -1)
-		for i, m := range at {
-			end := len(b)
-			if i+1 < len(at) {
-				end = at[i+1][0]
-			}
-			out[string(b[m[0]:m[1]])] = strings.TrimSpace(string(b[m[1]:end]))
-		}
-		return out
-	}
-	was, now := entries(f.Before), entries(f.After)
+	was, now := snapshots(f.Before), snapshots(f.After)
 	for _, name := range sorted(was) {
 		text, there := now[name]
 		title := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "exports[`"), "# name: "), "`] = ")

@@ -52,14 +52,15 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 		}
 	}
 	index := indexOf(gained)
-	stands := func(l, g asserted) bool { return g.strength >= l.strength && !opposite(l.says, g.says) }
+	covered := make([]bool, len(gained))
 	lost = slices.DeleteFunc(slices.Clone(lost), func(l asserted) bool { return l.strength == 0 })
 	for _, l := range lost { // what they said may have become rows of a table
 		for _, w := range l.lits {
 			pool[w]++
 		}
 	}
-	for _, own := range []bool{true, false} { // what stands in the same test first
+	slices.SortStableFunc(lost, func(a, b asserted) int { return min(len(b.lits), 1) - min(len(a.lits), 1) }) // they fit fewer
+	for _, own := range []bool{true, false} {                                                                 // what stands in the same test first
 		rest = nil
 		for _, l := range lost {
 			at := -1
@@ -67,13 +68,20 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 				if !c.step() {
 					break
 				}
-				if g := gained[i]; !used[i] && own == (g.unit.name == l.unit.name) && stands(l, g) && (len(l.lits) > 0 || own || g.helper != "") && left[i].take(l.lits) {
+				if g := gained[i]; !used[i] && own == (g.unit.name == l.unit.name) && g.standsFor(l.check) && (len(l.lits) > 0 || own || g.helper != "") && left[i].take(l.lits) {
 					at = i
 					break
 				}
 			}
 			if at < 0 {
-				rest = append(rest, l)
+				if own {
+					at = slices.IndexFunc(index.near(l, own), func(i int) bool { return c.step() && !covered[i] && gained[i].covers(l.check) })
+				}
+				if at < 0 {
+					rest = append(rest, l)
+				} else {
+					covered[index.near(l, own)[at]] = true
+				}
 				continue
 			}
 			used[at] = gained[at].helper == ""
@@ -91,6 +99,8 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
 			}): // it was there twice
 		case c.inherited(l, before, after): // its class inherits it
+		case l.unwraps(before, after): // taking the error out says so
+		case c.snapped(l, gained, used, index): // its text stands in a file
 		case c.variable(l, gained, used, index, tops): // its words have names now
 		case slices.ContainsFunc(after.units[l.unit.name], func(u *unit) bool {
 			return u.table && !l.unit.table && slices.ContainsFunc(u.checks, func(k check) bool {
