@@ -17,7 +17,7 @@ func (a *app) halfMoved(ctx context.Context) (what, completes string) {
 	case err != nil:
 		return "", ""
 	case v.Session.Moving != nil:
-		return v.Session.Moving.Summary, a.typed(a.eng.Completes(ctx, id, *v.Session.Moving))
+		return v.Session.Moving.Summary, a.typed(a.eng.Completes(ctx, id, v.Session.Moving.Turn))
 	case v.Session.Deleting != nil:
 		return v.Session.Deleting.Summary, ""
 	}

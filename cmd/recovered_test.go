@@ -238,3 +238,25 @@ func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
 		})
 	}
 }
+
+// Whoever meets it from another work tree is told to go there, with a command that leaves HEAD where the move goes.
+func TestInterruptedMoveElsewhereNamesTheWayOn(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.ok("git", "worktree", "add", "-q", "-b", "aside", "../aside")
+	f.dirty()
+	f.dies("one", headMoved, func(ctx context.Context, h *engine.Hand) error {
+		_, err := h.Leave(ctx, "refs/heads/main")
+		return err
+	})
+	there := strings.TrimSpace(f.ok("git", "rev-parse", "--show-toplevel"))
+	out, exit := f.try(nil, "sh", "-c", "cd ../aside && exec wfs resume one")
+	if want := "hint: cd " + there + " && wfs switch main\n"; exit == exitOK || !strings.Contains(out, want) {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	if out := f.ok("wfs", "switch", "main"); !strings.Contains(out, "is completed now") || !strings.Contains(out, "HEAD is on main already") {
+		t.Errorf("wfs switch main says\n%s", out)
+	}
+	f.on("main")
+	f.ok("sh", "-c", "cd ../aside && exec wfs resume one")
+}

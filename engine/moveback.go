@@ -48,13 +48,13 @@ func (h *Hand) standsHalfWay(ctx context.Context, m session.MoveStarted, err err
 	if half := (*HalfWayError)(nil); err == nil || ctx.Err() == nil || h.S.Moving == nil || errors.As(err, &half) {
 		return err
 	}
-	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m), Cause: err}
+	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m.Turn), Cause: err}
 }
 
 // Completes is the command that brings a move to its end, and does nothing else: it goes where the move goes.
-func (e *Engine) Completes(ctx context.Context, id session.ID, m session.MoveStarted) string {
-	if strings.HasPrefix(m.Turn.HeadNew, "refs/heads/") {
-		return "wfs switch " + e.SwitchName(ctx, m.Turn.HeadNew)
+func (e *Engine) Completes(ctx context.Context, id session.ID, t session.Turn) string {
+	if strings.HasPrefix(t.HeadNew, "refs/heads/") {
+		return "wfs switch " + e.SwitchName(ctx, t.HeadNew)
 	}
 	return "wfs resume " + string(id)
 }

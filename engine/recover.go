@@ -152,7 +152,7 @@ func (h *Hand) elsewhere(ctx context.Context, t session.Turn, summary string) (g
 		return err == nil, err
 	}
 	return false, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a move of the work tree %s was interrupted half-way: %s", path, summary),
-		Hint: fmt.Sprintf("cd %s && wfs resume %s", path, h.ID)}
+		Hint: fmt.Sprintf("cd %s && %s", path, h.e.Completes(ctx, h.ID, t))}
 }
 
 // settleDocuments ends a finish: .workflow/ leaves the work tree, if nobody has changed anything there since.
