@@ -14,7 +14,9 @@ func (a *app) sayParked(ctx context.Context, branch string) error {
 	parked, err := a.eng.Parked(ctx, branch)
 	for _, op := range parked {
 		a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
-		a.out("  to have them back on top of what is here: git cherry-pick -n %s^2", op.Turn.Rescue)
+		for _, line := range a.repo.WaysBack(ctx, op.Turn.Rescue, "to have them back on top of what is here") {
+			a.out("  %s", line)
+		}
 	}
 	for _, line := range a.stranded(ctx, branch) {
 		a.out("%s", line)
@@ -30,7 +32,7 @@ func (a *app) stranded(ctx context.Context, branch string) []string {
 	}
 	var lines []string
 	for _, op := range ops {
-		lines = append(lines, a.parkedLine(ctx, op.Turn.Rescue))
+		lines = append(lines, a.parkedLines(ctx, op.Turn.Rescue)...)
 	}
 	return lines
 }
@@ -52,16 +54,13 @@ func (a *app) strandedWith(ctx context.Context, worktree string) []string {
 	return refs
 }
 
-// parkedLine says how to have changes back that were left behind in a work tree that is gone.
-func (a *app) parkedLine(ctx context.Context, rescue string) string {
-	from, files := "a branch", rescue
+// parkedLines say how to have changes back that were left behind in a work tree that is gone.
+func (a *app) parkedLines(ctx context.Context, rescue string) []string {
+	from := "a branch"
 	if tip, err := a.repo.Ref(ctx, rescue); err == nil {
 		if state, err := a.repo.State(ctx, tip); err == nil {
 			from = strings.TrimPrefix(state.Head.Ref, "refs/heads/")
 		}
 	}
-	if ref, err := a.repo.RescuedFiles(ctx, rescue); err == nil && ref != "" {
-		files = ref
-	}
-	return fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s: git cherry-pick -n %s", from, from, files)
+	return a.repo.WaysBack(ctx, rescue, fmt.Sprintf("uncommitted changes of yours from %s, left behind in a work tree that is gone, are kept; on %s", from, from))
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
 )
@@ -31,9 +32,17 @@ func (a *app) sayKept(what string, refs []string, say func(string, ...any)) {
 }
 
 // sayRescue says how to look at what a rescue keeps, below a line that has named it: a rescue itself is a commit of
-// documents, and the files are in one that it was made upon. One that is not there any more is passed over.
+// documents, and its parts are in those that it was made upon. One that is not there any more is passed over.
 func sayRescue(ctx context.Context, repo *gitstate.Repo, ref string, say func(string, ...any)) {
-	if files, err := repo.RescuedFiles(ctx, ref); err == nil && files != "" {
-		say("  to look at it: git show %s, or one file: git show %s:FILE", files, files)
+	parts, err := repo.RescuedParts(ctx, ref)
+	if err != nil {
+		return
+	}
+	for i, p := range parts {
+		what := "to look at it"
+		if i > 0 {
+			what = "and " + strings.TrimSuffix(p.What, ",")
+		}
+		say("  %s: %s", what, p.Show())
 	}
 }

@@ -239,7 +239,9 @@ func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) err
 	}
 	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID.Display())
 	for _, ref := range j.Parked {
-		a.out("%s", a.parkedLine(ctx, ref))
+		for _, line := range a.parkedLines(ctx, ref) {
+			a.out("%s", line)
+		}
 	}
 	if !h.S.Status.Final() {
 		a.next([]string{"wfs resume " + string(h.ID), fmt.Sprintf("git worktree add %s wfs/%s", j.Removed, h.ID)})

@@ -226,21 +226,11 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 	if err != nil {
 		return r, "", false, err
 	}
-	var notes []string
-	if i := slices.IndexFunc(parked, func(op session.Op) bool { return op.Turn.HeadOldCommit == tip }); i >= 0 {
-		t := parked[i].Turn
-		r.tree, r.index, r.raw = t.TreeOld, t.IndexOld, t.RawOld
-		notes = append(notes, "your uncommitted changes are back")
-		parked = slices.Delete(parked, i, i+1)
+	back, note := h.e.comesBack(ctx, parked, branch, tip)
+	if back != nil {
+		r.tree, r.index, r.raw = back.TreeOld, back.IndexOld, back.RawOld
 	}
-	for _, op := range parked {
-		why := "you left other uncommitted changes there"
-		if op.Turn.HeadOldCommit != tip {
-			why = fmt.Sprintf("%s has moved since you left uncommitted changes there", short(branch))
-		}
-		notes = append(notes, fmt.Sprintf("%s; they are kept: git cherry-pick -n %s^2", why, op.Turn.Rescue))
-	}
-	return r, strings.Join(notes, "\n"), true, nil
+	return r, note, true, nil
 }
 
 // Resume makes the session current and ready, at checkpoint at (-1: where it is, keeping the edits that are there). It

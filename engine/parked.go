@@ -2,6 +2,9 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -11,4 +14,26 @@ import (
 func (e *Engine) Parked(ctx context.Context, branch string) ([]session.Op, error) {
 	ops, err := e.Store.Ops(ctx)
 	return session.Parked(ops, branch), err
+}
+
+// comesBack says what becomes of uncommitted changes that were left behind on a branch, newest first, when HEAD comes to
+// it at a commit: what was left at that commit comes back, which is returned as well, nil for nothing; the rest is named.
+func (e *Engine) comesBack(ctx context.Context, parked []session.Op, branch string, tip session.Commit) (back *session.Turn, note string) {
+	var lines []string
+	i := slices.IndexFunc(parked, func(op session.Op) bool { return op.Turn.HeadOldCommit == tip })
+	if i >= 0 {
+		back = &parked[i].Turn
+		lines = append(lines, "your uncommitted changes are back")
+	}
+	for n, op := range parked {
+		if n == i {
+			continue
+		}
+		why := "you left other uncommitted changes there"
+		if op.Turn.HeadOldCommit != tip {
+			why = fmt.Sprintf("%s has moved since you left uncommitted changes there", short(branch))
+		}
+		lines = append(lines, e.Store.WaysBack(ctx, op.Turn.Rescue, why+"; they are kept")...)
+	}
+	return back, strings.Join(lines, "\n")
 }

@@ -77,6 +77,8 @@ type Store interface {
 	Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error)
 	// RescuedUpon returns the rescues that were made for a reason while the session's ledger was at a commit, oldest first.
 	RescuedUpon(ctx context.Context, id session.ID, why string, ledger session.Commit) ([]string, error)
+	// WaysBack are lines that say how to have back what a rescue keeps, the first one beginning with why.
+	WaysBack(ctx context.Context, ref, why string) []string
 	// AutoSave saves the work tree, as it is now, as the session's newest auto-save.
 	AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error)
 	// EndAutoSaves says that there will be none for now.

@@ -125,24 +125,6 @@ func (r *Repo) RescuedUpon(ctx context.Context, id session.ID, why string, ledge
 	return list, nil
 }
 
-// RescuedFiles names the commit of a rescue's files as git reads it, "<ref>^2" for one; "" when there is no such rescue.
-func (r *Repo) RescuedFiles(ctx context.Context, ref string) (string, error) {
-	tip, err := r.Ref(ctx, ref)
-	if err != nil || tip == "" {
-		return "", err
-	}
-	info, err := r.CommitInfo(ctx, tip)
-	if err != nil {
-		return "", err
-	}
-	for i, parent := range info.Parents {
-		if strings.Contains(info.Body, trailerStateCode+string(parent)) {
-			return fmt.Sprintf("%s^%d", ref, i+1), nil
-		}
-	}
-	return "", nil
-}
-
 func stateOf(why string, s session.Snapshot, refs map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw, Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: refs}
 }

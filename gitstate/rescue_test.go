@@ -72,11 +72,11 @@ func TestRescueWithoutALedgerAndWithADamagedRef(t *testing.T) {
 	if got := r.files(ref + "^"); got != "100644 a.txt\n100644 b.txt" {
 		t.Errorf("rescue holds\n%s", got)
 	}
-	if files, err := r.RescuedFiles(context.Background(), ref); err != nil || files != ref+"^1" {
-		t.Errorf("its files are in %q, %v", files, err)
+	if parts, err := r.RescuedParts(context.Background(), ref); err != nil || len(parts) != 1 || parts[0].At != ref+"^1" {
+		t.Errorf("its files are in %v, %v", parts, err)
 	}
-	if files, err := r.RescuedFiles(context.Background(), ref+"0"); err != nil || files != "" {
-		t.Errorf("files of a rescue that is not there: %q, %v", files, err)
+	if parts, err := r.RescuedParts(context.Background(), ref+"0"); err != nil || len(parts) != 0 {
+		t.Errorf("parts of a rescue that is not there: %v, %v", parts, err)
 	}
 }
 

@@ -3,7 +3,9 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -14,6 +16,8 @@ type Rescued struct {
 	What   string         // for people: "the files"
 	Name   string         // for a branch that holds it as well, after the rescue's: "-staged"
 	Commit session.Commit // that holds it
+	At     string         // what git calls it: "^2", after the name of the rescue
+	Picks  bool           // git cherry-pick -n brings it back, after the parts before it as well
 }
 
 // RescuedWork are the parts of a rescue, those left out that others of them hold: the files; what was staged, if files
@@ -25,20 +29,22 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 	}
 	var parts []Rescued
 	var index session.Commit
-	for _, parent := range info.Parents {
+	indexAt := ""
+	for i, parent := range info.Parents {
+		at := "^" + strconv.Itoa(i+1)
 		switch {
 		case strings.Contains(info.Body, trailerStateCode+string(parent)):
-			parts = append(parts, Rescued{"the files", "", parent})
+			parts = append(parts, Rescued{What: "the files", Commit: parent, At: at, Picks: true})
 		case strings.Contains(info.Body, trailerStateIndex+string(parent)):
-			index = parent
+			index, indexAt = parent, at
 		}
 	}
 	if index != "" {
-		unlike := func(tree string) ([]string, error) {
-			out, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", tree, string(s.Index)}, withoutDocuments...)...)
+		unlike := func(a, b string) ([]string, error) {
+			out, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", everySubmodule, "-r", "-z", "--name-only", "--no-renames", a, b}, withoutDocuments...)...)
 			return splitZ(out), err
 		}
-		files, err := unlike(string(s.Tree))
+		staged, err := unlike(string(s.Tree), string(s.Index))
 		if err != nil {
 			return nil, err
 		}
@@ -46,12 +52,19 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 		if s.Head.Commit != "" {
 			below = string(s.Head.Commit)
 		}
-		head, err := unlike(below)
+		head, err := unlike(below, string(s.Index))
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(files, func(name string) bool { return slices.Contains(head, name) }) {
-			parts = append(parts, Rescued{"what was staged", "-staged", index})
+		staged = slices.DeleteFunc(staged, func(name string) bool { return !slices.Contains(head, name) })
+		if len(staged) > 0 {
+			edited, err := unlike(below, string(s.Tree))
+			if err != nil {
+				return nil, err
+			}
+			// Where a file was edited after it had been staged, a cherry-pick upon the files' meets a conflict, or does nothing.
+			again := slices.ContainsFunc(staged, func(name string) bool { return slices.Contains(edited, name) })
+			parts = append(parts, Rescued{"what was staged", "-staged", index, indexAt, !again})
 		}
 	}
 	if s.Raw == "" {
@@ -65,7 +78,7 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 		if strings.HasPrefix(name, workDir+"/") {
 			continue
 		}
-		kept := Rescued{"bytes of files that git converts,", "-bytes", rescue}
+		kept := Rescued{"bytes of files that git converts,", "-bytes", rescue, ":" + DirRaw, false}
 		if strings.Contains(name, "\n") { // which cannot be looked up
 			return append(parts, kept), nil
 		}
@@ -81,3 +94,61 @@ func (r *Repo) RescuedWork(ctx context.Context, rescue session.Commit, s State) 
 }
 
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+
+// RescuedParts are the parts of a rescue, by what git calls them wherever it is typed ("refs/wfs/x/rescue/1^2"); none when
+// there is no such rescue. Files that are as in the commit below are left out where there is another part.
+func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
+	tip, err := r.Ref(ctx, ref)
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	state, err := r.State(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := r.RescuedWork(ctx, tip, state)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) > 1 && state.Head.Commit != "" {
+		tree, err := r.TreeOf(ctx, state.Head.Commit)
+		if err != nil {
+			return nil, err
+		}
+		if tree == state.Tree {
+			parts = parts[1:]
+		}
+	}
+	for i := range parts {
+		parts[i].At = ref + parts[i].At
+	}
+	return parts, nil
+}
+
+// Show is the command that shows a part of RescuedParts, for people.
+func (p Rescued) Show() string {
+	if strings.HasSuffix(p.At, ":"+DirRaw) {
+		return "git show " + p.At + "/FILE"
+	}
+	return fmt.Sprintf("git show %s, or one file: git show %s:FILE", p.At, p.At)
+}
+
+// WaysBack are lines that say how to have back what a rescue keeps: why with a command, and one for each further part.
+func (r *Repo) WaysBack(ctx context.Context, ref, why string) []string {
+	parts, err := r.RescuedParts(ctx, ref)
+	if err != nil || len(parts) == 0 { // this is a reminder; git says what is wrong with it
+		return []string{why + ": git cherry-pick -n " + ref + "^2"}
+	}
+	var lines []string
+	for i, p := range parts {
+		how := p.Show()
+		if p.Picks {
+			how = "git cherry-pick -n " + p.At
+		}
+		if i > 0 {
+			why = "and " + strings.TrimSuffix(p.What, ",")
+		}
+		lines = append(lines, why+": "+how)
+	}
+	return lines
+}
