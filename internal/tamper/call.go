@@ -259,9 +259,11 @@ func meaning(l *language, words []string) (says string, strength, operands int) 
 		says, strength, operands = saysFalse, 1, 1
 	case exact("differs", "ne", "notsame"):
 		says, strength = saysDiffers, 1
+	case has("greater", "less"): // and GreaterEqual
+		says, strength = saysCompares, 2
 	case has("equal", "same", "snapshot", "calledwith", "deepeq", "jsoneq", "identical"), exact("be", "eq", "eql", "is", "isequalto", "equals", "cmp", "containsexactly", "matchobject", "matches"):
 		says, strength = saysEqual, 3
-	case has("greater", "less", "above", "below", "between", "atleast", "atmost", "within"):
+	case has("above", "below", "between", "atleast", "atmost", "within"):
 		says, strength = saysCompares, 2
 	default:
 		says, strength, operands = saysOther, 2, 9

@@ -99,6 +99,7 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 				return slices.ContainsFunc(u.checks, func(o check) bool { return o.exact == l.exact && o.key == l.key })
 			}): // it was there twice
 		case c.inherited(l, before, after): // its class inherits it
+		case l.implied(before, after): // what is 2 is more than 0
 		case l.unwraps(before, after): // taking the error out says so
 		case c.snapped(l, gained, used, index): // its text stands in a file
 		case c.variable(l, gained, used, index, tops): // its words have names now
