@@ -138,6 +138,9 @@ func namesRunner(t token) bool {
 
 // testEnv reports whether NODE_ENV is compared with "test", for something else than starting to listen or to log.
 func (p *parsed) testEnv(i int) bool {
+	if p.logsLess(i) {
+		return false
+	}
 	near := p.toks[i:min(len(p.toks), i+5)]
 	at := slices.IndexFunc(near, func(t token) bool { return t.kind == text && t.text == "test" })
 	if at < 0 && !(p.is(i-1, ".") && i > 6 && p.toks[max(0, i-6)].text == "test") {
@@ -153,6 +156,31 @@ func (p *parsed) testEnv(i int) bool {
 		}
 	}
 	return true
+}
+
+// logsLess reports whether a comparison of NODE_ENV with "test" is the level of what is logged, among the options of a call,
+// and nothing in the file asks for that level.
+func (p *parsed) logsLess(i int) bool {
+	key, from := i-6, i-4
+	if key < 0 || !p.is(from, "process") || !p.is(from-1, ":") || !p.is(p.within[i], "{") || !p.is(i+1, "===") && !p.is(i+1, "!==") || i+7 >= len(p.toks) {
+		return false
+	}
+	for at := p.within[i]; p.is(at, "{"); { // of an object in an object
+		if at = p.within[at]; !p.is(at, "{") && !p.is(at, "(") {
+			return false
+		}
+	}
+	levels := []string{"silent", "off", "none", "fatal", "error", "warn", "warning", "info", "debug", "trace", "verbose"}
+	if !slices.Contains([]string{"level", "logLevel", "loglevel"}, p.toks[key].text) || !p.is(i+3, "?") || !p.is(i+5, ":") ||
+		!p.isKind(i+4, text) || !p.isKind(i+6, text) || !slices.Contains(levels, p.toks[i+4].text) || !slices.Contains(levels, p.toks[i+6].text) {
+		return false
+	}
+	for at := range p.toks {
+		if p.is(at, p.toks[key].text) && p.is(at-1, ".") || p.isKind(at, text) && p.isLookedFor(at) && slices.Contains(levels, p.toks[at].text) {
+			return false
+		}
+	}
+	return p.is(i+7, ",") || p.is(i+7, "}")
 }
 
 // alwaysTrue reports whether a function does nothing but return True.

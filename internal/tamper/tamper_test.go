@@ -129,3 +129,15 @@ func TestGatesRunFiles(t *testing.T) {
 		}
 	}
 }
+
+// A Makefile's default goal is what a gate runs that names none.
+func TestDefaultGoal(t *testing.T) {
+	t.Parallel()
+	const rules = "test:\n\tgo test ./...\nhelp:\n\techo test\n"
+	for gate, grave := range map[string]bool{"make": true, "make -j4": true, "cd x && make; echo ok": true, "make X=1": true, "make -C x test": true, "make test": false, "make test X=1": false, "CI=1 make test lint": false} {
+		r := Compare(Request{Gates: []string{gate}, Files: []File{{Path: "Makefile", Before: []byte(rules), After: []byte(".DEFAULT_GOAL := help\n" + rules)}}})
+		if got := len(graveKinds(r)) > 0; got != grave {
+			t.Errorf("%s: %t", gate, got)
+		}
+	}
+}
