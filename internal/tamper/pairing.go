@@ -59,6 +59,13 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 			pool[w]++
 		}
 	}
+	order := map[*unit]map[int]int{} // of lost checks, by where they are
+	for i, l := range lost {
+		if order[l.unit] == nil {
+			order[l.unit] = map[int]int{}
+		}
+		order[l.unit][l.from] = i
+	}
 	slices.SortStableFunc(lost, func(a, b asserted) int { return min(len(b.lits), 1) - min(len(a.lits), 1) }) // they fit fewer
 	for _, own := range []bool{true, false} {                                                                 // what stands in the same test first
 		rest = nil
@@ -118,6 +125,7 @@ func (c *comparison) unpaired(lost, gained []asserted, pool bag, before, after *
 			rest = append(rest, l)
 		}
 	}
+	slices.SortStableFunc(rest, func(a, b asserted) int { return order[a.unit][a.from] - order[b.unit][b.from] })
 	return rest
 }
 
