@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -84,16 +85,25 @@ func outlived(s *session.Session) bool {
 	return s.Started != "" && (s.Status == session.StatusInterrupted || s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors)
 }
 
+// alive are the processes of a session's newest run that live although its wfs may be dead.
+func (a *app) alive(s *session.Session) []session.Process {
+	if !outlived(s) {
+		return nil
+	}
+	return a.eng.Works.Alive(s.ID, s.Started)
+}
+
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
 func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	there := in != nil && !in.Gone
 	current := there && in.ID == a.repo.Worktree()
+	alive := a.alive(s)
 	j := sessionJSON{
 		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
-		Next: nextCommands(s, there),
+		Alive: alive, Next: nextCommands(s, alive, there),
 	}
 	if c := s.At(s.Current); c != nil {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
@@ -109,12 +119,6 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	}
 	if s.Finished != nil && s.Status == session.StatusFinished {
 		j.HandedOver = strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
-	}
-	if outlived(s) {
-		j.Alive = a.eng.Works.Alive(s.ID, s.Started)
-	}
-	if there && s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockSurvivors && len(j.Alive) == 0 {
-		j.Next = []string{"wfs run"} // they are gone, and their ids may be somebody else's by now
 	}
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
@@ -148,15 +152,15 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 // nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
 func (a *app) nextFor(s *session.Session) []string {
 	head, err := a.repo.Head(context.Background())
-	next := nextCommands(s, err != nil || head.Ref == s.Branch())
+	next := nextCommands(s, a.alive(s), err != nil || head.Ref == s.Branch())
 	for i := range next {
 		next[i] = a.typed(next[i])
 	}
 	return next
 }
 
-// nextCommands are what makes sense to type next, the first one first.
-func nextCommands(s *session.Session, current bool) []string {
+// nextCommands are what makes sense to type next, the first one first. alive are processes of the newest run.
+func nextCommands(s *session.Session, alive []session.Process, current bool) []string {
 	id := string(s.ID)
 	if s.Status == session.StatusAbandoned {
 		return []string{"wfs resume " + id}
@@ -169,7 +173,10 @@ func nextCommands(s *session.Session, current bool) []string {
 	}
 	switch s.Status {
 	case session.StatusBlocked:
-		if s.Blocked.Hint == "wfs resume "+id { // that has been typed: HEAD is on its branch again
+		switch {
+		case s.Blocked.Reason == session.BlockSurvivors:
+			return []string{engine.Ending(s, alive), "wfs show"}
+		case s.Blocked.Hint == "wfs resume "+id: // that has been typed: HEAD is on its branch again
 			return []string{"wfs run", "wfs show"}
 		}
 		return []string{s.Blocked.Hint, "wfs show"}

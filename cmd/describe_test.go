@@ -11,14 +11,38 @@ import (
 func TestNextOfConflict(t *testing.T) {
 	t.Parallel()
 	s := session.Session{Created: session.Created{ID: "auth"}, Status: session.StatusBlocked, Blocked: &session.BlockedBy{Reason: session.BlockConflict, Hint: "wfs resume auth"}}
-	if next := nextCommands(&s, false); !slices.Equal(next, []string{"wfs resume auth"}) {
+	if next := nextCommands(&s, nil, false); !slices.Equal(next, []string{"wfs resume auth"}) {
 		t.Errorf("elsewhere: %q", next)
 	}
-	if next := nextCommands(&s, true); !slices.Equal(next, []string{"wfs run", "wfs show"}) {
+	if next := nextCommands(&s, nil, true); !slices.Equal(next, []string{"wfs run", "wfs show"}) {
 		t.Errorf("current: %q", next)
 	}
 	s.Blocked.Hint = "wfs phase back RED"
-	if next := nextCommands(&s, true); next[0] != s.Blocked.Hint {
+	if next := nextCommands(&s, nil, true); next[0] != s.Blocked.Hint {
 		t.Errorf("another block: %q", next)
+	}
+}
+
+// TestNextOfSurvivors says whom to kill as long as they live, whatever was said when the session was blocked.
+func TestNextOfSurvivors(t *testing.T) {
+	t.Parallel()
+	s := session.Session{Created: session.Created{ID: "auth"}, Status: session.StatusBlocked, Blocked: &session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill 7 8; wfs run"}}
+	for _, c := range []struct {
+		alive []session.Process
+		ended bool // by wfs, and they outlived that
+		want  string
+	}{
+		{nil, false, "wfs run"},
+		{nil, true, "wfs run"},
+		{[]session.Process{{PID: 8}}, false, "kill 8; wfs run"},
+		{[]session.Process{{PID: 8}, {PID: 9}}, true, "kill -9 8 9; wfs run"},
+		{[]session.Process{{}}, false, "end it, then wfs run"},
+	} {
+		if s.Open = nil; c.ended {
+			s.Open = &session.Open{Run: &session.RunResult{Survivors: []int{8}}}
+		}
+		if next := nextCommands(&s, c.alive, true); next[0] != c.want {
+			t.Errorf("%+v: %q", c, next)
+		}
 	}
 }

@@ -56,7 +56,7 @@ func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int
 	if err != nil {
 		return err
 	}
-	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes, Next: nextCommands(&h.S, cur == h.ID)}
+	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes, Next: nextCommands(&h.S, a.alive(&h.S), cur == h.ID)}
 	if len(changes) == 0 {
 		j.Did = "nothing"
 	}

@@ -36,7 +36,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		return err
 	}
 	current := head.Ref == h.S.Branch()
-	next := nextCommands(&h.S, current)
+	next := nextCommands(&h.S, a.alive(&h.S), current)
 	if current {
 		next = a.nextFor(&h.S)
 	}
@@ -79,7 +79,10 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 	} else {
 		where := "on " + j.Head
 		if head.Ref == "" {
-			where = "at " + head.Commit.Short() + ", on no branch,"
+			where = "at " + head.Commit.Short() + ", on no branch"
+			if a.away != "" {
+				where += ","
+			}
 		}
 		if len(r.Also) > 0 {
 			a.out("%s", did)

@@ -216,10 +216,8 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
-	if outlived(s) {
-		for _, p := range a.eng.Works.Alive(s.ID, s.Started) {
-			a.out("    alive: %s", engine.Named([]session.Process{p}))
-		}
+	for _, p := range a.alive(s) {
+		a.out("    alive: %s", engine.Named([]session.Process{p}))
 	}
 	a.sayIgnoredBefore(ctx, s)
 	a.sayWays(s)

@@ -43,8 +43,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	if len(r.Survivors) > 0 && !f.Ignore {
 		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
-			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", numbers(r.Survivors))},
-			Hint:     "kill -9" + numbers(r.Survivors) + "; wfs run"}}
+			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", numbers(r.Survivors))}, Hint: "wfs run"}}
 	}
 	switch r.Outcome {
 	case session.OutcomeOK, session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:

@@ -19,15 +19,27 @@ func (h *Hand) alive() []session.Process {
 }
 
 // survivors blocks the session because of them. The event says their numbers; what their command lines say may be
-// secret.
+// secret. What is to be typed has none: it is read when they may be somebody else's (see Ending).
 func survivors(alive []session.Process) session.BlockedBy {
-	ids := numbers(known(alive))
-	b := session.BlockedBy{Reason: session.BlockSurvivors, Hint: "kill" + ids + "; wfs run", // not &&: some end by themselves
-		Evidence: []string{"processes of the last run were still alive:" + ids}}
-	if ids == "" {
-		b.Hint, b.Evidence = "end it, then wfs run", []string{"a process of the last run was still alive, which this system does not name"}
+	b := session.BlockedBy{Reason: session.BlockSurvivors, Hint: "wfs run", Evidence: []string{"processes of the last run were still alive:" + numbers(known(alive))}}
+	if len(known(alive)) == 0 {
+		b.Evidence = []string{"a process of the last run was still alive, which this system does not name"}
 	}
 	return b
+}
+
+// Ending is what to type in a session that survivors block, of which these are alive now.
+func Ending(s *session.Session, alive []session.Process) string {
+	ids := numbers(known(alive))
+	switch {
+	case len(alive) == 0:
+		return "wfs run"
+	case ids == "":
+		return "end it, then wfs run"
+	case s.Open != nil && s.Open.Run != nil && len(s.Open.Run.Survivors) > 0: // of what ended the run as well
+		ids = " -9" + ids
+	}
+	return "kill" + ids + "; wfs run" // not &&: some end by themselves
 }
 
 // NoSurvivors refuses to move files that processes of the last run may be writing.
