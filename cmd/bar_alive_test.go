@@ -64,6 +64,9 @@ func TestBar07Outlived(t *testing.T) {
 			p.gone(pid)
 			p.agent("echo more > more.txt")
 			p.until("the end of all of them", func() bool { return !strings.Contains(p.ok("wfs", "status"), "still alive of") })
+			if out := p.ok("wfs", "edit", "one", "--goal", "another"); strings.Contains(out, "kill") || !strings.Contains(out, "next: wfs run") {
+				t.Errorf("nobody is alive, and it says: %s", out)
+			}
 			holds(t, p.ok("wfs", "run"), "completed")
 			holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 		})
