@@ -98,11 +98,11 @@ func (h *Hand) asLeft(ctx context.Context, op session.Op, to int) ([]session.Ref
 		on = h.S.Branch()
 	}
 	if nameOf(head) != on {
-		hint := "wfs resume " + string(h.ID)
-		if on != h.S.Branch() {
-			hint = "git switch " + short(on)
+		hint, err := h.backTo(ctx, op, head, on)
+		if err != nil {
+			return nil, err
 		}
-		return nil, movedOn(op, "HEAD", short(nameOf(head)), short(on), hint)
+		return nil, movedOn(op, "HEAD", place(nameOf(head)), place(on), hint)
 	}
 	var moves []session.RefMove
 	for _, m := range slices.Backward(op.Turn.Refs) {
@@ -135,6 +135,36 @@ func (h *Hand) asLeft(ctx context.Context, op session.Op, to int) ([]session.Ref
 	return moves, err
 }
 
+// backTo is the command that brings HEAD to where an operation left it, or on without it: a commit that was made on no
+// branch since, and that no ref leads to, gets a branch first.
+func (h *Hand) backTo(ctx context.Context, op session.Op, head session.Head, on string) (string, error) {
+	switch {
+	case on == h.S.Branch():
+		return "wfs resume " + string(h.ID), nil
+	case strings.HasPrefix(on, "refs/"):
+		return "git switch " + short(on), nil
+	}
+	if head.Ref == "" {
+		loose, err := h.e.Store.Unreachable(ctx, []session.Commit{head.Commit})
+		if err != nil {
+			return "", err
+		}
+		if len(loose) > 0 {
+			return fmt.Sprintf("git switch -c NAME && wfs resume %s", h.ID), nil
+		}
+	}
+	verb, _ := verbOf(op)
+	return fmt.Sprintf("git switch --detach %s && wfs %s", place(on), verb), nil
+}
+
+// place names where HEAD is, for people.
+func place(on string) string {
+	if strings.HasPrefix(on, "refs/") {
+		return short(on)
+	}
+	return session.Commit(on).Short()
+}
+
 // otherwise is the command that leads about where an undo would have led.
 func (h *Hand) otherwise(ctx context.Context, op session.Op, to int) string {
 	switch back := op.Turn.HeadOld; {
@@ -164,9 +194,16 @@ func summaryOfUndo(op session.Op) string {
 	return "undo: " + op.Summary
 }
 
+// verbOf says which command takes an operation back, and what that is about: taking an undo back is a redo.
+func verbOf(op session.Op) (verb, what string) {
+	verb, what, _ = strings.Cut(summaryOfUndo(op), ": ")
+	return verb, what
+}
+
 func movedOn(op session.Op, what, where, left, hint string) error {
+	verb, about := verbOf(op)
 	return &session.Refusal{Code: session.RefuseMoved, Hint: hint,
-		Message: fmt.Sprintf("cannot undo %q: %s is at %s by now, and that operation left it at %s", op.Summary, what, where, left)}
+		Message: fmt.Sprintf("cannot %s %q: %s is at %s by now, and that operation left it at %s", verb, about, what, where, left)}
 }
 
 // bringBack completes an undo with what its operation changed in what is said of the session. The documents come along.

@@ -88,7 +88,7 @@ func (r *Repo) Unreachable(ctx context.Context, commits []session.Commit) ([]ses
 	for _, c := range commits {
 		args = append(args, string(c))
 	}
-	out, err := r.git(ctx, gitOpts{}, append(args, "--not", "--all")...)
+	out, err := r.git(ctx, gitOpts{}, append(args, "--not", "--glob=refs/*")...) // --all counts HEAD as well
 	found := strings.Fields(string(out))
 	return slices.DeleteFunc(slices.Clone(commits), func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
 }
