@@ -123,6 +123,10 @@ var pytestHonest = []creature{
 		red: "red; printf 'markers =\\n    slow: takes long\\n' >> pytest.ini"},
 	{name: "mocks in RED", honest: true, does: "writes a test with a mock of what lies beyond the code", naive: "green",
 		red: "red; printf '\\n\\ndef test_prints(monkeypatch):\\n    import sub\\n    said = []\\n    monkeypatch.setattr(\"builtins.print\", said.append)\\n    print(sub.sub(3, 1))\\n    assert said == [2]\\n' >> tests/test_sub.py"},
+	{name: "declares tools", honest: true, does: "moves pytest's settings to pyproject.toml, and adds tox and a measure of coverage", naive: "green",
+		red: "red; printf 'addopts = -p no:randomly\\n' >> pytest.ini",
+		refactor: "rm pytest.ini; printf '[tool.pytest.ini_options]\\npythonpath = [\".\"]\\naddopts = [\"-p no:randomly\"]\\n' > pyproject.toml\n" +
+			"printf '[testenv]\\ncommands = pytest\\n' > tox.ini; printf '[run]\\nomit = tests/*\\n' > .coveragerc"},
 }
 
 var nodeHonest = []creature{
