@@ -93,6 +93,9 @@ func statements(l *language, src []byte) string {
 // unread says what is known of a file that is not compared: that tests, or what they are run by, are not what they were.
 func (c *comparison) unread(f File) {
 	found := Finding{Kind: TooMuch, Path: f.Path, After: fmt.Sprintf("more than %d MB of code, or %d MB in all, have changed: this is not compared", maxCode>>20, MaxBytes>>20)}
+	if f.deep {
+		found.After = "too much of it stands in each other: this is not compared"
+	}
 	switch kind := classOf(f.Path); {
 	case kind == tests:
 		found.Grave = f.Before != nil || reaches(f)

@@ -51,6 +51,8 @@ func TestMuch(t *testing.T) {
 		"nobody read a gate":      {[]File{File{Path: "check.sh", Before: []byte("a"), After: []byte("b")}.Without()}, []string{"too_much_to_compare check.sh"}},
 		"a new file beside many":  {append(slices.Clone(many), small), []string{"test_emptied test_small.py"}},
 		"many new files":          {many, nil},
+		"too deep":                {[]File{{Path: "a.test.js", Before: []byte("test('a', () => { expect(f()).toBe(1) })"), After: []byte(strings.Repeat("test('a', () => {", 2000) + strings.Repeat("})", 2000))}, small}, []string{"too_much_to_compare a.test.js", "test_emptied test_small.py"}},
+		"code that is too deep":   {[]File{{Path: "a.js", After: []byte(strings.Repeat("const f = () => {", 2000) + "process.env.NODE_ENV === 'test'" + strings.Repeat("}", 2000))}}, []string{"knows_that_it_tests a.js"}},
 		"a big fixture that grew": {[]File{{Path: "testdata/big.json", Before: nil, After: padded(9, "{}")}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

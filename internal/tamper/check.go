@@ -114,7 +114,8 @@ func (p *parsed) failCall(i int) bool {
 // goCheck reads the condition under which a test fails.
 func (p *parsed) goCheck(i int) {
 	depth := 0
-	for at := i - 1; at > p.unitAt(i).from; at-- {
+	for at := i - 1; at > p.unitAt(i).from && !p.tooDeep(); at-- {
+		p.work++
 		switch {
 		case p.is(at, "}"):
 			depth++

@@ -51,6 +51,7 @@ type File struct {
 	Before, After []byte
 	Unread        bool // it is too much: its sides are there, or nil, and their texts are not known
 	layout        bool // nothing but its layout has changed
+	deep          bool // see tooDeep
 }
 
 // MaxBytes is how much of changed files a caller should read for one comparison, in bytes of both sides together.
@@ -154,15 +155,23 @@ func (c *comparison) sort(f File) {
 		}
 		return p
 	}
+	compared := func(p pair) {
+		if p.before.tooDeep() || p.after.tooDeep() {
+			f.deep = true
+			c.unread(f)
+			p.before, p.after = nil, nil
+		}
+		c.test = append(c.test, p)
+	}
 	switch {
 	case kind == fixture:
 		c.data = append(c.data, f)
 	case kind == tests && l != nil:
-		c.test = append(c.test, both(func(b []byte) []byte { return b }))
+		compared(both(func(b []byte) []byte { return b }))
 	case l != nil && kind == source:
 		inside := both(func(b []byte) []byte { _, t := split(f.Path, b); return t })
 		if inside.before != nil || inside.after != nil {
-			c.test = append(c.test, inside)
+			compared(inside)
 		}
 		c.code = append(c.code, both(func(b []byte) []byte { s, _ := split(f.Path, b); return s }))
 		c.rules = append(c.rules, f) // it may be what a gate runs

@@ -123,12 +123,13 @@ func strongest(list []check) check {
 func (p *parsed) helperChecks(helpers map[string]check) {
 	for i, t := range p.toks {
 		h, is := helpers[t.text]
-		if t.kind != ident || !is || !p.is(i+1, "(") || p.is(i-1, "def") || p.is(i-1, "func") || p.is(i-1, "function") || p.is(i-1, "fn") {
+		open := p.behindTypes(i + 1)
+		if t.kind != ident || !is || !p.is(open, "(") || p.is(i-1, "def") || p.is(i-1, "func") || p.is(i-1, "function") || p.is(i-1, "fn") {
 			continue
 		}
 		u := p.unitAt(i)
 		if n := slices.IndexFunc(u.checks, func(c check) bool { return i >= c.from && i < c.to }); n >= 0 { // known by its name as one
-			if c := &u.checks[n]; c.from == i && c.helper == "" {
+			if c := &u.checks[n]; (c.from == i || c.from == i-2 && p.ofItself(i)) && c.helper == "" {
 				c.strength, c.says, c.helper = h.strength, h.says, t.text
 			}
 			continue
@@ -136,13 +137,18 @@ func (p *parsed) helperChecks(helpers map[string]check) {
 		if u.name == t.text {
 			continue
 		}
-		c := p.make(i, p.close(i+1), i+1, p.close(i+1), h.says, "helper")
+		c := p.make(i, p.close(open), open, p.close(open), h.says, "helper")
 		c.strength, c.helper = h.strength, t.text
 		for _, w := range c.lits {
 			u.lits[w]--
 		}
 		u.checks = append(u.checks, c)
 	}
+}
+
+// ofItself reports whether a name is that of a method which is called on the object of the test.
+func (p *parsed) ofItself(i int) bool {
+	return p.is(i-1, ".") && (p.is(i-2, "self") || p.is(i-2, "this") || p.is(i-2, "cls"))
 }
 
 // report says what became of the checks that are lost.

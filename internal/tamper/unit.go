@@ -39,7 +39,15 @@ type parsed struct {
 	testers map[string]bool
 	titles  runTitles
 	around  map[int]string // what classOf found; nil until somebody asks
+	work    int            // see tooDeep
 }
+
+// maxDepth bounds how often a token is looked at because of what it stands in, on average of a file.
+const maxDepth = 64
+
+// tooDeep reports whether so much of a file stands in each other that it cannot be looked through in a time that grows with
+// its length. Its units are not known then: tests are not compared, and other code is read without them.
+func (p *parsed) tooDeep() bool { return p != nil && p.work > maxDepth*len(p.toks)+1<<18 }
 
 // parse reads a file of tests, or any other code. It never fails.
 func parse(l *language, src []byte) *parsed {
@@ -63,6 +71,9 @@ func parse(l *language, src []byte) *parsed {
 		p.scriptUnits()
 	default:
 		p.braceUnits()
+	}
+	if p.tooDeep() {
+		p.units = p.units[:1]
 	}
 	p.own()
 	p.findSuites()
@@ -97,6 +108,7 @@ func (p *parsed) enclose() {
 func matching(toks []token) map[int]int {
 	pairs := map[int]int{}
 	var open []int
+	left := map[string]int{} // how many of each are open
 	for i, t := range toks {
 		if t.kind != punct {
 			continue
@@ -104,9 +116,11 @@ func matching(toks []token) map[int]int {
 		switch t.text {
 		case "(", "[", "{":
 			open = append(open, i)
+			left[t.text]++
 		case ")", "]", "}":
 			want := map[string]string{")": "(", "]": "[", "}": "{"}[t.text]
-			for n := len(open) - 1; n >= 0; n-- { // what was left open in between is skipped
+			for n := len(open) - 1; n >= 0 && left[want] > 0; n-- { // what was left open in between is skipped
+				left[toks[open[n]].text]--
 				if toks[open[n]].text == want {
 					pairs[open[n]], pairs[i] = i, open[n]
 					open = open[:n]
@@ -125,6 +139,12 @@ func (p *parsed) is(i int, word string) bool {
 // closes reports whether a token closes what was opened before.
 func (p *parsed) closes(i int) bool { return p.is(i, ")") || p.is(i, "]") || p.is(i, "}") }
 
+// opens reports whether a token opens what another closes.
+func (p *parsed) opens(i int) bool {
+	end, ok := p.pairs[i]
+	return ok && end > i
+}
+
 func (p *parsed) isKind(i int, k kind) bool { return i >= 0 && i < len(p.toks) && p.toks[i].kind == k }
 
 func (p *parsed) add(u *unit) {
@@ -135,6 +155,7 @@ func (p *parsed) add(u *unit) {
 		u.name += fmt.Sprintf("%s%d", again, n)
 	}
 	p.units = append(p.units, u)
+	p.work += u.to - u.from
 }
 
 // again stands between the name that several tests of a file have and a number.
@@ -159,8 +180,8 @@ func (p *parsed) close(i int) int {
 // braceUnits finds functions: a name, parameters, and a block.
 func (p *parsed) braceUnits() {
 	control := []string{"if", "for", "while", "switch", "catch", "return", "match", "loop", "foreach", "using", "lock", "synchronized", "when", "new", "else", "func", "try", "with"}
-	for i := 0; i < len(p.toks); i++ {
-		if !p.isKind(i, ident) || !p.is(i+1, "(") || slices.Contains(control, p.toks[i].text) {
+	for i := 0; i < len(p.toks) && !p.tooDeep(); i++ {
+		if !p.isKind(i, ident) || slices.Contains(control, p.toks[i].text) {
 			continue
 		}
 		marked := p.is(i-1, "func") || p.is(i-1, "fn") || p.is(i-1, "fun") || p.is(i-1, "function") || p.is(i-1, "def")
@@ -170,10 +191,14 @@ func (p *parsed) braceUnits() {
 			}
 		}
 		typed := (p.l.name == "java" || p.l.name == "csharp") && (p.isKind(i-1, ident) && !slices.Contains(control, p.toks[i-1].text) || p.is(i-1, ">") || p.is(i-1, "]"))
-		if !marked && !typed {
+		open := i + 1
+		if marked || p.is(open, "<") {
+			open = p.behindTypes(open)
+		}
+		if !marked && !typed || !p.is(open, "(") {
 			continue
 		}
-		at := p.close(i + 1)
+		at := p.close(open)
 		for n := 0; at < len(p.toks) && n < 40 && !p.is(at, "{") && !p.is(at, ";") && !p.is(at, "}") && !p.is(at, "="); n++ {
 			if p.is(at, "(") || p.is(at, "[") {
 				at = p.close(at)
@@ -194,12 +219,40 @@ func (p *parsed) braceUnits() {
 	}
 }
 
+// maxTypes bounds how many tokens the parameters of types of a function may have.
+const maxTypes = 80
+
+// behindTypes is the token behind parameters or arguments of types, as functions and calls have them behind their names:
+// [T any], <T extends U>, ::<T>. Where there are none it is the token itself.
+func (p *parsed) behindTypes(at int) int {
+	i, depth := at, 0
+	if p.is(i, "::") {
+		i++
+	}
+	if p.is(i, "[") && p.l.name == "go" {
+		return p.close(i)
+	}
+	for end := min(len(p.toks), i+maxTypes); i < end; i++ {
+		switch {
+		case p.is(i, "<"):
+			depth++
+		case p.is(i, ">"):
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case p.is(i, ";"), depth == 0:
+			return at
+		case p.opens(i):
+			i = p.close(i) - 1
+		}
+	}
+	return at
+}
+
 // marksBefore is where the attributes and annotations of a function begin.
 func (p *parsed) marksBefore(i int) int {
 	if p.l.name == "go" {
-		for ; i > 0 && !p.toks[i].lead; i-- {
-		}
-		return i
+		return p.lineStart(i)
 	}
 	for i > 0 && !p.is(i-1, "}") && !p.is(i-1, ";") && !p.is(i-1, "{") {
 		i--
@@ -210,7 +263,7 @@ func (p *parsed) marksBefore(i int) int {
 // pythonUnits finds definitions, with their decorators.
 func (p *parsed) pythonUnits() {
 	for i, t := range p.toks {
-		if t.text != "def" || t.kind != ident || !p.isKind(i+1, ident) {
+		if t.text != "def" || t.kind != ident || !p.isKind(i+1, ident) || p.tooDeep() {
 			continue
 		}
 		from := i
@@ -242,7 +295,7 @@ func (p *parsed) pythonUnits() {
 // rubyUnits finds definitions and examples, to the `end` below them.
 func (p *parsed) rubyUnits() {
 	for i, t := range p.toks {
-		if t.kind != ident || !t.lead {
+		if t.kind != ident || !t.lead || p.tooDeep() {
 			continue
 		}
 		name, test := "", false
@@ -274,73 +327,15 @@ func (p *parsed) rubyUnits() {
 	}
 }
 
-// scriptUnits finds calls of test and it, and named functions.
-func (p *parsed) scriptUnits() {
-	for i, t := range p.toks {
-		if t.kind != ident {
-			continue
-		}
-		switch t.text {
-		case "it", "test", "specify", "fit", "xit", "xtest":
-			if p.is(i-1, ".") && !p.is(i-2, "t") && !p.is(i-2, "ctx") && !p.is(i-2, "context") || p.is(i-1, "function") {
-				continue
-			}
-			at := i + 1
-			for p.is(at, ".") && p.isKind(at+1, ident) {
-				at += 2
-			}
-			if p.isKind(at, text) { // a table: test.each`…`(…)
-				at++
-			} else if p.is(at, "(") && p.is(p.close(at), "(") { // test.each([…])(…)
-				at = p.close(at)
-			}
-			if !p.is(at, "(") || !p.isKind(at+1, text) {
-				continue
-			}
-			p.add(&unit{name: p.toks[at+1].text, test: true, from: i, to: p.close(at), body: at + 2, col: t.col})
-		case "function":
-			at := i + 1
-			if p.is(at, "*") {
-				at++
-			}
-			if p.isKind(at, ident) && p.is(at+1, "(") {
-				p.blockUnit(i, at, p.close(at+1))
-			}
-		case "const", "let", "var":
-			if p.isKind(i+1, ident) && p.is(i+2, "=") {
-				at := i + 3
-				if p.is(at, "async") {
-					at++
-				}
-				if p.is(at, "function") {
-					at++
-				}
-				if p.is(at, "(") && (p.is(p.close(at), "=>") || p.is(p.close(at), "{")) {
-					p.blockUnit(i, i+1, p.close(at))
-				}
-			}
-		}
-	}
-}
-
-func (p *parsed) blockUnit(from, name, at int) {
-	for n := 0; at < len(p.toks) && n < 30 && !p.is(at, "{") && !p.is(at, ";"); n++ {
-		at++
-	}
-	if p.is(at, "{") {
-		p.add(&unit{name: p.toks[name].text, from: from, to: p.close(at), body: at, col: p.toks[from].col})
-	}
-}
-
 // own says which unit each token belongs to: the innermost.
 func (p *parsed) own() {
 	p.owner = make([]int, len(p.toks))
-	size := func(u *unit) int { return u.to - u.from }
+	size := func(n int) int { return p.units[n].to - p.units[n].from }
 	order := make([]int, len(p.units))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return size(p.units[b]) - size(p.units[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return size(b) - size(a) })
 	for _, n := range order {
 		for i := p.units[n].from; i < p.units[n].to; i++ {
 			p.owner[i] = n
