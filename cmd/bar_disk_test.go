@@ -101,7 +101,7 @@ func (f *fixture) looseObjects() (n int) {
 // The files that are locks of ours stay for good: flock is what counts.
 var (
 	litterName = regexp.MustCompile(`^(wfs_)?tmp_|^\.tmp-|\.lock$|\.keep$|^packed-refs\.new$|^\.state-`)
-	lockOfOurs = regexp.MustCompile(`^\.git/wfs/((packs|heads)\.lock|worktrees/[^/]+/lock|sessions/[^/]+/[a-z-]+\.lock)$`)
+	lockOfOurs = regexp.MustCompile(`^\.git/wfs/((packs|plans|heads-[0-9a-f])\.lock|worktrees/[^/]+/lock|sessions/[^/]+/[a-z-]+\.lock)$`)
 )
 
 // litterIn lists what commands should have taken away in and beside a repository.
