@@ -16,6 +16,7 @@ type recoveredJSON struct {
 	Why       string        `json:"why,omitempty"`
 	Operation int64         `json:"operation,omitempty"`
 	keptJSON
+	Note string `json:"note,omitempty"`
 }
 
 // sayRecovered tells whoever comes upon what a dead process had begun how it ended. Nobody has read what that process did,
@@ -26,7 +27,7 @@ func (a *app) sayRecovered(r engine.Recovered) {
 		refs = append([]string{r.Rescued}, refs...)
 	}
 	if a.json {
-		a.done = append(a.done, recoveredJSON{r.Session, r.Did, r.Became, r.Why, r.Op, keptIn(refs)})
+		a.done = append(a.done, recoveredJSON{r.Session, r.Did, r.Became, r.Why, r.Op, keptIn(refs), r.Note})
 		return
 	}
 	switch r.Became {
@@ -39,6 +40,9 @@ func (a *app) sayRecovered(r engine.Recovered) {
 		a.note("%s was interrupted, and is given up: %s; the files are as they lie there", r.Did, r.Why)
 	case engine.Dropped:
 		a.note("%s was interrupted, and did not happen", r.Did)
+	}
+	if r.Note != "" {
+		a.note("%s", r.Note)
 	}
 	a.sayKept(wasThere, refs[:len(refs)-len(r.Found)], a.note)
 	a.sayKept("what lay there half-way, edits made meanwhile among it,", r.Found, a.note)

@@ -260,3 +260,48 @@ func TestInterruptedMoveElsewhereNamesTheWayOn(t *testing.T) {
 	f.on("main")
 	f.ok("sh", "-c", "cd ../aside && exec wfs resume one")
 }
+
+// Who completes a move to a branch says what its own process would have said of uncommitted changes that were left there:
+// nothing else does so any more.
+func TestWhatWasLeftBehindIsSaidOfADeadMove(t *testing.T) {
+	const kept = "main has moved since you left uncommitted changes there; they are kept: git cherry-pick -n refs/wfs/one/rescue/1^2"
+	const back = "your uncommitted changes are back"
+	for name, r := range map[string]struct {
+		at    step
+		moved bool // main, since
+		next  []string
+		says  string
+		not   string
+	}{
+		"main has moved":    {moveHalf, true, []string{"switch", "main"}, "\n" + kept + "\n", back},
+		"the turn is true":  {ledgerMoved, true, []string{"switch", "main"}, "\n" + kept + "\n", back},
+		"main is as it was": {moveHalf, false, []string{"switch", "main"}, "\n" + back + "\n", "they are kept"},
+		"JSON":              {moveHalf, true, []string{"switch", "main", "--json"}, `"note":"` + kept + `"`, back},
+		"JSON error":        {ledgerMoved, true, []string{"checkpoint", "--json"}, `"note":"` + kept + `"`, back},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.ok("wfs", "switch", "main")
+			f.write("mine.txt", "mine\n")
+			f.ok("wfs", "switch", "one")
+			if r.moved {
+				f.ok("git", "update-ref", "refs/heads/main", f.ok("git", "commit-tree", "-p", "main", "-m", "later", "main^{tree}"))
+			}
+			f.dies("one", r.at, func(ctx context.Context, h *engine.Hand) error {
+				_, err := h.Leave(ctx, "refs/heads/main")
+				return err
+			})
+			out, _ := f.try(nil, append([]string{"wfs"}, r.next...)...)
+			if !strings.Contains(out, r.says) || strings.Contains(out, r.not) {
+				t.Errorf("without %q, or with %q:\n%s", r.says, r.not, out)
+			}
+			if f.exists("mine.txt") == r.moved {
+				t.Errorf("mine.txt is there: %v", !r.moved)
+			}
+			if out := f.ok("wfs", "switch", "main"); strings.Contains(out, "uncommitted") {
+				t.Errorf("it is said twice:\n%s", out)
+			}
+		})
+	}
+}

@@ -37,3 +37,19 @@ func (e *Engine) comesBack(ctx context.Context, parked []session.Op, branch stri
 	}
 	return back, strings.Join(lines, "\n")
 }
+
+// noteOf is what comesBack said of a move to a branch of the user's, by what the log held before the operation that came
+// of it. The process that began the move is dead and has told nobody, and from now on the log takes what was left there
+// for named.
+func (e *Engine) noteOf(ctx context.Context, how session.MoveKind, t session.Turn, number int64) string {
+	if how != session.MoveLeave {
+		return ""
+	}
+	ops, err := e.Store.Ops(ctx)
+	if err != nil { // the move is made all the same, and is to be told of
+		return ""
+	}
+	ops = slices.DeleteFunc(ops, func(op session.Op) bool { return op.Number >= number })
+	_, note := e.comesBack(ctx, session.Parked(ops, t.HeadNew), t.HeadNew, t.HeadNewCommit)
+	return note
+}

@@ -110,7 +110,8 @@ func (h *Hand) settle(ctx context.Context) error {
 			}
 		}
 		if turn.Tree != "" { // it moved files
-			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: why, Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...)})
+			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: why, Op: n, Rescued: turn.Rescue, Found: append(turn.Found, h.halfway...),
+				Note: h.e.noteOf(ctx, session.MoveKind(op.Kind), *turn, n)})
 		}
 	}
 	// With the journal that was missing the evidence ends: whoever moves a branch back from now on means it.

@@ -19,6 +19,7 @@ type Recovered struct {
 	Op      int64    // number in the operation log of one that was completed
 	Rescued string   // ref that keeps what was there before it, "" for none
 	Found   []string // refs that keep what lay there half-way, with what was edited since
+	Note    string   // what its own process would have said of uncommitted changes that were left behind where it led, or ""
 }
 
 // Became is what became of something that was half done.
@@ -64,6 +65,7 @@ func (h *Hand) recoverMove(ctx context.Context, m session.MoveStarted) error {
 	out := Recovered{Did: m.Summary, Became: GivenUp, Why: why, Rescued: m.Turn.Rescue, Found: h.halfway}
 	if r != nil {
 		out.Became, out.Why, out.Op = Completed, "", r.Op
+		out.Note = h.e.noteOf(ctx, m.How, m.Turn, r.Op)
 	}
 	h.tellRecovered(out)
 	return nil
