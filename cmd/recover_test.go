@@ -107,7 +107,7 @@ func TestOtherWorktree(t *testing.T) {
 		before := f.everything()
 		for _, args := range []string{"switch two", "resume two --at 0"} {
 			out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
-			if exit != exitError || !strings.Contains(out, "hint: cd "+other.dir+" && wfs resume two") {
+			if exit != exitError || !strings.Contains(out, "hint: cd "+other.dir+" && wfs switch two") {
 				t.Errorf("wfs %s: exit %d: %s", args, exit, out)
 			}
 		}
@@ -116,7 +116,7 @@ func TestOtherWorktree(t *testing.T) {
 		}
 		f.ok("wfs", "status", "two")
 		f.ok("wfs", "checkpoint") // of session one: not concerned
-		other.ok("wfs", "resume", "two")
+		other.ok("wfs", "switch", "two")
 		if h := other.ok("git", "symbolic-ref", "HEAD"); h != "refs/heads/wfs/two" || !other.exists("of-two.txt") {
 			t.Errorf("HEAD is on %s", h)
 		}

@@ -34,8 +34,8 @@ func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), 
 	if err := durable.MkdirAll(r.StateDir()); err != nil {
 		return nil, err
 	}
-	path, began, told := filepath.Join(r.StateDir(), name), time.Now(), false
-	for {
+	path, told := filepath.Join(r.StateDir(), name), false
+	for waited := durable.LockWait; ; waited += durable.LockWait {
 		l, err := durable.TryLock(path, fmt.Appendf(nil, "wfs (pid %d), which %s\n", os.Getpid(), does)) // waits by itself
 		switch {
 		case err == nil:
@@ -45,7 +45,6 @@ func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), 
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
-		waited := time.Since(began)
 		if waited < LockPatience {
 			continue
 		}
