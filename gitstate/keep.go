@@ -98,10 +98,6 @@ func (r *Repo) tidy() {
 // tidyPacks removes what a killed process of ours left among the packs: temporary files and marks that nobody holds,
 // and a pack that never came to have its index.
 func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
-	there := map[string]bool{}
-	for _, f := range files {
-		there[f.Name()] = true
-	}
 	for _, f := range files {
 		name, marked := strings.CutSuffix(f.Name(), ".keep")
 		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex) || strings.HasPrefix(f.Name(), tempOfMark)
@@ -122,10 +118,12 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 		if marked && string(mark) != keepMark {
 			continue
 		}
-		if marked && there[name+".pack"] && !there[name+".idx"] {
-			_ = os.Remove(filepath.Join(dir, name+".pack"))
+		if marked {
+			if _, err := os.Lstat(filepath.Join(dir, name+".idx")); absent(err) { // looked for only now: nobody is making it any more
+				_ = os.Remove(filepath.Join(dir, name+".pack"))
+			}
 		}
-		_ = os.Remove(path)
+		_ = durable.RemoveUnheld(path) // somebody may have made it just now
 	}
 }
 

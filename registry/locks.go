@@ -83,8 +83,8 @@ func (c *Clone) lock(path string, h Holder, what string) (*durable.Lock, error) 
 	}
 	l, err := durable.TryLock(path, append(info, '\n'))
 	if errors.Is(err, durable.ErrLocked) {
-		other, held, _ := c.probe(path)                           // without it the message names nobody
-		for try := 0; held && other.PID == 0 && try < 10; try++ { // it has the lock, and is about to say who it is
+		other, held, _ := c.probe(path)                            // without it the message names nobody
+		for try := 0; held && other.PID == 0 && try < 200; try++ { // it has the lock, and is about to say who it is
 			time.Sleep(time.Millisecond)
 			other, held, _ = c.probe(path)
 		}

@@ -126,6 +126,27 @@ func Probe(path string) (held bool, info []byte, err error) {
 	return held, info, err
 }
 
+// RemoveUnheld removes the file at path if nobody holds a lock on it, and keeps anybody from taking one meanwhile: whoever has
+// made it and is about to lock it with TryLock makes it again.
+func RemoveUnheld(path string) error {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := lockFile(f, true); err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Lstat(path); err != nil || !os.SameFile(mine, named) { // somebody else has removed it, and it is made again
+		return err
+	}
+	return os.Remove(path)
+}
+
 // HasLocks reports, as ErrNoLocks, that the file system of a file has no locks. It writes nothing.
 func HasLocks(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)

@@ -2,8 +2,10 @@ package durable
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -127,5 +129,47 @@ func TestManyWantOneLock(t *testing.T) {
 	}
 	if got != 1 {
 		t.Fatalf("%d got the lock at once", got)
+	}
+}
+
+// A file that somebody is about to lock is removed, or locked, and never both.
+func TestRemoveUnheld(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stop := make(chan struct{})
+	var removers sync.WaitGroup
+	for range 4 {
+		removers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				files, _ := os.ReadDir(dir)
+				for _, f := range files {
+					_ = RemoveUnheld(filepath.Join(dir, f.Name()))
+				}
+			}
+		})
+	}
+	for i := range 2000 {
+		path := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := TryLock(path, []byte("held"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path, path+".shown"); err != nil {
+			t.Error(err)
+		}
+		l.Release()
+	}
+	close(stop)
+	removers.Wait()
+	if err := RemoveUnheld(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing is removed: %v", err)
 	}
 }
