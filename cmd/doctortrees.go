@@ -53,9 +53,6 @@ func (e *examination) branch(id session.ID, tip session.Commit) error {
 	}
 	f.Level, f.What = findWarns, fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number)
 	f.Follows = "the next checkpoint joins both"
-	if behind, err := a.repo.IsAncestor(e.ctx, at, c.Code); err == nil && behind {
-		f.What, f.Follows = fmt.Sprintf("was moved back to %s, which checkpoint %d is built on", at.Short(), c.Number), "the next checkpoint goes on from that one"
-	}
 	f.Next = fmt.Sprintf("nothing, or wfs resume %s --at %d", id, c.Number)
 	e.add(f)
 	return nil

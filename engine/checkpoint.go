@@ -135,7 +135,7 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 			return op
 		}
 	}
-	if o == nil && c.Trigger != session.TriggerBaseline && d.Turn.Refs[0].Old == cur.Code && len(adopted) == 0 {
+	if o == nil && c.Trigger != session.TriggerBaseline && len(adopted) == 0 {
 		d.Unless = cur.Tree
 		for _, c := range h.S.Checkpoints {
 			d.Former = append(d.Former, c.Tree)
@@ -181,8 +181,7 @@ func (h *Hand) opOfCheckpoint(ev session.Event, c session.Checkpointed) session.
 
 // onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a person
 // or an agent committed (the tip descends, and becomes the parent), or rewrote history (the checkpoint becomes a merge
-// of both, so that neither is lost and the branch only moves forward). Who reset it to where it had been made nothing: the
-// checkpoint goes on from the last one. HEAD may have been taken to another branch by
+// of both, so that neither is lost and the branch only moves forward). HEAD may have been taken to another branch by
 // an agent: that branch stays, its tip is adopted if it descends, and HEAD is put back. If it does not descend the files
 // are another line's, and would read as everything of the session deleted: that is a conflict for a person.
 func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
@@ -226,13 +225,12 @@ func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Com
 }
 
 func (h *Hand) adopt(ctx context.Context, last, tip session.Commit) (parents, adopted []session.Commit, err error) {
-	if ahead, err := h.e.Store.IsAncestor(ctx, last, tip); err != nil {
+	ahead, err := h.e.Store.IsAncestor(ctx, last, tip)
+	if err != nil {
 		return nil, nil, err
-	} else if ahead {
-		return []session.Commit{tip}, []session.Commit{tip}, nil
 	}
-	if behind, err := h.e.Store.IsAncestor(ctx, tip, last); behind || err != nil {
-		return []session.Commit{last}, nil, err
+	if ahead {
+		return []session.Commit{tip}, []session.Commit{tip}, nil
 	}
 	return []session.Commit{last, tip}, []session.Commit{tip}, nil
 }

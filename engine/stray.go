@@ -99,12 +99,7 @@ func (h *Hand) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, 
 		return false, nil
 	}
 	tip, err := h.e.Store.Ref(ctx, h.S.Branch())
-	last := h.S.At(h.S.Current).Code
-	if err != nil || tip == "" || tip == last {
-		return false, err
-	}
-	behind, err := h.e.Store.IsAncestor(ctx, tip, last)
-	return !behind, err
+	return tip != "" && tip != h.S.At(h.S.Current).Code, err
 }
 
 // foundText is what a checkpoint says that is made before a runner is started.
