@@ -297,17 +297,22 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 // endRemoval removes what is left of a work tree that has been renamed. One that was set aside stays, and is named.
 func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 	if !m.IsTrash() {
-		if err := a.repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
+		stays, err := a.repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)
+		if err != nil {
 			return err
 		}
-		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: git worktree remove --force %s)", m.Dir, m.Trash, m.Trash)
+		remove := "rm -r "
+		if stays {
+			remove = "git worktree remove --force "
+		}
+		a.note("what may be nowhere else was in %s, and all of it is kept in %s (when you have looked: %s%s)", m.Dir, m.Trash, remove, shellWord(m.Trash))
 		return a.clone.ForgetHalfMade(m.Session)
 	}
 	if err := a.repo.RemoveWorktree(ctx, placeOfHalfMade(m), m.Trash); err != nil {
 		if _, gone := os.Lstat(m.Trash); gone != nil {
 			return err
 		}
-		hint := "sudo rm -rf " + m.Trash
+		hint := "sudo rm -rf " + shellWord(m.Trash)
 		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}

@@ -36,9 +36,11 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		return err
 	}
 	current := head.Ref == h.S.Branch()
-	next := nextCommands(&h.S, a.alive(&h.S), current)
+	var next []string
 	if current {
 		next = a.nextFor(&h.S)
+	} else {
+		next = nextCommands(&h.S, a.alive(&h.S), false)
 	}
 	j := movedJSON{Version: jsonVersion, Did: "nothing", Session: h.ID, Head: strings.TrimPrefix(head.Ref, "refs/heads/"),
 		Changes: []session.Change{}, Next: next}

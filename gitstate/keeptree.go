@@ -13,29 +13,29 @@ import (
 
 // KeepWorktree leads git to where MoveWorktree brought a linked work tree, so that what its git directory alone has goes on
 // to be there: index, reflog, and the repositories of its submodules. HEAD is on no branch there from then on, and its
-// branch is free. It can be called again.
-func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) error {
+// branch is free. It can be called again. stays is false for one that git knows nothing of: it never came to its entry.
+func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
 	dir, link := r.linkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
 	ours, e := os.Stat(linkTo(link))
 	if err != nil || e != nil || !os.SameFile(entry, ours) { // its entry never came to its place, or is somebody else's
-		return os.RemoveAll(r.newGitDir(n.Name))
+		return false, os.RemoveAll(r.newGitDir(n.Name))
 	}
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
-		return err
+		return false, err
 	}
 	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, env: r.env, userEnv: r.userEnv}
 	head, err := at.git(ctx, gitOpts{gitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	var none *GitError
 	if err != nil && !errors.As(err, &none) {
-		return err
+		return false, err
 	}
 	if err == nil {
 		if _, err := at.git(ctx, gitOpts{gitDir: dir, write: true}, "update-ref", "--no-deref", "-m", "wfs: kept in "+to, "HEAD", strings.TrimSpace(string(head))); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return r.leadModules(ctx, filepath.Join(dir, "modules"), n.Path, to)
+	return true, r.leadModules(ctx, filepath.Join(dir, "modules"), n.Path, to)
 }
 
 // leadModules tells the repositories of submodules where their work trees are, after the one around them was moved.

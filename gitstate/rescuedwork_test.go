@@ -34,9 +34,7 @@ func TestRescuedWork(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			r := newRepo(t)
-			r.run("config", "filter.strip.clean", "grep -v out")
-			r.run("config", "filter.strip.smudge", "cat")
+			r := newStripping(t)
 			r.write(".gitattributes", "crlf.txt text\n*.nb filter=strip\n")
 			r.write("a.txt", "base\n")
 			r.run("add", "-A")
@@ -66,4 +64,13 @@ func TestRescuedWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newStripping makes a repository with a filter, strip, that takes lines with "out" out of what git stores.
+func newStripping(t *testing.T) *testRepo {
+	t.Helper()
+	r := newRepo(t)
+	r.run("config", "filter.strip.clean", "grep -v out")
+	r.run("config", "filter.strip.smudge", "cat")
+	return r
 }

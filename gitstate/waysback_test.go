@@ -53,9 +53,7 @@ func TestWaysBack(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			r := newRepo(t)
-			r.run("config", "filter.strip.clean", "grep -v out")
-			r.run("config", "filter.strip.smudge", "cat")
+			r := newStripping(t)
 			r.write(".gitattributes", "*.nb filter=strip\n")
 			r.write("a.txt", "base\n")
 			r.write("b.txt", "base\n"+long+"base\n")

@@ -146,7 +146,8 @@ func (c *comparison) snapped(l asserted, gained []asserted, used []bool, index c
 
 // newEntry reports whether a file of snapshots has a text now under a name that ends with a test's, and a number.
 func (c *comparison) newEntry(test, says string) bool {
-	plain := func(s string) string { return regexp.MustCompile("[\\s`'\"\\\\;]").ReplaceAllString(s, "") }
+	noise := regexp.MustCompile("[\\s`'\"\\\\;]")
+	plain := func(s string) string { return noise.ReplaceAllString(s, "") }
 	for _, f := range c.data {
 		if !isSnapshot(f.Path) || f.After == nil {
 			continue
