@@ -48,7 +48,7 @@ const (
 	Idle       Ended = "idle"
 	Timeout    Ended = "timeout"
 	Cancelled  Ended = "cancelled"
-	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output
+	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output in the later half of it
 	Settled    Ended = "settled" // it had said its last word, and did not end
 	Stopped    Ended = "stopped" // Signs.Enough
 )

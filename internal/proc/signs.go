@@ -91,7 +91,7 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	if w.waiting < w.idle {
 		return ""
 	}
-	if w.silent >= w.idle {
+	if w.silent >= w.idle/2 { // not since the first word: every program says who it is before it hangs
 		return Idle
 	}
 	return Hung
