@@ -136,8 +136,11 @@ func diagnose(err error) failure {
 		mounted *gitstate.MountedError
 
 		unusable *gitstate.UnusableError
+		output   *outputError
 	)
 	switch {
+	case errors.As(err, &output):
+		f.Error, f.Code = output.Error(), "output"
 	case errors.As(err, &refusal):
 		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
 		if code, ok := refusals[refusal.Code]; ok {

@@ -29,8 +29,15 @@ const (
 // page sends the rest of the answer through the user's pager when a person reads it. A pager that cannot be started is
 // no error: the answer goes to the terminal.
 func (a *app) page(ctx context.Context) {
-	terminal, ok := a.env.Stdout.(*os.File)
-	if a.json || a.noPager || !a.env.StdoutTTY || !ok {
+	if a.json || a.noPager || !a.env.StdoutTTY {
+		return
+	}
+	out, ok := a.env.Stdout.(*output)
+	if !ok {
+		return
+	}
+	terminal, ok := out.file()
+	if !ok {
 		return
 	}
 	command := a.pagerCommand(ctx)
@@ -41,7 +48,7 @@ func (a *app) page(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	p := &pager{stdout: terminal, w: w, done: make(chan struct{})}
+	p := &pager{stdout: out, w: w, done: make(chan struct{})}
 	env := a.env.Environ
 	for _, kv := range []string{"LESS=FRX", "LV=-c"} { // as git sets them: quit when it fits, pass colours, keep the screen
 		if name, _, _ := strings.Cut(kv, "="); a.env.get(name) == "" {

@@ -41,6 +41,8 @@ func Main(env Env) int {
 	debug.SetGCPercent(400) // short-lived: memory is cheaper than collecting it
 	ctx, sig := withSignals(context.Background())
 	defer sig.stop()
+	out := &output{to: env.Stdout}
+	env.Stdout = out
 	a := &app{env: env, signals: sig, color: "auto"}
 	root := a.root()
 	if completing(env.Args) {
@@ -55,11 +57,17 @@ func Main(env Env) int {
 	a.close()
 	a.notices.wait() // the session is free already
 	a.sayAside()
-	if err == nil {
-		return exitOK
-	}
 	var quiet *quietExit
-	if errors.As(err, &quiet) {
+	lost := out.failed()
+	switch {
+	case err == nil && lost == nil:
+		return exitOK
+	case err == nil:
+		err = lost
+	case errors.As(err, &quiet):
+		if lost != nil {
+			diagnose(lost).print(a)
+		}
 		return quiet.code
 	}
 	f := a.diagnose(err)
@@ -182,7 +190,8 @@ type signals struct {
 func withSignals(parent context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancel(parent)
 	s := &signals{ch: make(chan os.Signal, 3), hurry: make(chan struct{})}
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+	// SIGQUIT, Ctrl-\ in a terminal, would end a Go program on the spot, and leave the agent running.
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(sig) { // by nohup, or by a shell that started us in the background
 			signal.Notify(s.ch, sig)
 		}
@@ -223,7 +232,7 @@ func (s *signals) atExit(f func()) { s.leave.Store(&f) }
 // why says what interrupted a run, in the words of a session's events.
 func (s *signals) why() string {
 	switch s.first {
-	case syscall.SIGTERM:
+	case syscall.SIGTERM, syscall.SIGQUIT:
 		return "terminated"
 	case syscall.SIGHUP:
 		return "the terminal was closed"
@@ -232,7 +241,8 @@ func (s *signals) why() string {
 }
 
 func (s *signals) exitCode() int {
-	if s.first == syscall.SIGTERM || s.first == syscall.SIGHUP {
+	switch s.first {
+	case syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
 		return exitTerminated
 	}
 	return exitInterrupted

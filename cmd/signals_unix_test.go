@@ -71,7 +71,7 @@ func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		sig  syscall.Signal
 		exit int
-	}{{syscall.SIGINT, exitInterrupted}, {syscall.SIGTERM, exitTerminated}} {
+	}{{syscall.SIGINT, exitInterrupted}, {syscall.SIGTERM, exitTerminated}, {syscall.SIGQUIT, exitTerminated}} {
 		t.Run(c.sig.String(), func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
