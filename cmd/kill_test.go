@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -583,10 +584,10 @@ func TestKillAtEveryStep(t *testing.T) {
 		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, backDeeds, savingDeeds, repairDeeds, hookDeeds, holdoutDeeds, cleanDeeds) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
-				for _, at := range passes(t, d) {
+				b := newBed(t, d)
+				for _, at := range b.passes(t, d) {
 					t.Run(at, func(t *testing.T) {
-						t.Parallel()
-						killAt(t, d, at)
+						b.killAt(t, d, at)
 						mu.Lock()
 						defer mu.Unlock()
 						p, _, _ := strings.Cut(at, "#")
@@ -608,8 +609,8 @@ func TestKillAtEveryStep(t *testing.T) {
 
 // passes lists where to kill a deed: every step that it passes, one that it passes often the first time, the third, and
 // the last. Runs pass a step once in each attempt, and the third attempt is a lap's last.
-func passes(t *testing.T, d deed) []string {
-	f := d.fixture(t)
+func (b *bed) passes(t *testing.T, d deed) []string {
+	f := b.fixture(t)
 	log := filepath.Join(t.TempDir(), "points")
 	if out, exit := f.try([]string{"WFS_FAILPOINT_LOG=" + log}, d.command()...); exit != 0 && !d.fails {
 		t.Fatalf("exit %d without being killed: %s", exit, out)
@@ -742,14 +743,58 @@ func (d deed) at(t *testing.T, top string) *fixture {
 	return f
 }
 
-func killAt(t *testing.T, d deed, at string) {
-	f := d.fixture(t)
-	before := d.contents(f)
-	theirs := f.userThings()
+func (b *bed) killAt(t *testing.T, d deed, at string) {
+	f := b.fixture(t)
 	if out, exit := f.try([]string{"WFS_FAILPOINT=" + at}, d.command()...); exit != -1 {
 		t.Fatalf("not killed, but exit %d: %s", exit, out)
 	}
-	f.afterwards(d, before, theirs)
+	f.afterwards(d, b.before, b.theirs)
+}
+
+// bed is where one deed is tried again and again: its fixture is made once and copied, always to the same path, because
+// trust and work trees are bound to that.
+type bed struct {
+	top, saved string
+	f          *fixture
+	before     map[string]string
+	theirs     string
+	used       bool // what is at top is not the fixture any more
+}
+
+// newBed makes the fixture, in memory where that is possible: nothing there need survive the machine.
+func newBed(t *testing.T, d deed) *bed {
+	t.Helper()
+	const enough = 256 << 20 // bytes; a fixture takes one or two megabytes, and some are made at once
+	parent := memory()
+	var left syscall.Statfs_t
+	if parent != "" && (syscall.Statfs(parent, &left) != nil || left.Bavail*uint64(left.Bsize) < enough) {
+		parent = ""
+	}
+	dir, err := os.MkdirTemp(parent, "wfs-bed-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(t, dir) })
+	b := &bed{top: filepath.Join(dir, "all"), saved: filepath.Join(dir, "saved")}
+	b.f = d.at(t, b.top)
+	b.before, b.theirs = d.contents(b.f), b.f.userThings()
+	if out, err := exec.Command("cp", "-a", b.top, b.saved).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return b
+}
+
+// fixture is the fixture as it was made.
+func (b *bed) fixture(t *testing.T) *fixture {
+	t.Helper()
+	if b.used {
+		removeAll(t, b.top)
+		if out, err := exec.Command("cp", "-a", b.saved, b.top).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	b.used = true
+	return &fixture{t: t, dir: b.f.dir, env: b.f.env}
 }
 
 // contents are what must never get lost.

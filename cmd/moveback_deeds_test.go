@@ -46,10 +46,10 @@ func TestKillOnTheWayBack(t *testing.T) {
 		f.dirty()
 		f.picky("*.txt", refuses)
 	}}
-	for _, at := range passes(t, d) {
+	b := newBed(t, d)
+	for _, at := range b.passes(t, d) {
 		t.Run(at, func(t *testing.T) {
-			t.Parallel()
-			f := d.fixture(t)
+			f := b.fixture(t)
 			before, theirs, files := f.blobs(), f.userThings(), f.onDisk()
 			if out, exit := f.try([]string{"WFS_FAILPOINT=" + at}, d.command()...); exit != -1 {
 				t.Fatalf("not killed, but exit %d: %s", exit, out)

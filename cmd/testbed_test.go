@@ -7,72 +7,27 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
 )
 
-// testbed is where one deed is tried again and again: its fixture is made once and copied, always to the same path,
-// because trust and work trees are bound to that.
+// testbed is a bed with a tracer, which lets calls of its command go wrong.
 type testbed struct {
-	top, saved string
-	f          *fixture
-	before     map[string]string
-	theirs     string
-	tracer     *tracer
-	used       bool // what is at top is not the fixture any more
+	*bed
+	tracer *tracer
 }
 
 func newTestbed(t *testing.T, d deed) *testbed {
 	t.Helper()
-	dir := inMemory(t)
-	p := &testbed{top: filepath.Join(dir, "all"), saved: filepath.Join(dir, "saved")}
-	p.f = d.at(t, p.top)
-	p.before, p.theirs = d.contents(p.f), p.f.userThings()
-	if out, err := exec.Command("cp", "-a", p.top, p.saved).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	p := &testbed{bed: newBed(t, d)}
 	var err error
 	if p.tracer, err = startTracer(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.tracer.close() })
 	return p
-}
-
-// inMemory is a directory for a test, in memory where that is possible: nothing there need survive the machine.
-func inMemory(t *testing.T) string {
-	t.Helper()
-	const enough = 256 << 20 // bytes; a fixture takes one or two megabytes, and each worker has two
-	parent := memory()
-	var left syscall.Statfs_t
-	if parent != "" && (syscall.Statfs(parent, &left) != nil || left.Bavail*uint64(left.Bsize) < enough) {
-		parent = ""
-	}
-	dir, err := os.MkdirTemp(parent, "wfs-sweep-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { removeAll(t, dir) })
-	return dir
-}
-
-// fixture is the fixture as it was made.
-func (p *testbed) fixture(t *testing.T) *fixture {
-	t.Helper()
-	if p.used {
-		if err := os.RemoveAll(p.top); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command("cp", "-a", p.saved, p.top).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	p.used = true
-	return &fixture{t: t, dir: p.f.dir, env: p.f.env}
 }
 
 // traced runs a deed's command there, with a fault. The calls count that change anything below top: the repository, and
