@@ -53,7 +53,7 @@ touched; uncommitted changes stay, and --carry takes a copy of them along.
 With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of the
 repository, laid out as in it. wfs takes a copy, and puts them over finished work in a clean tree. What fails there is not complete.
 
-A spec with a checklist ("- [ ] item") is worked off item by item.`,
+A spec is pinned, and its text is in the brief of every phase; with a checklist ("- [ ] item") it is worked off item by item.`,
 		Example: `  wfs new "csv export"
   wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry

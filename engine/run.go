@@ -270,6 +270,9 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	ph = by(ph, o.Agent)
 	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
 		Conversation: Conversation(&h.S, h.Plan, o.AttemptStarted)}
+	if req.Spec, err = h.spec(work); err != nil {
+		return false, err
+	}
 	h.leave(&req)
 	res, err := h.e.Works.Run(ctx, req)
 	h.endSaving()
@@ -409,6 +412,17 @@ func (h *Hand) evidence(ctx context.Context, name string) (session.Evidence, err
 		return decodeEvidence(data)
 	}
 	return h.e.Evidence(ctx, h.Tip, name)
+}
+
+// spec is the specification that is pinned, nil without one.
+func (h *Hand) spec(ctx context.Context) ([]byte, error) {
+	if h.S.SpecDigest == "" {
+		return nil, nil
+	}
+	if text := h.docs[session.FileSpec]; text != nil { // it waits for the next turn
+		return text, nil
+	}
+	return h.e.Store.File(ctx, h.Tip, session.FileSpec)
 }
 
 // interrupt records that a person or a signal stopped the run, and checkpoints what is there.

@@ -71,9 +71,7 @@ func (b *brief) begin(last []Failure, said string) {
 	req := b.req
 	b.head()
 	b.section("Goal", person(b.s.Goal))
-	if b.s.SpecPath != "" {
-		b.line("\nThe whole specification is in `%s`.", name(b.s.SpecPath))
-	}
+	b.specification()
 	b.documents()
 	b.lap()
 	b.history()

@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func request() session.RunRequest {
 	return session.RunRequest{
 		Session: session.Session{Created: session.Created{ID: "auth", Goal: "A calculator.", Items: []string{"add", "subtract", "divide"}, Laps: true, SpecPath: "spec.md"}},
+		Spec:    []byte("# Calculator\n\nWhole numbers only.\n\n- [ ] add\n- [ ] subtract\n- [ ] divide\n"),
 		Phase: workflows.Phase{Name: "GREEN", Brief: "Make the failing tests pass.", Run: workflows.Run{Agent: true},
 			Gates: []workflows.Gate{{Name: "tests", Run: workflows.Command{Shell: "go test -json ./..."}, Expect: workflows.ExpectPass}}},
 		Started: session.AttemptStarted{Number: 7, Phase: "GREEN", Lap: 2, Attempt: 3, RunID: "r2"},

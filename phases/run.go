@@ -52,6 +52,11 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	if !r.goesOn(ctx, req) {
 		req.Conversation = nil
 	}
+	remove, err := r.laySpec(&req)
+	if err != nil {
+		return session.RunResult{}, fmt.Errorf("the specification could not be put into %s: %w", DocumentsDir(req.Session.ID), err)
+	}
+	defer remove()
 	brief, err := r.writeBrief(req)
 	if err != nil {
 		return session.RunResult{}, err

@@ -8,12 +8,14 @@ import (
 
 // RunRequest is one run of whoever works in a phase.
 type RunRequest struct {
-	Session Session
-	Phase   workflows.Phase
-	Started AttemptStarted
-	RunDir  string
-	Plan    workflows.Plan
-	Notes   []string
+	Session  Session
+	Phase    workflows.Phase
+	Started  AttemptStarted
+	RunDir   string
+	Plan     workflows.Plan
+	Notes    []string
+	Spec     []byte // the specification as it is pinned, nil without one
+	SpecFile string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
 	// Conversation is the one that the agent may go on with; nil begins a new one.
 	Conversation *Conversation
 	// What budgets leave for this run; 0: there is no such budget.

@@ -1,7 +1,7 @@
 package workflows
 
 import (
-	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -15,24 +15,58 @@ type Item struct {
 
 // ParseChecklist returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
 // and HTML comments hold no items.
-func ParseChecklist(text []byte) []Item {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+func ParseChecklist(text []byte) []Item { return parseChecklist(linesOf(text)).items }
+
+// Section returns the lines of a Markdown text that an item of its checklist stands in: from the heading above it to the
+// next one that is not below that. When they have more than most bytes it begins with the item itself. It returns "" when
+// there is no such item.
+func Section(text []byte, item string, most int) string {
+	lines := linesOf(text)
+	c := parseChecklist(lines)
+	i := slices.IndexFunc(c.items, func(i Item) bool { return i.Text == item })
+	if i < 0 {
+		return ""
+	}
+	at := c.items[i].Line - 1
+	from, to, level := 0, len(lines), 0
+	for _, h := range c.headings {
+		if h.line <= at {
+			from, level = h.line, h.level
+		} else if h.level <= level || level == 0 {
+			to = h.line
+			break
+		}
+	}
+	section := strings.Join(lines[from:to], "\n")
+	if len(section) > most {
+		section = strings.Join(lines[at:to], "\n")
+	}
+	return strings.TrimSpace(section)
+}
+
+func linesOf(text []byte) []string {
+	s := strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n")
+	return strings.Split(strings.ReplaceAll(s, "\r", "\n"), "\n")
+}
+
+func parseChecklist(lines []string) *checklist {
 	var c checklist
-	n := 0
-	for line := range strings.Lines(strings.ReplaceAll(string(text), "\r", "\n")) {
-		n++
-		c.line(n, strings.TrimRight(line, "\n"))
+	for n, line := range lines {
+		c.line(n+1, line)
 	}
 	c.end()
-	return c.items
+	return &c
 }
+
+// heading is where a section begins: its line, from 0, and how deep it is, from 1.
+type heading struct{ line, level int }
 
 // checklist reads Markdown by lines, as far as it takes to tell what is a list item and what only looks like one.
 type checklist struct {
-	items []Item
-	open  bool     // the newest item's text may go on in the next line
-	text  []string // lines of the newest item
+	items    []Item
+	headings []heading
+	open     bool     // the newest item's text may go on in the next line
+	text     []string // lines of the newest item
 
 	paragraph bool   // the line before is text that the next line may continue
 	lists     []int  // columns where the text of the surrounding list items begins, ascending
@@ -65,6 +99,12 @@ func (c *checklist) line(number int, s string) {
 		c.comment = !strings.Contains(rest, "-->")
 		return
 	case isHeading(rest), isRule(rest), rest[0] == '>':
+		switch under := strings.IndexByte("=-", rest[0]); {
+		case isHeading(rest):
+			c.headings = append(c.headings, heading{number - 1, len(rest) - len(strings.TrimLeft(rest, "#"))})
+		case under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " "): // the line before is one
+			c.headings = append(c.headings, heading{number - 2, under + 1})
+		}
 		c.end()
 		c.leave(indent)
 		return

@@ -52,3 +52,24 @@ func TestParseChecklist(t *testing.T) {
 		})
 	}
 }
+
+func TestSection(t *testing.T) {
+	t.Parallel()
+	const text = "intro\n\n- [ ] early\n\n# Rows\n- [ ] a\n\nhow a is\n\n## Below\n- [ ] b\n```\n# no heading\n```\n\nCells\n-----\n- [ ] c\n# End\nlast\n"
+	for _, tt := range []struct {
+		item string
+		most int
+		want string
+	}{
+		{"early", 1000, "intro\n\n- [ ] early"},
+		{"a", 1000, "# Rows\n- [ ] a\n\nhow a is\n\n## Below\n- [ ] b\n```\n# no heading\n```\n\nCells\n-----\n- [ ] c"},
+		{"b", 1000, "## Below\n- [ ] b\n```\n# no heading\n```"},
+		{"c", 1000, "Cells\n-----\n- [ ] c"},
+		{"c", 12, "- [ ] c"},
+		{"unknown", 1000, ""},
+	} {
+		if got := Section([]byte(strings.ReplaceAll(text, "\n", "\r\n")), tt.item, tt.most); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.item, got, tt.want)
+		}
+	}
+}
