@@ -13,12 +13,17 @@ import (
 )
 
 // outliving are agents of which something lives on when their wfs is killed: it waits until there is a file "end".
-var outliving = []struct{ name, agent string }{
-	{"the agent itself", `echo $$ > "$HOME/pid"; WAIT`},
-	{"a child in a session of its own", `setsid sh -c 'echo $$ > "$HOME/pid"; WAIT' & wait`},
-	{"a daemon, forked twice, whose parents are gone", `(setsid sh -c '(sh "$HOME/daemon.sh" &)' &); WAIT`},
-	{"a child that closed all descriptors", `setsid sh -c 'exec <&- >&- 2>&- 3>&-; echo $$ > "$HOME/pid"; WAIT' & wait`},
-	{"a child with an empty environment", `setsid env -i HOME="$HOME" PATH="$PATH" sh -c 'echo $$ > "$HOME/pid"; WAIT' & wait`},
+// own: all of it is proven to be the run's.
+var outliving = []struct {
+	name, agent string
+	own         bool
+}{
+	{"the agent itself", `echo $$ > "$HOME/pid"; WAIT`, true},
+	{"a child in a session of its own", `setsid sh -c 'echo $$ > "$HOME/pid"; WAIT' & wait`, true},
+	{"a daemon, forked twice, whose parents are gone", `(setsid sh -c '(sh "$HOME/daemon.sh" &)' &); WAIT`, true},
+	{"a child that closed all descriptors", `setsid sh -c 'exec <&- >&- 2>&- 3>&-; echo $$ > "$HOME/pid"; WAIT' & wait`, true},
+	{"a child with an empty environment", `setsid env -i HOME="$HOME" PATH="$PATH" sh -c 'echo $$ > "$HOME/pid"; WAIT' & wait`, false},
+	{"a child that says it is of another session", `WFS_SESSION=two sh -c 'echo $$ > "$HOME/pid"; WAIT' & wait`, false},
 }
 
 const waitForEnd = `for i in $(seq 3000); do test -e "$HOME/end" && break; sleep 0.02; done`
@@ -40,8 +45,9 @@ func outlivedPlace(t *testing.T, agent string) (p *place, pid string) {
 	return p, p.read("pid")
 }
 
-// TestBar07Outlived: whatever of a killed run lives on is named, by number and command, by the next command; nothing is
-// driven and nothing moved before it has ended, and then the session goes on with what was there.
+// TestBar07Outlived: whatever of a killed run lives on is named, by number and command, by the next command, and nothing is
+// moved before it has ended. The next run ends what is proven to be its predecessor's and goes on with what was there;
+// it drives nothing as long as anything else lives on, and kills nothing of that.
 func TestBar07Outlived(t *testing.T) {
 	t.Parallel()
 	for _, c := range outliving {
@@ -50,8 +56,9 @@ func TestBar07Outlived(t *testing.T) {
 			p, pid := outlivedPlace(t, c.agent)
 			holds(t, p.ok("wfs", "status"), "interrupted in WORK", "still alive of its last run: ", pid+" `", "--ignore-survivors")
 			holds(t, p.ok("wfs", "status", "--json"), `"alive":[`, `"pid":`+pid)
+			number, _ := strconv.Atoi(pid)
 			tip := p.ok("git", "rev-parse", "HEAD")
-			for _, args := range []string{"switch two", "switch main", "undo", "new three --agent true", "resume --fresh", "finish", "run", "run"} {
+			for _, args := range []string{"switch two", "switch main", "undo", "new three --agent true", "resume --fresh", "finish"} {
 				out := p.exits(exitBlocked, append([]string{"wfs"}, strings.Fields(args)...), pid)
 				if !strings.Contains(out, "kill ") {
 					t.Errorf("wfs %s does not say how to end it: %s", args, out)
@@ -59,6 +66,20 @@ func TestBar07Outlived(t *testing.T) {
 			}
 			if now := p.ok("git", "rev-parse", "HEAD"); now != tip || p.ok("git", "symbolic-ref", "HEAD") != "refs/heads/wfs/one" {
 				t.Errorf("something was moved")
+			}
+			if c.own {
+				p.agent("echo more > more.txt")
+				holds(t, p.ok("wfs", "run"), "of the interrupted run", pid, "completed")
+				p.gone(pid)
+				holds(t, p.ok("wfs", "events", "--json"), `"ended_survivors":[`)
+				holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
+				return
+			}
+			for range 2 {
+				p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", pid, "next: kill ", "; wfs run")
+			}
+			if syscall.Kill(number, 0) != nil {
+				t.Error("what is not proven to be ours was killed")
 			}
 			p.write("../home/end", "")
 			p.gone(pid)
@@ -90,18 +111,15 @@ func TestBar07GateOutlived(t *testing.T) {
 	r.signal(syscall.SIGKILL)
 	r.wait()
 	holds(t, p.ok("wfs", "status"), "interrupted in WORK", "still alive of its last run: ")
-	p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", p.read("pid"))
-	p.write("../home/end", "")
-	p.until("the end of all of them", func() bool { return !strings.Contains(p.ok("wfs", "status"), "still alive of") })
 	p.write("../home/gate.sh", "true\n")
-	holds(t, p.ok("wfs", "run"), "completed")
+	holds(t, p.ok("wfs", "run"), "of the interrupted run", "completed")
+	p.gone(p.read("pid"))
 }
 
 // TestBar07IgnoreSurvivors: a person may say that what lives on is harmless. It is recorded, and the session goes on.
 func TestBar07IgnoreSurvivors(t *testing.T) {
 	t.Parallel()
 	p, pid := outlivedPlace(t, outliving[1].agent)
-	p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", "alive: "+pid+" `sh -c")
 	p.agent("echo more > more.txt")
 	holds(t, p.ok("wfs", "run", "--ignore-survivors"), "completed")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
@@ -154,8 +172,11 @@ func TestBar07Verdict(t *testing.T) {
 		"alive, and the clock is ten years ahead or behind": func(t *testing.T) {
 			p, pid := outlivedPlace(t, outliving[0].agent)
 			for _, now := range []string{"2036-11-21T00:00:00Z", "2016-11-21T00:00:00Z"} {
-				p.exits(exitBlocked, []string{"env", "WFS_NOW=" + now, "wfs", "run"}, "blocked by survivors", pid)
+				p.exits(exitBlocked, []string{"env", "WFS_NOW=" + now, "wfs", "resume", "--fresh"}, "still alive", pid)
 			}
+			p.agent("echo more > more.txt")
+			holds(t, p.ok("env", "WFS_NOW=2016-11-21T00:00:00Z", "wfs", "run"), "of the interrupted run", "completed")
+			p.gone(pid)
 		},
 		"driven, and the clock is ten years ahead or behind": func(t *testing.T) {
 			p := newPlace(t)

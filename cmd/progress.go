@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -105,6 +106,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	}
 	say := p.sayer()
 	switch b := e.Body.(type) {
+	case session.Driving:
+		if n := len(b.Ended); n > 0 {
+			say("ended %d %s of the interrupted run (pid %s)", n, plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
+		}
 	case session.AttemptStarted:
 		head := string(b.Phase)
 		if lap := s.LapName(b.Lap); lap != "" {

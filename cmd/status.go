@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,7 +100,11 @@ func (a *app) sayDriver(d sessionJSON) {
 	}
 	if len(d.Alive) > 0 {
 		a.out("still alive of its last run: %s", engine.Named(d.Alive))
-		a.out("  nothing is driven or moved here before they have ended; if they are harmless: wfs run --ignore-survivors")
+		if slices.ContainsFunc(d.Alive, func(p session.Process) bool { return !p.Own }) {
+			a.out("  nothing is driven or moved here before they have ended; if they are harmless: wfs run --ignore-survivors")
+		} else {
+			a.out("  wfs run ends them; if they are harmless, and to live on: wfs run --ignore-survivors")
+		}
 	}
 	if n := d.Requests; n > 0 {
 		a.out("%d %s to be taken in", n, plural(n, "request waits", "requests wait"))

@@ -418,9 +418,18 @@ func (w *works) Alive(id session.ID, runID string) []session.Process {
 	if err != nil {
 		dir = ""
 	}
-	alive := w.runner().Alive(dir, runID)
+	alive := w.runner().Alive(id, dir, runID)
 	if len(alive) > 0 && !w.app.clone.Ours(runID) {
 		return nil
 	}
 	return alive
+}
+
+// End is asked for what Alive has found.
+func (w *works) End(id session.ID, runID string) []int {
+	dir, err := w.app.clone.RunDir(id, runID)
+	if err != nil {
+		return nil
+	}
+	return w.runner().End(id, dir, runID)
 }

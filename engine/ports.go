@@ -156,6 +156,8 @@ type Works interface {
 	Left(id session.ID, runID string) session.Remains
 	// Alive lists processes of a run that still live, as far as the system can tell.
 	Alive(id session.ID, runID string) []session.Process
+	// End ends those of them that are proven to be the run's own, and returns their numbers.
+	End(id session.ID, runID string) []int
 	// Holdout runs gates of a request with the plan's hold-out tests put over the request's tree, in a clean one. Only ctx
 	// makes an error. On the base it tells the person what fails for a reason of its own.
 	Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error)

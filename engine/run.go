@@ -185,8 +185,11 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		return false, nil
 	}
 	alive := h.alive()
+	var ended []int
 	if len(alive) > 0 && !o.IgnoreSurvivors {
-		return false, h.block(ctx, survivors(alive))
+		if alive, ended = h.endOwn(ctx, alive); len(alive) > 0 {
+			return false, h.block(ctx, survivors(alive))
+		}
 	}
 	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockSurvivors {
 		// What they left is kept before somebody else goes over it.
@@ -194,7 +197,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 			return false, err
 		}
 	}
-	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Now: o.Now})
+	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
 }
 
 // edited reports whether the work tree is something else than what was judged green last.

@@ -1,14 +1,17 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
 // Processes of a run that live on when its wfs is dead may write to the work tree. Nobody is set to work there, and
-// nothing is moved there, as long as they do, unless a person says that they are harmless: build daemons.
+// nothing is moved there, as long as they do, unless a person says that they are harmless: build daemons. The next run
+// ends those that are proven to be its predecessor's own; all others are only named.
 
 // alive are the processes of the newest run that still live.
 func (h *Hand) alive() []session.Process {
@@ -16,6 +19,17 @@ func (h *Hand) alive() []session.Process {
 		return nil
 	}
 	return h.e.Works.Alive(h.ID, h.S.Started)
+}
+
+// endOwn ends what is proven to be the last run's own, and returns who is still alive and whom it ended. What they have
+// written so far is saved before.
+func (h *Hand) endOwn(ctx context.Context, alive []session.Process) (left []session.Process, ended []int) {
+	if !slices.ContainsFunc(alive, func(p session.Process) bool { return p.Own }) {
+		return alive, nil
+	}
+	h.keepAside(ctx, "before processes of the last run are ended")
+	ended = h.e.Works.End(h.ID, h.S.Started)
+	return h.alive(), ended
 }
 
 // survivors blocks the session because of them. The event says their numbers; what their command lines say may be
@@ -30,6 +44,7 @@ func survivors(alive []session.Process) session.BlockedBy {
 
 // Ending is what to type in a session that survivors block, of which these are alive now.
 func Ending(s *session.Session, alive []session.Process) string {
+	alive = slices.DeleteFunc(slices.Clone(alive), func(p session.Process) bool { return p.Own }) // the run ends them itself
 	ids := numbers(known(alive))
 	switch {
 	case len(alive) == 0:

@@ -112,6 +112,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		both := io.MultiWriter(shared, tail, compiler.stream())
 		spec.Stdout, spec.Stderr = both, both
 	}
+	keepBegan(runDir)
 	res, err := proc.Run(ctx, spec)
 	parsed := read()
 	if cerr := log.Close(); cerr != nil {

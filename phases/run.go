@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -110,9 +111,12 @@ func (r *Runner) run(ctx context.Context, req session.RunRequest, brief []byte, 
 // need be dead: some programs close what they inherit.
 const LockFile = "lock"
 
+// BeganFile is the file in a run's directory that says when its first process began (proc.Moment).
+const BeganFile = "began"
+
 // Alive lists the processes of a run, and of the gates that judged it, that still live: those that have its id in their
 // environment, and those that hold its lock. Systems other than Linux only tell that somebody holds it.
-func (r *Runner) Alive(runDir, runID string) []session.Process {
+func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	ids := proc.Marked(runMarker(runID), gateMarker+runDir+string(filepath.Separator))
 	lock := filepath.Join(runDir, LockFile)
 	held, _, err := durable.Probe(lock)
@@ -127,11 +131,59 @@ func (r *Runner) Alive(runDir, runID string) []session.Process {
 	}
 	slices.Sort(ids)
 	var all []session.Process
+	own := r.own(id, runDir, runID)
 	for _, pid := range slices.Compact(ids) {
 		p := proc.Named(pid)
-		all = append(all, session.Process{PID: p.PID, Command: p.Command})
+		all = append(all, session.Process{PID: p.PID, Command: p.Command, Own: own.Holds(pid)})
 	}
 	return all
+}
+
+// End ends the processes of a run whose wfs is dead, and of its gates, as far as they are proven to be its own.
+func (r *Runner) End(id session.ID, runDir, runID string) []int {
+	find := func() []int { return proc.Marked(runMarker(runID), gateMarker+runDir+string(filepath.Separator)) }
+	grace := r.Grace
+	if grace <= 0 {
+		grace = proc.DefaultGrace
+	}
+	return proc.End(find, r.own(id, runDir, runID), grace, r.Hurry)
+}
+
+// own proves a process to be a run's own: it has the marks of the run, session, clone and work tree, and it did not begin
+// before the run did. An agent that calls wfs when its wfs is dead would end itself: nothing is proven to that one.
+func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
+	since, _ := durable.ReadFile(filepath.Join(runDir, BeganFile), maxBegan)
+	marks := r.marks(id, runDir, runID)
+	return proc.Proof{Since: string(since), Environ: func(entries []string) bool {
+		for _, e := range entries {
+			if strings.HasPrefix(e, gateMarker+runDir+string(filepath.Separator)) {
+				return !slices.Contains(r.Environ, e)
+			}
+		}
+		missing := func(mark string) bool { return !slices.Contains(entries, mark) }
+		return !slices.ContainsFunc(marks, missing) && !slices.Contains(r.Environ, runMarker(runID))
+	}}
+}
+
+// marks are the entries of the environment that tell one run's processes from all others.
+func (r *Runner) marks(id session.ID, runDir, runID string) []string {
+	return []string{
+		"WFS_BRIEF=" + filepath.Join(runDir, BriefFile),
+		"WFS_SESSION=" + string(id),
+		"WFS_DOCUMENTS=" + filepath.Join(r.Root, filepath.FromSlash(DocumentsDir(id))),
+		runMarker(runID),
+	}
+}
+
+// maxBegan bounds BeganFile, in bytes.
+const maxBegan = 1 << 10
+
+// keepBegan writes down when the first process of a run is about to begin. Without it nothing is proven later.
+func keepBegan(runDir string) {
+	path := filepath.Join(runDir, BeganFile)
+	if _, err := os.Lstat(path); err != nil {
+		_ = durable.WriteCache(path, []byte(proc.Moment()), 0o600)
+	}
 }
 
 func runMarker(runID string) string { return "WFS_RUN_ID=" + runID }

@@ -113,6 +113,7 @@ func (r *Runner) start(ctx context.Context, req session.RunRequest, spec proc.Sp
 	temp := r.newTempDir(req.Started.RunID)
 	defer temp.remove()
 	spec.Env = temp.environ(spec.Env)
+	keepBegan(req.RunDir)
 	if runtime.GOOS != "windows" { // descriptors are not inherited there
 		lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
 		if err != nil {

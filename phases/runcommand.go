@@ -67,16 +67,13 @@ func (r *Runner) env(req session.RunRequest) []string {
 			kept = append(kept, entry)
 		}
 	}
+	kept = append(kept, r.marks(req.Session.ID, req.RunDir, req.Started.RunID)...)
 	return append(kept,
 		"PWD="+r.Root,
-		"WFS_BRIEF="+filepath.Join(req.RunDir, BriefFile),
 		"WFS_RESULT="+filepath.Join(req.RunDir, ResultFile),
-		"WFS_SESSION="+string(req.Session.ID),
-		"WFS_DOCUMENTS="+filepath.Join(r.Root, filepath.FromSlash(DocumentsDir(req.Session.ID))),
 		"WFS_WORKFLOW="+req.Plan.Workflow.Name,
 		"WFS_PHASE="+string(req.Started.Phase),
 		"WFS_LAP="+strconv.Itoa(req.Started.Lap),
 		"WFS_ATTEMPT="+strconv.Itoa(req.Started.Attempt),
-		runMarker(req.Started.RunID),
 	)
 }

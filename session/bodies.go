@@ -111,6 +111,7 @@ type Driving struct {
 	MaxAttempts int    `json:"max_attempts,omitempty"`
 	Version     string `json:"version"` // of wfs
 	Ignored     []int  `json:"ignored_survivors,omitempty"`
+	Ended       []int  `json:"ended_survivors,omitempty"`
 	Now         bool   `json:"now,omitempty"` // a wait until a time is over
 }
 

@@ -46,6 +46,7 @@ type Remains struct {
 type Process struct {
 	PID     int    `json:"pid,omitempty"`
 	Command string `json:"command,omitempty"`
+	Own     bool   `json:"own,omitempty"` // it is proven that wfs started it: the next run ends it
 }
 
 // JudgeRequest is one judgement of one tree.
