@@ -34,6 +34,8 @@ type sessionJSON struct {
 	LapsDone      int                    `json:"laps_done"`
 	Items         int                    `json:"items,omitempty"`
 	Item          string                 `json:"item,omitempty"`
+	ItemsDone     int                    `json:"items_done,omitempty"` // delivered, shown by an existing test, or agreed to
+	ItemStates    []session.Item         `json:"item_states,omitempty"`
 	Attempts      int                    `json:"attempts"` // judged
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
@@ -105,6 +107,8 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
 		Alive: alive, Next: nextCommands(s, alive, there),
 	}
+	j.ItemStates = s.ItemStates()
+	j.ItemsDone = j.Items - len(s.OpenItems())
 	if c := s.At(s.Current); c != nil {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
 	}
@@ -239,6 +243,9 @@ func stands(s *session.Session) string {
 	at := string(s.Phase)
 	if lap := s.LapName(s.Lap); lap != "" {
 		at += ", " + lap
+	}
+	if s.Phase == workflows.Done && s.Status == session.StatusWaiting {
+		return string(s.Status) + " at the end of the work, for a person's word"
 	}
 	if n := s.Visit.Attempts; n > 0 {
 		at += fmt.Sprintf(", %d %s so far", n, plural(n, "attempt", "attempts"))

@@ -45,6 +45,8 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 		return h.carryOut(ctx)
 	case !waits || w.Reason != session.WaitHuman:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
+	case w.Agree && no && h.S.Phase == workflows.Done:
+		return h.workOn(ctx, text)
 	case w.Agree && no:
 		return h.append(session.Noted{Text: text}, session.Paused{Why: said("something is left to do", text)})
 	case w.Agree && text != "":
@@ -72,6 +74,32 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	}
 	h.e.hit("answer/given")
 	return h.carryOut(ctx)
+}
+
+// workOn takes work that seemed to be complete back to where its first open item is worked on, with a person's word.
+func (h *Hand) workOn(ctx context.Context, text string) error {
+	w := &h.Plan.Workflow
+	b := session.PhaseMoved{From: h.S.Phase, To: workingPhase(w), Lap: h.S.Lap, Why: said("something is left to do", text)}
+	if w.Laps != nil {
+		b.To, b.NewLap = w.Start, true
+		if open := h.S.OpenItems(); len(open) > 0 {
+			b.Lap = open[0].Number
+		}
+	}
+	if err := h.append(session.Noted{Text: text}); err != nil {
+		return err
+	}
+	return h.lead(ctx, b)
+}
+
+// workingPhase is the last phase in which an agent does the work and does not review it, the first one when there is none.
+func workingPhase(w *workflows.Workflow) session.PhaseName {
+	for _, ph := range slices.Backward(w.Phases) {
+		if ph.Run.Agent && ph.Review == nil {
+			return ph.Name
+		}
+	}
+	return w.Start
 }
 
 // waitAgain lets a phase of a person wait when something interrupted that.
@@ -171,8 +199,8 @@ func (h *Hand) PhaseSkip(ctx context.Context, why string) error {
 	}
 	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Why: oneLine(why, 500)}
 	if target == workflows.NextLap {
-		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, h.S.Lap+1
-		if n := len(h.S.Items); n > 0 && h.S.Lap >= n {
+		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, lapAfter(&h.S)
+		if b.Lap == 0 {
 			b.To, b.Lap = workflows.Done, h.S.Lap
 		}
 	}

@@ -221,6 +221,14 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 }
 
+// lapAfter is the lap after the present one, 0 when the checklist has no further item.
+func lapAfter(s *session.Session) int {
+	if len(s.Items) > 0 {
+		return s.NextItem()
+	}
+	return s.Lap + 1
+}
+
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
 func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	j, run := s.Open.Judgement, s.Open.Run
@@ -252,10 +260,10 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	}
 	d.LapEnded = true
 	finished := s.Open.Runner == runnerPerson && !run.Approved // it was before; see judgeAgain
-	if len(s.Items) > 0 && s.Lap >= len(s.Items) || finished {
-		d.Next = workflows.Done
+	if d.NextLap = lapAfter(s); d.NextLap == 0 || finished {
+		d.Next, d.NextLap = workflows.Done, s.Lap
 		return d
 	}
-	d.Next, d.NextLap = p.Workflow.Start, s.Lap+1
+	d.Next = p.Workflow.Start
 	return d
 }

@@ -75,7 +75,8 @@ func edited(s *session.Session, w Wish) session.Edited {
 	from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
 	e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
 	e.Items, e.Lap, e.Phase = checklist(s, w.Open)
-	was, is := todo(s.Items, s.LapsDone()), todo(e.Items, min(s.LapsDone(), len(e.Items)))
+	done := passed(s)
+	was, is := todo(s.Items, done), todo(e.Items, done)
 	for _, item := range missing(is, was) {
 		e.Changes = append(e.Changes, "item added: "+oneLine(item, 200))
 	}
@@ -118,12 +119,12 @@ func checklist(s *session.Session, open []string) (items []string, lap int, phas
 	if !s.Laps {
 		return open, lap, phase
 	}
-	done := s.LapsDone()
 	over := s.Phase == workflows.Done
+	done := passed(s)
 	for n := range done {
 		items = append(items, itemOf(s, n+1))
 	}
-	if begun(s) && !over {
+	if begun(s) && !over && lap > done {
 		items = append(items, itemOf(s, lap))
 	}
 	items = append(items, missing(open, items)...)
@@ -131,6 +132,7 @@ func checklist(s *session.Session, open []string) (items []string, lap int, phas
 	switch {
 	case len(open) == 0 && len(s.Items) == 0:
 		return nil, lap, phase // there was no checklist, and there is none
+	case !over && lap <= done: // it has come back to an item
 	case over && len(items) > done: // there is more to do
 		return items, done + 1, s.Start
 	case !over && len(items) == done && done > 0 && green: // what was still to do is not wanted any more
@@ -139,6 +141,17 @@ func checklist(s *session.Session, open []string) (items []string, lap int, phas
 		return append(items, itemOf(s, lap)), lap, phase
 	}
 	return items, lap, phase
+}
+
+// passed is how many items, from the first, keep their places: the work has been beyond them.
+func passed(s *session.Session) int {
+	n := s.LapsDone()
+	for _, item := range s.ItemStates() {
+		if item.State != session.ItemOpen {
+			n = max(n, item.Number)
+		}
+	}
+	return n
 }
 
 // begun reports whether somebody has worked in the present lap.

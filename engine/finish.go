@@ -54,7 +54,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err != nil {
 		return nil, 0, err
 	}
-	if w := h.S.Waiting; w != nil && w.Agree && h.S.Lap >= len(h.S.Items) {
+	if w := h.S.Waiting; w != nil && w.Agree && h.S.NextItem() == 0 {
 		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
 			return nil, 0, err
 		}

@@ -35,7 +35,7 @@ func completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	open, after := *s.Open, *s
 	open.Judgement, after.Open = &j, &open
 	d := conclude(&after, p)
-	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && s.Lap >= len(s.Items))
+	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && s.NextItem() == 0)
 }
 
 // proving are the gates that prove finished work: those of the phase that run something, or else those of the plan that

@@ -157,6 +157,7 @@ type Decided struct {
 	Step        Step      `json:"step,omitempty"`         // what kind of progress, "" for none
 	Refuted     bool      `json:"refuted,omitempty"`      // the agent claimed to be done and the facts say otherwise
 	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
+	Shown       TestID    `json:"shown,omitempty"`        // by this test, which was there before and passes
 }
 
 // Trigger says why a checkpoint was made.

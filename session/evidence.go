@@ -130,6 +130,9 @@ type Judgement struct {
 	Ungated  bool           `json:"ungated,omitempty"`  // no command was run, though other phases have gates that run some
 	Evidence Evidence       `json:"-"`                  // goes to the ledger as a document of its own
 	Tampered []Tampering    `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
+	Ticked   []int          `json:"ticked,omitempty"`   // numbers of the items that documents of the session tick
+	// Shown is the existing test that the run named as showing what is wanted, if it ran and passes.
+	Shown TestID `json:"shown,omitempty"`
 }
 
 // Tests returns the result that a lap's targets come from: that of the gate that expects red, else the first that
@@ -182,9 +185,11 @@ type RunResult struct {
 	Outcome Outcome `json:"outcome"`
 	Exit    int     `json:"exit"`
 	Millis  int64   `json:"millis"`
-	Done    bool    `json:"done,omitempty"` // the agent's claim that the phase's work is done, or that nothing is left
-	Note    string  `json:"note,omitempty"` // what it wants the next attempt to know
-	Ask     string  `json:"ask,omitempty"`  // its question
+	Done    bool    `json:"done,omitempty"` // the agent's claim that the phase's work is done
+	// NothingLeft is the claim that nothing is left to do: the existing test that shows it.
+	NothingLeft string `json:"nothing_left,omitempty"`
+	Note        string `json:"note,omitempty"` // what it wants the next attempt to know
+	Ask         string `json:"ask,omitempty"`  // its question
 	// TestChange is why it asks to go back to where tests are written.
 	TestChange string  `json:"test_change,omitempty"`
 	WaitUntil  int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say

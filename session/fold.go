@@ -90,7 +90,7 @@ func (s *Session) apply(e Event) error {
 		}
 		s.hear(b.Request)
 	case Agreed:
-		s.agreed()
+		s.agreed(b.By)
 	case Allowed:
 		s.allowed(b)
 		s.hear(b.Request)
@@ -198,6 +198,9 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current, s.Keep = c.Number, nil
+	if s.Phase == workflows.Done && b.Trigger == TriggerAttempt {
+		s.complete()
+	}
 	return nil
 }
 
@@ -229,6 +232,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 			s.Targets, s.Expected = g.Targets, g.Expected
 		}
 		fingerprint = open.Judgement.Fingerprint()
+		c.Ticked = open.Judgement.Ticked
 	}
 	s.reviewed(open, d)
 	s.froze(open, d, c)
@@ -244,24 +248,6 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 		s.Visit = s.Visit.after(open, d, fingerprint, c.Number)
 	}
 	s.Phase, s.Lap = d.Next, d.NextLap
-	if s.Phase == workflows.Done {
-		s.Status, s.Why = StatusCompleted, ""
-	}
-}
-
-// agreed folds a yes to "nothing is left": the end of this item, or of the work.
-func (s *Session) agreed() {
-	s.Waiting, s.Why, s.Visit, s.Targets, s.Expected = nil, "", Visit{}, nil, nil
-	s.thaw()
-	s.Rounds, s.Review = nil, nil
-	if c := s.At(s.Current); c != nil {
-		s.LapTree = c.Tree
-	}
-	if s.Lap < len(s.Items) {
-		s.Lap, s.Phase, s.Status = s.Lap+1, s.Start, StatusPaused
-		return
-	}
-	s.Phase, s.Status = workflows.Done, StatusCompleted
 }
 
 // phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
@@ -271,6 +257,9 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 		s.Review = nil
 	}
 	if b.NewLap {
+		if b.Skip {
+			s.settle(s.skippedLap())
+		}
 		s.Targets, s.Expected = nil, nil
 		if c := s.At(s.Current); c != nil {
 			s.LapTree = c.Tree
@@ -284,7 +273,7 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 	s.Status, s.Why = StatusPaused, "taken to "+string(b.To)
 	switch {
 	case b.To == workflows.Done:
-		s.Status, s.Why = StatusCompleted, ""
+		s.complete()
 	case b.Ask != "":
 		s.Status, s.Waiting = StatusWaiting, &Waiting{Reason: WaitHuman, Ask: b.Ask, Approve: true}
 	}
@@ -306,7 +295,7 @@ func (s *Session) moved(b Moved) error {
 		s.Rounds, s.Review = nil, nil
 		s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
 		if s.Phase == workflows.Done {
-			s.Status, s.Why = StatusCompleted, ""
+			s.complete()
 		}
 	}
 	if b.Status != "" {

@@ -120,7 +120,7 @@ func (s *Session) edited(b Edited) {
 	}
 	s.Status, s.Why = StatusPaused, "the checklist was edited"
 	if s.Phase == workflows.Done {
-		s.Status, s.Why = StatusCompleted, ""
+		s.complete()
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *Session) Headline() string {
 // Alive is the status of a session that is brought back, by what is known of it.
 func (s *Session) Alive() Status {
 	switch {
-	case s.Phase == workflows.Done:
+	case s.Phase == workflows.Done && s.Waiting == nil:
 		return StatusCompleted
 	case s.Blocked != nil:
 		return StatusBlocked

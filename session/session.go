@@ -46,6 +46,8 @@ type Session struct {
 	Flaky       []TestID `json:"flaky,omitempty"` // tests that judgements found flaky, sorted, at most MaxNamed
 
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
+	// Settlements are the ends of laps that no judgement brought, also on lines of checkpoints that were gone back from.
+	Settlements []Settlement `json:"settlements,omitempty"`
 
 	Rounds map[PhaseName]int `json:"rounds,omitempty"` // how often reviewers have sent the work back since somebody approved
 	Review *Review           `json:"review,omitempty"` // the newest of those, until it is answered
@@ -117,6 +119,7 @@ type Checkpoint struct {
 	Frozen        Tree           `json:"frozen,omitempty"`
 	Tampered      []Tampering    `json:"tampered,omitempty"` // what of its tests asks for less, at most 10
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
+	Ticked        []int          `json:"ticked,omitempty"`     // numbers of the items that its documents tick
 	Incomplete    bool           `json:"incomplete,omitempty"` // something could not be held, or is held out
 	Skipped       []Skip         `json:"skipped,omitempty"`    // the former, at most MaxNamed
 	HeldOut       []Held         `json:"held_out,omitempty"`   // the latter, at most MaxNamed
