@@ -76,11 +76,11 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if err != nil {
 		return nil, err
 	}
-	log, err := newLog(filepath.Join(runDir, run.log), maxGateLog, j.Secrets)
+	log, err := newLog(filepath.Join(runDir, run.log), maxGateLog)
 	if err != nil {
 		return nil, err
 	}
-	shared := &lockedWriter{w: log}
+	shared := &lockedWriter{w: j.Secrets.Stream(log)}
 	marker := gateMarker + reportFile
 	// Python takes what it compiled for current when the source has the same size and was written in the same second. What a
 	// gate compiled must not answer for what the next attempt wrote. Whatever the environment says comes later and counts.
@@ -89,32 +89,34 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		env = goWithoutCache(env)
 	}
 	tail := &lastLines{}
+	printed := &lockedWriter{w: j.Secrets.Stream(tail)}
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
 	read := func() *report { return newReport() }
 	compiler := newBuildErrors(j.place())
 	switch lines := lineParserOf(g.Format, j.place()); {
 	case g.Format == workflows.FormatGoTest:
-		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
+		p := newGoParser(filepath.ToSlash(j.Root), func(line string) { fmt.Fprintln(printed, line) })
 		spec.Stdout, spec.Stderr = io.MultiWriter(shared, p.stream(false)), io.MultiWriter(shared, p.stream(true))
 		read = p.finish
 	case lines != nil:
 		// One pipe for both streams keeps their lines in order.
 		feed := &lineFeed{to: lines.line}
-		both := io.MultiWriter(shared, tail, feed, compiler.stream())
+		both := io.MultiWriter(shared, printed, feed, compiler.stream())
 		spec.Stdout, spec.Stderr = both, both
 		read = func() *report { feed.close(); return lines.finish() }
 	case g.Format.InFiles() && g.Report == "":
 		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
 		out := startDocument(fileParserOf(g.Format, j.place()))
-		spec.Stdout, spec.Stderr = io.MultiWriter(shared, tail, compiler.stream(), out), io.MultiWriter(shared, tail, compiler.stream())
+		spec.Stdout, spec.Stderr = io.MultiWriter(shared, printed, compiler.stream(), out), io.MultiWriter(shared, printed, compiler.stream())
 		read = out.finish
 	default:
-		both := io.MultiWriter(shared, tail, compiler.stream())
+		both := io.MultiWriter(shared, printed, compiler.stream())
 		spec.Stdout, spec.Stderr = both, both
 	}
 	keepBegan(runDir)
 	res, err := proc.Run(ctx, spec)
 	parsed := read()
+	_ = shared.Close() // what went wrong is known to the log
 	if cerr := log.Close(); cerr != nil {
 		j.say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
 	}
@@ -125,6 +127,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, ctx.Err()
 	}
 	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
+	_ = printed.Close()
 	run.printed, run.report = tail.lines(), parsed
 	if len(res.Survivors) > 0 {
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
@@ -260,13 +263,19 @@ func goWithoutCache(env []string) []string {
 // lockedWriter is for a program's two streams.
 type lockedWriter struct {
 	sync.Mutex
-	w io.Writer
+	w io.WriteCloser
 }
 
 func (l *lockedWriter) Write(b []byte) (int, error) {
 	l.Lock()
 	defer l.Unlock()
 	return l.w.Write(b)
+}
+
+func (l *lockedWriter) Close() error {
+	l.Lock()
+	defer l.Unlock()
+	return l.w.Close()
 }
 
 // lastLines keeps the last lines of a text for people.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
@@ -20,20 +19,18 @@ const minMaxLog = 4 << 10
 
 const cutLine = "\n[… %015d bytes of output were cut here …]\n"
 
-// boundedLog keeps the beginning and the end of what is written to it. The beginning is half of the bound, the end
-// between a quarter and a half. The file is readable at any time, also after the process was killed. A log that cannot
-// be written must not stop a run: Write never fails, Close says what was wrong.
+// boundedLog is a file of what was printed; what is written to it has no secrets. It keeps the beginning and the end: the
+// beginning is half of the bound, the end between a quarter and a half. The file is readable at any time, also after the
+// process was killed. A log that cannot be written must not stop a run: Write never fails, Close says what was wrong.
 type boundedLog struct {
 	f    *os.File
 	max  int64
 	size int64
 	cut  int64
 	err  error
-	// safe takes secrets out of what is written, line by line: the last line waits for Close. nil: nothing is taken out.
-	safe *redact.Stream
 }
 
-func newLog(path string, most int64, secrets *redact.Redactor) (*boundedLog, error) {
+func newLog(path string, most int64) (*boundedLog, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -48,26 +45,10 @@ func newLog(path string, most int64, secrets *redact.Redactor) (*boundedLog, err
 	if most <= 0 {
 		most = DefaultMaxLog
 	}
-	l := &boundedLog{f: f, max: max(most, minMaxLog)}
-	if secrets != nil {
-		l.safe = secrets.Stream(writerFunc(l.write))
-	}
-	return l, nil
+	return &boundedLog{f: f, max: max(most, minMaxLog)}, nil
 }
-
-// writerFunc is a function that is a writer.
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func (l *boundedLog) Write(p []byte) (int, error) {
-	if l.safe != nil {
-		return l.safe.Write(p)
-	}
-	return l.write(p)
-}
-
-func (l *boundedLog) write(p []byte) (int, error) {
 	if l.err == nil {
 		n, err := l.f.WriteAt(p, l.size)
 		l.size += int64(n)
@@ -99,12 +80,7 @@ func (l *boundedLog) compact() error {
 	return l.f.Truncate(l.size)
 }
 
-func (l *boundedLog) Close() error {
-	if l.safe != nil {
-		_ = l.safe.Close() // what went wrong is in err
-	}
-	return errors.Join(l.err, l.f.Close())
-}
+func (l *boundedLog) Close() error { return errors.Join(l.err, l.f.Close()) }
 
 // maxShown is how many characters of one line of output are shown as progress.
 const maxShown = 200

@@ -65,7 +65,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	if err := os.RemoveAll(filepath.Join(req.RunDir, ResultFile)); err != nil {
 		return session.RunResult{}, err
 	}
-	log, err := newLog(filepath.Join(req.RunDir, OutputFile), r.MaxLog, r.Secrets)
+	log, err := newLog(filepath.Join(req.RunDir, OutputFile), r.MaxLog)
 	if err != nil {
 		return session.RunResult{}, err
 	}
@@ -74,7 +74,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 		_ = log.Close()
 		return session.RunResult{}, err
 	}
-	out := &output{log: log, events: events, progress: progress{report: events.said}}
+	out := newOutput(log, events, r.Secrets, events.said)
 	res, err := r.run(ctx, req, brief, out)
 	res = worded(res, req)
 	if err := cleanLeft(filepath.Join(req.RunDir, ResultFile), r.Secrets); err != nil {
@@ -217,23 +217,33 @@ func (r *Runner) say(line string) {
 	}
 }
 
-// output is where a run's output goes: all of it to the log, its lines to whoever watches.
+// output is where a run's output goes, without secrets: all of it to the log, its lines to whoever watches.
 type output struct {
 	log      *boundedLog
 	events   *runLog // nil: nobody but Report is told, as of a set-up
 	progress progress
+	safe     *redact.Stream
 }
 
-func (o *output) Write(p []byte) (int, error) {
-	_, _ = o.log.Write(p)
-	return o.progress.Write(p)
+func newOutput(log *boundedLog, events *runLog, secrets *redact.Redactor, report func(string)) *output {
+	o := &output{log: log, events: events, progress: progress{report: report}}
+	o.safe = secrets.Stream(both{log, &o.progress})
+	return o
+}
+
+func (o *output) Write(p []byte) (int, error) { return o.safe.Write(p) }
+
+// flush passes on the last line, without an end.
+func (o *output) flush() {
+	_ = o.safe.Close()
+	o.progress.flush()
 }
 
 // note writes a line of the engine's own.
 func (o *output) note(line string) { _, _ = fmt.Fprintf(o, "wfs: %s\n", line) }
 
 func (o *output) Close() error {
-	o.progress.flush()
+	o.flush()
 	if o.events == nil {
 		return o.log.Close()
 	}

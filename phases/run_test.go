@@ -245,7 +245,7 @@ func TestLogKeepsBothEnds(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "log")
 	const most = 8 << 10
-	l, err := newLog(name, most, nil)
+	l, err := newLog(name, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestLogKeepsBothEnds(t *testing.T) {
 func TestLogTakesOneLargeWrite(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "log")
-	l, err := newLog(name, minMaxLog, nil)
+	l, err := newLog(name, minMaxLog)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	if !ok {
 		return notStarted(out, "the card of "+card.Name+" names a decoder that this wfs does not have: "+card.Decoder), false, nil
 	}
-	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog, r.Secrets)
+	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog)
 	if err != nil {
 		return res, false, err
 	}
@@ -83,10 +83,12 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
 		told = both{said, warnings}
 	}
+	stdout, stderr := r.Secrets.Stream(both{out.log, decoder}), r.Secrets.Stream(both{errs, told})
 	p, err := r.start(ctx, req, proc.Spec{
-		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: both{out.log, decoder}, Stderr: both{errs, told},
+		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: stdout, Stderr: stderr,
 		Idle: agent.Idle, Timeout: timeout(req), Signs: w.signs, Interrupt: card.Interrupt,
 	})
+	_, _ = stdout.Close(), stderr.Close()
 	if err != nil {
 		return res, false, err
 	}
@@ -139,7 +141,7 @@ func exitOf(p proc.Result, stderr string) agents.Exit {
 
 // ended draws the conclusion: how the process was ended, then what its stream says, then what it claims.
 func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, w *watched, out *output) (res session.RunResult, lost bool) {
-	out.progress.flush()
+	out.flush()
 	card := req.Plan.Agent.Card
 	if p.Ended == proc.NotStarted {
 		res = notStarted(out, p.StartError)

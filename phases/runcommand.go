@@ -21,7 +21,7 @@ func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req sessio
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	out.progress.flush()
+	out.flush()
 	res := conclude(p.Exit, readResult(filepath.Join(req.RunDir, ResultFile), r.Now))
 	switch p.Ended {
 	case proc.Exited:

@@ -26,34 +26,36 @@ type runLog struct {
 }
 
 func (r *Runner) newRunLog(runDir string) (*runLog, error) {
-	log, err := newLog(filepath.Join(runDir, EventsFile), maxEvents, r.Secrets)
+	log, err := newLog(filepath.Join(runDir, EventsFile), maxEvents)
 	if err != nil {
 		return nil, err
 	}
 	watch := r.Watch
 	if watch == nil {
 		watch = func(e agents.Event) {
-			if e.Kind == agents.Text {
-				r.say(e.Text)
+			if e.Kind == agents.Text && r.Report != nil {
+				r.Report(e.Text)
 			}
 		}
 	}
 	return &runLog{log: log, now: r.Now, clean: r.Secrets, watch: watch}, nil
 }
 
-// Event is where a decoder emits to. Secrets are taken out of what is kept and told.
+// Event is where a decoder emits to. What it reads is without secrets; those that it puts together are taken out here.
 func (l *runLog) Event(e agents.Event) {
-	if e.Kind == agents.Other {
-		return
+	if e.Kind != agents.Other {
+		l.keep(e.Map(l.clean.String))
 	}
+}
+
+// said is a line that a program printed for people, without secrets.
+func (l *runLog) said(line string) { l.keep(agents.Event{Kind: agents.Text, Text: line}) }
+
+func (l *runLog) keep(e agents.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e = e.Map(l.clean.String)
 	_, _ = l.log.Write(agents.EncodeRecord(l.now(), e))
 	l.watch(e)
 }
-
-// said is a line that a program printed for people.
-func (l *runLog) said(line string) { l.Event(agents.Event{Kind: agents.Text, Text: line}) }
 
 func (l *runLog) Close() error { return l.log.Close() }

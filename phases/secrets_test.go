@@ -50,10 +50,11 @@ func TestLogsAreClean(t *testing.T) {
 	dir := t.TempDir()
 	var seen []agents.Event
 	r := &Runner{Secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"}), Watch: func(e agents.Event) { seen = append(seen, e) }}
-	log, err := newLog(filepath.Join(dir, OutputFile), 0, r.Secrets)
+	file, err := newLog(filepath.Join(dir, OutputFile), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	log := newOutput(file, nil, r.Secrets, nil)
 	for _, piece := range []string{"say open-ses", "ame-for-all", " twice\nlast open-sesame-", "for-all"} {
 		if n, err := log.Write([]byte(piece)); n != len(piece) || err != nil {
 			t.Fatal(n, err)

@@ -3,7 +3,6 @@ package phases
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,14 +27,16 @@ type SetupRequest struct {
 
 // Setup runs the command that makes a new work tree ready. A command that fails is a refusal that holds its last lines.
 func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
-	log, err := newLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog, r.Secrets)
+	log, err := newLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	out, tail := &output{log: log, progress: progress{report: r.say}}, &lastLines{}
-	defer out.progress.flush()
-	both := io.MultiWriter(out, tail)
+	tail := &lastLines{}
+	out := newOutput(log, nil, r.Secrets, func(line string) {
+		r.say(line)
+		tail.add(line)
+	})
 	var env []string
 	for _, entry := range DefaultEnv(r.Environ, req.Env) {
 		if !strings.HasPrefix(entry, "WFS_") && !strings.HasPrefix(entry, "PWD=") {
@@ -43,8 +44,9 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 		}
 	}
 	env = append(append(env, "PWD="+r.Root, runMarker(req.RunID)), req.Vars...)
-	p, err := proc.Run(ctx, proc.Spec{Argv: argv(req.Command), Dir: r.Root, Env: env, Stdout: both, Stderr: both,
+	p, err := proc.Run(ctx, proc.Spec{Argv: argv(req.Command), Dir: r.Root, Env: env, Stdout: out, Stderr: out,
 		Timeout: req.Timeout, Grace: r.Grace, Hurry: r.Hurry, Marker: runMarker(req.RunID)})
+	out.flush()
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 	}
 	said := ""
 	if lines := tail.lines(); len(lines) > 0 {
-		said = "; it printed last:\n  " + r.Secrets.String(strings.Join(lines, "\n  "))
+		said = "; it printed last:\n  " + strings.Join(lines, "\n  ")
 	}
 	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,
 		Hint: "mend worktree: setup in .wfs/config.yaml"}

@@ -50,7 +50,7 @@ type Event struct {
 
 // Map returns the event with every text in it that an agent may have taken from anywhere passed through a function.
 func (e Event) Map(f func(string) string) Event {
-	e.Text, e.Tool.Detail, e.Retrying.Error = f(e.Text), f(e.Tool.Detail), f(e.Retrying.Error)
+	e.Text, e.Tool.Name, e.Tool.Detail, e.Retrying.Error = f(e.Text), f(e.Tool.Name), f(e.Tool.Detail), f(e.Retrying.Error)
 	return e
 }
 

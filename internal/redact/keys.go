@@ -3,93 +3,214 @@ package redact
 import "strings"
 
 const (
-	keyBegin = "-----BEGIN "
-	keyEnd   = "-----END "
+	keyEnd  = "-----END "
+	keyMax  = 32 << 10 // bytes behind the beginning of a private key that may be of it
+	keyIdle = 20       // lines in a row that are not of the key, before it is taken to have ended without an end
 )
 
-// keys finds private keys: from what begins one to what ends it, on one line as JSON has it or on many. One without an end
-// goes as far as lines look like it, and on in the next text if that is the end of this one. inside says that this text goes
-// on with one.
-func keys(s string, inside bool) (found []span, open bool) {
-	at := 0
-	for {
-		start, text := at, mark("private key")
-		if inside {
-			text = "" // the mark stands where the key begins
-		} else {
-			i := strings.Index(s[at:], keyBegin)
-			if i < 0 {
-				return found, false
-			}
-			head := s[at+i+len(keyBegin) : min(len(s), at+i+60)]
-			if head, _, _ = strings.Cut(head, "-----"); !strings.Contains(head, "PRIVATE KEY") {
-				at += i + len(keyBegin)
-				continue
-			}
-			start = at + i
-		}
-		end := keyLength(s[start:], inside)
-		if e := strings.Index(s[start:start+end], keyEnd); e >= 0 {
-			end = e + len(keyEnd)
-			if i := strings.Index(s[start+end:], "-----"); i >= 0 && i < 60 {
-				end += i + len("-----")
-			}
-		} else if start+end == len(s) {
-			return append(found, span{start, start, len(strings.TrimRight(s, "\r\n")), text}), true
-		}
-		if seen := strings.TrimRight(s[start:start+end], "\r\n"); seen != "" {
-			found = append(found, span{start, start, start + len(seen), text})
-		}
-		at, inside = start+end, false
-	}
+// keyState is where a text, or a stream of them, stands in a private key. Lines of a key may have anything before and
+// behind them (a log's time, the marks of a diff, indentation, JSON), may lie between other lines, and may have no end.
+type keyState struct {
+	inside bool
+	size   int  // bytes since it began
+	idle   int  // lines in a row that were not of it
+	body   bool // the short last line may come: there was a full one
+	column int  // at which the newest full one began
+	torn   bool // the text before ended in the middle of a line of it
 }
 
-// keyLength is how far a text looks like a private key: over its first line, if that begins one, up to what cannot be of one,
-// and over the lines behind it.
-func keyLength(s string, inside bool) int {
-	n := 0
-	for line := range strings.Lines(s) {
-		if n == 0 && !inside {
-			if n = firstLine(line); n < len(line) {
-				return n
+// find appends the private keys of a text, one span for lines that follow each other with nothing between them.
+func (k *keyState) find(s string, found []span) []span {
+	what := "" // of a key that goes on, the mark stands where it begins
+	own := len(found)
+	add := func(start, end int) {
+		if n := len(found); n > own && blank(s[found[n-1].end:start]) {
+			found[n-1].end = end
+			return
+		}
+		found = append(found, span{start, start, end, what})
+		what = ""
+	}
+	for at := 0; at < len(s); {
+		if !k.inside {
+			start, end, ok := keyBegin(s[at:])
+			if !ok {
+				break
 			}
+			*k = keyState{inside: true}
+			what, own = mark("private key"), len(found)
+			add(at+start, at+end)
+			at += end
 			continue
 		}
-		if !keyLine(line) {
-			return n
+		end, next := at, at // of the line, written as one or escaped
+		for end < len(s) {
+			kind, n := charAt(s, end)
+			if next = end + n; kind == lineEnd {
+				break
+			}
+			end = next
 		}
-		n += len(line)
+		line := s[at:end]
+		e, again := strings.Index(line, keyEnd), false
+		if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {
+			line, next, again = line[:start], at+start, true
+		} else if e >= 0 {
+			after := e + len(keyEnd)
+			if i := strings.Index(line[after:], "-----"); i >= 0 && i < 60 {
+				after += i + len("-----")
+			}
+			k.line(line[:e], at, true, add)
+			add(at+e, at+after)
+			next, again = at+after, true
+		}
+		if again {
+			if e < 0 {
+				k.line(line, at, false, add)
+			}
+			k.inside = false
+		} else {
+			k.line(line, at, false, add)
+			k.torn = k.body && end == len(s) && next == end
+		}
+		if k.size += next - at; k.size > keyMax || k.idle > keyIdle {
+			k.inside = false
+		}
+		at = next
 	}
-	return n
+	return found
 }
 
-// firstLine is how much of the line is of the key that it begins: all of it, or up to the quote that ends it where line
-// ends are written as \n.
-func firstLine(line string) int {
-	if e := strings.Index(line, keyEnd); e >= 0 {
-		return len(line)
+// line adds what of a line is of the key. ends says that the key's end follows on it.
+func (k *keyState) line(line string, at int, ends bool, add func(start, end int)) {
+	if strings.TrimSpace(line) == "" {
+		return
 	}
-	n := len(keyBegin)
-	for n < len(line) && (base64(line[n]) || strings.IndexByte(" \t\r\n\\", line[n]) >= 0) {
-		n++
+	full := false
+	from, to := 0, 0 // of the last run that is not long enough
+	for i := 0; i < len(line); {
+		kind, n := charAt(line, i)
+		if kind != inBody {
+			i += n
+			continue
+		}
+		start := i
+		for i < len(line) && kind == inBody {
+			if i += n; i < len(line) {
+				kind, n = charAt(line, i)
+			}
+		}
+		if run := line[start:i]; keyBody(run) || k.torn && start == 0 {
+			add(at+start, at+i)
+			full, k.column = true, start
+			from, to = 0, 0
+		} else {
+			from, to = start, i
+		}
 	}
-	return n
+	last := to > from && (k.body || full) && (ends && blank(line[to:]) || !full && k.short(line, from, to))
+	head := strings.TrimLeft(line, "+-|>*# \t0123456789")
+	switch {
+	case last:
+		add(at+from, at+to)
+	case !full && (strings.HasPrefix(head, "Proc-Type: ") || strings.HasPrefix(head, "DEK-Info: ")):
+		add(at+len(line)-len(head), at+len(line))
+	}
+	if full || last {
+		k.body, k.idle = full && !last, 0
+	} else {
+		k.idle++
+	}
+	k.torn = false
 }
 
-// keyLine tells lines that may be of a private key, also behind the number or the mark of a line. The last one is shorter
-// than the others, and of whole groups of four.
-func keyLine(line string) bool {
-	line = strings.TrimSpace(line)
-	if strings.HasPrefix(strings.TrimLeft(line, "+-|>*# 0123456789"), keyEnd[5:]) || strings.HasPrefix(line, "Proc-Type: ") || strings.HasPrefix(line, "DEK-Info: ") {
-		return true
+// short tells the last line of a key: of whole groups of four, where the others began, or filled up at its end.
+func (k *keyState) short(line string, from, to int) bool {
+	n := to - from
+	return line[to-1] == '=' || from == k.column && (n%4 == 0 || n%4 == 1 && strings.IndexByte("+-", line[from]) >= 0)
+}
+
+// keyBegin finds the line that begins a private key.
+func keyBegin(s string) (start, end int, ok bool) {
+	for at := 0; ; {
+		const word = "PRIVATE KEY"
+		i := strings.Index(s[at:], word)
+		if i < 0 {
+			return 0, 0, false
+		}
+		i += at
+		at = i + len(word)
+		from := max(0, i-40)
+		head := strings.LastIndex(s[from:i], "BEGIN ")
+		if head < 0 || !strings.HasSuffix(s[:from+head], "----") {
+			continue
+		}
+		start, end = len(strings.TrimRight(s[:from+head], "-")), at
+		if rest := strings.TrimPrefix(s[end:], " BLOCK"); strings.HasPrefix(rest, "----") {
+			end = len(s) - len(strings.TrimLeft(rest, "-"))
+		}
+		return max(start, from+head-5), end, true
 	}
-	f := strings.Fields(line)
-	if len(f) == 2 && strings.IndexFunc(f[0], func(r rune) bool { return r < 0x80 && alnum(byte(r)) && !digit(byte(r)) }) < 0 {
-		f = f[1:]
+}
+
+// keyBody tells a full line of a key: long, and of capital and small letters. Names of directories and digests are not.
+func keyBody(run string) bool {
+	if len(run) < 20 {
+		return false
 	}
-	if len(f) != 1 {
-		return len(f) == 0
+	uppers, lowers, digits := false, false, false
+	for i := range len(run) {
+		uppers, lowers, digits = uppers || upper(run[i]), lowers || lower(run[i]), digits || digit(run[i])
 	}
-	body := strings.Trim(f[0], "+-|>*#\"',;\\")
-	return len(body) <= 200 && set(base64).run(body) == len(body) && (len(body) >= 40 || len(body)%4 == 0)
+	return uppers && lowers && (digits || len(run) >= 40)
+}
+
+// Kinds of what a text in a key consists of.
+const (
+	foreign = iota
+	inBody
+	lineEnd
+)
+
+// charAt is the kind and the length of what stands at i: a byte, or what JSON writes for one. Escapes may be escaped again.
+func charAt(s string, i int) (kind, n int) {
+	switch c := s[i]; {
+	case c == '\n' || c == '\r':
+		return lineEnd, 1
+	case c != '\\' && base64(c):
+		return inBody, 1
+	case c != '\\':
+		return foreign, 1
+	}
+	end := i
+	for end < len(s) && s[end] == '\\' {
+		end++
+	}
+	switch rest := s[end:]; {
+	case rest == "":
+	case rest[0] == 'n' || rest[0] == 'r':
+		return lineEnd, end + 1 - i
+	case rest[0] == '/':
+		return inBody, end + 1 - i
+	case len(rest) >= 5 && rest[:3] == "u00":
+		switch strings.ToLower(rest[3:5]) {
+		case "0a", "0d":
+			return lineEnd, end + 5 - i
+		case "2b", "2f", "3d":
+			return inBody, end + 5 - i
+		}
+	}
+	return foreign, end - i
+}
+
+// blank tells what may stand between two lines of a key: nothing but white space and ends of lines.
+func blank(s string) bool {
+	for i := 0; i < len(s); {
+		kind, n := charAt(s, i)
+		if kind != lineEnd && s[i] != ' ' && s[i] != '\t' {
+			return false
+		}
+		i += n
+	}
+	return true
 }

@@ -13,9 +13,10 @@ import (
 
 // Redactor takes secrets out of text. It can be used by many at a time. A nil one takes nothing out.
 type Redactor struct {
-	table  *[256][]form
+	tokens byFirst
 	keys   *[longestOfVendor + 1][]vendor
-	values []value // the longest first, so that one which contains another goes as a whole
+	values []value    // the longest first, so that one which contains another goes as a whole
+	firsts beginnings // of values
 }
 
 // value is one that must not be seen, and what is written in its place.
@@ -23,7 +24,7 @@ type value struct{ text, mark string }
 
 // New returns a redactor that knows the secret values of an environment, each variable as "NAME=value".
 func New(environ []string) *Redactor {
-	r := &Redactor{table: byFirst(), keys: bySize()}
+	r := &Redactor{tokens: newByFirst(), keys: bySize()}
 	for _, v := range environ {
 		name, text, _ := strings.Cut(v, "=")
 		if !secretName(name) {
@@ -32,6 +33,7 @@ func New(environ []string) *Redactor {
 		for _, form := range forms(text) {
 			if !slices.ContainsFunc(r.values, func(v value) bool { return v.text == form }) {
 				r.values = append(r.values, value{form, mark("$" + name)})
+				r.firsts.add(form)
 			}
 		}
 	}
@@ -47,8 +49,7 @@ func (r *Redactor) String(s string) string {
 	if r == nil {
 		return s
 	}
-	found, _ := r.find(s, false)
-	return without(s, found)
+	return without(s, r.find(s, &keyState{}))
 }
 
 // span is a secret that was found.
@@ -58,26 +59,70 @@ type span struct {
 	mark       string
 }
 
-// find lists the secrets of a text in order, none over another. inKey says that the text begins inside a private key, and
-// the answer whether it ends inside one.
-func (r *Redactor) find(s string, inKey bool) ([]span, bool) {
-	found, open := keys(s, inKey)
-	for _, v := range r.values {
-		for at := 0; ; {
-			i := strings.Index(s[at:], v.text)
-			if i < 0 {
-				break
-			}
-			found = append(found, span{at + i, at + i, at + i + len(v.text), v.mark})
-			at += i + len(v.text)
+// find lists the secrets of a text in order, none over another. key is where the text before it ended, and becomes where
+// this one does.
+func (r *Redactor) find(s string, key *keyState) []span {
+	if r == nil {
+		return nil
+	}
+	text, where := withoutEscapes(s)
+	found := merged(r.inPlain(text, key))
+	if where != nil {
+		for i, f := range found {
+			found[i].from, found[i].start, found[i].end = where[f.from], where[f.start], where[max(f.end, 1)-1]+1
 		}
 	}
-	found = tokens(s, r.table, found)
+	return found
+}
+
+// inPlain lists the secrets of a text without escapes.
+func (r *Redactor) inPlain(s string, key *keyState) []span {
+	found := key.find(s, nil)
+	found = r.environment(s, found)
+	found = tokens(s, &r.tokens, found)
 	found = bearers(s, found)
 	found = addresses(s, found)
 	found = assigned(s, r.keys, found)
 	slices.SortStableFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	return merged(found), open
+	return found
+}
+
+// environment finds values of variables.
+func (r *Redactor) environment(s string, found []span) []span {
+	if len(r.values) == 0 {
+		return found
+	}
+	for i := 0; i+2 < len(s); i++ {
+		if !r.firsts.has(s, i) {
+			continue
+		}
+		for _, v := range r.values {
+			if strings.HasPrefix(s[i:], v.text) {
+				found = append(found, span{i, i, i + len(v.text), v.mark})
+			}
+		}
+	}
+	return found
+}
+
+// beginnings is a set of the first three bytes of texts, and of few others that fall together with them: the quick look
+// that leaves little of a text for a second one.
+type beginnings [1 << 16 / 64]uint64
+
+func (b *beginnings) at(s string, i int) (word int, bit uint64) {
+	h := (uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16) * 0x9e3779b1 >> 16
+	return int(h >> 6), 1 << (h & 63)
+}
+
+func (b *beginnings) add(s string) {
+	word, bit := b.at(s, 0)
+	b[word] |= bit
+}
+
+// has looks at the three bytes from i on.
+func (b *beginnings) has(s string, i int) bool {
+	word, bit := b.at(s, i)
+	return b[word]&bit != 0
 }
 
 // merged makes one span of those that overlap; the first gives the mark.

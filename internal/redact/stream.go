@@ -10,7 +10,6 @@ import (
 const (
 	longest = 64 << 10 // of a line, before its beginning is passed on
 	held    = 4 << 10  // of such a line: longer secrets are not found where they are torn
-	keyMax  = 32 << 10 // of lines that may be of a private key
 )
 
 // Stream redacts what is written to it in pieces. It passes on whole lines, so that a secret which comes in several writes
@@ -19,8 +18,7 @@ type Stream struct {
 	r    *Redactor
 	w    io.Writer
 	rest []byte // not passed on yet
-	key  int    // bytes passed over of the private key that it is inside of
-	open bool   // it is inside of one
+	key  keyState
 }
 
 // Stream returns one that writes to w.
@@ -53,14 +51,14 @@ func (s *Stream) Close() error { return s.lines(len(s.rest)) }
 func (s *Stream) lines(end int) error {
 	text := string(s.rest[:end])
 	s.rest = append(s.rest[:0], s.rest[end:]...)
-	found, open := s.r.find(text, s.open)
-	return s.pass(text, found, open)
+	return s.pass(text, s.r.find(text, &s.key))
 }
 
 // piece passes on the beginning of a line that is too long to wait for its end. It is cut before a secret, not in one.
 func (s *Stream) piece() error {
 	text := string(s.rest)
-	found, open := s.r.find(text, s.open)
+	key := s.key
+	found := s.r.find(text, &key)
 	cut := len(text) - held
 	for i, f := range found {
 		if f.end <= cut {
@@ -70,26 +68,21 @@ func (s *Stream) piece() error {
 		if i > 0 {
 			from = max(from, found[i-1].end)
 		}
-		switch {
-		case open && f.end == len(text) && f.start <= cut: // a private key, which goes on
-			cut, found = len(text), found[:i+1]
-		case from == 0:
+		if from == 0 {
 			cut, found = f.end, found[:i+1]
-		default:
+		} else {
 			cut, found = min(cut, from), found[:i]
 		}
 		break
 	}
 	s.rest = append(s.rest[:0], text[cut:]...)
-	return s.pass(text[:cut], found, open && cut == len(text))
+	plain, _ := withoutEscapes(text[:cut])
+	s.key.find(plain, nil) // where what is passed on ends
+	return s.pass(text[:cut], found)
 }
 
 // pass writes a text without what was found in it.
-func (s *Stream) pass(text string, found []span, open bool) error {
-	if s.key += len(text); !open {
-		s.key = 0
-	}
-	s.open = open && s.key < keyMax
+func (s *Stream) pass(text string, found []span) error {
 	_, err := io.WriteString(s.w, without(text, found))
 	return err
 }

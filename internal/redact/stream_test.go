@@ -2,10 +2,13 @@ package redact
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 func stream(r *Redactor, text string, pieces func() int) string {
@@ -57,6 +60,63 @@ func TestLongLines(t *testing.T) {
 				t.Errorf("%q at %d: the end is missing", filler, at)
 			}
 		}
+	}
+}
+
+// TestKeys gives keys in what may be around their lines, at once and in pieces.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	r := New(nil)
+	line := func(n int) string {
+		return fmt.Sprintf("MIIEow%dIBAAKCAQEAPLANTED/K3f9Qm2XyT7bWz4sLr8HcNd1PqEjU6iAoGtVhYkMnB", n)
+	}
+	body := []string{"-----BEGIN RSA PRIVATE KEY-----", line(1), line(2), line(3), "Rw8PLANTEDTQm2==", "-----END RSA PRIVATE KEY-----"}
+	const colour, off = "\x1b[32m", "\x1b[0m"
+	for name, text := range map[string]string{
+		"plain":     strings.Join(body, "\n"),
+		"CRLF":      strings.Join(body, "\r\n"),
+		"time":      "12:00:01 x | " + strings.Join(body, "\n12:00:02 x | "),
+		"diff":      "+" + strings.Join(body, "\n+"),
+		"colour":    colour + strings.Join(body, off+"\n"+colour) + off,
+		"highlight": strings.ReplaceAll(strings.Join(body, "\n"), "PLANTED", "PLA"+colour+"NTED"+off),
+		"JSON":      `{"a": "` + strings.Join(body, `\n`) + `", "b": 1}`,
+		"JSON diff": `{"a": "+` + strings.Join(body, `\r\n+`) + `", "b": 1}`,
+		"twice":     `{"a": "{\"b\": \"` + strings.ReplaceAll(strings.Join(body, `\\n`), "/", `\\/`) + `\"}"}`,
+		"lines":     `{"Output":"    ` + strings.Join(body, "\\n\"}\n{\"Output\":\"    ") + `\n"}`,
+		"coloured":  `{"a": "\u001b[1m` + strings.Join(body, `\u001b[0m\n\u001b[1m`) + `"}`,
+		"one line":  strings.Join(body, " "),
+		"no end":    strings.Join(body[:5], "\n"),
+		"between":   strings.Join(body, "\nserver: GET /x 200\n"),
+		"headers":   strings.Join(append([]string{body[0], "Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,PLANTED", ""}, body[1:]...), "\n"),
+	} {
+		whole := r.String("before\n" + text + "\nafter it\n")
+		if strings.Contains(whole, "PLANTED") || strings.Count(whole, "[redacted") != 1 ||
+			!strings.HasPrefix(whole, "before\n") || !strings.HasSuffix(whole, "\nafter it\n") {
+			t.Errorf("%s: %q", name, whole)
+		}
+		if strings.HasPrefix(text, "{") {
+			for l := range strings.Lines(strings.TrimSuffix(strings.TrimPrefix(whole, "before\n"), "after it\n")) {
+				if !json.Valid([]byte(l)) {
+					t.Errorf("%s: %q", name, l)
+				}
+			}
+		}
+		for n := 1; n < 100; n += 13 {
+			if got := stream(r, "before\n"+text+"\nafter it\n", func() int { return n }); strings.Contains(got, "PLANTED") {
+				t.Errorf("%s by %d: %q", name, n, got)
+			}
+		}
+		long := strings.Repeat("x ", longest) // a line that is not waited for, torn anywhere in a key
+		for at := range 8 {
+			got := stream(r, long+strings.Repeat(".", at*97)+" "+strings.ReplaceAll(text, "\n", `\n`)+`\n`+long, func() int { return 4093 })
+			if strings.Contains(got, "PLANTED") {
+				t.Errorf("%s in a long line at %d", name, at)
+			}
+		}
+	}
+	public := "-----BEGIN CERTIFICATE-----\n" + line(1) + "\n-----END CERTIFICATE-----\nThe PRIVATE KEY is elsewhere:\n" + line(2) + "\n"
+	if got := r.String(public); got != public {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -115,11 +175,19 @@ func FuzzString(f *testing.F) {
 	})
 }
 
+// BenchmarkString also says how many times as long as a digest of the same text it takes, in the same run.
 func BenchmarkString(b *testing.B) {
 	r := New(environ)
 	text := strings.Repeat("2026-11-20 15:20:11 INFO server: request id=550e8400 path=/v1/users took 12ms\n\tgot := parse(key, token)\n", 1000)
 	b.SetBytes(int64(len(text)))
+	var digest time.Duration
 	for b.Loop() {
 		r.String(text)
+		b.StopTimer()
+		began := time.Now()
+		sha256.Sum256([]byte(text))
+		digest += time.Since(began)
+		b.StartTimer()
 	}
+	b.ReportMetric(float64(b.Elapsed())/float64(digest), "x-sha256")
 }

@@ -94,22 +94,34 @@ func dollar(b byte) bool { return alnum(b) || b == '$' }
 func hook(b byte) bool   { return folder(b) || b == 0x40 }
 
 // byFirst has the forms by the first byte of their prefixes.
-func byFirst() *[256][]form {
-	var table [256][]form
+type byFirst struct {
+	forms  [256][]form
+	firsts beginnings
+}
+
+func newByFirst() (table byFirst) {
 	for _, f := range known() {
-		table[f.prefix[0]] = append(table[f.prefix[0]], f)
+		table.forms[f.prefix[0]] = append(table.forms[f.prefix[0]], f)
+		if len(f.prefix) > 2 {
+			table.firsts.add(f.prefix)
+			continue
+		}
+		for c := range byte(0x80) {
+			if f.in(c) {
+				table.firsts.add(f.prefix + string(c))
+			}
+		}
 	}
-	return &table
+	return table
 }
 
 // tokens finds tokens of a known form.
-func tokens(s string, table *[256][]form, found []span) []span {
-	for i := 0; i < len(s); i++ {
-		list := table[s[i]]
-		if list == nil || !begins(s, i) && s[i] != ':' {
+func tokens(s string, table *byFirst, found []span) []span {
+	for i := 0; i+2 < len(s); i++ {
+		if !table.firsts.has(s, i) || !begins(s, i) && s[i] != ':' {
 			continue
 		}
-		for _, f := range list {
+		for _, f := range table.forms[s[i]] {
 			if !strings.HasPrefix(s[i:], f.prefix) {
 				continue
 			}
