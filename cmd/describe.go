@@ -139,13 +139,16 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		switch {
 		case isRun(who):
 			j.Next = []string{"wfs attach " + string(s.ID), "wfs stop " + string(s.ID)}
+			if s.Status == session.StatusWaiting {
+				j.Next = append(j.Next, "wfs run "+string(s.ID)+" --now")
+			}
 		case s.Status == session.StatusRunning:
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
 	if waiting, err := a.clone.Requests(s.ID); err == nil {
 		for _, r := range waiting {
-			if r.Kind != session.RequestStop || r.Driver == driver { // one that its run did not live to see is void
+			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++
 			}
 		}

@@ -38,7 +38,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
   wfs run --max-attempts 1
   wfs run --note "the date format must be ISO 8601"
   wfs run --reset-breaker --note "try the standard library instead"
-  wfs run --now                          a limit was lifted early
+  wfs run --now                          a limit was lifted early; also when it waits in the background
   wfs run --detach                       and go home; in the morning: wfs
   wfs run --quiet                        a line for each attempt
   wfs run --json | jq -r .type`,
@@ -56,6 +56,12 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 			switch {
 			case dry:
 				return a.dryRun(ctx, first(args))
+			case o.Now && !detached:
+				if woken, err := a.wake(ctx, first(args), o); woken || err != nil {
+					return err
+				}
+			}
+			switch {
 			case detach:
 				return a.detach(ctx, first(args), o)
 			}

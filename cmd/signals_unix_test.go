@@ -211,3 +211,26 @@ func TestNohup(t *testing.T) {
 	}
 	holds(t, p.ok("wfs", "status"), "completed")
 }
+
+// TestWakened lets a run in the background that waits for a limit try at once. One that does not wait is held.
+func TestWakened(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent(`if [ -e "$HOME/lifted" ]; then echo work > work.txt; cp "$WFS_BRIEF" "$HOME/brief"; else echo '{"wait": "1h"}' > "$WFS_RESULT"; fi`)
+	p.ok("wfs", "new", "one")
+	p.ok("wfs", "run", "--detach")
+	p.until("the wait", func() bool { return strings.Contains(p.ok("wfs", "status"), "waiting for a limit") })
+	holds(t, p.ok("wfs", "status"), "wfs run one --now")
+	p.write("../home/lifted", "")
+	holds(t, p.ok("wfs", "run", "one", "--now", "--note", "the limit is lifted"), "asked: `wfs run --detach` (pid ", "next: wfs attach one")
+	p.until("the end", func() bool { return strings.Contains(p.ok("wfs", "status"), "completed") })
+	holds(t, p.read("brief"), "the limit is lifted")
+
+	p.agent(slowAgent)
+	p.ok("wfs", "new", "two")
+	r := p.start("wfs", "run")
+	p.await("agent.pid")
+	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "hint: wfs attach")
+	p.write("../home/go", "go\n")
+	r.wait()
+}

@@ -19,6 +19,7 @@ type Facts struct {
 	Auto        bool                // agree by itself that nothing is left
 	Ignore      bool                // processes of a run that are still alive after it
 	Stop        string              // id of a request to stop, once the present attempt has its checkpoint
+	Woken       bool                // somebody asked to wait no longer
 	Cut         session.Interrupted // what interrupts the run now
 	Day         Day                 // that it is
 	Elsewhere   Elsewhere           // what other sessions did
@@ -69,7 +70,7 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		switch {
 		case w.Reason == session.WaitHuman:
 			return Decision{Effect: EffectStop}
-		case !waited(w, f.Now):
+		case !f.Woken && !waited(w, f.Now):
 			if f.Stop != "" {
 				return stop(stopped(f))
 			}

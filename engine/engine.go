@@ -186,6 +186,7 @@ type Hand struct {
 	saving  func()            // ends the auto-saves that go on, nil for none
 	Unheld  session.Staged    // what a checkpoint without changes could not hold
 	stop    string            // id of the request to stop that this run has found
+	woken   bool              // by a request to wait no longer
 	ended   *session.Snapshot // what a run that has just ended left, for the step that follows
 	halfway []string          // rescues of what lay there while a move or finish went on
 	// judgedAgain is how often the open attempt passed and files were found changed since.

@@ -24,6 +24,8 @@ func (h *Hand) Hear() error {
 				h.stop = r.ID
 			}
 			continue
+		case r.Kind == session.RequestNow:
+			h.woken = r.Driver == h.e.Driver && h.S.Status == session.StatusWaiting
 		case r.Kind == session.RequestAllow && h.S.Open != nil:
 			continue // what an attempt is judged by stays as it is until it has its checkpoint
 		case r.Kind == session.RequestAllow:
@@ -70,7 +72,7 @@ func (h *Hand) forgetStops() error {
 // wait waits for a limit, and goes on early when somebody asks for something.
 func (h *Hand) wait(ctx context.Context) error {
 	until := time.Unix(h.S.Waiting.Until, 0)
-	for h.stop == "" && !waited(h.S.Waiting, h.e.Clock.Now()) {
+	for h.stop == "" && !h.woken && !waited(h.S.Waiting, h.e.Clock.Now()) {
 		if err := h.e.Clock.Sleep(ctx, until); err != nil {
 			return nil // still waiting, and whoever cancelled knows
 		}

@@ -44,7 +44,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		if err := h.Hear(); err != nil {
 			return err
 		}
-		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop}
+		f := Facts{Now: h.e.Clock.Now(), RunID: h.e.NewRunID(h.ID, h.S.Runs+1), Started: started, MaxAttempts: o.MaxAttempts, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop, Woken: h.woken}
 		if ctx.Err() != nil {
 			f.Cut = h.cut()
 		}
@@ -55,7 +55,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			if ctx.Err() != nil && h.S.Status != session.StatusWaiting {
 				return h.interrupt(work)
 			}
-			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit && waited(w, f.Now) {
+			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit && (f.Woken || waited(w, f.Now)) {
 				if err := h.lookElsewhere(work, &f); err != nil {
 					return err
 				}
@@ -91,7 +91,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		if open == nil && h.S.Open != nil {
 			started++
-			found, h.judgedAgain = 0, 0
+			found, h.judgedAgain, h.woken = 0, 0, false
 			h.e.hit("run/started")
 		}
 		if open != nil && h.S.Status == session.StatusWaiting {

@@ -116,7 +116,7 @@ func parseRequest(data []byte) (r requestFile, ok bool) {
 		return r, false
 	}
 	switch r.Kind {
-	case session.RequestNote, session.RequestStop, session.RequestAllow:
+	case session.RequestNote, session.RequestStop, session.RequestAllow, session.RequestNow:
 		return r, true
 	case session.RequestBudget:
 		return r, r.Budget != nil || r.V > FormatVersion

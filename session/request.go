@@ -27,6 +27,7 @@ const (
 	RequestAllow RequestKind = "allow" // let paths in that are held out, before the next attempt
 	// RequestBudget sets caps, before the next attempt.
 	RequestBudget RequestKind = "budget"
+	RequestNow    RequestKind = "now" // wait no longer for a limit
 )
 
 // maxHeard bounds the memory of requests. One is removed right after its event is durable, and nothing else is done
