@@ -62,7 +62,7 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		return err
 	}
 	if cur == h.ID && a.away == "" {
-		j.Next = append(j.Next, "wfs switch "+a.baseBranch(ctx, &h.S))
+		j.Next = append(j.Next, a.typed("wfs switch "+a.baseBranch(ctx, &h.S)))
 	}
 	if a.json {
 		return a.answer(j)

@@ -134,7 +134,7 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 		}
 	}
 	if !revoke && len(done) > 0 {
-		a.next([]string{"wfs checkpoint", "wfs run"})
+		a.next([]string{a.typed("wfs checkpoint"), a.typed("wfs run")})
 	}
 	return nil
 }

@@ -188,10 +188,7 @@ func (a *app) addAutoSave(ctx context.Context, d *sessionJSON, s *session.Sessio
 
 // autoCommand is a command for a session's auto-save, as it has to be typed here.
 func (a *app) autoCommand(command string, d *sessionJSON) string {
-	if !d.Current {
-		return forSession("wfs "+command, d.ID)
-	}
-	return a.typed("wfs " + command)
+	return a.typedFor("wfs "+command, d.ID, d.Worktree)
 }
 
 // sayAutoSave tells people of it.

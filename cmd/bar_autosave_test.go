@@ -145,7 +145,7 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 			}
 			f.ok("git", "reset", "-q", "--hard")
 			f.ok("git", "clean", "-qfd", "-e", ".wfs", "-e", ".env")
-			if s := f.ok("wfs", "status"); !strings.Contains(s, "2 of them are not in the work tree any more") || !strings.Contains(s, "next: wfs resume --auto") {
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "2 of them are not in the work tree any more") || !strings.Contains(s, "next: wfs resume one --auto") {
 				t.Errorf("files are lost, and status says\n%s", s)
 			}
 			if d := f.ok("wfs", "diff", "auto", "--name-only"); !strings.Contains(d, "step1") {

@@ -105,14 +105,14 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
-		Alive: alive, Next: nextCommands(s, alive, there),
+		Alive: alive, Next: a.nextIn(s, in),
 	}
 	j.ItemStates = s.ItemStates()
 	j.ItemsDone = j.Items - len(s.OpenItems())
 	if c := s.At(s.Current); c != nil {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
 	}
-	j.Allowed, j.SkippedPhases, j.Ways = s.Allowed, s.SkippedPhases, waysOn(s)
+	j.Allowed, j.SkippedPhases, j.Ways = s.Allowed, s.SkippedPhases, a.waysOn(s, in)
 	j.Holdout = s.HoldoutAt(s.Current)
 	j.Proof, j.GateRuns, j.GatesCached = proofOf(s), s.GateRuns, s.GatesCached
 	if s.Status == session.StatusWaiting {
@@ -126,11 +126,6 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	}
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
-	}
-	if there && !current {
-		for i := range j.Next {
-			j.Next[i] = forSession(j.Next[i], s.ID)
-		}
 	}
 	driver := ""
 	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
@@ -158,12 +153,29 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 
 // nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
 func (a *app) nextFor(s *session.Session) []string {
-	head, err := a.repo.Head(context.Background())
-	next := nextCommands(s, a.alive(s), err != nil || head.Ref == s.Branch())
+	in := a.here()
+	if head, err := a.repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
+		in = nil
+	}
+	return a.nextIn(s, in)
+}
+
+// nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
+func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
+	there := in != nil && !in.Gone
+	next := nextCommands(s, a.alive(s), there)
 	for i := range next {
-		next[i] = a.typed(next[i])
+		next[i] = a.typedFor(next[i], s.ID, rootOf(in))
 	}
 	return next
+}
+
+// rootOf is the path of a work tree that is there, "" for none.
+func rootOf(in *gitstate.Worktree) string {
+	if in == nil || in.Gone {
+		return ""
+	}
+	return in.Path
 }
 
 // nextCommands are what makes sense to type next, the first one first. alive are processes of the newest run.

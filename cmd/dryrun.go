@@ -27,7 +27,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	}
 	a.out("%s  %s", s.ID.Display(), standing(s))
 	if d.Effect == engine.EffectStop {
-		a.next(nextCommands(s, a.alive(s), true))
+		a.next(a.nextIn(s, a.here()))
 		return nil
 	}
 	a.sayDrift(ctx, s, plan)

@@ -52,11 +52,11 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 
 // sayChanged tells what a command changed in what a session is, or that it changed nothing.
 func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
-	cur, err := a.current(ctx)
+	in, err := a.seenFrom(ctx, h.ID)
 	if err != nil {
 		return err
 	}
-	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes, Next: nextCommands(&h.S, a.alive(&h.S), cur == h.ID)}
+	j := recordedJSON{Version: jsonVersion, Did: did, Session: h.ID, Operation: op, Changes: changes, Next: a.nextIn(&h.S, in)}
 	if len(changes) == 0 {
 		j.Did = "nothing"
 	}

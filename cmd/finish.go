@@ -121,7 +121,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if ref := h.S.BaseRef; ref != "" {
 		if parked, err := a.eng.Parked(ctx, ref); err == nil && len(parked) > 0 {
 			on := strings.TrimPrefix(ref, "refs/heads/")
-			a.out("uncommitted changes of yours from %s are still kept: git switch %s, then wfs says how to have them back", on, on)
+			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on, a.typed("git switch "+on))
 		}
 	}
 	if a.repo.Worktree() != "main" {

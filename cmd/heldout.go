@@ -87,12 +87,12 @@ func byteCount(n int64) string {
 }
 
 // letIn says what to type to let something in that is held out.
-func letIn(c *session.Checkpoint) string {
+func (a *app) letIn(c *session.Checkpoint) string {
 	one := c.HeldOut[0]
 	if i := slices.IndexFunc(c.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey }); i > 0 {
 		one = c.HeldOut[i] // a key is the last thing to propose
 	}
-	return "to let one in: wfs allow " + shellWord(one.Path) + "; to keep it out for good: name it in .gitignore"
+	return "to let one in: " + a.typed("wfs allow "+shellWord(one.Path)) + "; to keep it out for good: name it in .gitignore"
 }
 
 // shellWord is text that a shell takes for one word.
@@ -120,16 +120,16 @@ func (a *app) sayLacks(c *session.Checkpoint, indent string) {
 	}
 	if len(c.HeldOut) > 0 {
 		a.note("%sheld out of the checkpoint: %s", indent, lacks(&session.Checkpoint{Incomplete: true, HeldOut: c.HeldOut}))
-		a.note("%s  %s", indent, letIn(c))
+		a.note("%s  %s", indent, a.letIn(c))
 	}
 	if c.Deleted != nil {
-		a.note("%s%s", indent, deletes(c))
+		a.note("%s%s", indent, a.deletes(c))
 	}
 }
 
 // deletes says that most files are gone at a checkpoint, and how to get them back.
-func deletes(c *session.Checkpoint) string {
-	return fmt.Sprintf("careful: checkpoint %d deletes %d of %d files; to go back: wfs resume --at %d", c.Number, c.Deleted.Files, c.Deleted.Of, c.Number-1)
+func (a *app) deletes(c *session.Checkpoint) string {
+	return fmt.Sprintf("careful: checkpoint %d deletes %d of %d files; to go back: %s", c.Number, c.Deleted.Files, c.Deleted.Of, a.typed(fmt.Sprintf("wfs resume --at %d", c.Number-1)))
 }
 
 // sayIncomplete tells in the answer of a command what the present checkpoint does not hold, and what stands out.
@@ -141,11 +141,11 @@ func (a *app) sayIncomplete(s *session.Session) {
 	if text := lacks(c); text != "" {
 		a.out("incomplete: checkpoint %d lacks %s", c.Number, text)
 		if len(c.HeldOut) > 0 {
-			a.out("  %s", letIn(c))
+			a.out("  %s", a.letIn(c))
 		}
 	}
 	if c.Deleted != nil {
-		a.out("%s", deletes(c))
+		a.out("%s", a.deletes(c))
 	}
 	a.sayProof(a.out, proofOf(s))
 	sayHoldout(a.out, s.HoldoutAt(s.Current))
@@ -163,5 +163,5 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 		return
 	}
 	a.note("not in checkpoints because it was ignored before: %s", someOf(names))
-	a.note("  to let one in: wfs allow %s", shellWord(names[0]))
+	a.note("  to let one in: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

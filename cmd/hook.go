@@ -172,7 +172,7 @@ func (a *app) sayHooks(j *hookJSON, user, remove bool) {
 		a.out("the line about it is taken out of %s", j.Exclude)
 	}
 	if !remove {
-		a.out("undo: wfs hook remove%s", flag)
+		a.out("undo: %s", a.typed("wfs hook remove"+flag))
 		a.out("next: start claude in the work tree of a session; one that runs already reads its hooks again when it is started anew")
 	}
 }

@@ -61,7 +61,7 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 			a.out("the hooks are installed: start claude in its work tree")
 			return nil
 		}
-		a.next([]string{"wfs hook install"})
+		a.next([]string{a.typed("wfs hook install")})
 		return nil
 	}
 	a.page(ctx)

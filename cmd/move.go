@@ -36,14 +36,9 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		return err
 	}
 	current := head.Ref == h.S.Branch()
-	var next []string
-	if current {
-		next = a.nextFor(&h.S)
-	} else {
-		next = nextCommands(&h.S, a.alive(&h.S), false)
-	}
+	a.about = h.ID
 	j := movedJSON{Version: jsonVersion, Did: "nothing", Session: h.ID, Head: strings.TrimPrefix(head.Ref, "refs/heads/"),
-		Changes: []session.Change{}, Next: next}
+		Changes: []session.Change{}, Next: a.nextFor(&h.S)}
 	if saved != nil {
 		j.Saved = saved.Number
 	}

@@ -14,6 +14,14 @@ import (
 // resolve turns what a person typed into a session: "" is the current one; a slug, its displayed form, or an
 // unambiguous beginning.
 func (a *app) resolve(ctx context.Context, name string) (session.ID, error) {
+	id, err := a.find(ctx, name)
+	if err == nil && id != "" {
+		a.about = id
+	}
+	return id, err
+}
+
+func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 	if name == "" {
 		id, err := a.current(ctx)
 		if err == nil && id == "" {

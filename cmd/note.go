@@ -13,26 +13,35 @@ import (
 )
 
 func (a *app) noteCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "note TEXT [SESSION]", Short: "a word for the next attempt, also while a run is driving",
+	var text string
+	c := &cobra.Command{
+		Use: "note [SESSION] -m TEXT", Short: "a word for the next attempt, also while a run is driving",
 		Long: `Note leaves a person's word for whoever works next: it stands in the brief of the next attempt. It can be left at any
 time, also while a run drives the session from elsewhere. To a question that the session waits for it is the answer.
 
 It is on the disk when the command returns. A run takes it in between two steps; the attempt that is going on has its
-brief already.`,
+brief already. Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
-  wfs note "use the standard library" csv-export
+  wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and go on`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 || strings.TrimSpace(args[0]) == "" {
+			if !c.Flags().Changed("message") && len(args) > 0 {
+				text, args = args[0], args[1:]
+			}
+			if strings.TrimSpace(text) == "" {
 				return &usageError{"a note needs a text", c.CommandPath() + ` "what the next attempt should know"`}
 			}
-			return upTo(2)(c, args)
+			return upTo(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.leaveNote(c.Context(), args[0], first(args[1:]))
+			if !c.Flags().Changed("message") {
+				args = args[1:]
+			}
+			return a.leaveNote(c.Context(), text, first(args))
 		},
 	}
+	c.Flags().StringVarP(&text, "message", "m", "", "the note")
+	return c
 }
 
 // requestJSON is what note and stop print.

@@ -21,43 +21,45 @@ judges nothing: what is handed over must still be green, and its message says wh
 }
 
 func (a *app) phaseBackCmd() *cobra.Command {
-	var why string
+	var why, name string
 	c := &cobra.Command{
-		Use: "back [PHASE]", Short: "go back to an earlier phase of the current session",
-		Long:    "Back takes the current session to the phase before, or to the one that is named. Files stay as they are: wfs resume --at goes back to a checkpoint.",
+		Use: "back [PHASE]", Short: "go back to an earlier phase",
+		Long:    "Back takes a session to the phase before, or to the one that is named. Files stay as they are: wfs resume --at goes back to a checkpoint.",
 		Example: "  wfs phase back\n  wfs phase back PLAN --reason \"the goal has changed\"",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.answerFor(c.Context(), "wfs phase back", "", func(h *engine.Hand) error {
+			return a.answerFor(c.Context(), "wfs phase back", name, func(h *engine.Hand) error {
 				return a.led(h.PhaseBack(c.Context(), session.PhaseName(first(args)), why))
 			})
 		},
 	}
 	c.Flags().StringVar(&why, "reason", "", "kept with the decision")
+	c.Flags().StringVar(&name, "session", "", "`name` of the session; the one that is current here")
 	return c
 }
 
 func (a *app) phaseSkipCmd() *cobra.Command {
-	var why string
+	var why, name string
 	c := &cobra.Command{
 		Use: "skip", Short: "go on as if the present phase had been passed",
-		Long:    "Skip takes the current session to where a pass of its present phase would lead. Nothing is judged by that.",
+		Long:    "Skip takes a session to where a pass of its present phase would lead. Nothing is judged by that.",
 		Example: "  wfs phase skip --reason \"nothing to tidy up\"",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.answerFor(c.Context(), "wfs phase skip", "", func(h *engine.Hand) error {
+			return a.answerFor(c.Context(), "wfs phase skip", name, func(h *engine.Hand) error {
 				return a.led(h.PhaseSkip(c.Context(), why))
 			})
 		},
 	}
 	c.Flags().StringVar(&why, "reason", "", "kept with the decision, and told when the work is handed over")
+	c.Flags().StringVar(&name, "session", "", "`name` of the session; the one that is current here")
 	return c
 }
 
 // led says how to undo what was done, before where the session stands now is said.
 func (a *app) led(err error) error {
 	if err == nil && !a.json {
-		a.out("undo: wfs undo")
+		a.out("undo: %s", a.typed("wfs undo"))
 	}
 	return err
 }

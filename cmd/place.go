@@ -142,13 +142,18 @@ func (a *app) seenIn(ctx context.Context, id, cur session.ID) (*gitstate.Worktre
 	return a.elsewhere(ctx, id)
 }
 
-// seen describes a session as it is seen from here.
-func (a *app) seen(ctx context.Context, s *session.Session) (sessionJSON, *gitstate.Worktree, error) {
+// seenFrom is seenIn for one session.
+func (a *app) seenFrom(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
 	cur, err := a.current(ctx)
 	if err != nil {
-		return sessionJSON{}, nil, err
+		return nil, err
 	}
-	in, err := a.seenIn(ctx, s.ID, cur)
+	return a.seenIn(ctx, id, cur)
+}
+
+// seen describes a session as it is seen from here.
+func (a *app) seen(ctx context.Context, s *session.Session) (sessionJSON, *gitstate.Worktree, error) {
+	in, err := a.seenFrom(ctx, s.ID)
 	if err != nil {
 		return sessionJSON{}, nil, err
 	}

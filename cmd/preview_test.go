@@ -86,9 +86,9 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		"undo of a record":    {func(f *fixture) { f.ok("wfs", "abandon", "two") }, "undo", exitOK, []string{"undo: abandon two: 0 files would change; nothing was moved"}},
 		"undo of a deletion":  {func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }, "undo", exitOK, []string{"undo: delete two: 0 files would change; nothing was moved"}},
 		"finish":              {func(f *fixture) { f.write(".workflow/one/plan.md", "plan\n"); f.ok("wfs", "run") }, "finish --branch handed", exitOK, []string{"- delete  .workflow/one/plan.md", "finish one on handed: 1 file would change, and HEAD would go to handed; nothing was moved"}},
-		"finish that is not":  {nil, "finish", exitBlocked, []string{"hint: wfs run"}},
+		"finish that is not":  {nil, "finish", exitBlocked, []string{"hint: wfs run one"}},
 		"finish on a branch":  {func(f *fixture) { f.ok("wfs", "run") }, "finish --branch side", exitError, []string{"error: branch side exists already"}},
-		"after a killed move": {halfMoved, "resume --at 2", exitError, []string{"hint: wfs resume, which completes it first"}},
+		"after a killed move": {halfMoved, "resume --at 2", exitError, []string{"hint: wfs resume one, which completes it first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,7 +19,11 @@ on.`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
-				return &usageError{"--reason is missing: whoever works next must know why", `wfs reject --reason "what is to be done"`}
+				of := "wfs reject"
+				for _, name := range args {
+					of += " " + shellWord(name)
+				}
+				return &usageError{"--reason is missing: whoever works next must know why", of + ` --reason "what is to be done"`}
 			}
 			return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
 		},

@@ -21,7 +21,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
 		}
 		if n := len(s.Left); n > 0 {
-			a.out("%d uncommitted %s left behind; wfs switch %s brings them back", n, plural(n, "file", "files"), a.eng.SwitchName(ctx, r.Event.Turn.HeadOld))
+			a.out("%d uncommitted %s left behind; to have them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
 		}
 		if s.Base0 != nil {
 			a.sayBaseline(s.Base0)

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
-		"wfs":        func() { os.Exit(Main(System())) },
+		"wfs":        func() { os.Exit(printingMain()) },
 		"wfs-tracer": func() { os.Exit(tracerMain()) },
 		// A command where no file has locks.
 		"wfs-without-locks": func() { os.Exit(noLocksMain()) },
@@ -50,6 +50,20 @@ func TestScripts(t *testing.T) {
 			} {
 				e.Setenv(k, v)
 			}
+			kept, err := os.MkdirTemp("", "printed-")
+			if err != nil {
+				return err
+			}
+			kept = filepath.Join(kept, filepath.Base(e.WorkDir)) // part of what is sampled
+			if err := os.Mkdir(kept, 0o777); err != nil {
+				return err
+			}
+			e.Setenv("WFS_PRINTED_DIR", kept)
+			e.Setenv("WFS_PRINTED", os.Getenv("WFS_PRINTED"))
+			e.Defer(func() {
+				typePrinted(e.T().(testing.TB), kept, e.WorkDir)
+				removeTree(filepath.Dir(kept))
+			})
 			home := filepath.Join(e.WorkDir, ".home")
 			if err := os.MkdirAll(home, 0o777); err != nil {
 				return err

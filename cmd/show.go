@@ -162,7 +162,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		a.out("incomplete: it lacks %s", text)
 	}
 	if c.Deleted != nil {
-		a.out("%s", deletes(c))
+		a.out("%s", a.deletes(c))
 	}
 	if j.Logs != "" {
 		a.out("logs: %s", j.Logs)

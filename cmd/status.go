@@ -100,10 +100,11 @@ func (a *app) sayDriver(d sessionJSON) {
 	}
 	if len(d.Alive) > 0 {
 		a.out("still alive of its last run: %s", engine.Named(d.Alive))
+		on := a.typedFor("wfs run --ignore-survivors", d.ID, d.Worktree)
 		if slices.ContainsFunc(d.Alive, func(p session.Process) bool { return !p.Own }) {
-			a.out("  nothing is driven or moved here before they have ended; if they are harmless: wfs run --ignore-survivors")
+			a.out("  nothing is driven or moved here before they have ended; if they are harmless: %s", on)
 		} else {
-			a.out("  wfs run ends them; if they are harmless, and to live on: wfs run --ignore-survivors")
+			a.out("  wfs run ends them; if they are harmless, and to live on: %s", on)
 		}
 	}
 	if n := d.Requests; n > 0 {

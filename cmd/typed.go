@@ -9,34 +9,49 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Commands that are suggested, as they have to be typed from where the person is.
+// Commands that are printed for a person to type. One rule for the whole program: a command that acts on a session names it,
+// and one that acts on the work tree where it is typed says which, if there are several. So it does the same wherever and
+// whenever it is typed.
 
 // takesSession are the verbs that can be given a session's name, and what stands before that.
 var takesSession = map[string]string{
 	"run": " ", "attach": " ", "watch": " ", "stop": " ", "finish": " ", "checkpoint": " ", "undo": " ", "redo": " ", "resume": " ",
 	"diff": " ", "show": " ", "log": " ", "status": " ", "events": " ", "export": " ", "path": " ", "budget": " ", "budget set": " ",
-	"approve": " ", "reject": " ", "abandon": " ", "edit": " ", "repin": " ", "hook log": " ", "allow": " --session ",
+	"approve": " ", "reject": " ", "abandon": " ", "edit": " ", "repin": " ", "hook log": " ", "note": " ",
+	"allow": sessionFlag, "phase back": sessionFlag, "phase skip": sessionFlag,
 }
 
+// sessionFlag names the session of verbs whose arguments are something else.
+const sessionFlag = " --session "
+
 // onlyThere are verbs that act on the work tree in which they are typed, and can be told of no other.
-var onlyThere = []string{"hook", "init", "new", "note", "op log", "phase", "switch", "trust"}
+var onlyThere = []string{"hook install", "hook remove", "init", "op log", "switch"}
 
 // ofWfs is one command of wfs within a suggestion: its verb, and the checkpoint or session right behind it.
-var ofWfs = regexp.MustCompile(`\bwfs ((?:budget set|hook log|op log|[a-z]+)\b)( [a-z0-9][a-z0-9@-]*)?`)
+var ofWfs = regexp.MustCompile(`\bwfs ((?:budget set|hook [a-z]+|op log|phase [a-z]+|[a-z]+)\b)( [a-z0-9][a-z0-9@-]*)?`)
 
-// forSession is a command to type, or a hint that has some in it, as it has to be typed outside of the session's work tree.
-func forSession(command string, id session.ID) string {
-	there := strings.HasPrefix(command, "git ")
+// ofGit is a command of git that acts on a work tree.
+var ofGit = regexp.MustCompile(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
+
+// forSession is a command to type, or a hint that has some in it, with the session named in each that acts on one. there
+// reports whether some of it acts on the work tree where it is typed.
+func forSession(command string, id session.ID) (named string, there bool) {
 	chunks := strings.Split(command, `"`) // every second one is quoted, and no command
 	for i := 0; i < len(chunks); i += 2 {
+		there = there || ofGit.MatchString(chunks[i])
 		chunks[i] = ofWfs.ReplaceAllStringFunc(chunks[i], func(found string) string {
 			m := ofWfs.FindStringSubmatch(found)
 			verb, next := m[1], strings.TrimSpace(m[2])
 			before, takes := takesSession[verb]
 			switch {
-			case !takes:
+			case !takes || id == "":
 				there = there || slices.Contains(onlyThere, verb)
 				return found
+			case before == sessionFlag:
+				if strings.Contains(command, sessionFlag) {
+					return found
+				}
+				return "wfs " + verb + before + string(id) + m[2]
 			case next == "":
 				return "wfs " + verb + before + string(id)
 			case next == "auto" || strings.Trim(next, "0123456789") == "": // a checkpoint of it
@@ -45,11 +60,13 @@ func forSession(command string, id session.ID) string {
 			return found // a session is named
 		})
 	}
-	place := `cd "$(wfs path ` + string(id) + `)" && ` + command
-	switch {
-	case !there:
-		return strings.Join(chunks, `"`)
-	case strings.ContainsAny(unquoted(command), ",;("): // it goes on in words
+	return strings.Join(chunks, `"`), there && !strings.HasPrefix(command, "cd ")
+}
+
+// inPlace is a command as it has to be typed outside of the work tree that it acts on.
+func inPlace(command, root string) string {
+	place := "cd " + shellWord(root) + " && " + command
+	if strings.ContainsAny(unquoted(command), ",;(") { // it goes on in words
 		return place
 	}
 	return "(" + place + ")"
@@ -66,12 +83,29 @@ func unquoted(text string) string {
 	return b.String()
 }
 
-// typed is a command to type for a session, from where this command was typed.
+// typed is a command to type for the session that this command line is about.
 func (a *app) typed(command string) string {
-	if a.away == "" {
-		return command
+	if a.about == "" && ofWfs.MatchString(command) { // what was typed was refused before anybody looked for a session
+		if ctx := context.Background(); a.open(ctx) == nil {
+			a.about, _ = a.current(ctx)
+		}
 	}
-	return forSession(command, a.away)
+	return a.typedFor(command, a.about, "")
+}
+
+// typedFor is a command to type for a session, in the work tree at root, "" for the one that this command acts in.
+func (a *app) typedFor(command string, id session.ID, root string) string {
+	named, there := forSession(command, id)
+	if !there || a.repo == nil {
+		return named
+	}
+	if root == "" {
+		root = a.repo.Root()
+	}
+	if linked, err := a.repo.Linked(context.Background()); root == a.repo.Root() && a.away == "" && err == nil && len(linked) == 0 {
+		return named
+	}
+	return inPlace(named, root)
 }
 
 // newCommand is how a session is begun here: with an agent where the configuration names none.

@@ -20,13 +20,25 @@ func TestForSession(t *testing.T) {
 		{"wfs show no-thing", "wfs show no-thing"},
 		{"wfs resume another", "wfs resume another"},
 		{"wfs workflow check", "wfs workflow check"},
-		{`wfs phase skip --reason "why; or not"`, `(cd "$(wfs path no-thing)" && wfs phase skip --reason "why; or not")`},
-		{"wfs op log", `(cd "$(wfs path no-thing)" && wfs op log)`},
-		{"git merge --continue (or --abort), then wfs run", `cd "$(wfs path no-thing)" && git merge --continue (or --abort), then wfs run`},
-		{"wfs phase back, then wfs run; or wfs finish --unproven", `cd "$(wfs path no-thing)" && wfs phase back, then wfs run; or wfs finish --unproven`},
+		{`wfs phase skip --reason "why; or not"`, `wfs phase skip --session no-thing --reason "why; or not"`},
+		{"wfs phase back RED", "wfs phase back --session no-thing RED"},
+		{"wfs phase back plan", "wfs phase back --session no-thing plan"},
+		{`wfs note -m "why"`, `wfs note no-thing -m "why"`},
+		{"wfs allow server.key", "wfs allow --session no-thing server.key"},
+		{"wfs hook log", "wfs hook log no-thing"},
+		{"wfs hook install", "(cd /a/b && wfs hook install)"},
+		{"wfs op log", "(cd /a/b && wfs op log)"},
+		{"wfs switch main && wfs delete no-thing", "(cd /a/b && wfs switch main && wfs delete no-thing)"},
+		{"git worktree prune", "git worktree prune"},
+		{"git merge --continue (or --abort), then wfs run", "cd /a/b && git merge --continue (or --abort), then wfs run no-thing"},
+		{"wfs phase back, then wfs run; or wfs finish --unproven", "wfs phase back --session no-thing, then wfs run no-thing; or wfs finish no-thing --unproven"},
 		{"move them aside, then type it again", "move them aside, then type it again"},
 	} {
-		if got := forSession(c.command, "no-thing"); got != c.want {
+		got, there := forSession(c.command, "no-thing")
+		if there {
+			got = inPlace(got, "/a/b")
+		}
+		if got != c.want {
 			t.Errorf("%s: %s\n  want %s", c.command, got, c.want)
 		}
 	}

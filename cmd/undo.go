@@ -195,8 +195,14 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	}
 	id, err := a.resolve(ctx, name)
 	if err != nil {
-		return err
+		// A session that was deleted, or whose birth was undone, is still in the operation log.
+		gone, e := session.ParseID(string(session.Exactly(name)))
+		if e != nil {
+			return err
+		}
+		id, a.about = gone, gone
 	}
+	unknown := err
 	trees, err := a.repo.Worktrees(ctx)
 	if err != nil {
 		return err
@@ -218,10 +224,13 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 			return nil
 		case to != "":
 			return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id.Display(), to, t.Path),
-				Hint: "cd there, and " + command}
+				Hint: inPlace(command, to)}
 		default:
 			to = t.Path
 		}
+	}
+	if to == "" && unknown != nil {
+		return unknown
 	}
 	if to == "" {
 		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + id.Display(), Hint: "wfs op log --all"}

@@ -101,7 +101,7 @@ WORK  attempt 1  (agent)
     proven clean: it passes in a clean tree as well
     checkpoint 1  0123456789
 WFS-one  completed: everything asked for is done, and judged green
-next: wfs diff   or: wfs finish
+next: wfs diff one   or: wfs finish one
 `
 
 func TestView(t *testing.T) {
@@ -160,7 +160,7 @@ func TestViewElsewhere(t *testing.T) {
 		"quiet": {nil, []string{"--quiet"}, `
 WORK  pass: the command ended with exit code 0 (attempt 1)  checkpoint 1  0123456789
 WFS-one  completed: everything asked for is done, and judged green
-next: wfs diff   or: wfs finish
+next: wfs diff one   or: wfs finish one
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,6 +225,6 @@ WORK  attempt 1  (agent)
     the run ended (interrupted)
 interrupted (ctrl-c)
 WFS-one  interrupted in WORK (ctrl-c)
-next: wfs run   or: wfs resume --at 0
+next: wfs run one   or: wfs resume one --at 0
 `)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -13,8 +14,9 @@ type wayJSON struct {
 	Command string `json:"command"`
 }
 
-// waysOn are the ways on for a session that its breaker has stopped, nil for others.
-func waysOn(s *session.Session) []wayJSON {
+// waysOn are the ways on for a session that its breaker has stopped, nil for others. in is the work tree that has it checked
+// out, nil for none.
+func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 	if s.Status != session.StatusBlocked || s.Blocked.Reason != session.BlockBreaker {
 		return nil
 	}
@@ -34,6 +36,9 @@ func waysOn(s *session.Session) []wayJSON {
 		wayJSON{"give up; everything is kept", `wfs abandon --reason "why"`})
 	if s.Visit.Denied > 0 {
 		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", "wfs repin && wfs run"}}, ways...)
+	}
+	for i := range ways {
+		ways[i].Command = a.typedFor(ways[i].Command, s.ID, rootOf(in))
 	}
 	return ways
 }
@@ -55,14 +60,14 @@ func gotTo(s *session.Session) string {
 
 // sayWays lists the ways on from where a session was stopped.
 func (a *app) sayWays(s *session.Session) {
-	ways := waysOn(s)
+	ways := a.waysOn(s, a.here())
 	if len(ways) == 0 {
 		return
 	}
 	a.out("ways on:")
 	for _, w := range ways {
 		a.out("  %s:", w.What)
-		a.out("    %s", a.typed(w.Command))
+		a.out("    %s", w.Command)
 	}
 }
 

@@ -48,6 +48,7 @@ type app struct {
 	retest    bool                // gates run, whatever they have said before
 	done      []recoveredJSON     // what dead processes had begun, for the next answer
 	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
+	about     session.ID          // the session that the command line is about; printed commands name it
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -317,6 +318,7 @@ func (a *app) seeInterrupted(s *session.Session) error {
 // take opens a session for writing; the caller holds its lock.
 func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	a.clearLaid()
+	a.about = id
 	h, err := a.eng.Open(ctx, id)
 	if h != nil && h.GivenBack > 0 {
 		a.note("the journal of %s was gone: %d %s back, from the newest auto-save", id.Display(), h.GivenBack, plural(h.GivenBack, "event is", "events are"))

@@ -1,0 +1,407 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Every command that wfs prints in a script of TestScripts ("next:", "hint:", "undo:", ways on, …) is typed in a copy of
+// the state in which it was printed: where it was printed, and in another work tree of the repository. It must run, and
+// change no session but the one that it was printed for. WFS_PRINTED=all types all of them, otherwise one in printedShare.
+
+// printedShare is how many printed commands there are for each that the ordinary suite types.
+const printedShare = 20
+
+// printedWait is how long a printed command may take: some follow a run, which nobody drives in the copy.
+const printedWait = 60 * time.Second
+
+// printed is one command line of wfs that printed something to type, and the state that it left.
+type printed struct {
+	Args     []string
+	Dir      string
+	Env      []string
+	Exit     int
+	Hints    []string
+	Sessions []session.ID // that it may have been printed for
+	Copy     string       // of the script's directory
+}
+
+// printingMain is wfs in scripts: it notes what is printed for somebody to type, and copies the state.
+func printingMain() int {
+	env := System()
+	if env.get("WFS_TYPED") != "" && len(env.Args) > 0 && env.Args[0] == "run" { // a copy waits for nobody, and one attempt will do
+		env.Args = append([]string{"run", "--no-wait", "--max-attempts", "1"}, env.Args[1:]...)
+	}
+	dir := env.get("WFS_PRINTED_DIR")
+	if dir == "" || env.get("WFS_RUN_ID") != "" {
+		return Main(env)
+	}
+	var out, said bytes.Buffer
+	env.Stdout, env.Stderr = io.MultiWriter(env.Stdout, &out), io.MultiWriter(env.Stderr, &said)
+	p := printed{Args: env.Args, Dir: env.Dir, Env: slices.DeleteFunc(env.Environ, func(v string) bool { return strings.HasPrefix(v, "WFS_PRINTED_DIR=") })}
+	before := currentBranch(env.Dir)
+	p.Exit = Main(env)
+	p.Hints = slices.DeleteFunc(printedIn(out.String()+"\n"+said.String()), func(hint string) bool {
+		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(hint)), env.get("WFS_PRINTED"))
+	})
+	if len(p.Hints) == 0 {
+		return p.Exit
+	}
+	named := session.ID("")
+	for _, arg := range p.Args {
+		if verbOf(p.Args) == "new" { // what it names it begins from
+			break
+		}
+		if id := session.Exactly(strings.SplitN(strings.TrimPrefix(arg, "--session="), "@", 2)[0]); ledgerIn(env.Dir, id) {
+			named = id
+		}
+	}
+	if named != "" {
+		p.Sessions = []session.ID{named}
+	} else {
+		for _, branch := range []string{before, currentBranch(env.Dir)} {
+			if id, ok := strings.CutPrefix(branch, session.BranchPrefix); ok && !slices.Contains(p.Sessions, session.ID(id)) {
+				p.Sessions = append(p.Sessions, session.ID(id))
+			}
+		}
+	}
+	if err := p.keep(dir, env.get("WORK")); err != nil {
+		fmt.Fprintln(os.Stderr, "printed:", err)
+		return 70
+	}
+	return p.Exit
+}
+
+// keep copies the script's directory, and says what was printed beside the copy.
+func (p *printed) keep(dir, work string) error {
+	to, err := os.MkdirTemp(dir, "state-")
+	if err != nil {
+		return err
+	}
+	p.Copy = filepath.Join(to, "work")
+	if text, err := exec.Command("cp", "-a", work, p.Copy).CombinedOutput(); err != nil {
+		return os.WriteFile(filepath.Join(to, "cannot-be-copied"), text, 0o666)
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "printed.json"), data, 0o666)
+}
+
+// fresh reports whether a shape is to be typed, and is the first of its kind in this script.
+func fresh(dir, shape, which string) bool {
+	sum := fnv.New64a()
+	io.WriteString(sum, filepath.Base(dir)+"\n"+shape)
+	if which == "" || which != "all" && sum.Sum64()%printedShare != 0 {
+		return false
+	}
+	return os.Mkdir(filepath.Join(dir, fmt.Sprintf("shape-%x", sum.Sum64())), 0o777) == nil
+}
+
+var (
+	// printedLine are the lines that have something to type, printedInline are texts that end in it.
+	printedLine   = regexp.MustCompile(`^(?:hint|next|then|undo|redo|  or|to set it back|to take it back|  to take it back|    hint|  hint): (.*)$`)
+	printedInline = regexp.MustCompile(`: (\(?(?:cd [^;]* && )?wfs [^;]*)`)
+	wayOn         = regexp.MustCompile(`^    ((?:\(cd .*|wfs .*))$`)
+
+	quotedText = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	numbers    = regexp.MustCompile(`[0-9a-f]{7,40}|[0-9]+`)
+)
+
+// printedIn are the texts that are there to be typed in what a command printed.
+func printedIn(text string) []string {
+	var hints []string
+	ways := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch m := printedLine.FindStringSubmatch(line); {
+		case m != nil && !strings.HasPrefix(line, "error: "):
+			hints = append(hints, strings.Split(m[1], "   or: ")...)
+		case line == "ways on:":
+			ways = true
+		case ways && wayOn.MatchString(line):
+			hints = append(hints, wayOn.FindStringSubmatch(line)[1])
+		case !strings.HasPrefix(line, "error: "):
+			if m := printedInline.FindStringSubmatch(line); m != nil {
+				hints = append(hints, m[1])
+			}
+		}
+	}
+	return hints
+}
+
+// shapeOf is a text to type without what differs from one session to the next.
+func shapeOf(hint string) string {
+	hint = quotedText.ReplaceAllString(hint, `"…"`)
+	return numbers.ReplaceAllString(hint, "N")
+}
+
+// verbOf is the verb of a command line.
+func verbOf(args []string) string {
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || args[i-1] != "-C") {
+			return arg
+		}
+	}
+	return ""
+}
+
+func currentBranch(dir string) string {
+	out, _ := exec.Command("git", "-C", dir, "symbolic-ref", "-q", "HEAD").Output()
+	return strings.TrimSpace(string(out))
+}
+
+func ledgerIn(dir string, id session.ID) bool {
+	if _, err := session.ParseID(string(id)); err != nil {
+		return false
+	}
+	return exec.Command("git", "-C", dir, "rev-parse", "-q", "--verify", session.LedgerOf(id)).Run() == nil
+}
+
+// placeholders are what people put something of their own in place of, and what the test types there.
+var placeholders = strings.NewReplacer(
+	"'ANOTHER COMMAND'", "true", "'COMMAND'", "true", "--agent NAME", "--agent true", "--branch NAME", "--branch named-here", "-c NAME", "-c named-here",
+	"-m TEXT", "-m text", "--holdout DIR", "--holdout none", "GOAL", "goal", "--dir ANOTHER", "--dir ../another-dir", "ANOTHER-FILE", "another-file",
+	"CHECKPOINT", "0", "-o FILE", "-o some-file", "--allow COMMAND", "--allow 'go vet'", "--format FORMAT", "--format go-test-json",
+)
+
+// saidInWords are hints, or parts of them, that no shell can run: what is to be done is in a person's hands.
+var saidInWords = []string{
+	"type more of", "move them aside", "type it again", "to have them judged", "to set them aside", "to go on here", "bring it back",
+	"if it was moved: git worktree repair NEW-PATH",
+}
+
+// typedCommand is one thing to type. after says that something a person must do comes before it.
+type typedCommand struct {
+	line  string
+	after bool
+}
+
+var (
+	aside    = regexp.MustCompile(`\s+\([^()]*\)\s*$`)
+	orElse   = regexp.MustCompile(`(?:; |, )?\bor:? |; `)
+	firstTwo = regexp.MustCompile(`^\(?(?:wfs|git|cd|mkdir|mv|rm|printf|umount|ln|cp|export|unset|chmod)\b`)
+)
+
+// commandsIn are the commands in a hint. The rest of it is words.
+func commandsIn(hint string) (commands []typedCommand, words []string) {
+	in := ""
+	if m := regexp.MustCompile(`^cd \S+ && `).FindString(hint); m != "" && !strings.HasPrefix(hint[len(m):], "cd ") {
+		in = m
+	}
+	for _, one := range splitOutside(aside.ReplaceAllString(hint, ""), orElse) {
+		var line []string
+		after := false
+		for _, step := range splitOutside(one, regexp.MustCompile(`, (?:and )?then |, `)) {
+			step = strings.TrimSpace(aside.ReplaceAllString(step, ""))
+			switch {
+			case step == "":
+			case firstTwo.MatchString(step):
+				line = append(line, step)
+			case len(line) == 0:
+				after = true
+				words = append(words, step)
+			default:
+				words = append(words, step)
+			}
+		}
+		if len(line) > 0 {
+			text := strings.Join(line, " && ")
+			if !strings.HasPrefix(text, in) {
+				text = in + text
+			}
+			commands = append(commands, typedCommand{placeholders.Replace(text), after})
+		}
+	}
+	return commands, words
+}
+
+// splitOutside splits what is not quoted.
+func splitOutside(text string, at *regexp.Regexp) []string {
+	var held []string
+	hidden := quotedText.ReplaceAllStringFunc(text, func(q string) string {
+		held = append(held, q)
+		return fmt.Sprintf("\x00%d\x00", len(held)-1)
+	})
+	parts := at.Split(hidden, -1)
+	for i := range parts {
+		for n, q := range held {
+			parts[i] = strings.ReplaceAll(parts[i], fmt.Sprintf("\x00%d\x00", n), q)
+		}
+	}
+	return parts
+}
+
+// typePrinted types what a script's commands printed. dir has the copies, work is the script's directory.
+func typePrinted(t testing.TB, dir, work string) {
+	states, err := filepath.Glob(filepath.Join(dir, "state-*", "printed.json"))
+	if err != nil || len(states) == 0 || t.Failed() {
+		return
+	}
+	aside := work + ".aside"
+	if err := os.Rename(work, aside); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(removeTree(work), os.Rename(aside, work)); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, name := range states {
+		data, err := os.ReadFile(name)
+		var p printed
+		if err == nil {
+			err = json.Unmarshal(data, &p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hint := range p.Hints {
+			commands, words := commandsIn(hint)
+			for _, w := range words {
+				if !slices.ContainsFunc(saidInWords, func(known string) bool { return strings.HasPrefix(w, known) }) {
+					t.Errorf("wfs %s printed words that saidInWords does not list: %q, in %q", strings.Join(p.Args, " "), w, hint)
+				}
+			}
+			for _, c := range commands {
+				for _, elsewhere := range []bool{false, true} {
+					if wrong := p.try(work, c, elsewhere); wrong != "" {
+						place := "there"
+						if elsewhere {
+							place = "in another work tree"
+						}
+						t.Errorf("wfs %s (exit %d) printed, for %v: %s\ntyped %s: %s\n%s", strings.Join(p.Args, " "), p.Exit, p.Sessions, hint, place, c.line, wrong)
+					}
+				}
+			}
+		}
+	}
+}
+
+// try types a command in a copy, and returns what is wrong with that.
+func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
+	if err := removeTree(work); err != nil {
+		return err.Error()
+	}
+	if text, err := exec.Command("cp", "-a", p.Copy, work).CombinedOutput(); err != nil {
+		return string(text)
+	}
+	from := p.Dir
+	if !isDir(from) {
+		return "" // the work tree was removed by the command
+	}
+	if elsewhere {
+		if _, there := forSession(c.line, ""); there && !strings.Contains(c.line, "cd ") && len(linkedTrees(from)) == 0 {
+			return "" // there was no other work tree to type it in
+		}
+		other := filepath.Join(work, "typed-elsewhere")
+		add := exec.Command("git", "-C", from, "worktree", "add", "-q", "-b", "typed-elsewhere", other)
+		add.Env = p.Env
+		if add.Run() != nil { // no repository, or none that git can work with
+			return ""
+		}
+		from = other
+	}
+	before := sessionMarks(from)
+	ctx, cancel := context.WithTimeout(context.Background(), printedWait)
+	defer cancel()
+	typed := exec.CommandContext(ctx, "sh", "-c", c.line)
+	typed.Dir, typed.Env, typed.WaitDelay = from, append(p.Env, "WFS_TYPED=1", "PWD="+from), time.Second
+	out, err := typed.CombinedOutput()
+	exit := 0
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		exit = failed.ExitCode()
+	} else if err != nil {
+		return err.Error()
+	}
+	if ctx.Err() != nil {
+		return "it does not end:\n" + string(out)
+	}
+	if exit != 0 && !strings.Contains(c.line, "wfs run") && slices.Contains(printedIn(string(out)), c.line) {
+		return fmt.Sprintf("it leads back to itself: exit %d:\n%s", exit, out)
+	}
+	if !c.does(exit) {
+		return fmt.Sprintf("exit %d:\n%s", exit, out)
+	}
+	for id, mark := range sessionMarks(from) {
+		if old, there := before[id]; there && old != mark && len(p.Sessions) > 0 && !slices.Contains(p.Sessions, id) {
+			return fmt.Sprintf("it changed %s:\n%s", id, out)
+		}
+	}
+	return ""
+}
+
+// drives are the verbs that say with their exit code how a session stands afterwards.
+var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
+
+// does reports whether a command that ended so did what it says.
+func (c typedCommand) does(exit int) bool {
+	switch exit {
+	case exitOK:
+		return true
+	case exitDecision, exitBlocked, exitWaiting:
+		return drives.MatchString(c.line) || c.after
+	case exitUsage, 127, 126:
+		return false
+	}
+	return c.after
+}
+
+// sessionMarks are values that differ when a session has changed.
+func sessionMarks(dir string) map[session.ID]string {
+	marks := map[session.ID]string{}
+	out, _ := exec.Command("git", "-C", dir, "for-each-ref", "--format=%(refname) %(objectname)", "refs/wfs").Output()
+	common, _ := exec.Command("git", "-C", dir, "rev-parse", "--path-format=absolute", "--git-common-dir").Output()
+	for line := range strings.Lines(string(out)) {
+		ref, tip, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name, isLedger := strings.CutSuffix(strings.TrimPrefix(ref, "refs/wfs/"), "/ledger")
+		if !isLedger {
+			continue
+		}
+		mark := tip
+		filepath.WalkDir(filepath.Join(strings.TrimSpace(string(common)), "wfs", "sessions", name), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && (strings.Contains(path, "journal") || strings.Contains(path, "inbox")) {
+				data, _ := os.ReadFile(path)
+				mark += fmt.Sprintf(" %s %d", filepath.Base(path), len(data))
+			}
+			return nil
+		})
+		marks[session.ID(name)] = mark
+	}
+	return marks
+}
+
+// linkedTrees are the linked work trees of a repository.
+func linkedTrees(dir string) []string {
+	out, _ := exec.Command("git", "-C", dir, "worktree", "list", "--porcelain").Output()
+	return strings.Split(strings.TrimSpace(string(out)), "\n\n")[1:]
+}
+
+// removeTree is os.RemoveAll for trees with directories that may not be written to.
+func removeTree(dir string) error {
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			os.Chmod(path, 0o777)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
