@@ -50,7 +50,7 @@ func exitWith(code int) error {
 // refusals is the one table from refusals to exit codes.
 var refusals = map[session.RefusalCode]int{
 	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
-	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseUntrusted: exitDecision,
+	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision, session.RefuseUntrusted: exitDecision,
 	session.RefuseNotGreen: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseConflict: exitBlocked,
 	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision, session.RefuseSetup: exitBlocked,
 	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision,

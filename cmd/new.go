@@ -2,13 +2,8 @@ package cmd
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +18,7 @@ type newOptions struct {
 	goal, workflow, agent, spec, from string
 	carry, leave                      bool
 	worktree                          bool // in a work tree of its own
+	again                             bool // although a session has this spec
 	dir                               string
 
 	budget workflows.Budget
@@ -53,7 +49,8 @@ touched; uncommitted changes stay, and --carry takes a copy of them along.
 With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of the
 repository, laid out as in it. wfs takes a copy, and puts them over finished work in a clean tree. What fails there is not complete.
 
-A spec is pinned, and its text is in the brief of every phase; with a checklist ("- [ ] item") it is worked off item by item.`,
+A spec is pinned, and its text is in the brief of every phase; with a checklist ("- [ ] item") it is worked off item by item.
+Where a session that is not finished has the same spec, resume that one; --again begins another.`,
 		Example: `  wfs new "csv export"
   wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry
@@ -73,16 +70,23 @@ A spec is pinned, and its text is in the brief of every phase; with a checklist 
 				return &usageError{"--dir is the directory of a work tree of the session's own", "wfs new GOAL --worktree --dir " + o.dir}
 			}
 			o.goal = a.redactor().String(args[0]) // its name is made of it
+			begin := a.newSession
 			if o.worktree {
-				return a.newInTree(c.Context(), o)
+				begin = a.newInTree
 			}
-			return a.newSession(c.Context(), o)
+			err := begin(c.Context(), o)
+			if id, instead := errors.AsType[resumeInstead](err); instead {
+				a.close()
+				return a.resume(c.Context(), string(id), resumeOptions{})
+			}
+			return err
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
 	f.StringVar(&o.agent, "agent", "", "who works in the phases: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
+	f.BoolVar(&o.again, "again", false, "begin another session with a spec that a session has already")
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD; on a session's branch, what that session was made from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
 	budgetFlags(f, &o.budget)
@@ -152,35 +156,8 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
 		return err
 	}
+	r.Note = a.openItems(h, b.Spec, o.spec)
 	return a.sayNew(ctx, h, r, saved)
-}
-
-func (a *app) readSpec(b *engine.Birth, file string) error {
-	if file == "" {
-		return nil
-	}
-	path := file
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.env.Dir, path)
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &usageError{fmt.Sprintf("there is no spec %s", file), ""}
-	}
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(text)
-	b.Spec, b.Created.SpecDigest = text, hex.EncodeToString(sum[:])
-	if rel, err := filepath.Rel(a.repo.Root(), path); err == nil && filepath.IsLocal(rel) {
-		b.Created.SpecPath = filepath.ToSlash(rel)
-	}
-	for _, item := range workflows.ParseChecklist(text) {
-		if !item.Done {
-			b.Created.Items = append(b.Created.Items, item.Text)
-		}
-	}
-	return nil
 }
 
 // startAt says where the session begins. On a session's branch a new feature begins where that session began, not on

@@ -85,6 +85,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
 	}
 	a.sayTree(ctx, done)
+	r.Note = a.openItems(h, b.Spec, o.spec)
 	return a.sayNew(ctx, h, r, nil)
 }
 

@@ -36,7 +36,10 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 		a.note("agent %s (%s)", c.Name, a.cardOrigin(c))
 	}
 	a.noteLacking(ctx, b.Plan)
-	return b, settings, a.readSpec(&b, o.spec)
+	if err := a.readSpec(ctx, &b, o.spec); err != nil {
+		return b, nil, err
+	}
+	return b, settings, a.sameSpec(ctx, &b.Created, o)
 }
 
 // planOf is what a session would run with these settings.

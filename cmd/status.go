@@ -55,6 +55,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	}
 	d := a.describe(&v.Session, in)
 	a.addAutoSave(ctx, &d, &v.Session, v.Tip, in)
+	d.SpecEdited = a.specEdited(ctx, &v.Session)
 	if a.json {
 		what, completes := a.halfMoved(ctx)
 		d.HalfMoved, d.Next = what, nextOr(completes, d.Next)
@@ -82,6 +83,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	a.sayForced(s.SkippedPhases)
 	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)
+	a.saySpecEdited(a.out, d.SpecEdited)
 	a.sayDriver(d)
 	a.sayPlace(d)
 	d.Next = a.sayHalfMoved(ctx, d.Next)

@@ -86,6 +86,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 	}
 	j := a.storyOf(&v.Session, a.here())
 	a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, a.here())
+	j.SpecEdited = a.specEdited(ctx, &v.Session)
 	if a.json {
 		what, completes := a.halfMoved(ctx)
 		j.HalfMoved, j.Next = what, nextOr(completes, j.Next)
@@ -176,6 +177,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 		}
 	}
 	a.sayIncomplete(s)
+	a.saySpecEdited(a.out, j.SpecEdited)
 	a.sayDriver(j.sessionJSON)
 	a.sayPlace(j.sessionJSON)
 	a.sayAutoSave(&j.sessionJSON)

@@ -18,6 +18,7 @@ const (
 	RefuseAmbiguous  RefusalCode = "ambiguous"     // a name that fits several
 	RefuseFinal      RefusalCode = "final"         // the session is finished or abandoned
 	RefuseDirty      RefusalCode = "dirty"         // uncommitted changes, and nobody said what becomes of them
+	RefuseSameSpec   RefusalCode = "same_spec"     // a session that is not finished has this spec
 	RefuseInTheWay   RefusalCode = "in_the_way"    // files that must not be overwritten
 	RefuseConflict   RefusalCode = "conflict"      // a merge or rebase is in progress
 	RefuseBaseline   RefusalCode = "baseline"      // a gate cannot run on the base

@@ -1,0 +1,223 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// maxSpecFile is the largest specification that is pinned, in bytes.
+const maxSpecFile = 1 << 20
+
+// readSpec reads the file that says what is wanted, and its checklist.
+func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error {
+	if file == "" {
+		return nil
+	}
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.env.Dir, path)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &usageError{fmt.Sprintf("there is no spec %s", file), ""}
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSpecFile+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxSpecFile {
+		return &usageError{fmt.Sprintf("the spec %s is larger than %d bytes", file, maxSpecFile), ""}
+	}
+	b.Spec, b.Created.SpecDigest = text, digestOf(text)
+	if b.Created.SpecPath, err = a.specPath(ctx, path); err != nil {
+		return err
+	}
+	for _, item := range workflows.ParseChecklist(text) {
+		if !item.Done {
+			b.Created.Items = append(b.Created.Items, item.Text)
+		}
+	}
+	return nil
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the same file in
+// all work trees; another one from the top of the main work tree. It is "" where no path leads from there.
+func (a *app) specPath(ctx context.Context, path string) (string, error) {
+	if rel, err := filepath.Rel(a.repo.Root(), path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel), nil
+	}
+	main, err := a.mainRepo(ctx)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(main.Root(), path)
+	if err != nil {
+		rel = ""
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// specFile is the file that a session's spec was read from, "" when that cannot be said here: the same file of the work
+// tree is another one where another branch is checked out.
+func (a *app) specFile(ctx context.Context, s *session.Session) string {
+	path := filepath.FromSlash(s.SpecPath)
+	switch {
+	case path == "":
+		return ""
+	case filepath.IsLocal(path):
+		if cur, err := a.current(ctx); err != nil || cur != s.ID {
+			return ""
+		}
+		return filepath.Join(a.repo.Root(), path)
+	}
+	main, err := a.mainRepo(ctx)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(main.Root(), path)
+}
+
+// specEdited is the command that pins the file of a session's spec anew, if it says something else by now. Ticks do not
+// count: agents like to set them.
+func (a *app) specEdited(ctx context.Context, s *session.Session) string {
+	file := a.specFile(ctx, s)
+	if file == "" || s.Status.Final() {
+		return ""
+	}
+	text, err := durable.ReadFile(file, maxSpecFile)
+	if err != nil || digestOf(text) == s.SpecDigest { // one that is gone is no edit
+		return ""
+	}
+	tip, err := a.repo.Ref(ctx, session.LedgerOf(s.ID))
+	if err != nil {
+		return ""
+	}
+	pinned, err := a.repo.File(ctx, tip, session.FileSpec)
+	if err != nil || bytes.Equal(unticked(text), unticked(pinned)) {
+		return ""
+	}
+	return a.editSpec(s.ID, file)
+}
+
+var tick = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
+
+func unticked(text []byte) []byte { return tick.ReplaceAll(text, []byte("$1[ ]")) }
+
+// editSpec is the command that gives a session a spec, typed where this one was.
+func (a *app) editSpec(id session.ID, file string) string {
+	if rel, err := filepath.Rel(a.env.Dir, file); err == nil {
+		file = rel
+	}
+	return fmt.Sprintf("wfs edit %s --spec %s", id, quoteWord(filepath.ToSlash(file)))
+}
+
+var plainWord = regexp.MustCompile(`^[\w./@%+=:,-]+$`)
+
+// quoteWord is a word as a shell takes it.
+func quoteWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// saySpecEdited says that the file of the spec was edited since it was pinned.
+func (a *app) saySpecEdited(say func(string, ...any), command string) {
+	if command != "" {
+		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
+	}
+}
+
+// openItems says that a new session has a spec and nothing on its list, and what to do.
+func (a *app) openItems(h *engine.Hand, spec []byte, file string) string {
+	if h.S.SpecDigest == "" || len(h.S.Items) > 0 {
+		return ""
+	}
+	why := `no line begins with "- [ ] "`
+	if n := len(workflows.ParseChecklist(spec)); n > 0 {
+		why = fmt.Sprintf("all %d are ticked", n)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.env.Dir, file)
+	}
+	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; to have items worked off, write them as \"- [ ] item\", then: %s",
+		why, a.editSpec(h.ID, file))
+}
+
+// resumeInstead is the answer of a person who is asked whether another session shall begin with the same spec.
+type resumeInstead session.ID
+
+func (r resumeInstead) Error() string { return "resume " + string(r) }
+
+// sameSpec asks before a second session begins with the spec of one that is not finished.
+func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) error {
+	if c.SpecDigest == "" || o.again || strings.Contains(o.from, "@") {
+		return nil
+	}
+	all, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		v, err := a.view(ctx, id)
+		if err != nil || v.Session.Status.Final() { // one that cannot be read is told of elsewhere
+			continue
+		}
+		s := &v.Session
+		way := "wfs resume " + string(id)
+		what := id.Display() + " has this spec already"
+		switch {
+		case s.SpecDigest == c.SpecDigest:
+		case s.SpecPath != "" && s.SpecPath == c.SpecPath:
+			way, what = a.editSpec(id, filepath.Join(a.env.Dir, o.spec)), what+", as it was before it was edited"
+			if filepath.IsAbs(o.spec) {
+				way = a.editSpec(id, o.spec)
+			}
+		default:
+			continue
+		}
+		if !a.env.StdinTTY || a.json {
+			return &session.Refusal{Code: session.RefuseSameSpec, Message: what + "; to begin another session with it: --again", Hint: way}
+		}
+		a.note("%s", what)
+		answer, err := a.prompt(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again")
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(answer) {
+		case "r", "resume":
+			return resumeInstead(id)
+		case "a", "another":
+			return nil
+		}
+		a.note("nothing was begun, and nothing was changed")
+		return exitWith(exitDecision)
+	}
+	return nil
+}
