@@ -16,7 +16,7 @@ import (
 // turnAgent says that it works, waits until somebody writes to the pipe "go", and leaves a file for each attempt. The
 // notes that its brief holds go into "told".
 const turnAgent = `test -p "$HOME/go" || mkfifo "$HOME/go"
-sed -n '/Notes from people/,$p' "$WFS_BRIEF" >> "$HOME/told"
+sed -n '/From people/,$p' "$WFS_BRIEF" >> "$HOME/told"
 echo "attempt $WFS_ATTEMPT works"
 echo $$ > "$HOME/agent-$WFS_ATTEMPT.pid"
 read -r line < "$HOME/go"

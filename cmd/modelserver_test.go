@@ -52,7 +52,7 @@ type said struct {
 
 type jsonMap = map[string]any
 
-var briefHead = regexp.MustCompile(`(?m)^# ([A-Z]+): (?:lap ([0-9]+)[^,\n]*, )?attempt ([0-9]+)`)
+var briefHead = regexp.MustCompile(`(?m)^# ([A-Z]+)(?:, lap ([0-9]+)[^,\n]*)?, attempt ([0-9]+)`)
 
 // standingIn reads where a conversation stands out of what was said. Two laps have a brief for each phase.
 func standingIn(all []said) modelAt {

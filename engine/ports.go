@@ -58,6 +58,8 @@ type Store interface {
 	Ignored(ctx context.Context) ([]string, error)
 	// Changes lists the differences between two trees, without renames.
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
+	// Lines counts the lines that differ between two trees, by file.
+	Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error)
 
 	// Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal
 	// is called with what was made and returns the ledger's documents.

@@ -277,6 +277,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	h.leave(&req)
+	req.Lines = h.linesOfLap(work)
 	res, err := h.e.Works.Run(ctx, req)
 	h.endSaving()
 	if tampered, e := h.lookAround(work, before, locked, res.Usage()); e != nil || tampered {
@@ -307,6 +308,23 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	h.e.hit("run/ended")
 	h.ended = &snap
 	return false, h.beginSaving(&snap)
+}
+
+// linesOfLap counts what the newest attempts of this lap changed. It is for the brief only: what git cannot compare is left out.
+func (h *Hand) linesOfLap(ctx context.Context) map[int][]session.FileLines {
+	lines := map[int][]session.FileLines{}
+	for _, c := range slices.Backward(h.S.Way()) {
+		if c.Lap != h.S.Lap || len(lines) == session.MaxTold {
+			break
+		}
+		if c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil {
+			continue
+		}
+		if files, err := h.e.Store.Lines(ctx, h.S.At(c.On).Tree, c.Tree); err == nil {
+			lines[c.Number] = files
+		}
+	}
+	return lines
 }
 
 // judgeOpen snapshots the work tree, unless that was just done, and lets guards and gates judge that tree.

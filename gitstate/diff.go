@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
@@ -31,6 +32,27 @@ func plainChanges(list []treeChange) []session.Change {
 		changes = append(changes, c.Change)
 	}
 	return changes
+}
+
+// Lines counts the lines that differ between two trees, by file.
+func (r *Repo) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
+	out, err := r.git(ctx, gitOpts{}, "diff-tree", everySubmodule, "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
+		string(r.orEmpty(from)), string(r.orEmpty(to)))
+	if err != nil {
+		return nil, err
+	}
+	var files []session.FileLines
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		fields := strings.SplitN(line, "\t", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		f := session.FileLines{Path: fields[2], Binary: fields[0] == "-"}
+		f.Added, _ = strconv.Atoi(fields[0])
+		f.Removed, _ = strconv.Atoi(fields[1])
+		files = append(files, f)
+	}
+	return files, nil
 }
 
 // everySubmodule tells git to compare submodules as all else. Without it git reads submodule.<name>.ignore, which an agent

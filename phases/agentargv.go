@@ -13,14 +13,7 @@ import (
 // maxArgument is what fits into one argument of a command on every system, with room to spare; Linux takes 128 KB.
 const maxArgument = 120 << 10
 
-// answerSchema is what agents are asked for that can answer in a given form. It is the JSON of $WFS_RESULT. Some providers
-// take only schemas that require every property and allow no other.
-const answerSchema = `{"type":"object","additionalProperties":false,"required":["done","ask","note"],"properties":{` +
-	`"done":{"type":"boolean","description":"true when the work of this phase is done, or nothing is left to do"},` +
-	`"ask":{"type":"string","description":"a question that only a person can answer; mostly there is none: then empty"},` +
-	`"note":{"type":"string","description":"what the next attempt should know, in a few sentences; may be empty"}}}`
-
-// SchemaFile is where that schema stands in a run's directory, for agents that read it from a file.
+// SchemaFile is where the schema of the answer stands in a run's directory, for agents that read it from a file.
 const SchemaFile = "answer.schema.json"
 
 // CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It is nil for

@@ -4,33 +4,154 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxPast bounds how many laps and checkpoints a brief tells of.
-const maxPast = 10
-
+// rules are what an attempt may change and run.
 func (b *brief) rules() {
-	b.section("Rules", "")
-	b.line("- Edit the files in the current directory. You need not commit: a checkpoint is taken when you end. Do not push.")
+	b.section("Rules")
+	g := b.req.Phase.Guards
+	if len(g.Only) > 0 {
+		b.line("- Only these paths may change: %s.", code(g.Only))
+	}
+	if len(g.Except) > 0 {
+		b.line("- These paths may not change: %s.", code(g.Except))
+	}
+	b.line("- Edit files in the current directory. You need not commit: wfs commits what you leave. Do not push.")
 	b.line("- Leave `.git` and `.wfs` alone.")
-	b.line("- The checks above are run by the engine, after you. What you say about tests is not believed.")
-	if b.card() == nil && b.req.Phase.Review != nil {
-		b.verdict()
-		return
-	}
 	if b.card() != nil {
-		b.line("- Nobody is there to answer, or to permit what you may not do by yourself. Do without it.")
-		b.line("- Do not leave processes running: all of them are ended with you.")
-		b.answer()
+		b.permissions()
+		b.line("- Leave nothing running in the background: it is ended with you.")
+	}
+}
+
+func code(words []string) string {
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, "`"+name(w)+"`")
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// permissions says what the agent's program may do by itself, as its card and the configuration have it.
+func (b *brief) permissions() {
+	card, allow := b.card(), b.req.Plan.Agent.Allow
+	if card.Unattended == "" && len(allow) == 0 {
+		b.line("- Nobody is there to answer or to permit anything: do without it.")
 		return
 	}
-	b.line("- When this phase's work is done, write {\"done\": true} to the file that $WFS_RESULT names.%s", b.nothingLeft())
-	b.signal()
-	b.line("- In the same JSON object you may write \"note\" (text for the next attempt), \"ask\" (a question that only a person")
-	b.line("  can answer), and \"wait\" (\"15m\") or \"wait_until\" with exit code %d when you must be called again later.", ExitWait)
+	var may []string
+	for _, word := range allow {
+		command, ok := permitted(card, word)
+		if ok {
+			command += " …"
+		}
+		may = append(may, command)
+	}
+	text := "Nobody is there to ask."
+	if card.Unattended != "" {
+		text += fmt.Sprintf(" By itself %s %s.", card.Name, name(card.Unattended))
+	}
+	if len(may) > 0 {
+		text += " You may also use: " + code(may) + "."
+	}
+	b.line("- %s All else is refused: do not try other spellings.", text)
+}
+
+// permitted is the command that a word of allow permits, and false for a word that is none of a command.
+func permitted(card *workflows.Card, word string) (string, bool) {
+	before, after, found := strings.Cut(card.Permit, "{command}")
+	if command, ok := strings.CutPrefix(word, before); found && ok {
+		if command, ok = strings.CutSuffix(command, after); ok {
+			return command, true
+		}
+	}
+	return word, false
+}
+
+// mayRun reports whether the agent may run a gate's command itself, as far as its card says.
+func (b *brief) mayRun(line string) bool {
+	card := b.card()
+	if card == nil || !card.Permits() {
+		return true
+	}
+	for _, word := range b.req.Plan.Agent.Allow {
+		if command, ok := permitted(card, word); ok && (line == command || strings.HasPrefix(line, command+" ")) {
+			return true
+		}
+	}
+	return false
+}
+
+// done says what ends the phase and how to answer.
+func (b *brief) done() {
+	b.section("Done means")
+	b.gates()
+	switch b.req.Phase.Signal {
+	case workflows.SignalRequired:
+		b.line("The phase ends when this passes and you say, in the same run, that it is done.")
+	case workflows.SignalVeto:
+		b.line("As long as you say that it is not done, you are called again, even if this passes.")
+	}
+	b.answer()
+}
+
+// gates says what wfs looks at after the agent has stopped.
+func (b *brief) gates() {
+	var lines []string
+	mayRun := false
+	for _, g := range b.req.Phase.Gates {
+		if !g.Runs() {
+			for _, k := range looking {
+				if k.is(g) {
+					lines = append(lines, k.brief(g, b.s.ID))
+				}
+			}
+			continue
+		}
+		line := commandLine(g.Run)
+		mayRun = mayRun || b.mayRun(line)
+		lines = append(lines, fmt.Sprintf("`%s`: %s", name(line), b.expected(g)))
+	}
+	switch {
+	case len(lines) == 0:
+		return
+	case len(lines) == 1:
+		b.line("After you stop, wfs checks %s.", lines[0])
+	default:
+		b.line("After you stop, wfs checks:\n- %s", strings.Join(lines, "\n- "))
+	}
+	if mayRun {
+		b.line("Run it yourself before you stop.")
+	}
+}
+
+// expected says what a gate's command has to show.
+func (b *brief) expected(g workflows.Gate) string {
+	switch {
+	case g.Format == workflows.FormatExit:
+		return "it must exit with 0"
+	case g.Expect == workflows.ExpectRed:
+		return "a new test must fail because what it tests is missing, and all that passed before must still pass"
+	}
+	targets := b.targets()
+	if len(targets) == 0 {
+		return "all that passed before must still pass"
+	}
+	if names, ok := inline(targets); ok {
+		return names + " and all that passed before must pass"
+	}
+	return "this lap's " + plural(len(targets), "test", "tests") + " and all that passed before must pass"
+}
+
+// targets are the tests of this lap, also those that could not be built yet.
+func (b *brief) targets() []string {
+	var all []string
+	for _, t := range b.s.Targets {
+		all = append(all, string(t))
+	}
+	return append(all, b.s.Expected...)
 }
 
 func (b *brief) card() *workflows.Card {
@@ -40,64 +161,91 @@ func (b *brief) card() *workflows.Card {
 	return b.req.Plan.Agent.Card
 }
 
-// answer says how an agent with a card tells that it is done. A file outside of the work tree is not for all of them to
-// write.
+// answer says how to answer, in the form that this agent answers in.
 func (b *brief) answer() {
 	if b.req.Phase.Review != nil {
-		b.verdict()
+		b.verdictForm()
 		return
 	}
-	b.signal()
-	if len(b.card().Answer) > 0 {
-		b.line("- End with the structured answer: \"done\" is true when this phase's work is done, and false otherwise.%s", b.nothingLeft())
-		b.line("  There you may also give \"note\" (text for the next attempt) and \"ask\" (a question that only a person can answer).")
-	} else {
-		b.line("- When this phase's work is done, end your last message with this line: `%s {\"done\": true}`%s", statusMark, b.nothingLeft())
-		b.line("  In the same JSON object you may write \"note\" (text for the next attempt) and \"ask\" (a question that only a person")
-		b.line("  can answer); without the work being done, leave \"done\" out.")
+	switch card := b.card(); {
+	case card == nil:
+		b.line("\nAnswer with one JSON object in the file that $WFS_RESULT names, for example `{\"done\": true}`:")
+	case len(card.Answer) > 0:
+		b.line("\nEnd with the structured answer, and ask nothing in prose: nobody reads it.")
+	default:
+		b.line("\nEnd your last message with one line, for example `%s {\"done\": true}`. Ask nothing in prose: nobody reads it. The object:", statusMark)
 	}
-	b.line("- Where you are told to write to the file that $WFS_RESULT names, answer so instead.")
-}
-
-// signal says what the agent's word counts in this phase, where it counts anything.
-func (b *brief) signal() {
-	switch b.req.Phase.Signal {
-	case workflows.SignalRequired:
-		b.line("- This phase ends when the checks pass and you say, in the same run, that its work is done (\"done\": true).")
-	case workflows.SignalVeto:
-		b.line("- As long as something of this phase's work is left, say so (\"done\": false): you are called again then, even if the checks pass.")
+	for _, k := range answerKeys {
+		if k.when(&b.req) {
+			b.line("- `%s`: %s", k.name, k.about)
+		}
+	}
+	if b.card() == nil {
+		b.line("- `wait`: `\"15m\"`, or `wait_until` with exit code %d, to be called again later", ExitWait)
+	} else if len(b.card().Answer) > 0 {
+		b.line("Leave empty what does not apply.")
 	}
 }
 
-func (b *brief) nothingLeft() string {
-	if b.s.Laps && len(b.s.Items) == 0 && b.req.Phase.Name == b.req.Plan.Workflow.Start {
-		return " If nothing of the goal is left to do, change nothing and say the same."
+// goOn is the brief of a conversation that goes on: what is new since its last turn.
+func (b *brief) goOn() {
+	c := b.judged()
+	here := b.s.Last != nil && c != nil && c.Phase == b.req.Phase.Name && c.Lap == b.req.Started.Lap
+	news, cutOff := "", endedAs(b.req.Conversation.Ended)
+	switch {
+	case cutOff != "":
+		news = "go on"
+	case here && b.s.Last.Class == session.ClassUnsigned:
+		news = "is it done?"
+	case here && b.s.Last.Verdict != session.Pass:
+		news = "not done yet"
+	default:
+		news = "go on"
 	}
-	return ""
-}
-
-// goOn is the brief of a conversation that goes on: what is new since its last turn. The rest it has been told.
-func (b *brief) goOn(last []Failure) {
-	b.line("# %s: attempt %d\n", b.req.Phase.Name, b.req.Started.Attempt)
-	b.line("Go on with phase %s. The goal, the instructions of the phase and its rules are those that you were told.", b.req.Phase.Name)
-	if why := endedAs(b.req.Conversation.Ended); why != "" {
-		b.line("\n%s What you had done is still there, unless somebody changed it since.", why)
+	b.line("# %s, attempt %d: %s", b.req.Phase.Name, b.req.Started.Attempt, news)
+	b.people()
+	if cutOff != "" {
+		b.line("\n%s", cutOff)
 	}
 	b.reviewed()
-	b.seen(last)
+	if here {
+		claim := ""
+		switch {
+		case cutOff != "":
+		case b.claimed(c.Number):
+			claim = "You said it was done. "
+		case b.s.LastResult != nil && b.s.LastResult.NotDone:
+			claim = "You said it was not done yet. "
+		}
+		b.line("\n%s%s.", claim, capitalUnless(b.verdict()))
+		b.unsigned()
+		b.output()
+	}
 	b.tampered()
 	b.heldOut()
+	b.stuck()
+}
+
+// capitalUnless begins a sentence with a capital letter, unless it begins with the name of wfs.
+func capitalUnless(s string) string {
+	if s == "" || strings.HasPrefix(s, "wfs ") {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 func (b *brief) goOnEnd() {
-	b.stuck()
-	b.notes()
-	b.section("As before", "")
-	b.line("- The checks are run by the engine, after you. What you say about tests is not believed.")
-	b.answer()
+	form := "end with the structured answer"
+	switch card := b.card(); {
+	case card == nil:
+		form = "answer in the file that $WFS_RESULT names"
+	case len(card.Answer) == 0:
+		form = fmt.Sprintf("end your last message with the line `%s {…}`", statusMark)
+	}
+	b.line("\nYour edits are still there, unless a person changed them. Same job, same rules; %s.", form)
 }
 
-// endedAs tells an agent why its last run came to an end that it may not know of.
+// endedAs tells an agent how its last run came to an end that it may not know of.
 func endedAs(o session.Outcome) string {
 	switch o {
 	case session.OutcomeInterrupted:
@@ -107,59 +255,9 @@ func endedAs(o session.Outcome) string {
 	case session.OutcomeCapped:
 		return "Your last run ended because it had used up what one run may cost."
 	case session.OutcomeDenied:
-		return "In your last run calls of tools were refused that you have no permission for. Nobody is there to give it: do without them."
+		return "In your last run tool calls were refused. Nobody is there to permit them: do without."
 	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling:
 		return "Your last run ended because the model could not be reached."
-	case session.OutcomeAsk:
-		return "Your last run ended with a question. What people said to it stands below, if they said anything."
 	}
 	return ""
-}
-
-// history tells somebody without a memory what this work has behind it.
-func (b *brief) history() {
-	way := b.s.Way()
-	var laps, here []string
-	done := map[int]bool{}
-	for _, c := range way {
-		if c.Attempt == 0 || c.Verdict == "" {
-			continue
-		}
-		if c.Lap < b.req.Started.Lap {
-			if b.s.Laps && !done[c.Lap] {
-				done[c.Lap] = true
-				laps = append(laps, b.doneLap(c.Lap))
-			}
-			continue
-		}
-		summary := strings.TrimPrefix(c.Summary, string(c.Verdict)+": ")
-		here = append(here, fmt.Sprintf("- %s, attempt %d: %s: %s", c.Phase, c.Attempt, c.Verdict, b.inner(safetext.Line(summary, maxShown))))
-	}
-	if len(laps)+len(here) == 0 {
-		return
-	}
-	b.section("What was done before", "Each of these is a commit of the present branch.\n")
-	b.past(laps)
-	if len(here) > 0 {
-		b.open("what became of each attempt")
-		b.past(here)
-		b.close()
-	}
-}
-
-func (b *brief) doneLap(lap int) string {
-	if lap <= len(b.s.Items) {
-		return fmt.Sprintf("- lap %d is done: %s", lap, safetext.Line(b.s.Items[lap-1], maxShown))
-	}
-	return fmt.Sprintf("- lap %d is done", lap)
-}
-
-func (b *brief) past(lines []string) {
-	if more := len(lines) - maxPast; more > 0 {
-		b.line("- %d before these", more)
-		lines = lines[more:]
-	}
-	if len(lines) > 0 {
-		b.line("%s", strings.Join(lines, "\n"))
-	}
 }

@@ -9,12 +9,12 @@ func (b *brief) heldOut() {
 	if d == nil || d.Class != session.ClassHoldout || r == nil || r.Verdict != session.Fail {
 		return
 	}
-	b.section("Tests that you cannot see", "")
-	b.line("All tests that you see pass. There are further ones that you are not shown, and %d of %d of those fail.", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
-	b.line("They ask for nothing but what the goal says, with other inputs. Do not look for them. Read the goal again, and make the code right in")
-	b.line("general: for empty, negative, large and odd inputs, and not for those of the tests that you see.")
+	b.section("Tests that you cannot see")
+	b.line("All tests that you see pass. There are others that you are not shown, and %d of %d of those fail.", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
+	b.line("They ask for nothing but what the goal says, with other inputs. Do not look for them. Read the goal again, and make the code")
+	b.line("right in general: for empty, negative, large and odd inputs, not only for those of the tests that you see.")
 	if len(r.Failing) > 0 {
-		b.open("names of tests that fail and that you cannot see")
+		b.open("the names of those that fail")
 		list(b, r.Failing)
 		b.close()
 	}

@@ -27,7 +27,7 @@ func (b *brief) specification() {
 	if text == "" {
 		return
 	}
-	b.section("Specification", "")
+	b.section("Specification")
 	from := ""
 	if b.s.SpecPath != "" {
 		from = fmt.Sprintf(" (`%s`, as it was pinned)", name(b.s.SpecPath))

@@ -50,6 +50,7 @@ type resultFile struct {
 	CostUSD   float64         `json:"cost_usd"`
 	Note      string          `json:"note"`
 	Change    string          `json:"test_change"`
+	Nothing   string          `json:"nothing_left"` // the existing test that already shows the item
 }
 
 // readResult reads what the run left at path. A file that cannot be read says nothing but that, in the note: a broken
@@ -95,7 +96,7 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return answer{}, err
 	}
-	said := f.Done != nil && *f.Done
+	said := f.Done != nil && *f.Done || strings.TrimSpace(f.Nothing) != ""
 	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change)}
 	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
 		a.cost = f.CostUSD

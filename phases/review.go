@@ -15,7 +15,7 @@ const (
 	maxFindingWhat = 600
 )
 
-// reviewSchema is what a reviewer is asked for that can answer in a given form. As answerSchema, it requires everything.
+// reviewSchema is what a reviewer is asked for that can answer in a given form. It requires everything, for the reason of schemaOf.
 const reviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","findings","ask","note"],"properties":{` +
 	`"verdict":{"type":"string","enum":["approve","reject"],"description":"approve, or reject for what has to be mended first"},` +
 	`"findings":{"type":"array","description":"what was found; empty when there is nothing","items":{"type":"object","additionalProperties":false,` +
@@ -25,14 +25,6 @@ const reviewSchema = `{"type":"object","additionalProperties":false,"required":[
 	`"what":{"type":"string","description":"what is wrong, and what would be right"}}}},` +
 	`"ask":{"type":"string","description":"a question that only a person can answer; mostly there is none: then empty"},` +
 	`"note":{"type":"string","description":"anything else, in a few sentences; may be empty"}}}`
-
-// schemaOf is the form of the answer that a phase asks for.
-func schemaOf(req session.RunRequest) string {
-	if req.Phase.Review != nil {
-		return reviewSchema
-	}
-	return answerSchema
-}
 
 // reviewFile are the keys of $WFS_RESULT that a reviewer writes. They are read one by one: a list of findings in another
 // form must not hide the verdict.
@@ -114,8 +106,8 @@ func (b *brief) reviewed() {
 	if v == nil || b.req.Phase.Review != nil {
 		return
 	}
-	b.section("What the review asks for", "A reviewer has read the work and sent it back. Settle each finding, or say in one line why it is wrong.")
-	b.open("what the reviewer wrote")
+	b.line("\nA reviewer read the work and sent it back. Settle each finding, or say in one line why it is wrong.")
+	b.open("the review")
 	b.findings(v)
 	b.close()
 }
@@ -127,7 +119,7 @@ func (b *brief) findings(v *session.Review) {
 	for i, f := range v.Findings {
 		at := ""
 		if f.Path != "" {
-			at = name(f.Path)
+			at = b.inner(name(f.Path))
 			if f.Line > 0 {
 				at += fmt.Sprintf(":%d", f.Line)
 			}
@@ -145,29 +137,30 @@ func (b *brief) toReview() {
 	if b.req.Phase.Review == nil {
 		return
 	}
-	b.section("What is to be reviewed", "")
 	if b.s.Base != "" {
-		b.line("Everything that changed since commit %s: `git diff %s` shows it, if you may run that.", b.s.Base.Short(), b.s.Base.Short())
+		b.line("\nThe work is everything that changed since commit %[1]s: `git diff %[1]s` shows it.", b.s.Base.Short())
 	}
-	b.line("Do not change files: the work as it is now is what you judge.")
+	b.line("Change no files: you judge the work as it is now.")
 	if v := b.s.Review; v != nil {
-		b.line("\nIt was sent back before, for the findings below, and worked on since. See whether they are settled.")
-		b.open("what a reviewer wrote")
+		b.line("\nIt was sent back before, for these findings, and worked on since. See whether they are settled.")
+		b.open("the earlier review")
 		b.findings(v)
 		b.close()
 	}
 }
 
-// verdict says how a reviewer answers.
-func (b *brief) verdict() {
+// verdictForm says how a reviewer answers.
+func (b *brief) verdictForm() {
 	const form = `{"verdict": "reject", "findings": [{"path": "a/file", "line": 12, "what": "what is wrong, and what would be right"}]}`
 	switch card := b.card(); {
 	case card == nil:
-		b.line("- End by writing your verdict to the file that $WFS_RESULT names: `%s`;", form)
+		b.line("\nAnswer with one JSON object in the file that $WFS_RESULT names, for example `%s`:", form)
 	case len(card.Answer) > 0:
-		b.line("- End with the structured answer: `verdict` is \"approve\" or \"reject\", `findings` says what has to be mended;")
+		b.line("\nEnd with the structured answer:")
 	default:
-		b.line("- End your last message with one line, your verdict: `%s %s`;", statusMark, form)
+		b.line("\nEnd your last message with one line, for example `%s %s`:", statusMark, form)
 	}
-	b.line("  \"approve\" when nothing has to be mended. Without a verdict the review is made again.")
+	b.line("- `verdict`: `approve`, or `reject` for what has to be mended first")
+	b.line("- `findings`: what has to be mended, each with `path`, `line` and `what`; empty when there is nothing")
+	b.line("Without a verdict the review is made again.")
 }

@@ -191,24 +191,24 @@ func runMarker(runID string) string { return "WFS_RUN_ID=" + runID }
 // brief renders the brief with what the newest judged attempt left in its run's directory. That is gone in another
 // clone, and the brief then does without.
 func (r *Runner) brief(req session.RunRequest) []byte {
+	f := found{ruleFiles: r.unloadedRules(req)}
 	if req.Session.LastRun == "" {
-		return Render(req, nil)
+		return render(req, f)
 	}
 	dir := filepath.Join(filepath.Dir(req.RunDir), req.Session.LastRun)
-	last, err := ReadFailures(dir)
-	if err != nil {
+	var err error
+	if f.failures, err = ReadFailures(dir); err != nil {
 		r.say("what the last gates printed cannot be read: " + reason(err))
 	}
-	var said string
 	if text, err := durable.ReadFile(filepath.Join(dir, ResultFile), maxResult); err == nil {
 		if a, err := parseResult(text, r.Now); err == nil {
-			said = a.note
+			f.note = a.note
 		}
 	}
-	if l := req.Session.LastResult; said == "" && l != nil && l.Agent != "" { // one that answers in another way than by that file
-		said = l.Note
+	if l := req.Session.LastResult; f.note == "" && l != nil && l.Agent != "" { // one that answers in another way than by that file
+		f.note = l.Note
 	}
-	return render(req, last, said)
+	return render(req, f)
 }
 
 func (r *Runner) say(line string) {

@@ -183,14 +183,10 @@ func TestClaims(t *testing.T) {
 
 func TestAnswerSchemaIsTheResultFile(t *testing.T) {
 	t.Parallel()
-	var schema struct{ Properties map[string]any }
-	if err := json.Unmarshal([]byte(answerSchema), &schema); err != nil || len(schema.Properties) == 0 {
-		t.Fatal(err)
-	}
 	all, _ := json.Marshal(resultFile{Done: new(bool)})
-	for name := range schema.Properties {
-		if !strings.Contains(string(all), `"`+name+`"`) {
-			t.Errorf("a result file has no %q", name)
+	for _, k := range answerKeys {
+		if !strings.Contains(string(all), `"`+k.name+`"`) {
+			t.Errorf("a result file has no %q", k.name)
 		}
 	}
 }

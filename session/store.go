@@ -180,6 +180,13 @@ type Change struct {
 	Status string `json:"status"` // A, M, D, T (type change)
 }
 
+// FileLines counts the lines that a change added to a file and removed from it.
+type FileLines struct {
+	Path           string
+	Added, Removed int
+	Binary         bool // it has no lines
+}
+
 // Move is a plan to bring a work tree from one tree to another.
 type Move struct {
 	From, To Tree

@@ -16,6 +16,8 @@ type RunRequest struct {
 	Notes    []string
 	Spec     []byte // the specification as it is pinned, nil without one
 	SpecFile string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
+	// Lines are what earlier attempts of this lap changed, by checkpoint.
+	Lines map[int][]FileLines
 	// Conversation is the one that the agent may go on with; nil begins a new one.
 	Conversation *Conversation
 	// What budgets leave for this run; 0: there is no such budget.
@@ -24,6 +26,9 @@ type RunRequest struct {
 	LeftTurns  int
 	LeftTime   time.Duration
 }
+
+// MaxTold is how many earlier attempts a brief tells of.
+const MaxTold = 10
 
 // Conversation is an agent's own memory of what it did at a visit of a phase. It is kept by the agent, on one machine.
 type Conversation struct {

@@ -33,6 +33,9 @@ type Card struct {
 	// Interrupt says that an interrupt (SIGINT) ends it in good order, with a last word about what it cost.
 	Interrupt bool `json:"interrupt,omitempty"`
 
+	// Loads are the project's rule files, CLAUDE.md say, that it reads by itself when it is started so.
+	Loads []string `json:"loads,omitempty"`
+
 	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see; NAME_* for all that begin so
 	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with; {tools} is all of Each
 	Each  string            `json:"each,omitempty"`  // JSON for one {tool} of what it may do unattended, for {tools} in Set

@@ -35,6 +35,8 @@ var cardObject = &object{
 		{name: "allow", about: "Words that say what it may do unattended: the word with {tools} is repeated for each.", value: words},
 		{name: "answer", about: "Words that ask for a last answer by a JSON {schema}, or by the one in {schema-file}.", value: words},
 		{name: "interrupt", about: "Whether an interrupt (SIGINT) ends it in good order, with a last word about what it cost.", value: shape{kind: aTruth}, fallback: "false"},
+		{name: "loads", about: "Rule files of a project that it reads by itself when it is started so, such as AGENTS.md. The brief names the others.",
+			value: listOf(shape{kind: aText})},
 		{name: "env", about: "Names of variables that it may see besides those that every run sees; NAME_* for all that begin so.",
 			value: listOf(shape{kind: aVariables})},
 		{name: "set", about: "Variables that it is started with.", value: shape{kind: aMap, of: &shape{kind: aText}, names: variablePattern}},
@@ -93,6 +95,11 @@ func (r *reader) card(root *node) *Card {
 		r.fail(f["new"].line, "new names a conversation, and there is no resume that goes on with it")
 	}
 	c.Interrupt = r.truth(f["interrupt"], "interrupt")
+	for _, item := range r.items(f["loads"], "loads", "names of files") {
+		if name := r.line(item, "loads"); name != "" {
+			c.Loads = append(c.Loads, name)
+		}
+	}
 	c.Env = r.variables(f["env"])
 	c.Set = r.set(f["set"])
 	if c.Each = r.line(f["each"], "each"); c.Each != "" {

@@ -105,6 +105,7 @@ set: {AIDER_CHECK_UPDATE: "false", AIDER_MAY: "{tools}"}
 each: "{tool},"
 probe: [aider, --version]
 login: aider login
+loads: [CONVENTIONS.md]
 logged-in: [aider, whoami]
 unattended: everything
 permit: run {command}

@@ -1,0 +1,306 @@
+package phases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// outcomes are the words of a brief for what became of an attempt.
+var outcomes = map[session.Class]string{
+	session.ClassGreen:           "everything passed",
+	session.ClassTargetFailed:    "its new test fails, as it should",
+	session.ClassMissingSymbol:   "its new test fails, as it should",
+	session.ClassUnexpectedGreen: "its new test passed at once",
+	session.ClassNothingAdded:    "no test was added or changed",
+	session.ClassNoTests:         "no test ran",
+	session.ClassBuildBroken:     "it does not build",
+	session.ClassBrokeGreen:      "a test that passed before does not pass any more",
+	session.ClassTargetMissing:   "a test of this lap is gone or skipped",
+	session.ClassTargetFailing:   "a test of this lap still fails",
+	session.ClassFlaky:           "a test passes only in some runs",
+	session.ClassCommandFailed:   "a check failed",
+	session.ClassGuard:           "files were changed that this phase may not change",
+	session.ClassTampered:        "tests were weakened",
+	session.ClassTestChange:      "a change of the tests was asked for",
+	session.ClassGateChangedTree: "the checks changed files",
+	session.ClassInfraError:      "a check could not run",
+	session.ClassTimeout:         "the tests did not end in time",
+	session.ClassDocument:        "a document is missing or incomplete",
+	session.ClassUnchanged:       "nothing changed that had to",
+	session.ClassNotClean:        "it does not pass in a clean checkout",
+	session.ClassHoldout:         "tests fail that you cannot see",
+	session.ClassLeadsBack:       "it does not pass in a clean checkout",
+	session.ClassApproved:        "a person approved it",
+	session.ClassRejected:        "it was sent back",
+	session.ClassReviewed:        "the reviewer approved it",
+	session.ClassUnsigned:        "everything passed, but nobody said that it is done",
+	session.ClassNoReview:        "the reviewer gave no verdict",
+}
+
+func outcomeText(v session.Verdict, c session.Class) string {
+	if text := outcomes[c]; text != "" {
+		return text
+	}
+	if v == session.Pass {
+		return "everything passed"
+	}
+	return "a check failed"
+}
+
+// history says what this lap has behind it: each earlier attempt as its commit, its files, its claim and its outcome.
+func (b *brief) history() {
+	var lines []string
+	for _, c := range b.s.Way() {
+		if c.Attempt == 0 || c.Verdict == "" || c.Lap != b.req.Started.Lap {
+			continue
+		}
+		line := fmt.Sprintf("- %s, attempt %d, %s%s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number))
+		outcome := outcomeText(c.Verdict, c.Class)
+		if b.claimed(c.Number) {
+			outcome = "it said that it was done, but " + outcome
+		}
+		lines = append(lines, line+": "+outcome)
+	}
+	laps := b.lapsDone()
+	stopped := b.s.At(b.s.Current)
+	cutOff := stopped != nil && stopped.Trigger == session.TriggerInterrupted
+	if len(lines) == 0 && laps == "" && !cutOff {
+		return
+	}
+	b.section("Where things stand")
+	if laps != "" {
+		b.line("%s", laps)
+	}
+	if len(lines) > 0 {
+		b.line("Attempts of this %s, oldest first; `git show COMMIT` shows one:", b.span())
+		if more := len(lines) - session.MaxTold; more > 0 {
+			b.line("- (%d older ones are left out)", more)
+			lines = lines[more:]
+		}
+		b.line("%s", strings.Join(lines, "\n"))
+	}
+	if c := b.s.Furthest(); c != nil {
+		b.line("Attempt %d (%s) got furthest.", c.Attempt, c.Code.Short())
+	}
+	if cutOff {
+		b.line("The last attempt was cut off. What it had done is in the work tree, and was not judged.")
+	}
+}
+
+// span is what a session consists of: laps, or the session as a whole.
+func (b *brief) span() string {
+	if b.s.Laps {
+		return "lap"
+	}
+	return "work"
+}
+
+func (b *brief) lapsDone() string {
+	done := b.req.Started.Lap - 1
+	if !b.s.Laps || done < 1 {
+		return ""
+	}
+	if len(b.s.Items) < done {
+		return plural(done, "lap is", "laps are") + " done.\n"
+	}
+	var items []string
+	for _, item := range b.s.Items[max(0, done-session.MaxTold):done] {
+		items = append(items, "- "+safetext.Line(item, maxShown))
+	}
+	return "Behind this lap:\n" + strings.Join(items, "\n") + "\n"
+}
+
+// files says what an attempt changed, beginning with a comma.
+func (b *brief) files(number int) string {
+	files, ok := b.req.Lines[number]
+	if !ok {
+		return ""
+	}
+	if len(files) == 0 {
+		return ", no change"
+	}
+	var text string
+	for i, f := range files {
+		if i == maxInline {
+			return text + fmt.Sprintf(" and %d more", len(files)-i)
+		}
+		if !quotable.MatchString(f.Path) {
+			return ", " + plural(len(files), "file", "files")
+		}
+		text += fmt.Sprintf(", `%s`", f.Path)
+		if f.Added > 0 || f.Removed == 0 && !f.Binary {
+			text += fmt.Sprintf(" +%d", f.Added)
+		}
+		if f.Removed > 0 {
+			text += fmt.Sprintf(" -%d", f.Removed)
+		}
+	}
+	return text
+}
+
+// claimed reports whether the attempt with a checkpoint said that it was done and was not.
+func (b *brief) claimed(checkpoint int) bool {
+	return slices.ContainsFunc(b.s.Refuted, func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
+}
+
+// judged is the newest judged attempt.
+func (b *brief) judged() *session.Checkpoint {
+	for _, c := range slices.Backward(b.s.Checkpoints) {
+		if c.Attempt > 0 && c.Verdict != "" {
+			return &c
+		}
+	}
+	return nil
+}
+
+// seen is the newest judgement, with what failing tests printed. Counts are wfs's own; names and output are the
+// project's or an agent's, and stand between the marks.
+func (b *brief) seen() {
+	if b.s.Last == nil {
+		return
+	}
+	who := "The newest attempt"
+	if c := b.judged(); c != nil {
+		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
+	}
+	b.line("\n%s: %s.", who, b.verdict())
+	b.unsigned()
+	b.output()
+}
+
+// unsigned asks for the agent's word where nothing else is missing.
+func (b *brief) unsigned() {
+	if b.s.Last.Class == session.ClassUnsigned {
+		b.line("Answer with `done: true` if it is done; else go on with what is left.")
+	}
+}
+
+// verdict says in one sentence what wfs found out.
+func (b *brief) verdict() string {
+	d := b.s.Last
+	text := outcomeText(d.Verdict, d.Class)
+	var counts string
+	var failed []string
+	for _, g := range b.s.LastGates {
+		if g.Verdict != session.Pass {
+			failed = append(failed, g.Gate)
+		}
+		if g.Counts.Total() == 0 {
+			continue
+		}
+		if d.Class == session.ClassTargetFailing && len(b.s.Targets) > 0 {
+			n := len(b.s.Targets)
+			text = fmt.Sprintf("%d of this lap's %s", g.Passing, plural(n, "test passes", "tests pass"))
+		}
+		counts += fmt.Sprintf("%d passed, %d failed", g.Counts.Passed, g.Counts.Failed)
+		if g.Counts.Errors > 0 {
+			counts += fmt.Sprintf(", %d could not be built or run", g.Counts.Errors)
+		}
+		if g.TestsOf != nil {
+			counts += ", with the tests as they were frozen"
+		}
+		break
+	}
+	if names, ok := inline(failed); ok && d.Class == session.ClassCommandFailed {
+		text = names + " failed"
+	}
+	switch {
+	case counts != "":
+		return fmt.Sprintf("wfs ran the tests: %s (%s)", text, counts)
+	case len(b.s.LastGates) > 0:
+		return "wfs ran its checks: " + text
+	}
+	return text
+}
+
+// output quotes what the newest judgement found and what failing tests printed.
+func (b *brief) output() {
+	quoted := map[session.TestID]bool{}
+	for _, f := range b.failures {
+		quoted[f.Test] = true
+	}
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	names := func(label string, tests []session.TestID) {
+		for i, id := range tests {
+			if i == maxListed {
+				add("%s: and %d more", label, len(tests)-i)
+				break
+			}
+			if !quoted[id] || label != "fails" {
+				add("%s: %s", label, b.inner(name(string(id))))
+			}
+		}
+	}
+	d := b.s.Last
+	if d.Verdict != session.Pass && d.Class != session.ClassRejected && d.Class != session.ClassTargetFailing {
+		add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
+	}
+	for _, g := range b.s.LastGates {
+		if reason := safetext.Line(g.Reason, maxSaid); g.Verdict != session.Pass && g.Class != session.ClassTargetFailing && reason != "" && !strings.HasSuffix(d.Reason, g.Reason) {
+			add("%s: %s", name(g.Gate), b.inner(reason))
+		}
+		names("fails", g.Failing)
+		names("failed before this work, not yours to fix", g.KnownRed)
+		names("passes only in some runs", g.Flaky)
+	}
+	if b.req.Started.HalfOpen {
+		names("failed in at least one attempt", b.s.Visit.Failing)
+	}
+	if len(lines)+len(b.failures) == 0 {
+		return
+	}
+	what := "output"
+	if slices.ContainsFunc(b.s.LastGates, func(g session.GateResult) bool { return g.Counts.Total() > 0 }) {
+		what = "test output"
+	}
+	b.open(what)
+	if len(lines) > 0 {
+		b.line("%s", strings.Join(lines, "\n"))
+	}
+	b.quote()
+	b.close()
+}
+
+// quote is what failing tests printed.
+func (b *brief) quote() {
+	left := maxQuoted
+	for i, f := range b.failures {
+		title := fmt.Sprintf("--- %s: %s", b.inner(name(string(f.Test))), name(string(f.Status)))
+		text := b.inner(f.Message)
+		if left -= len(title) + len(text); left < 0 {
+			text = strings.TrimSpace(cut(text, max(0, left+len(text))))
+		}
+		b.line("%s", title)
+		if text != "" {
+			b.line("%s", text)
+		}
+		if more := len(b.failures) - i - 1; left < 0 && more > 0 {
+			b.line("--- and what %d more printed", more)
+			break
+		}
+	}
+}
+
+// stuck advises an attempt after several that led nowhere.
+func (b *brief) stuck() {
+	n := max(b.s.Visit.NoProgress, b.s.Visit.SameFailure)
+	switch {
+	case b.req.Started.HalfOpen:
+		b.line("\nTake another approach than these attempts. This is the last one before wfs stops and asks a person.")
+	case n >= 2:
+		b.line("\nThe last %d attempts led nowhere. Take another approach: question what they took for granted.", n)
+	}
+}
+
+func commandLine(c workflows.Command) string {
+	if c.Shell != "" {
+		return c.Shell
+	}
+	return strings.Join(c.Argv, " ")
+}
