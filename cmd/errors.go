@@ -109,6 +109,12 @@ func (a *app) diagnose(err error) failure {
 	if half := (*engine.HalfWayError)(nil); errors.As(err, &half) && f.Hint == "" {
 		f.Hint = a.typed(half.Completes)
 	}
+	if f.Code == "not_a_repository" {
+		if root, was := gitstate.LostRepository(a.env.Dir); was != "" {
+			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which is not there any more", was)
+			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
+		}
+	}
 	if f.Code == "interrupted" {
 		if f.Error == context.Canceled.Error() {
 			f.Error = "interrupted"

@@ -37,11 +37,13 @@ func (a *app) know(ctx context.Context) error {
 		if now.ID == "" {
 			now.ID = a.env.newID(16)
 		}
-		if err := a.clone.Identify(now); err != nil {
-			return err
-		}
 		if place == registry.Moved && was.Path != now.Path {
-			a.sayCloneMoved(ctx, was.Path)
+			if err := a.cloneMoved(ctx, was.Path, now.Path); err != nil {
+				return err
+			}
+		}
+		if err := a.clone.Identify(now); err != nil { // last: what was not done is done again
+			return err
 		}
 	}
 	original, err := a.repo.CopyOf()
@@ -64,16 +66,29 @@ func (a *app) runsOf(ctx context.Context) []string {
 	return runs
 }
 
-// sayCloneMoved tells what follows from a clone's having been moved.
-func (a *app) sayCloneMoved(ctx context.Context, from string) {
-	trees, err := a.repo.Linked(ctx)
+// cloneMoved brings along what knows this clone by its path: the person's marks of trust, which are bound to the content
+// that was trusted, and linked work trees.
+func (a *app) cloneMoved(ctx context.Context, from, to string) error {
+	store, err := a.trustStore()
 	if err != nil {
-		return
+		return err
 	}
+	if err := store.Follow(from, to); err != nil {
+		return err
+	}
+	found, err := a.repo.RepairLinked(ctx, from)
+	if err != nil {
+		return err
+	}
+	a.note("this clone was at %s before", from)
+	for _, path := range found {
+		a.note("  its linked work tree is connected again: %s", path)
+	}
+	trees, err := a.repo.Linked(ctx)
 	for _, t := range trees {
 		if t.Gone && !t.Locked {
-			a.note("this clone was at %s before, and its linked work trees may not know it: git worktree repair", from)
-			return
+			a.note("  a linked work tree is not there any more: %s; if it was moved: git worktree repair NEW-PATH", t.Path)
 		}
 	}
+	return err
 }

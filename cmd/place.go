@@ -28,6 +28,9 @@ func (a *app) enterNamed(ctx context.Context, name string) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
+	if err := a.know(ctx); err != nil { // a work tree may have to be connected again
+		return err
+	}
 	id, err := a.resolve(ctx, name)
 	if err != nil {
 		return err

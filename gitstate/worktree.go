@@ -111,24 +111,16 @@ func linkedPath(gitDir string) (string, error) {
 
 // gone reports whether a linked work tree is not where git believes it to be. What cannot be looked at may be there.
 func gone(path, gitDir string) bool {
-	file := filepath.Join(path, ".git")
-	info, err := os.Lstat(file)
+	info, err := os.Lstat(filepath.Join(path, ".git"))
 	if err != nil {
 		return absent(err)
 	}
 	if !info.Mode().IsRegular() {
 		return true // another repository has taken the place
 	}
-	text, err := os.ReadFile(file)
+	to, err := leadsTo(path)
 	if err != nil {
 		return absent(err)
-	}
-	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
-	if !ok {
-		return true
-	}
-	if to = filepath.FromSlash(strings.TrimSpace(to)); !filepath.IsAbs(to) {
-		to = filepath.Join(path, to)
 	}
 	theirs, err := os.Stat(to)
 	if err != nil {

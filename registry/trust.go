@@ -61,6 +61,31 @@ func (t TrustStore) Trust(repo, digest, what string) error {
 	return durable.WriteFile(filepath.Join(t.Dir, markName(repo, digest)), append(data, '\n'), 0o600)
 }
 
+// Follow gives a repository that was moved the marks that it had where it was. Those stay: they are bound to what was
+// trusted, and a repository that is made there later is asked about anything else.
+func (t TrustStore) Follow(from, to string) error {
+	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
+		return err
+	}
+	files, err := os.ReadDir(t.Dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		mark, err := t.read(f.Name())
+		if err != nil {
+			return err
+		}
+		if mark.V != FormatVersion || mark.RepoID != digestOf(from) || f.Name() != markName(from, mark.Digest) {
+			continue
+		}
+		if err := t.Trust(to, mark.Digest, mark.What); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Revoke forgets everything that the repository at this path was allowed. The repository need not be there any more.
 func (t TrustStore) Revoke(repo string) error {
 	if real, err := realPath(repo); err == nil {
