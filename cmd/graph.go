@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -57,7 +58,7 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 			return a.pinnedWorkflow(ctx, id)
 		}
 		if settings, err := a.settings(list); err == nil {
-			name = settings.Config.Workflow
+			name = cmp.Or(settings.Config.Workflow, settings.Config.DefaultWorkflow())
 		}
 	}
 	if name == "" {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,26 +22,38 @@ import (
 )
 
 type initJSON struct {
-	Version  int                `json:"version"`
-	Config   string             `json:"config"`
-	Gate     workflows.Gate     `json:"gate"`
-	Result   session.GateResult `json:"result"`
-	Workflow string             `json:"workflow,omitempty"`
-	Red      []session.TestID   `json:"red,omitempty"`
-	Flaky    []session.TestID   `json:"flaky,omitempty"`
-	Clean    *initClean         `json:"clean,omitempty"`
-	Needs    string             `json:"needs,omitempty"`
-	Also     []string           `json:"also,omitempty"`
-	Agent    string             `json:"agent,omitempty"`
-	Allow    []string           `json:"allow,omitempty"`
-	Next     []string           `json:"next"`
-	Backup   string             `json:"backup,omitempty"` // of the configuration that was replaced, when HEAD has another or none
+	Version  int                 `json:"version"`
+	Config   string              `json:"config"`
+	Local    string              `json:"local,omitempty"`  // the file that names the agent, when one was written
+	Gate     *workflows.Gate     `json:"gate,omitempty"`   // the first one; without any, a person approves the work
+	Result   *session.GateResult `json:"result,omitempty"` // of that
+	More     []initGate          `json:"more,omitempty"`   // further gates
+	Workflow string              `json:"workflow,omitempty"`
+	Red      []session.TestID    `json:"red,omitempty"`
+	Flaky    []session.TestID    `json:"flaky,omitempty"`
+	Clean    *initClean          `json:"clean,omitempty"`
+	Needs    string              `json:"needs,omitempty"`
+	Failed   []string            `json:"failed,omitempty"` // commands that were found and could not run
+	Agent    string              `json:"agent,omitempty"`
+	Allow    []string            `json:"allow,omitempty"`
+	Next     []string            `json:"next"`
+	Backup   string              `json:"backup,omitempty"` // of the configuration that was replaced, when HEAD has another or none
+}
+
+// initGate is a gate that was tried.
+type initGate struct {
+	Gate   workflows.Gate     `json:"gate"`
+	Result session.GateResult `json:"result"`
+	Clean  *initClean         `json:"clean,omitempty"`
+
+	base  session.Baseline
+	needs string
 }
 
 // initOptions are the flags of `wfs init`.
 type initOptions struct {
 	test, format string
-	force        bool
+	force, yes   bool
 	worker       workerOptions
 }
 
@@ -48,29 +61,37 @@ func (a *app) initCmd() *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use: "init", Short: "find out how this project is tested, try it, and write .wfs/config.yaml",
-		Long: `Init proposes a test command for this project, runs it, shows what it said and how long it took, and writes
-.wfs/config.yaml with the command that ran. Where one cannot run, the next likely one is tried. A .wfs/.gitignore keeps
-.wfs/local.yaml, the settings of this clone alone, out of commits. Nothing else is changed; the files are yours to edit
-and to commit.
+		Long: `Init looks for the test commands of this project, asks before it runs them, shows what they said and how long they took,
+and writes two files. .wfs/config.yaml has the commands as gates, for everybody who works here: commit it when you like.
+.wfs/local.yaml has your agent and what it may run; it is yours alone, and git ignores it. Nothing else is changed.
 
-At a terminal it asks which of the installed agents shall work here, unless your own configuration says so, and what it may
-do with nobody there to permit it: the tests by default, and nothing else. --agent and --allow answer before they are
-asked; without a terminal and without --agent no agent is written down.
+A repository of several projects gets a gate for each, which runs when files of that project change, and once more when
+the work is complete. Where a command cannot run, the next likely one is tried. Where tests cannot be told apart, or
+nothing is found, the workflow is loop: work until every gate passes and every item is done, or you approve it.
+
+The agent may edit files, run the tests and the usual tools of what was found (go, npm, cargo, …), and read; git push,
+commit and reset --hard are refused to it. --allow replaces that list.
+
+--yes takes every default without asking. Without a terminal and without --yes a command that you did not type is
+proposed and not run.
 
 It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python (pytest,
 unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP (PHPUnit, Pest), Bats,
 and "make test".`,
 		Example: `  wfs init
+  wfs init --yes
+  wfs init --test none
   wfs init --test 'go test -json ./...' --format go-test-json
   wfs init --agent claude --allow tests --allow 'go vet'
   wfs init --test 'pytest --junitxml="$WFS_REPORT"' --format junit`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal")
+	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal; none: there is none")
 	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
 	c.Flags().StringVar(&o.worker.agent, "agent", "", "who works here: a `name` (wfs agent list), a command, or none")
-	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself; tests: the test command; none (may be repeated)")
+	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
+	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is found, and take the first agent, without asking")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of what HEAD does not have is kept")
 	return c
 }
@@ -97,26 +118,83 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	chosen, base, err := a.try(ctx, list)
+	if err := a.mayTry(ctx, o, list); err != nil {
+		return err
+	}
+	found, failed, err := a.tryAll(ctx, list)
 	if err != nil {
 		return err
 	}
-	agent, next, err := a.worker(ctx, o.worker, chosen.Gate.Run)
+	agent, next, err := a.worker(ctx, o, list)
 	if err != nil {
 		return err
 	}
-	return a.writeConfig(ctx, file, chosen, base, alsoFound(list, chosen), agent, next)
+	return a.writeConfig(ctx, file, o, found, failed, agent, next)
 }
 
-// try runs one proposal after the other until one shows tests. One that ran without any is taken when none does, and one
-// that only has an exit code when nothing else of its ecosystem runs.
+// mayTry asks before anything runs that the person has not typed: the repository may be a stranger's.
+func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposal) error {
+	if o.test != "" || o.yes || len(list) == 0 {
+		return nil
+	}
+	for _, group := range list {
+		a.note("found: %s: %s", safetext.Line(group[0].Why, 200), commandText(group[0].Gate.Run))
+	}
+	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
+		return &session.Refusal{Code: session.RefuseUntrusted, Message: "wfs init runs what it found here, and nobody has agreed to that", Hint: "wfs init --yes"}
+	}
+	answer, err := a.prompt(ctx, plural(len(list), "Run it", "Run them")+" on the files here? [Y/n] ", "wfs init --yes")
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(strings.ToLower(answer), "n") {
+		a.note("nothing was run, and nothing was written; wfs init --test 'COMMAND' takes a command of yours, or none")
+		return exitWith(exitDecision)
+	}
+	return nil
+}
+
+// tryAll tries every project that was found. The first must show tests or pass; others that cannot run are named.
+func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []initGate, failed []string, err error) {
+	for i, group := range list {
+		p, base, err := a.try(ctx, group)
+		var refused *session.Refusal
+		switch {
+		case err != nil && i > 0 && errors.As(err, &refused) && ctx.Err() == nil:
+			failed = append(failed, commandText(group[0].Gate.Run)+"   ("+safetext.Line(refused.Message, 200)+")")
+			continue
+		case err != nil:
+			return nil, nil, err
+		}
+		if i > 0 && p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0 {
+			failed = append(failed, commandText(p.Gate.Run)+"   (there is no test yet)")
+			continue
+		}
+		p.Gate.Timeout = gateTimeout(base.Gates[0].Millis)
+		found = append(found, initGate{Gate: p.Gate, Result: base.Gates[0], base: base, needs: p.Needs})
+	}
+	for i := range found {
+		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base)
+	}
+	return found, failed, ctx.Err()
+}
+
+// gateTimeout is five times as long as a gate took, in whole minutes, and never less than the default: a suite on a busy
+// machine is no suite that hangs.
+func gateTimeout(millis int64) time.Duration {
+	five := 5 * time.Duration(millis) * time.Millisecond
+	return max(workflows.DefaultGateTimeout, (five + time.Minute - 1).Truncate(time.Minute))
+}
+
+// try runs the proposals for one project, one after the other, until one shows tests. One that ran without any is taken
+// when none does.
 func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal, session.Baseline, error) {
 	var empty *phases.Proposal
 	var emptyBase session.Baseline
 	var first error
 	for i, p := range list {
-		if empty != nil && !p.Gate.Format.PerTest() || first != nil && p.Ecosystem != list[0].Ecosystem {
-			continue // what does not run here is not judged by something else in its stead
+		if empty != nil && !p.Gate.Format.PerTest() {
+			continue
 		}
 		a.note("running: %s", commandText(p.Gate.Run))
 		base, err := a.tryGate(ctx, p.Gate)
@@ -130,7 +208,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 			if first == nil {
 				first = cannotTry(p, err)
 			}
-			if i+1 < len(list) && list[i+1].Ecosystem == p.Ecosystem {
+			if i+1 < len(list) {
 				a.note("    could not run it: %s", safetext.Line(err.Error(), 200))
 			}
 		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
@@ -148,9 +226,9 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 }
 
 func cannotTry(p phases.Proposal, err error) error {
-	hint := "make it run here (is everything installed?), or name another: wfs init --test 'COMMAND' --format FORMAT"
+	hint := "make it run here (is everything installed?), or name another, or none: wfs init --test 'COMMAND'"
 	if p.Install != "" {
-		hint = p.Install + "   (then wfs init again), or name another: wfs init --test 'COMMAND' --format FORMAT"
+		hint = p.Install + "   (then wfs init again), or name another, or none: wfs init --test 'COMMAND'"
 	}
 	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
 }
@@ -192,35 +270,22 @@ func quoteAll(names []string) []string {
 	return out
 }
 
-// alsoFound lists the first proposal of every other ecosystem that is here: a repository may hold several.
-func alsoFound(list []phases.Proposal, chosen phases.Proposal) []string {
-	seen := []string{chosen.Ecosystem, "make"}
-	var also []string
-	for _, p := range list {
-		if !slices.Contains(seen, p.Ecosystem) {
-			seen = append(seen, p.Ecosystem)
-			also = append(also, commandText(p.Gate.Run))
-		}
+// propose lists the projects that are here, and for each what may test it.
+func (a *app) propose(o initOptions) ([][]phases.Proposal, error) {
+	switch {
+	case o.test == noAgent:
+		return nil, nil
+	case o.test == "":
+		return phases.Projects(a.repo.Root(), os.ReadFile), nil
 	}
-	return also
-}
-
-func (a *app) propose(o initOptions) ([]phases.Proposal, error) {
-	if o.test != "" {
-		f := workflows.Format(o.format)
-		switch {
-		case f == "":
-			f = phases.GuessFormat(o.test)
-		case !slices.Contains(workflows.Formats(), f):
-			return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
-		}
-		return []phases.Proposal{{Gate: workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.InPlace, Timeout: workflows.DefaultGateTimeout}}}, nil
+	f := workflows.Format(o.format)
+	switch {
+	case f == "":
+		f = phases.GuessFormat(o.test)
+	case !slices.Contains(workflows.Formats(), f):
+		return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
 	}
-	list := phases.Propose(a.repo.Root(), os.ReadFile)
-	if len(list) == 0 {
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "nothing here says how this project is tested", Hint: "wfs init --test 'COMMAND'"}
-	}
-	return list, nil
+	return [][]phases.Proposal{{{Gate: workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.InPlace, Timeout: workflows.DefaultGateTimeout}}}}, nil
 }
 
 // tryGate runs a gate on the work tree as it is.
@@ -252,17 +317,18 @@ func (a *app) proposeWorktree(ctx context.Context) (workflows.Worktree, error) {
 	}), err
 }
 
-func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, base session.Baseline, also []string, agent workflows.Agent, newAgent string) error {
-	res, clean := base.Gates[0], a.tryClean(ctx, p.Gate, base)
-	workflow := ""
-	if p.Gate.Format.PerTest() {
-		workflow = "tdd"
-	}
+func (a *app) writeConfig(ctx context.Context, file string, o initOptions, found []initGate, failed []string, agent workflows.Agent, newAgent string) error {
 	provide, err := a.proposeWorktree(ctx)
 	if err != nil {
 		return err
 	}
-	text := workflows.RenderConfig(workflows.Proposal{Workflow: workflow, Gate: p.Gate, Seen: seenText(res), Worktree: provide, Agent: agent})
+	proposal := workflows.Proposal{Workflow: "loop", Worktree: provide}
+	for _, g := range found {
+		if g.Gate.Format.PerTest() {
+			proposal.Workflow = "tdd"
+		}
+		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: seenText(g.Result)})
+	}
 	before, err := a.rules(ctx)
 	if err != nil {
 		return err
@@ -281,7 +347,11 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	if err != nil {
 		return err
 	}
-	if err := durable.WriteFile(file, text, 0o644); err != nil {
+	if err := durable.WriteFile(file, workflows.RenderConfig(proposal), 0o644); err != nil {
+		return err
+	}
+	local, err := a.writeLocal(ctx, o, agent)
+	if err != nil {
 		return err
 	}
 	list, err := a.rules(ctx)
@@ -289,7 +359,9 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 		return err
 	}
 	// What was typed here is trusted. Other files that lie below .wfs/ were not typed here.
-	onlyOurs := !slices.ContainsFunc(list, func(f rulesFile) bool { return f.Path != configPath })
+	onlyOurs := !slices.ContainsFunc(list, func(f rulesFile) bool {
+		return f.Path != configPath && (f.Path != localPath || local == "" && findRules(before, localPath) == nil)
+	})
 	if known || onlyOurs {
 		if err := a.trustNow(digest(list), "wfs init"); err != nil {
 			return err
@@ -300,24 +372,35 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 		next = slices.Insert(next, 0, "wfs trust")
 	}
 	if a.json {
-		return a.answer(initJSON{jsonVersion, configPath, p.Gate, res, workflow, base.Red, base.Flaky, clean, p.Needs, also, agentName(&agent), agent.Allow, next, backup})
+		j := initJSON{Version: jsonVersion, Config: configPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
+			Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
+		for i, g := range found {
+			if i > 0 {
+				j.More = append(j.More, g)
+			} else {
+				j.Gate, j.Result, j.Clean, j.Needs = &g.Gate, &g.Result, g.Clean, g.needs
+			}
+			j.Red, j.Flaky = append(j.Red, g.base.Red...), append(j.Flaky, g.base.Flaky...)
+		}
+		return a.answer(j)
 	}
-	a.out("%s", baselineLine(res))
-	if len(base.Red) > 0 && res.Counts.Total() > 0 {
-		a.out("  failing now: %s", testNames(base.Red))
+	for _, g := range found {
+		a.sayTried(g)
 	}
-	if len(base.Flaky) > 0 {
-		a.out("  flaky: %s", testNames(base.Flaky))
+	for _, f := range failed {
+		a.out("could not run, and judges nothing: %s", f)
 	}
-	a.sayClean(clean)
-	a.out("wrote %s: %s", configPath, commandText(p.Gate.Run))
+	a.out("wrote %s (how work is judged here; for the team: commit it when you like)", configPath)
 	if backup != "" {
 		a.out("as it was: %s", backup)
 	}
+	if local != "" {
+		a.out("wrote %s (agent %s; yours alone, not committed)", local, agentName(&agent))
+	}
 	if agent.Card != nil {
-		a.out("agent %s: %s", agent.Use, agent.Card.Unattended)
-		for _, word := range agent.Allow {
-			a.out("    it may also: %s", word)
+		a.out("  %s: %s", agent.Use, agent.Card.Unattended)
+		if len(agent.Allow) > 0 {
+			a.out("  it may also run: %s", strings.Join(agent.Allow, ", "))
 		}
 	}
 	if len(provide.Copy) > 0 {
@@ -326,17 +409,71 @@ func (a *app) writeConfig(ctx context.Context, file string, p phases.Proposal, b
 	if !provide.Setup.IsZero() {
 		a.out("in work trees of sessions' own, set up by: %s", commandText(provide.Setup))
 	}
-	if workflow == "" {
-		a.out("this command does not tell tests apart, so the tdd workflow cannot use it")
-	}
-	if p.Needs != "" {
-		a.out("%s", p.Needs)
-	}
-	for _, command := range also {
-		a.out("also found: %s; write it under gates: if it should judge too", command)
+	switch {
+	case len(found) == 0:
+		a.out("no test command: the workflow is loop, and you approve the work yourself (wfs init --force --test 'COMMAND' names one)")
+	case proposal.Workflow == "loop":
+		a.out("this command does not tell tests apart: the workflow is loop, which repeats until it passes (tdd needs results by test)")
 	}
 	a.steps(next)
 	return nil
+}
+
+// sayTried tells of a gate what it said.
+func (a *app) sayTried(g initGate) {
+	a.out("%s", baselineLine(g.Result))
+	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
+		a.out("  failing now: %s", testNames(g.base.Red))
+	}
+	if len(g.base.Flaky) > 0 {
+		a.out("  flaky: %s", testNames(g.base.Flaky))
+	}
+	a.sayClean(g.Clean)
+	a.out("  gate %s: %s", g.Gate.Name, commandText(g.Gate.Run))
+	if len(g.Gate.Paths) > 0 {
+		a.out("  runs when one of these changes, and when the work is complete: %s", strings.Join(g.Gate.Paths, " "))
+	}
+	if g.needs != "" {
+		a.out("  %s", g.needs)
+	}
+}
+
+// writeLocal writes who works here into the configuration of this clone alone, and returns the file's name. One that is
+// there already stays, but for --force, which keeps a copy, and for an agent that was typed.
+func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Agent) (string, error) {
+	if agent.Card == nil && agent.Command.IsZero() {
+		return "", nil
+	}
+	top, _, err := a.localTop(ctx)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(top, filepath.FromSlash(localPath))
+	old, err := durable.ReadFile(file, maxSettings)
+	switch {
+	case err == nil && !o.force && o.worker.agent == "":
+		a.note("%s is there already, and stays as it is", localPath)
+		return "", nil
+	case err == nil:
+		copied, err := a.keepCopy("init", file, old)
+		if err != nil {
+			return "", err
+		}
+		a.note("%s as it was: %s", localPath, copied)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return "", err
+	}
+	if err := durable.WriteFile(file, workflows.RenderLocal(agent), 0o644); err != nil {
+		return "", err
+	}
+	tracked, ignored, err := a.repo.Treats(ctx, localPath)
+	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
+		_, _, err = a.repo.ExcludeLocally("/"+localPath, false)
+	}
+	return localPath, err
 }
 
 // keepConfig keeps a copy of a configuration that is about to be replaced, when HEAD has another or none.

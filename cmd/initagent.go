@@ -3,10 +3,12 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -23,26 +25,27 @@ type workerOptions struct {
 }
 
 // worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
-// then nobody is written down. next is what has to be typed at wfs new in that case.
-func (a *app) worker(ctx context.Context, o workerOptions, test workflows.Command) (agent workflows.Agent, next string, err error) {
+// then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
+func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposal) (agent workflows.Agent, next string, err error) {
 	cards, err := a.cards(nil)
 	if err != nil {
 		return agent, "", err
 	}
 	installed := a.installedAgents(cards)
-	asks := a.env.StdinTTY && a.env.StderrTTY && !a.json
 	own, err := a.settings(nil)
 	if err != nil {
 		return agent, "", err
 	}
-	choice := o.agent
+	choice := o.worker.agent
 	switch {
 	case choice != "":
 	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
 		return agent, "", nil // the person has one for all repositories
 	case len(installed) == 0:
 		return agent, " --agent 'COMMAND'", nil
-	case !asks:
+	case o.yes:
+		choice = installed[0]
+	case !a.env.StdinTTY || !a.env.StderrTTY || a.json:
 		return agent, " --agent " + installed[0], nil
 	default:
 		others := strings.Join(append(slices.Clone(installed[1:]), noAgent), ", ")
@@ -57,23 +60,49 @@ func (a *app) worker(ctx context.Context, o workerOptions, test workflows.Comman
 	switch {
 	case choice == noAgent:
 		return agent, " --agent 'COMMAND'", nil
-	case c == nil && len(o.allow) > 0:
+	case c == nil && len(o.worker.allow) > 0:
 		return agent, "", &usageError{fmt.Sprintf("--allow is in words of an agent that wfs knows, and %q is none", choice), "wfs agent list"}
-	case c == nil && o.agent == "":
+	case c == nil && o.worker.agent == "":
 		return agent, "", &usageError{fmt.Sprintf("there is no agent %q", choice), "wfs agent list"}
 	case c == nil:
 		agent.Command = workflows.Command{Shell: choice}
 		return agent, "", nil
 	}
 	agent.Use, agent.Card = choice, c
-	allowed := o.allow
-	if len(allowed) == 0 {
-		if allowed, err = a.askAllowed(ctx, c, test, asks && o.agent == ""); err != nil {
-			return agent, "", err
+	var tests workflows.Command
+	if len(list) > 0 {
+		tests = list[0][0].Gate.Run
+	}
+	allowed := o.worker.allow
+	if len(allowed) == 0 && c.Permit != "" {
+		allowed = a.usualCommands(list)
+	}
+	agent.Allow, err = permissions(c, allowed, tests)
+	return agent, "", err
+}
+
+// usualCommands are the commands that somebody who works here types: those of the test commands, and the tools of what was
+// found. The repository's tests could run anything as well; what leaves it, or loses work, is refused by the agents' cards.
+func (a *app) usualCommands(list [][]phases.Proposal) []string {
+	var commands []string
+	add := func(words ...string) {
+		for _, w := range words {
+			if w != "" && !slices.Contains(commands, w) {
+				commands = append(commands, w)
+			}
 		}
 	}
-	agent.Allow, err = permissions(c, allowed, test)
-	return agent, "", err
+	for _, group := range list {
+		for _, p := range group {
+			add(testWords(p.Gate.Run))
+		}
+	}
+	for _, group := range phases.Projects(a.repo.Root(), os.ReadFile) {
+		add(group[0].Tools...)
+	}
+	return slices.DeleteFunc(commands, func(c string) bool { // what begins like another one is allowed with it
+		return slices.ContainsFunc(commands, func(o string) bool { return strings.HasPrefix(c, o+" ") })
+	})
 }
 
 // installedAgents are the agents whose programs are there: claude first, because most people have it.
@@ -88,38 +117,6 @@ func (a *app) installedAgents(cards workflows.Cards) []string {
 		return strings.Compare(strings.TrimPrefix(x, "claude"), strings.TrimPrefix(y, "claude"))
 	})
 	return names
-}
-
-// askAllowed asks what an agent may do with nobody there to permit it. The tests are allowed unless somebody says no.
-func (a *app) askAllowed(ctx context.Context, c *workflows.Card, test workflows.Command, asks bool) ([]string, error) {
-	words := testWords(test)
-	allowed := []string{allowTests}
-	if c.Permit == "" || words == "" {
-		allowed = nil
-	}
-	if !asks || c.Permit == "" {
-		return allowed, nil
-	}
-	a.note("%s: %s.", c.Name, c.Unattended)
-	if words != "" {
-		answer, err := a.prompt(ctx, fmt.Sprintf("May it run the tests by itself (%s …)? [Y/n] ", words), "wfs init --allow tests")
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(strings.ToLower(answer), "n") {
-			allowed = []string{}
-		}
-	}
-	answer, err := a.prompt(ctx, "Which other commands may it run? (separated by commas; none if empty) ", "wfs init --allow COMMAND")
-	if err != nil {
-		return nil, err
-	}
-	for command := range strings.SplitSeq(answer, ",") {
-		if command = strings.TrimSpace(command); command != "" {
-			allowed = append(allowed, command)
-		}
-	}
-	return allowed, nil
 }
 
 // permissions are commands in an agent's own words.

@@ -47,7 +47,7 @@ func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOption
 	var b engine.Birth
 	name := settings.Config.Workflow
 	if name == "" {
-		name = "tdd"
+		name = settings.Config.DefaultWorkflow()
 	}
 	w, text, err := loadWorkflow(list, name)
 	if err != nil {

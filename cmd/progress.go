@@ -159,7 +159,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Reopened:
 		say("    %s: judged again", b.Why)
 	case session.Decided:
-		if b.NothingLeft {
+		if b.NothingLeft && b.Class == session.ClassNothingAdded {
 			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)
 		}
 		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Class != b.Class && !b.NothingLeft { // more was heard than the gates

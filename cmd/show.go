@@ -21,6 +21,7 @@ type showJSON struct {
 	Checkpoint  session.Checkpoint     `json:"checkpoint"`
 	Reason      string                 `json:"reason,omitempty"` // of the verdict
 	Gates       []session.GateResult   `json:"gates,omitempty"`
+	NotRun      []session.NotRun       `json:"not_run,omitempty"` // gates that judge later
 	Proof       *session.Proof         `json:"proof,omitempty"`
 	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
 	Evidence    *session.Evidence      `json:"evidence,omitempty"`
@@ -147,6 +148,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 			a.out("  target: %s", t)
 		}
 	}
+	a.sayNotRun(j.NotRun)
 	if j.Proof != nil {
 		a.out("%s", proofLine(j.Proof))
 	}
@@ -179,6 +181,13 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 }
 
 // addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
+// sayNotRun names the gates of which a pass says nothing yet.
+func (a *app) sayNotRun(gates []session.NotRun) {
+	for _, n := range gates {
+		a.out("  gate %s has not run: %s", n.Gate, n.Why)
+	}
+}
+
 func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 	commits, err := a.repo.Ledgers(ctx, j.ID)
 	if err != nil {
@@ -206,6 +215,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			case session.RunEnded:
 				j.Review = b.Review
 			case session.Judged:
+				j.NotRun = b.NotRun
 				j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
 			case session.Decided: // which may know more than the gates
 				j.Reason = b.Reason

@@ -79,6 +79,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if text := claimsText(s.Claims, len(s.Refuted)); text != "" {
 		a.out("%s", text)
 	}
+	a.sayNotRun(s.NotRun)
 	a.sayFlaky(s.FlakyTests())
 	a.sayForced(s.SkippedPhases)
 	a.sayCost(ctx, &v)

@@ -199,7 +199,7 @@ func (h *Hand) PhaseSkip(ctx context.Context, why string) error {
 	}
 	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Why: oneLine(why, 500)}
 	if target == workflows.NextLap {
-		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, lapAfter(&h.S)
+		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, lapAfter(&h.S, h.Plan)
 		if b.Lap == 0 {
 			b.To, b.Lap = workflows.Done, h.S.Lap
 		}

@@ -222,9 +222,10 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 }
 
-// lapAfter is the lap after the present one, 0 when the checklist has no further item.
-func lapAfter(s *session.Session) int {
-	if len(s.Items) > 0 {
+// lapAfter is the lap after the present one, 0 when the checklist has no further item. Without one there is no other lap in
+// a workflow that writes no tests, because nothing there could show that another one has nothing left to do.
+func lapAfter(s *session.Session, p *workflows.Plan) int {
+	if len(s.Items) > 0 || p.Workflow.Red() == nil {
 		return s.NextItem()
 	}
 	return s.Lap + 1
@@ -256,15 +257,14 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	d.Next = target
-	if target != workflows.NextLap {
-		return d
+	if d.LapEnded = target == workflows.NextLap; d.LapEnded {
+		finished := s.Open.Runner == runnerPerson && !run.Approved // it was before; see judgeAgain
+		d.Next = p.Workflow.Start
+		if d.NextLap = lapAfter(s, p); d.NextLap == 0 || finished {
+			d.Next, d.NextLap = workflows.Done, s.Lap
+		}
 	}
-	d.LapEnded = true
-	finished := s.Open.Runner == runnerPerson && !run.Approved // it was before; see judgeAgain
-	if d.NextLap = lapAfter(s); d.NextLap == 0 || finished {
-		d.Next, d.NextLap = workflows.Done, s.Lap
-		return d
-	}
-	d.Next = p.Workflow.Start
+	ph := p.Workflow.Phase(s.Phase)
+	d.Approve = d.Next == workflows.Done && ph != nil && ph.Approve
 	return d
 }

@@ -99,7 +99,7 @@ func summary(s *session.Session, o *session.Open, d session.Decided) string {
 }
 
 func outcome(j *session.Judgement, d session.Decided) string {
-	if d.NothingLeft {
+	if d.NothingLeft && d.Class == session.ClassNothingAdded {
 		return "nothing is left to test"
 	}
 	if grave := j.Grave(); d.Class == session.ClassTampered && len(grave) > 0 && grave[0].OfPackages() {

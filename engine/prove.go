@@ -49,12 +49,11 @@ func (h *Hand) proving(gates []workflows.Gate) []workflows.Gate {
 	return h.passedLast(h.S.LastGates)
 }
 
-// passedLast are the gates of the plan that passed, by these results.
+// passedLast are the gates of the plan that passed, by these results, and those that could wait until now.
 func (h *Hand) passedLast(results []session.GateResult) []workflows.Gate {
 	return slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool {
-		return g.MayChangeTree || !slices.ContainsFunc(results, func(r session.GateResult) bool {
-			return r.Gate == g.Name && r.Verdict == session.Pass
-		})
+		i := slices.IndexFunc(results, func(r session.GateResult) bool { return r.Gate == g.Name })
+		return g.MayChangeTree || i < 0 && !waits(g) || i >= 0 && results[i].Verdict != session.Pass
 	})
 }
 

@@ -344,6 +344,9 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 	locked := h.e.Store.Locks()
 	j, err := h.verdict(ctx, req, o)
 	if err == nil && ctx.Err() == nil {
+		j, err = h.judgeRest(ctx, req, j)
+	}
+	if err == nil && ctx.Err() == nil {
 		j, err = h.prove(ctx, req, j)
 	}
 	if err == nil && ctx.Err() == nil {
@@ -400,7 +403,7 @@ func said(what, text string) string {
 
 func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest, err error) {
 	st := h.e.Store
-	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, Tree: snap.Tree}
+	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, TargetsOf: h.S.TargetsOf, Tree: snap.Tree}
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}

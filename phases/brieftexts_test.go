@@ -28,7 +28,7 @@ func work(t *testing.T, workflow, phase, agent string) session.RunRequest {
 	tests := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: "go test -json ./..."}, Format: workflows.FormatGoTest}
 	for i := range wf.Phases {
 		for j, g := range wf.Phases[i].Gates {
-			if g.Use == "tests" {
+			if g.Use == workflows.UseAll {
 				tests.Expect = g.Expect
 				wf.Phases[i].Gates[j] = tests
 			}

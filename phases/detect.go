@@ -17,8 +17,10 @@ type Proposal struct {
 	Needs string // what is missing for results by test, without which `expect: red` cannot work; "" when nothing is
 	// Install is a command that brings what the gate runs, for when it cannot run; "" when there is none to type.
 	Install string
-	// Ecosystem names the kind of project, with its directory when that is not the top: proposals of one are alternatives.
+	// Ecosystem names the kind of project.
 	Ecosystem string
+	// Tools are commands that whoever works in such a project types.
+	Tools []string
 }
 
 // project is what the proposals look at: a directory of the work tree.
@@ -30,41 +32,96 @@ type project struct {
 type ecosystem struct {
 	name    string
 	propose func(*project) []Proposal
+	tools   []string
 }
 
 // ecosystems are asked in this order; the first proposal is the one to try first.
 func ecosystems() []ecosystem {
-	return []ecosystem{{"Go", proposeGo}, {"Node", proposeNode}, {"Deno", proposeDeno}, {"Python", proposePython}, {"Rust", proposeCargo},
-		{"Maven", proposeMaven}, {"Gradle", proposeGradle}, {"sbt", proposeSbt}, {"Ruby", proposeRuby}, {".NET", proposeDotnet}, {"PHP", proposePHP},
-		{"Bats", proposeBats}, {"make", proposeMake}}
+	return []ecosystem{
+		{"Go", proposeGo, []string{"go", "gofmt"}},
+		{"Node", proposeNode, []string{"npm test", "npm run", "npx", "node"}},
+		{"Deno", proposeDeno, []string{"deno"}},
+		{"Python", proposePython, []string{"pytest", "python", "python3"}},
+		{"Rust", proposeCargo, []string{"cargo"}},
+		{"Maven", proposeMaven, []string{"mvn", "./mvnw"}},
+		{"Gradle", proposeGradle, []string{"gradle", "./gradlew"}},
+		{"sbt", proposeSbt, []string{"sbt"}},
+		{"Ruby", proposeRuby, []string{"bundle exec", "rake", "ruby"}},
+		{".NET", proposeDotnet, []string{"dotnet"}},
+		{"PHP", proposePHP, []string{"php", "composer", "vendor/bin/phpunit"}},
+		{"Bats", proposeBats, []string{"bats"}},
+		{"make", proposeMake, []string{"make"}},
+	}
 }
 
-// Propose looks at the project at root and proposes gates for its tests, the likeliest first; none when it recognises
-// nothing. Where the top says nothing, the directories below it are asked. readFile is os.ReadFile.
-func Propose(root string, readFile func(name string) ([]byte, error)) []Proposal {
-	p := &project{root: root, readFile: readFile}
-	all := p.propose()
-	if len(all) > 0 {
-		return all
+// Projects looks for projects at root and in the directories right below, and proposes gates for the tests of each: the
+// likeliest first, one of which is enough. With several projects each gate has a name of its own, and the paths that it is
+// about. readFile is os.ReadFile.
+func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
+	top := &project{root: root, readFile: readFile}
+	list := top.propose()
+	atTop := map[string]bool{}
+	for i, group := range list {
+		atTop[group[0].Ecosystem] = true
+		if i > 0 {
+			nameGates(group, "tests-"+group[0].Ecosystem)
+		}
 	}
-	for _, dir := range p.dirs() {
+	for _, dir := range top.dirs() {
 		below := &project{root: filepath.Join(root, dir), readFile: readFile}
-		for _, q := range below.propose() {
-			q.Gate.Run.Shell = "cd " + dir + " && " + q.Gate.Run.Shell
-			q.Why, q.Ecosystem = dir+": "+q.Why, q.Ecosystem+" in "+dir
-			all = append(all, q)
+		for i, group := range below.propose() {
+			if kind := group[0].Ecosystem; atTop[kind] || kind == "make" && len(list) > 0 {
+				continue // the one above has it, or mostly runs the same
+			} else if i > 0 {
+				nameGates(group, dir+"-"+kind)
+			} else {
+				nameGates(group, dir)
+			}
+			for k := range group {
+				group[k].Gate.Run.Shell = "cd " + dir + " && " + group[k].Gate.Run.Shell
+				group[k].Gate.Paths = []string{"/" + dir + "/"}
+				group[k].Why = dir + ": " + group[k].Why
+			}
+			list = append(list, group)
 		}
 	}
-	return all
+	if len(list) == 1 {
+		nameGates(list[0], "tests")
+		for k := range list[0] {
+			list[0][k].Gate.Paths = nil
+		}
+	}
+	return list
 }
 
-func (p *project) propose() []Proposal {
-	var all []Proposal
-	for _, e := range ecosystems() {
-		for _, q := range e.propose(p) {
-			q.Ecosystem = e.name
-			all = append(all, q)
+// nameGates gives the gates of a project a name, in letters that a gate's name may have.
+func nameGates(group []Proposal, text string) {
+	text = strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
 		}
+		return '-'
+	}, strings.ToLower(text)), "-_")
+	if text == "" || text[0] < 'a' {
+		text = "tests-" + text
+	}
+	for i := range group {
+		group[i].Gate.Name = text[:min(len(text), 40)]
+	}
+}
+
+// propose lists what is in one directory, by ecosystem. `make test` counts where nothing else is.
+func (p *project) propose() [][]Proposal {
+	var all [][]Proposal
+	for _, e := range ecosystems() {
+		list := e.propose(p)
+		if len(list) == 0 || e.name == "make" && len(all) > 0 {
+			continue
+		}
+		for i := range list {
+			list[i].Ecosystem, list[i].Tools = e.name, append(list[i].Tools, e.tools...)
+		}
+		all = append(all, list)
 	}
 	return all
 }

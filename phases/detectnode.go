@@ -46,6 +46,9 @@ func proposeNode(p *project) []Proposal {
 	}
 	for i := range list {
 		list[i].Install = n.manager + " install"
+		if n.manager != "npm" {
+			list[i].Tools = []string{n.manager}
+		}
 	}
 	if n.script == "" || strings.Contains(n.script, "no test specified") {
 		if len(list) == 0 && p.nodeTests() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -380,15 +381,50 @@ func TestPropose(t *testing.T) {
 		{"nothing", map[string]string{"README.md": ""}, "", "", false},
 	} {
 		l := newLab(t, tc.files)
-		list := Propose(l.judge.Root, os.ReadFile)
-		if tc.want == "" {
-			if len(list) > 0 {
-				t.Errorf("%s: %+v", tc.name, list)
+		projects := Projects(l.judge.Root, os.ReadFile)
+		if tc.want == "" || len(projects) == 0 {
+			if tc.want != "" || len(projects) > 0 {
+				t.Errorf("%s: %+v", tc.name, projects)
 			}
 			continue
 		}
+		list := projects[0]
 		if len(list) == 0 || !strings.Contains(list[0].Gate.Run.Shell, tc.want) || list[0].Gate.Format != tc.format || (list[0].Needs != "") != tc.needs {
 			t.Errorf("%s: %+v", tc.name, list)
+		}
+	}
+}
+
+// A repository of several projects gets a gate for each, with the paths that it is about.
+func TestProjects(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		files []string
+		want  string
+	}{
+		{"one below", []string{"go/go.mod", "README.md"}, "tests[] cd go && go test -json ./...;"},
+		{"three below", []string{"Api/go.mod", "py/tests/test_a.py", "1web/Cargo.toml"}, "tests-1web[/1web/] cd 1web && cargo test;api[/Api/] cd Api && go test;py[/py/] cd py && "},
+		{"top and below", []string{"go.mod", "py/tests/test_a.py", "py/Makefile", "tool/go.mod"}, "tests[] go test -json ./...;py[/py/] cd py && "},
+		{"two at the top", []string{"go.mod", "Cargo.toml", "Makefile"}, "tests[] go test -json ./...;tests-rust[] cargo test"},
+	} {
+		files := map[string]string{}
+		for _, f := range tc.files {
+			files[f] = "test:\n"
+		}
+		var got strings.Builder
+		for _, group := range Projects(newLab(t, files).judge.Root, os.ReadFile) {
+			g := group[0].Gate
+			fmt.Fprintf(&got, "%s%v %.45s;", g.Name, g.Paths, g.Run.Shell)
+		}
+		at := 0
+		for part := range strings.SplitSeq(tc.want, ";") {
+			i := strings.Index(got.String()[at:], part)
+			if i < 0 {
+				t.Errorf("%s: %s", tc.name, got.String())
+				break
+			}
+			at += i
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (j *Judge) passesOnlySo(ctx context.Context, r session.JudgeRequest, out *s
 		return nil, false, nil
 	}
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
-		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && g.Name == redGate(r.Plan.Workflow)
+		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && g.Name == targetGate(r)
 	})
 	if at < 0 || r.Plan.Unproven || j.Clean == nil {
 		return nil, false, nil

@@ -129,15 +129,27 @@ type Judgement struct {
 	Holdout  *HoldoutResult `json:"holdout,omitempty"`
 	Ungated  bool           `json:"ungated,omitempty"`  // no command was run, though other phases have gates that run some
 	Evidence Evidence       `json:"-"`                  // goes to the ledger as a document of its own
+	NotRun   []NotRun       `json:"not_run,omitempty"`  // gates of the phase that judge later; a pass says nothing of them
 	Tampered []Tampering    `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
 	Ticked   []int          `json:"ticked,omitempty"`   // numbers of the items that documents of the session tick
 	// Shown is the existing test that the run named as showing what is wanted, if it ran and passes.
 	Shown TestID `json:"shown,omitempty"`
 }
 
-// Tests returns the result that a lap's targets come from: that of the gate that expects red, else the first that
-// tells tests apart, else nil.
+// NotRun is a gate that was not asked, and why.
+type NotRun struct {
+	Gate string `json:"gate"`
+	Why  string `json:"why"`
+}
+
+// Tests returns the result that a lap's targets come from: that of the gate that expects red, of several the one that has
+// targets, else the first that tells tests apart, else nil.
 func (j *Judgement) Tests() *GateResult {
+	for i, g := range j.Gates {
+		if g.Expect == "red" && g.Verdict == Pass && len(g.Targets)+len(g.Expected) > 0 {
+			return &j.Gates[i]
+		}
+	}
 	for i := range j.Gates {
 		if j.Gates[i].Expect == "red" {
 			return &j.Gates[i]

@@ -194,12 +194,17 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 		}
 	}
 	c.Next, c.NextLap, c.Frozen = s.Phase, s.Lap, s.Frozen
+	c.TargetsOf = s.TargetsOf
 	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
 	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current, s.Keep = c.Number, nil
 	if s.Phase == workflows.Done && b.Trigger == TriggerAttempt {
 		s.complete()
+		if s.Waiting == nil && s.Last != nil && s.Last.Approve {
+			s.Status = StatusWaiting
+			s.Waiting = &Waiting{Reason: WaitHuman, Ask: "no gate judges this work: look at it, then approve or reject it", Agree: true}
+		}
 	}
 	return nil
 }
@@ -227,9 +232,9 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	}
 	fingerprint := ""
 	if open.Judgement != nil {
-		s.LastGates = open.Judgement.Gates
+		s.LastGates, s.NotRun = open.Judgement.Gates, open.Judgement.NotRun
 		if g := open.Judgement.Tests(); g != nil && d.Verdict == Pass && g.Expect == string(workflows.ExpectRed) && !d.NothingLeft {
-			s.Targets, s.Expected = g.Targets, g.Expected
+			s.Targets, s.Expected, s.TargetsOf = g.Targets, g.Expected, g.Gate
 		}
 		fingerprint = open.Judgement.Fingerprint()
 		c.Ticked = open.Judgement.Ticked
@@ -287,9 +292,10 @@ func (s *Session) moved(b Moved) error {
 			return fmt.Errorf("moved to checkpoint %d, which does not exist", b.To)
 		}
 		if c.Number != s.Current { // what was found out since is about other files than those that are here now
-			s.Last, s.LastGates, s.LastRun = nil, nil, ""
+			s.Last, s.LastGates, s.NotRun, s.LastRun = nil, nil, nil, ""
 		}
 		s.Current, s.Phase, s.Lap, s.Frozen, s.Tampered = c.Number, c.Next, c.NextLap, c.Frozen, nil
+		s.TargetsOf = c.TargetsOf
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
 		s.Rounds, s.Review = nil, nil

@@ -49,6 +49,7 @@ type FormerStand struct {
 	Failed        int            `json:"failed_runs,omitempty"`
 	Targets       []TestID       `json:"targets,omitempty"`
 	Expected      []string       `json:"expected,omitempty"`
+	TargetsOf     string         `json:"targets_of,omitempty"`
 	LapTree       Tree           `json:"lap_tree"`
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
 
@@ -136,6 +137,7 @@ func (s *Session) bringBack(f Former) {
 	if b := f.Stand; b != nil {
 		s.Status, s.Waiting, s.Blocked, s.Why = b.Status, b.Waiting, b.Blocked, b.Why
 		s.Phase, s.Lap, s.Visit, s.Failed = b.Phase, b.Lap, b.Visit, b.Failed
+		s.TargetsOf = b.TargetsOf
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
 		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
 		s.Rounds, s.Review = b.Rounds, b.Review
@@ -151,7 +153,7 @@ func planOf(s *Session) FormerPlan {
 
 func standOf(s *Session) FormerStand {
 	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
-		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected,
+		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected, TargetsOf: s.TargetsOf,
 		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Frozen: s.Frozen, Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
 		Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
 }

@@ -23,6 +23,8 @@ type Session struct {
 	Runs     int      `json:"runs"`               // attempts that were started, also those that failed to run
 	Targets  []TestID `json:"targets,omitempty"`  // this lap's tests
 	Expected []string `json:"expected,omitempty"` // names that must exist once they build
+	// TargetsOf is the gate that they are of, "" for the only one that expects red.
+	TargetsOf string `json:"targets_of,omitempty"`
 
 	Base0       *Baseline    `json:"baseline,omitempty"`
 	LapTree     Tree         `json:"lap_tree"` // the tree that the present lap began with
@@ -30,6 +32,7 @@ type Session struct {
 	Current     int          `json:"current"`        // number of the checkpoint that the branch stands on
 	Last        *Decided     `json:"last,omitempty"` // newest decision, since the session went to another checkpoint
 	LastGates   []GateResult `json:"last_gates,omitempty"`
+	NotRun      []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement passed over
 	LastRun     string       `json:"last_run,omitempty"` // run id of the newest judged attempt, likewise
 	Started     string       `json:"started,omitempty"`  // run id of the newest attempt that was started
 
@@ -115,6 +118,7 @@ type Checkpoint struct {
 	NextLap       int            `json:"next_lap"`
 	Targets       []TestID       `json:"targets,omitempty"`
 	Expected      []string       `json:"expected,omitempty"`
+	TargetsOf     string         `json:"targets_of,omitempty"`
 	LapTree       Tree           `json:"lap_tree,omitempty"`
 	Frozen        Tree           `json:"frozen,omitempty"`
 	Tampered      []Tampering    `json:"tampered,omitempty"` // what of its tests asks for less, at most 10

@@ -52,7 +52,7 @@ func checkTexts(t *testing.T, kind, name string, v reflect.Value, free map[strin
 				continue
 			case n == "Reason" && f.Type != reflect.TypeFor[string](): // one of a few words
 				n = ""
-			case n == "Why" && (v.Type() == reflect.TypeFor[Skip]() || v.Type() == reflect.TypeFor[Held]()): // git's, and the rule's
+			case n == "Why" && (v.Type() == reflect.TypeFor[Skip]() || v.Type() == reflect.TypeFor[Held]() || v.Type() == reflect.TypeFor[NotRun]()): // git's, the rule's, and the engine's
 				n = ""
 			case n == "Summary" && kind == string(KindCheckpointed):
 				n = "Text"

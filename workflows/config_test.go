@@ -132,7 +132,7 @@ func TestRenderConfig(t *testing.T) {
 		{Name: "t", Run: Command{Shell: "true"}, Format: FormatExit, Timeout: 90 * time.Second},
 		{Name: "t", Run: Command{Shell: "a: b"}, Format: FormatJUnit, Report: "build/**/*.xml"},
 		{Name: "t", Run: Command{Argv: []string{"make", "", "a b", "yes", "12", "-k", "ü\u00a0\u202e\U0001f600"}}, Format: FormatExit},
-		{Name: "t", Run: Command{Shell: "cd x\nmake"}, Format: FormatExit},
+		{Name: "t", Run: Command{Shell: "cd x\nmake"}, Format: FormatExit, Paths: []string{"/a b/", "*.go"}, When: WhenLap},
 	}
 	agents := []Agent{
 		{},
@@ -144,19 +144,25 @@ func TestRenderConfig(t *testing.T) {
 	}
 	for _, g := range gates {
 		for _, a := range agents {
-			p := Proposal{Workflow: "tdd", Gate: g, Agent: a, Seen: "42 tests\npassed\x1b[0m\r\nversion: 7"}
+			p := Proposal{Workflow: "tdd", Gates: []ProposedGate{{g, "42 tests\npassed\x1b[0m\r\nversion: 7"}}}
 			if g.Format == FormatExit {
-				p.Workflow = ""
+				p.Workflow = "loop"
 				p.Worktree = Worktree{Copy: []string{".env", "a b"}, Setup: Command{Shell: "npm ci && x: y"}}
 			}
 			text := RenderConfig(p)
 			got, findings := ParseConfig("config.yaml", text)
+			local, more := ParseConfig("local.yaml", RenderLocal(a))
+			findings = append(findings, more...)
 			if len(findings) > 0 {
 				t.Errorf("%v\n%s", findings, text)
 				continue
 			}
-			want := &Config{Version: 1, Workflow: p.Workflow, Agent: a, Gates: map[string]Gate{}}
-			want.Agent.Idle, want.Agent.Timeout = orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+			want := &Config{Version: 1, Workflow: p.Workflow, Gates: map[string]Gate{}}
+			a.Idle, a.Timeout = orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+			if !reflect.DeepEqual(local.Agent, a) {
+				t.Errorf("got %+v\nwant %+v", local.Agent, a)
+			}
+			want.Agent.Idle, want.Agent.Timeout = DefaultAgentIdle, DefaultAgentTimeout
 			want.Worktree = p.Worktree
 			want.Worktree.Dir, want.Worktree.Timeout = DefaultWorktreeDir, DefaultWorktreeTimeout
 			g := g
@@ -172,8 +178,8 @@ func TestRenderConfig(t *testing.T) {
 func TestRenderConfigText(t *testing.T) {
 	t.Parallel()
 	got := string(RenderConfig(Proposal{
-		Workflow: "tdd", Seen: "42 tests passed in 3.1 s",
-		Gate: Gate{Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest},
+		Workflow: "tdd",
+		Gates:    []ProposedGate{{Gate{Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest}, "42 tests passed in 3.1 s"}},
 	}))
 	const want = `# yaml-language-server: $schema=https://raw.githubusercontent.com/wfs-dev/wfs/main/docs/schema/config.schema.json
 # How wfs judges this project. Yours to edit, and meant to be committed. What is yours alone goes into .wfs/local.yaml.
@@ -183,9 +189,8 @@ version: 1
 # The workflow of ` + "`wfs new`" + ` when no other is named.
 workflow: tdd
 
-# Who works in the phases: an agent that wfs knows (wfs agent list), or any command that reads its instructions on
-# stdin and edits files. ` + "`wfs new --agent`" + ` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.
-# agent: {use: claude, allow: ['Bash(go test:*)']}
+# Who works in the phases is each person's own: .wfs/local.yaml, or ~/.config/wfs/config.yaml for all repositories.
+# agent: claude
 
 # Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.
 # env: [OPENAI_API_KEY]

@@ -9,11 +9,15 @@ import (
 
 // Proposal is what `wfs init` found out about a project.
 type Proposal struct {
-	Workflow string // default for `wfs new`; "" when none can be carried
-	Gate     Gate   // the gate that was run
-	Seen     string // what it showed when it was run, for people: "42 tests passed in 3.1 s"
-	Agent    Agent  // zero: an example is written as a comment
+	Workflow string         // default for `wfs new`
+	Gates    []ProposedGate // none: a person approves the work
 	Worktree Worktree
+}
+
+// ProposedGate is a gate that was run.
+type ProposedGate struct {
+	Gate
+	Seen string // what it showed, for people: "42 passed"
 }
 
 // RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. ParseConfig reads it back.
@@ -26,37 +30,29 @@ func RenderConfig(p Proposal) []byte {
 	line("# A session keeps the settings that it was born with; changes here are for new sessions.")
 	line("version: %d", FormatVersion)
 	line("")
-	if p.Workflow != "" {
-		line("# The workflow of `wfs new` when no other is named.")
-		line("workflow: %s", yamlText(p.Workflow))
+	if p.Workflow == "loop" {
+		line("# The workflow of `wfs new` when no other is named. tdd needs a gate that tells tests apart (any format but exit-code).")
 	} else {
-		line("# No default workflow: tdd needs a gate that tells tests apart (any format but exit-code).")
-		line("# workflow: tdd")
+		line("# The workflow of `wfs new` when no other is named.")
 	}
+	line("workflow: %s", yamlText(p.Workflow))
 	line("")
-	renderAgent(line, p.Agent)
+	line("# Who works in the phases is each person's own: .wfs/local.yaml, or ~/.config/wfs/config.yaml for all repositories.")
+	line("# agent: claude")
 	line("")
 	line("# Variables that agents and gates may see besides the usual ones (PATH, HOME, LANG, …). Names only.")
 	line("# env: [OPENAI_API_KEY]")
 	line("")
 	line("# Gates are commands that wfs runs itself. What they say decides, not what the agent says.")
-	line("gates:")
-	g := p.Gate
-	if p.Seen != "" {
-		line("  # `wfs init` ran this one: %s", oneLine(p.Seen))
+	if len(p.Gates) == 0 {
+		line("# There is none: a person approves the work.")
+		line("# gates:")
+		line("#   links: {run: make linkcheck}")
+	} else {
+		line("gates:")
 	}
-	line("  %s:", g.Name)
-	line("    run: %s", yamlCommand(g.Run))
-	line("    format: %s", g.Format)
-	if g.Report != "" {
-		line("    report: %s", yamlText(g.Report))
-	}
-	if g.Where != "" && g.Where != InPlace {
-		line("    where: %s", g.Where)
-	}
-	line("    timeout: %s", shortDuration(orDefault(g.Timeout, DefaultGateTimeout)))
-	if g.MayChangeTree {
-		line("    may-change-tree: true")
+	for _, g := range p.Gates {
+		g.render(line)
 	}
 	if w := p.Worktree; len(w.Copy) > 0 || !w.Setup.IsZero() {
 		line("")
@@ -75,15 +71,47 @@ func RenderConfig(p Proposal) []byte {
 	return []byte(b.String())
 }
 
+func (g *ProposedGate) render(line func(string, ...any)) {
+	if g.Seen != "" {
+		line("  # `wfs init` ran this one: %s", oneLine(g.Seen))
+	}
+	line("  %s:", g.Name)
+	line("    run: %s", yamlCommand(g.Run))
+	line("    format: %s", g.Format)
+	if g.Report != "" {
+		line("    report: %s", yamlText(g.Report))
+	}
+	if len(g.Paths) > 0 {
+		line("    # It runs when one of these changes, and when the work is complete.")
+		line("    paths: %s", yamlCommand(Command{Argv: g.Paths}))
+	}
+	if g.When != "" {
+		line("    when: %s", g.When)
+	}
+	if g.Where != "" && g.Where != InPlace {
+		line("    where: %s", g.Where)
+	}
+	line("    timeout: %s", shortDuration(orDefault(g.Timeout, DefaultGateTimeout)))
+	if g.MayChangeTree {
+		line("    may-change-tree: true")
+	}
+}
+
+// RenderLocal returns the text of a .wfs/local.yaml that names who works.
+func RenderLocal(a Agent) []byte {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# yaml-language-server: $schema=%s%s", SchemaURL, ConfigSchemaFile)
+	line("# Your own settings for this clone. Git ignores this file; it goes before .wfs/config.yaml.")
+	line("version: %d", FormatVersion)
+	line("")
+	renderAgent(line, a)
+	return []byte(b.String())
+}
+
 // renderAgent writes who works, or an example of it.
 func renderAgent(line func(string, ...any), a Agent) {
 	idle, timeout := orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
-	if a.Use == "" && a.Command.IsZero() && a.ScriptPath == "" && idle == DefaultAgentIdle && timeout == DefaultAgentTimeout && !a.Fresh {
-		line("# Who works in the phases: an agent that wfs knows (wfs agent list), or any command that reads its instructions on")
-		line("# stdin and edits files. `wfs new --agent` overrides it. Yours for all repositories goes into ~/.config/wfs/config.yaml.")
-		line("# agent: {use: claude, allow: ['Bash(go test:*)']}")
-		return
-	}
 	line("# Who works in the phases. `wfs new --agent` overrides it; `wfs agent check` says how it would be started.")
 	line("agent:")
 	switch {
@@ -93,8 +121,11 @@ func renderAgent(line func(string, ...any), a Agent) {
 			line("  model: %s", yamlText(a.Model))
 		}
 		if len(a.Allow) > 0 {
-			line("  # What it may do unattended, besides editing files. Whatever else it wants to do is refused.")
-			line("  allow: %s", yamlCommand(Command{Argv: a.Allow}))
+			line("  # What it may run unattended, besides editing files and reading. Whatever else it wants to run is refused.")
+			line("  allow:")
+			for _, word := range a.Allow {
+				line("    - %s", yamlText(word))
+			}
 		}
 		if len(a.Args) > 0 {
 			line("  args: %s", yamlCommand(Command{Argv: a.Args}))

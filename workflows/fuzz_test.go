@@ -97,8 +97,14 @@ func FuzzParseConfig(f *testing.F) {
 			return
 		}
 		for _, g := range c.Gates {
-			rendered := RenderConfig(Proposal{Workflow: c.Workflow, Gate: g, Agent: c.Agent, Seen: string(text)})
+			rendered := RenderConfig(Proposal{Workflow: "tdd", Gates: []ProposedGate{{g, string(text)}}})
 			again, findings := ParseConfig("f", rendered)
+			if len(findings) == 0 {
+				local, more := ParseConfig("f", RenderLocal(c.Agent))
+				if findings = more; len(more) == 0 {
+					again.Agent = local.Agent
+				}
+			}
 			if len(findings) > 0 || !reflect.DeepEqual(again.Gates[g.Name], g) || !reflect.DeepEqual(again.Agent, c.Agent) {
 				t.Errorf("%v\n%s\n got %+v\nwant %+v", findings, rendered, again, g)
 			}

@@ -108,6 +108,10 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 	if f["where"] != nil {
 		g.Where = Where(r.word(f["where"], what+": where", string(InPlace), string(Clean)))
 	}
+	g.Paths = r.globs(f["paths"], what+": paths")
+	if g.When = When(r.word(f["when"], what+": when", string(WhenAttempt), string(WhenLap), string(WhenFinish))); g.When == WhenAttempt {
+		g.When = ""
+	}
 	g.Timeout = r.duration(f["timeout"], what+": timeout", DefaultGateTimeout)
 	if g.Stable = r.stable(f["stable"], what); g.Stable == 1 {
 		g.Stable = 0

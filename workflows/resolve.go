@@ -36,23 +36,34 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 		ph := &p.Workflow.Phases[i]
 		ph.On = maps.Clone(ph.On)
 		ph.Limits = ph.Limits.withDefaults()
-		ph.Gates = slices.Clone(ph.Gates)
-		for k, g := range ph.Gates {
-			if g.Use == "" {
-				continue
-			}
-			defined, ok := c.Gates[g.Use]
-			if !ok {
+		used := ph.Gates
+		ph.Gates = nil
+		for _, g := range used {
+			switch defined, ok := c.Gates[g.Use]; {
+			case g.Use == "":
+				ph.Gates = append(ph.Gates, g)
+			case ok:
+				ph.Gates = append(ph.Gates, g.defined(defined))
+			case g.Use == UseAll:
+				all := everyGate(g, c, used)
+				ph.Gates = append(ph.Gates, all...)
+				switch {
+				case len(all) > 0:
+				case g.Expect != ExpectRed:
+					ph.Approve = ph.Run.Agent
+				case len(c.Gates) == 0:
+					missing.add("tests", ph.Name)
+				default:
+					findings = append(findings, Finding{Hint: blindHint, Message: fmt.Sprintf("phase %s expects red tests, and no gate of the "+
+						"configuration tells tests apart", ph.Name)})
+				}
+			default:
 				missing.add(g.Use, ph.Name)
-				continue
+				ph.Gates = append(ph.Gates, g)
 			}
-			defined.Name, defined.Use, defined.Expect = g.Use, "", g.Expect
-			if g.Stable > 0 {
-				defined.Stable = g.Stable
-			}
-			ph.Gates[k] = defined
 		}
 	}
+	findings = append(findings, sharedNames(p)...)
 	findings = append(findings, resolveAgents(p, c)...)
 	for _, m := range missing {
 		findings = append(findings, missingGate(m, c))
@@ -64,6 +75,52 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	}
 	p.Baseline = append(p.Baseline, baseline(p.Workflow.Phases)...)
 	return p, nil
+}
+
+// UseAll stands for every gate of the configuration, in a phase; with ExpectRed for those that tell tests apart. Where
+// there is none, a person approves what the phase leads to.
+const UseAll = "all"
+
+// defined is the gate of the configuration that g uses, as g uses it.
+func (g Gate) defined(d Gate) Gate {
+	d.Name, d.Use, d.Expect = g.Use, "", g.Expect
+	if g.Stable > 0 {
+		d.Stable = g.Stable
+	}
+	return d
+}
+
+// everyGate is what `use: all` stands for beside the other gates of a phase: "tests" first, because it speaks first.
+func everyGate(use Gate, c *Config, beside []Gate) []Gate {
+	names := slices.Sorted(maps.Keys(c.Gates))
+	if i := slices.Index(names, "tests"); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, "tests")
+	}
+	var all []Gate
+	for _, name := range names {
+		if slices.ContainsFunc(beside, func(o Gate) bool { return o.Use == name }) || use.Expect == ExpectRed && !c.Gates[name].Format.PerTest() {
+			continue
+		}
+		use.Use = name
+		all = append(all, use.defined(c.Gates[name]))
+	}
+	return all
+}
+
+// sharedNames reports a gate of the configuration that has the name of another one of the workflow's own: evidence is kept
+// by name. Within a file that was looked at when it was read.
+func sharedNames(p *Plan) []Finding {
+	first := map[string]Gate{}
+	for _, ph := range p.Workflow.Phases {
+		for _, g := range ph.Gates {
+			if other, there := first[strings.ToLower(g.Name)]; there && !sameGate(g, other) {
+				return []Finding{{Message: fmt.Sprintf("phase %s: workflow %s has a gate %s of its own, and the configuration has another one", ph.Name, p.Workflow.Name, g.Name),
+					Hint: "give the gate another name under gates: in the configuration"}}
+			}
+			first[strings.ToLower(g.Name)] = g
+		}
+	}
+	return nil
 }
 
 func (l Limits) withDefaults() Limits {
@@ -98,6 +155,9 @@ func (g *grouped) add(name string, phase PhaseName) {
 	}
 	*g = append(*g, group{name, []string{string(phase)}})
 }
+
+const blindHint = "configure a gate with results by test (wfs init proposes one): format go-test-json, junit, jest-json, cargo-test, unittest, …; " +
+	"for example run: 'pytest --junitxml=\"$WFS_REPORT\"' with format: junit. Or take the workflow loop, which needs none"
 
 func (g group) String() string {
 	if len(g.phases) == 1 {
@@ -138,8 +198,7 @@ func checkPlan(p *Plan) []Finding {
 	for _, b := range blind {
 		findings = append(findings, Finding{
 			Message: fmt.Sprintf("%s expects red tests from gate %q, and its format %s tells no tests apart", b, b.name, FormatExit),
-			Hint: "configure the gate with results by test (wfs init proposes one): format go-test-json, junit, jest-json, cargo-test, unittest, …; for " +
-				"example run: 'pytest --junitxml=\"$WFS_REPORT\"' with format: junit",
+			Hint:    blindHint,
 		})
 	}
 	a := p.Agent

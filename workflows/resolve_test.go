@@ -31,7 +31,7 @@ func goConfig() *Config {
 
 func TestBuiltins(t *testing.T) {
 	t.Parallel()
-	if got := BuiltinNames(); !reflect.DeepEqual(got, []string{"plan", "reviewed", "tdd"}) {
+	if got := BuiltinNames(); !reflect.DeepEqual(got, []string{"loop", "plan", "reviewed", "tdd"}) {
 		t.Errorf("names: %v", got)
 	}
 	for _, name := range BuiltinNames() {
@@ -76,7 +76,7 @@ func TestResolve(t *testing.T) {
 		t.Fatal(findings)
 	}
 	tests := c.Gates["tests"]
-	if !reflect.DeepEqual(p.Baseline, []Gate{tests}) {
+	if !reflect.DeepEqual(p.Baseline, []Gate{tests, c.Gates["other"]}) {
 		t.Errorf("baseline: %+v", p.Baseline)
 	}
 	if want := (&Laps{Agree: AgreeAuto, Max: 50}); !reflect.DeepEqual(p.Workflow.Laps, want) {
@@ -93,7 +93,7 @@ func TestResolve(t *testing.T) {
 	if want := (Limits{Attempts: 12, NoProgress: 3, SameFailure: 5, FailedRuns: 3}); red.Limits != want {
 		t.Errorf("limits of RED: %+v", red.Limits)
 	}
-	if w.Phase("RED").Gates[0].Use != "tests" || w.Laps.Agree != AgreePerson || c.Env[0] != "B" || w.Phase("RED").Limits.Attempts != 0 {
+	if w.Phase("RED").Gates[0].Use != UseAll || w.Laps.Agree != AgreePerson || c.Env[0] != "B" || w.Phase("RED").Limits.Attempts != 0 {
 		t.Error("Resolve changed its arguments")
 	}
 }
@@ -147,15 +147,16 @@ func TestResolveFindings(t *testing.T) {
 		want []string // message | hint
 	}{
 		{"no gate", tdd, func(c *Config) { c.Gates = nil }, []string{
-			"there is no gate \"tests\" in .wfs/config.yaml (used in phases RED, GREEN, REFACTOR) | run `wfs init`, or write it under gates:",
+			"there is no gate \"tests\" in .wfs/config.yaml (used in phase RED) | run `wfs init`, or write it under gates:",
 		}},
-		{"gate of another name", tdd, func(c *Config) { c.Gates["test"] = c.Gates["tests"]; delete(c.Gates, "tests") }, []string{
-			"there is no gate \"tests\" in .wfs/config.yaml (used in phases RED, GREEN, REFACTOR) | there is a gate \"test\": write use: test",
+		{"gate of another name", parse(t, strings.ReplaceAll(small, "use: tests", "use: tets")), func(*Config) {}, []string{
+			"there is no gate \"tets\" in .wfs/config.yaml (used in phase WORK) | there is a gate \"tests\": write use: tests",
 		}},
 		{"exit code", tdd, func(c *Config) { c.Gates["tests"] = c.Gates["other"] }, []string{
-			"phase RED expects red tests from gate \"tests\", and its format exit-code tells no tests apart | " +
-				"configure the gate with results by test (wfs init proposes one): format go-test-json, junit, jest-json, cargo-test, unittest, …; for " +
-				"example run: 'pytest --junitxml=\"$WFS_REPORT\"' with format: junit",
+			"phase RED expects red tests, and no gate of the configuration tells tests apart | " + blindHint,
+		}},
+		{"a name that the workflow has as well", func() *Workflow { w, _ := Builtin("loop"); return w }(), func(c *Config) { c.Gates["changed"] = c.Gates["other"] }, []string{
+			"phase WORK: workflow loop has a gate changed of its own, and the configuration has another one | give the gate another name under gates: in the configuration",
 		}},
 		{"no agent", tdd, func(c *Config) { c.Agent.Command = Command{} }, []string{
 			"phases RED, GREEN, REFACTOR of workflow tdd: an agent works there, and none is configured | " +
@@ -168,7 +169,7 @@ func TestResolveFindings(t *testing.T) {
 			"the agent's command is not UTF-8 | ",
 		}},
 		{"everything", tdd, func(c *Config) { *c = Config{} }, []string{
-			"there is no gate \"tests\" in .wfs/config.yaml (used in phases RED, GREEN, REFACTOR) | run `wfs init`, or write it under gates:",
+			"there is no gate \"tests\" in .wfs/config.yaml (used in phase RED) | run `wfs init`, or write it under gates:",
 			"phases RED, GREEN, REFACTOR of workflow tdd: an agent works there, and none is configured | " +
 				"pass --agent NAME or --agent 'COMMAND' (wfs agent list names those that wfs knows), or set agent: in .wfs/config.yaml or in your own configuration (wfs config path)",
 		}},

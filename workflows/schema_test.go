@@ -36,7 +36,7 @@ clean-proof: on
 clean-provide: [.env.test, "data/**"]
 holdout: {gate: tests, reveal: names}
 gates:
-  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, stable: 3, may-change-tree: false}
+  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, stable: 3, paths: ["/web/", "*.js"], when: finish, may-change-tree: false}
 budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}
 limits: {calls-per-hour: 60}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
@@ -60,7 +60,7 @@ phases:
     run: agent
     gates:
       - {use: tests, expect: pass, stable: 2}
-      - {name: vet, run: [go, vet], format: junit, report: "*.xml", timeout: 2m, where: in-place, stable: 1, may-change-tree: false, expect: pass}
+      - {name: vet, run: [go, vet], format: junit, report: "*.xml", timeout: 2m, where: in-place, paths: ["/web/"], when: lap, stable: 1, may-change-tree: false, expect: pass}
     guards: {only: ["a/**"], except: ["*_test.go"]}
     on: {pass: NEXT, fail: WORK}
     limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}

@@ -3,6 +3,7 @@
 package workflows
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +63,15 @@ const (
 	AgreeAuto   Agree = "auto"
 )
 
+// DefaultWorkflow is the workflow of a configuration that names none: tdd needs a gate that tells tests apart.
+func (c *Config) DefaultWorkflow() string {
+	tells := func(g Gate) bool { return g.Format.PerTest() }
+	if len(c.Gates) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(c.Gates)), tells) {
+		return "loop"
+	}
+	return "tdd"
+}
+
 // DefaultMaxLaps bounds a run whose agent always finds one more thing to do.
 const DefaultMaxLaps = 50
 
@@ -80,6 +90,8 @@ type Phase struct {
 	// HalfOpen names the agent that makes the last try before the breaker opens; "" is whoever works here.
 	HalfOpen string  `json:"half_open,omitempty"`
 	Review   *Review `json:"review,omitempty"` // the phase is a review
+	// Approve: no gate judges what is done here, and a person approves it before the work is complete. Resolve says so.
+	Approve bool `json:"approve,omitempty"`
 	// Holdout: what passes here must pass the hold-out tests too, and not finished work alone.
 	Holdout bool `json:"holdout,omitempty"`
 }
@@ -171,7 +183,19 @@ type Gate struct {
 	Timeout       time.Duration `json:"timeout"`
 	MayChangeTree bool          `json:"may_change_tree,omitempty"`
 	Stable        int           `json:"stable,omitempty"` // how many runs must agree that all is well; 0 is 1
+	// Paths are patterns as of a guard: the gate is run when a path that fits has changed in the lap. none: it is run always.
+	Paths []string `json:"paths,omitempty"`
+	When  When     `json:"when,omitempty"` // "": in every attempt
 }
+
+// When says how early a gate judges. Finished work is judged by all gates, whatever they say.
+type When string
+
+const (
+	WhenAttempt When = "attempt"
+	WhenLap     When = "lap"    // in phases that end a lap, or the work
+	WhenFinish  When = "finish" // when the work is complete, and no earlier
+)
 
 // Runs reports whether the gate runs a command. The others only look at the tree.
 func (g *Gate) Runs() bool { return g.Document == "" && len(g.Changes) == 0 }
