@@ -64,6 +64,8 @@ func someOf(names []string) string {
 func heldName(h session.Held) string {
 	why := "it looks like a key"
 	switch h.Why {
+	case session.HoldSecret:
+		why = "contains: " + h.Rule
 	case session.HoldSize:
 		why = byteCount(h.Bytes)
 	case session.HoldNumber:
@@ -89,7 +91,7 @@ func byteCount(n int64) string {
 // letIn says what to type to let something in that is held out.
 func (a *app) letIn(c *session.Checkpoint) string {
 	one := c.HeldOut[0]
-	if i := slices.IndexFunc(c.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey }); i > 0 {
+	if i := slices.IndexFunc(c.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret }); i > 0 {
 		one = c.HeldOut[i] // a key is the last thing to propose
 	}
 	return "to let one in: " + a.typed("wfs allow "+shellWord(one.Path)) + "; to keep it out for good: name it in .gitignore"

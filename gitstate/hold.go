@@ -15,24 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// What is once an object stays one, and branches are pushed. So files that look like keys, large files and floods of new
-// files are held out of snapshots, by name, as long as git does not track them and no person has allowed them. That is
+// What is once an object stays one, and branches are pushed. So files that look like keys or hold one, large files and
+// floods of new files are held out of snapshots, as long as git does not track them and no person has allowed them. That is
 // decided before git writes a blob of them.
-
-// keyLike reports whether a name looks like that of a key or of a file with passwords.
-func keyLike(name string) bool {
-	switch name {
-	case ".env.example", ".env.sample", ".env.template", ".env.dist":
-		return false
-	case ".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".git-credentials", "credentials.json":
-		return true
-	}
-	switch path.Ext(name) {
-	case ".kdbx", ".p12", ".pfx":
-		return true
-	}
-	return strings.HasPrefix(name, ".env.")
-}
 
 // filled reports whether a directory of that name is filled by tools and never by hand.
 func filled(name string) bool {
@@ -196,7 +181,7 @@ func (r *Repo) sift(ctx context.Context, rules []byte, paths []string, index str
 			return 0
 		}
 		return info.Size()
-	}, tracked: func(dir string) bool { return dirs[dir] || x != nil && x.tracks(dir) }}
+	}, suspect: r.suspect, tracked: func(dir string) bool { return dirs[dir] || x != nil && x.tracks(dir) }}
 	if err := r.combineExcludes(ctx, rules); err != nil {
 		return nil, err
 	}

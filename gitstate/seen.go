@@ -22,7 +22,8 @@ type dirStamp struct {
 	changed, made uint64 // ctime and mtime, in nanoseconds
 }
 
-// seenDir is a directory in which everything was tracked: when it looked like that, and a sum of those names.
+// seenDir is a directory in which everything was tracked: when it looked like that, and a sum of those names. Or it is a
+// file that is not tracked and no reason to hold it out was found in: names is its size.
 type seenDir struct {
 	stamp dirStamp
 	names uint64

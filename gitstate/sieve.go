@@ -12,8 +12,9 @@ import (
 // needs memory for what it keeps and for one path, not for what it reads.
 type sieve struct {
 	guard   session.Guard
-	size    func(path string) int64     // of a file, in bytes
-	tracked func(directory string) bool // whether anything in it is, or was where the work began
+	size    func(path string) int64                        // of a file, in bytes
+	suspect func(path string) (session.HoldReason, string) // see Repo.suspect
+	tracked func(directory string) bool                    // whether anything in it is, or was where the work began
 
 	rest []byte // of a path that is not whole yet
 	open []openDir
@@ -68,7 +69,7 @@ func (s *sieve) enter(dir string) {
 	name := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
 	switch {
 	case d.old, s.inHeld():
-	case keyLike(name):
+	case name == ".env":
 		d.why = session.HoldKey
 	case filled(name):
 		d.why = session.HoldName
@@ -84,12 +85,10 @@ func (s *sieve) inHeld() bool {
 func (s *sieve) holds(p string) bool {
 	limit, _ := s.guard.Limits()
 	h := session.Held{Path: p, Bytes: s.size(p)}
-	switch {
-	case keyLike(p[strings.LastIndexByte(p, '/')+1:]):
-		h.Why = session.HoldKey
-	case h.Bytes > limit:
+	if h.Why, h.Rule = s.suspect(p); h.Why == "" && h.Bytes > limit {
 		h.Why = session.HoldSize
-	default:
+	}
+	if h.Why == "" {
 		return false
 	}
 	s.held = append(s.held, h)

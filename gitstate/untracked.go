@@ -44,7 +44,8 @@ type looker struct {
 	device  uint64             // whose directories tell when they changed, 0 for none
 	now     func() uint64      // by the file system's clock, in nanoseconds
 	index   *index
-	empty   []byte // id of an empty file
+	empty   []byte                                         // id of an empty file
+	suspect func(path string) (session.HoldReason, string) // see Repo.suspect
 
 	mu    sync.Mutex // guards what follows
 	scans map[string]scanned
@@ -75,7 +76,7 @@ type scanned struct {
 
 // newLooker is for one look at the work tree that has this index.
 func (r *Repo) newLooker(x *index) *looker {
-	l := &looker{root: r.root, todo: []trackedDir{{entries: x.entries}}, device: tellingDevice(r.root), index: x, now: sync.OnceValue(r.treeTime)}
+	l := &looker{root: r.root, suspect: r.suspect, todo: []trackedDir{{entries: x.entries}}, device: tellingDevice(r.root), index: x, now: sync.OnceValue(r.treeTime)}
 	l.empty, _ = hex.DecodeString(r.newObject("blob", nil).id)
 	l.found.unsure = !x.comparable()
 	l.more = sync.NewCond(&l.mu)
@@ -305,16 +306,35 @@ func (l *looker) fresh(p string, e fs.DirEntry, left *int) bool {
 	case l.ignored[key], l.guard.Allows(p):
 	case l.held[key]:
 		l.note(&l.found.held, key)
-	case keyLike(e.Name()), e.IsDir() && filled(e.Name()):
+	case e.IsDir() && (filled(e.Name()) || e.Name() == ".env"):
 		l.note(&l.found.suspects, key)
 	case e.IsDir():
 		return l.freshDir(p, left)
 	default:
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() > l.size {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && (info.Size() > l.size || !l.harmless(p)) {
 			l.note(&l.found.suspects, key)
 		}
 		*left--
 		return *left >= 0
+	}
+	return true
+}
+
+// harmless reports whether there is no reason to hold a file out but its size. One that was looked at before is not read again.
+func (l *looker) harmless(p string) bool {
+	f, ok := lookAt(filepath.Join(l.root, filepath.FromSlash(p)))
+	seen := seenDir{f.stamp(), uint64(f.size)}
+	seen.stamp.inode = uint64(f.inode)
+	if ok = ok && l.device != 0; ok && l.seen[p] == seen {
+		l.remember(p, seen)
+		return true
+	}
+	now := l.now() // before it is read
+	if why, _ := l.suspect(p); why != "" {
+		return false
+	}
+	if ok && seen.stamp.settled(now) {
+		l.remember(p, seen)
 	}
 	return true
 }

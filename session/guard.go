@@ -18,6 +18,7 @@ type HoldReason string
 
 const (
 	HoldKey    HoldReason = "key"    // its name looks like that of a key
+	HoldSecret HoldReason = "secret" // a key or a token is in it: Held.Rule
 	HoldSize   HoldReason = "size"   // larger than the limit
 	HoldNumber HoldReason = "number" // a new directory with more files than the limit
 	HoldName   HoldReason = "name"   // a directory that tools fill and nobody writes by hand, such as node_modules
@@ -29,6 +30,7 @@ type Held struct {
 	Why   HoldReason `json:"why"`
 	Bytes int64      `json:"bytes,omitempty"` // of a file
 	Files int        `json:"files,omitempty"` // in a directory, as far as they were counted
+	Rule  string     `json:"rule,omitempty"`  // what kind of secret is in a file, for people
 }
 
 // IsDir reports whether all of a directory is held out.
