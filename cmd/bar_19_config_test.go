@@ -10,7 +10,7 @@ func TestBar19Configuration(t *testing.T) {
 	const hooks = `mkdir ../hooks; hook() { printf '#!/bin/sh\n%s\n' "$2" > "../hooks/$1"; chmod +x "../hooks/$1"; }; git config core.hooksPath "$PWD/../hooks"; `
 	testOddities(t, []oddity{
 		// Who, and how commits are made.
-		{name: "nobody", make: `git config --file ../gitconfig --remove-section user; git config user.useConfigOnly true`, says: "git does not know who you are", hint: "git config --global user.name"},
+		{name: "nobody", make: `git config --file ../gitconfig --remove-section user; git config user.useConfigOnly true`, finish: "git does not know who you are"},
 		{name: "author and committer", make: `git config author.name A; git config author.email a@example.com; git config committer.name C; git config committer.email c@example.com`},
 		{name: "name in another encoding", make: `git config user.name "$(printf 'J\366rg')"; git config i18n.commitEncoding ISO-8859-1; git config i18n.logOutputEncoding ISO-8859-1`},
 		{name: "commit.gpgSign without a key", make: `git config commit.gpgSign true; git config tag.gpgSign true; git config user.signingKey nobody; git config gpg.program false`, finish: "gpg"},

@@ -189,6 +189,9 @@ func diagnose(err error) failure {
 		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
 	case errors.As(err, &ready):
 		f.Code, f.Hint = string(ready.Code), readyHints[string(ready.Code)]
+		if ready.Code == gitstate.NotIdentified { // it stops a handover alone
+			f.Exit = exitBlocked
+		}
 	case errors.Is(err, gitstate.ErrNotRepository):
 		f.Code, f.Hint, f.Exit = "not_a_repository", "git init, or cd into a repository", exitError
 	case errors.As(err, &unusable):

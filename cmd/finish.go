@@ -72,6 +72,11 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
 	}
 	o.Branch = "refs/heads/" + o.Branch
+	if !o.Keep { // its commit is the user's own
+		if err := a.repo.Identified(ctx); err != nil {
+			return err
+		}
+	}
 	if dry {
 		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.Finish(ctx, o) })
 	}

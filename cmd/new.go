@@ -18,6 +18,7 @@ type newOptions struct {
 	goal, workflow, agent, spec, from string
 	carry, leave                      bool
 	worktree                          bool // in a work tree of its own
+	yes                               bool // trust what .wfs/ says now
 	again                             bool // although a session has this spec
 	dir                               string
 
@@ -86,6 +87,7 @@ Where a session that is not finished has the same spec, resume that one; --again
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
 	f.StringVar(&o.agent, "agent", "", "who works in the phases: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
+	f.BoolVar(&o.yes, "yes", false, "trust the commands below .wfs/, as wfs trust --yes does")
 	f.BoolVar(&o.again, "again", false, "begin another session with a spec that a session has already")
 	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD; on a session's branch, what that session was made from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
@@ -101,7 +103,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.fit(ctx); err != nil {
 		return err
 	}
-	if err := a.begin(ctx, "wfs new", false); err != nil {
+	if err := a.begin(ctx, "wfs new", true); err != nil {
 		return err
 	}
 	if err := a.takeHoldout(ctx, &o); err != nil {
@@ -243,6 +245,10 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 		if o.carry, err = a.askCarry(ctx, names); err != nil {
 			return err
 		}
+	}
+	if !o.carry && snap.Head.Ref == "" {
+		return &session.Refusal{Code: session.RefuseDirty, Message: "HEAD is on no branch, so there is none that uncommitted changes could stay with",
+			Hint: "wfs new --carry, or git switch -c NAME"}
 	}
 	if !o.carry {
 		b.Created.Left = names

@@ -25,6 +25,11 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
+	if o.yes && len(list) > 0 {
+		if err := a.trustNow(digest(list), "files below .wfs/"); err != nil {
+			return engine.Birth{}, nil, err
+		}
+	}
 	if err := a.mustTrust(list); err != nil {
 		return engine.Birth{}, nil, err
 	}

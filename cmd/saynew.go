@@ -2,15 +2,21 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
 
 func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
 	s := &h.S
+	var ready *gitstate.ReadyError
+	if err := a.repo.Identified(ctx); errors.As(err, &ready) {
+		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
+	}
 	if !a.json {
 		a.out("%s  %s", s.ID.Display(), s.Goal)
 		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())

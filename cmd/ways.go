@@ -21,7 +21,7 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 		return nil
 	}
 	ways := []wayJSON{
-		{"try on, told what to do differently", `wfs run --reset-breaker --note "what to do differently"`},
+		{"try on, told what to do differently", `wfs run --note "what to do differently"`},
 		{"try on as before", "wfs run --reset-breaker"},
 	}
 	from, what := s.Current, "try another way in a session beside this one"

@@ -143,7 +143,7 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 	if s.Last != nil {
 		evidence = append(evidence, "last: "+s.Last.Reason)
 	}
-	hint := `wfs run --reset-breaker --note "what to do differently"`
+	hint := `wfs run --note "what to do differently"`
 	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {
 		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what it needs belongs into agent: allow: of the configuration, then:")
 		hint = "wfs repin && wfs run"

@@ -170,7 +170,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 			return false, err
 		}
 	}
-	if o.ResetBreaker {
+	if o.ResetBreaker || h.toldAnew() {
 		if err := h.append(session.BreakerReset{}); err != nil {
 			return false, err
 		}
@@ -198,6 +198,14 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		}
 	}
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
+}
+
+// toldAnew reports whether a person has said something since attempts stopped getting anywhere: the next one knows more
+// than those before.
+func (h *Hand) toldAnew() bool {
+	b := h.S.Blocked
+	return h.S.Status == session.StatusBlocked && len(h.S.Notes) > 0 &&
+		(b.Reason == session.BlockBreaker || b.Reason == session.BlockTamper && h.S.Visit.Tampered > 0)
 }
 
 // edited reports whether the work tree is something else than what was judged green last.

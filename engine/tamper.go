@@ -59,10 +59,10 @@ func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) sessio
 		if b, ok := packagesBlocked(s); ok {
 			return b
 		}
-		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --reset-breaker --note "leave the tests alone"`,
+		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave the tests alone"`,
 			Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests so that they ask for less", s.Phase, s.Visit.Tampered)}}
 		if session.AllOfCode((&session.Judgement{Tampered: s.Tampered}).Grave()) {
-			b.Hint = `wfs run --reset-breaker --note "the code must not ask whether it is tested"`
+			b.Hint = `wfs run --note "the code must not ask whether it is tested"`
 			b.Evidence[0] = fmt.Sprintf("%s: %d attempts in a row were held back, the last for code that seems to ask whether it is being tested", s.Phase, s.Visit.Tampered)
 		}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
@@ -81,7 +81,7 @@ func packagesBlocked(s *session.Session) (session.BlockedBy, bool) {
 	if len(s.Tampered) == 0 || !s.Tampered[0].Grave || !s.Tampered[0].OfPackages() {
 		return session.BlockedBy{}, false
 	}
-	b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --reset-breaker --note "leave what is installed alone"`,
+	b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave what is installed alone"`,
 		Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests or what is installed", s.Phase, s.Visit.Tampered)}}
 	for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 		if t.Grave {

@@ -163,6 +163,9 @@ func TestReady(t *testing.T) {
 			if err == nil {
 				err = r.Able(context.Background())
 			}
+			if err == nil {
+				err = r.Identified(context.Background())
+			}
 			var ready *ReadyError
 			if errors.As(err, &ready) {
 				if ready.Code != c.want || ready.Error() == "" {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"path/filepath"
@@ -217,9 +218,27 @@ func allTrailers(paragraph string) bool {
 	return true
 }
 
+// unknownIdentity makes the checkpoints and records of somebody of whom git knows nothing, as in continuous integration.
+const unknownIdentity = "wfs <wfs@localhost>"
+
 // identity is who makes commits here: "Name <mail>". Git's guess from the machine's names does not count as one.
 func (r *Repo) identity(ctx context.Context) (string, error) {
-	return r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
+	ident, err := r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
+	var said *GitError
+	if errors.As(err, &said) {
+		return unknownIdentity, nil
+	}
+	return ident, err
+}
+
+// Identified is a *ReadyError when neither configuration nor environment say who commits here.
+func (r *Repo) Identified(ctx context.Context) error {
+	_, err := r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
+	var said *GitError
+	if errors.As(err, &said) {
+		return &ReadyError{NotIdentified, lastLine(said.Stderr)}
+	}
+	return err
 }
 
 func (r *Repo) askIdentity(ctx context.Context) (string, error) {

@@ -114,17 +114,13 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	return nil
 }
 
-// Able reports what else keeps wfs from writing here: a git that is too old, or, as a *ReadyError, one that does not know
-// who commits. Git was asked when the repository was opened, and may still be about to answer.
+// Able reports what else keeps wfs from writing here: a git that is too old, or exclude rules that cannot be read. Git was
+// asked when the repository was opened, and may still be about to answer.
 func (r *Repo) Able(ctx context.Context) error {
 	if _, err := r.Version(ctx); err != nil {
 		return err
 	}
 	_, err := r.identity(ctx)
-	var said *GitError
-	if errors.As(err, &said) {
-		return &ReadyError{NotIdentified, lastLine(said.Stderr)}
-	}
 	if err == nil {
 		_, err = r.userExcludes(ctx)
 	}
