@@ -138,6 +138,9 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Judged:
 		for _, g := range b.Gates {
 			say("    gate %s", gateLine(g))
+			if g.FirstError != "" {
+				say("      %s", g.FirstError)
+			}
 		}
 		say("    %s: %s", verdict(b.Verdict), b.Reason)
 		for _, t := range b.Tampered[:min(len(b.Tampered), 5)] {

@@ -137,6 +137,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	a.sayForced(c.SkippedPhases)
 	for _, g := range j.Gates {
 		a.out("gate %s", gateLine(g))
+		if g.FirstError != "" {
+			a.out("  %s", g.FirstError)
+		}
 		a.out("  %s", g.Reason)
 		for _, t := range g.Failing[:min(len(g.Failing), 20)] {
 			a.out("  failing: %s", t)

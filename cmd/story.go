@@ -194,6 +194,9 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	}
 	for _, g := range j.Gates {
 		a.out("  gate %s", gateLine(g))
+		if g.FirstError != "" {
+			a.out("    %s", g.FirstError)
+		}
 		if g.Verdict != session.Pass && g.Reason != "" {
 			a.out("    %s", g.Reason)
 		}

@@ -130,7 +130,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	if limit := withDefaults(ph.Limits).FailedRuns; s.Failed >= limit {
 		return stop(session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
-			Evidence: []string{fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why)}})
+			Evidence: withPrinted(s.LastResult, fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why))})
 	}
 	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) {
 		return stop(session.BlockedBy{Reason: session.BlockLimit, Hint: "wfs finish",

@@ -56,7 +56,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: r.Ask}}}
 	case session.OutcomeNotStarted:
 		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
-			Evidence: []string{oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", r.Exit, r.Note), 300)},
+			Evidence: withPrinted(r, oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", r.Exit, r.Note), 300)),
 			Hint:     "wfs repin --agent 'ANOTHER COMMAND'"})
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
@@ -92,6 +92,7 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 		b.Evidence = []string{worded(who+" cannot work as it is set up", r.Message), "mend agent: in the configuration (wfs agent check looks at it), then:"}
 		b.Hint = "wfs repin && wfs run"
 	}
+	b.Evidence = withPrinted(r, b.Evidence...)
 	return b
 }
 
@@ -134,7 +135,7 @@ func hindered(s *session.Session, f Facts) Decision {
 	}
 	if time.Duration(h.Waited)*time.Second >= patience {
 		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
-			Evidence: []string{w.Why, fmt.Sprintf("%d runs in a row ended so, over %d hours of waiting", h.Runs, h.Waited/3600)}}}}
+			Evidence: withPrinted(r, w.Why, fmt.Sprintf("%d runs in a row ended so, over %d hours of waiting", h.Runs, h.Waited/3600))}}}
 	}
 	pause += time.Duration(jitter * float64(min(pause/4, 2*time.Minute)))
 	w.Until = f.Now.Add(pause).Unix()
@@ -201,6 +202,18 @@ func Denied(r session.RunResult) string {
 		what += ": " + strings.Join(r.Denied, ", ")
 	}
 	return what
+}
+
+// withPrinted adds the last lines that a run printed, where they say more than its message.
+func withPrinted(r *session.RunResult, evidence ...string) []string {
+	if r == nil || len(r.Printed) == 0 || len(r.Printed) == 1 && r.Printed[0] == r.Message {
+		return evidence
+	}
+	evidence = append(evidence, agentOf(r)+" printed last:")
+	for _, line := range r.Printed {
+		evidence = append(evidence, "  "+line)
+	}
+	return evidence
 }
 
 func agentOf(r *session.RunResult) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -57,6 +58,25 @@ func ReadFailures(runDir string) ([]Failure, error) {
 }
 
 const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
+
+// An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
+var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^E `)
+
+// firstError is the line that says first what is wrong, else the first line; "" when nothing was printed.
+func (j *Judge) firstError(message string) string {
+	first := ""
+	for line := range strings.SplitSeq(j.Secrets.String(message), "\n") {
+		line = strings.TrimSpace(safetext.Line(line, maxShown))
+		switch {
+		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "# "):
+		case saysError.MatchString(line):
+			return line
+		case first == "":
+			first = line
+		}
+	}
+	return first
+}
 
 // writeFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
 func writeFailures(runDir string, list []Failure, secrets *redact.Redactor) error {

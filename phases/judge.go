@@ -117,9 +117,13 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			out.Tree = tree
 			j.keep(run.key, run, run.found)
 		}
+		said := j.failures(res, run)
+		if res.Verdict != session.Pass && len(said) > 0 {
+			res.FirstError = j.firstError(said[0].Message)
+		}
 		results[g.Name] = res
 		out.Evidence.Gates[g.Name] = run.report.tests
-		failures = append(failures, j.failures(res, run)...)
+		failures = append(failures, said...)
 		if res.Verdict == session.Blocked {
 			break // what follows could not be judged either, or on another tree
 		}

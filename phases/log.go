@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // DefaultMaxLog bounds the log of one run, in bytes.
@@ -91,6 +92,7 @@ type progress struct {
 	line   []byte
 	long   bool // the rest of the line is passed over
 	last   string
+	tail   []string // the last lines, at most session.MaxPrinted
 }
 
 func (p *progress) Write(b []byte) (int, error) {
@@ -111,7 +113,7 @@ func (p *progress) Write(b []byte) (int, error) {
 
 func (p *progress) flush() {
 	if line := safetext.Line(string(p.line), maxShown); line != "" {
-		p.last = line
+		p.last, p.tail = line, append(p.tail[max(0, len(p.tail)+1-session.MaxPrinted):], line)
 		if p.report != nil {
 			p.report(line)
 		}

@@ -97,6 +97,9 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 		o.Version = r.version(context.WithoutCancel(ctx), card)
 	}
 	res, lost = r.ended(req, p, o, w, out)
+	if !res.Outcome.Orderly() && p.Ended != proc.NotStarted {
+		res.Printed = r.lastLines(said.String())
+	}
 	return res, lost && req.Conversation != nil, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -42,7 +43,20 @@ func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req sessio
 		out.note("interrupted")
 	}
 	res.Millis, res.Survivors = p.Millis, p.Survivors
+	if n := len(out.progress.tail); n > 0 && !res.Outcome.Orderly() {
+		res.Message, res.Printed = r.Secrets.String(out.progress.last), r.lastLines(strings.Join(out.progress.tail, "\n"))
+	}
 	return res, nil
+}
+
+// lastLines are the last lines of what a run printed, without secrets.
+func (r *Runner) lastLines(text string) (lines []string) {
+	for line := range strings.SplitSeq(r.Secrets.String(text), "\n") {
+		if line = safetext.Line(line, maxShown); line != "" {
+			lines = append(lines[max(0, len(lines)+1-session.MaxPrinted):], line)
+		}
+	}
+	return lines
 }
 
 func argv(c workflows.Command) []string {

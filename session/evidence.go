@@ -104,6 +104,7 @@ type GateResult struct {
 	Targets     []TestID `json:"targets,omitempty"`     // RED: the tests that this lap is about from now on
 	Expected    []string `json:"expected,omitempty"`    // RED by missing_symbol: names declared in the new tests that must exist once they build
 	Passing     int      `json:"passing,omitempty"`     // GREEN: how many targets pass
+	FirstError  string   `json:"first_error,omitempty"` // the line of its output that says what is wrong first, without secrets
 	Fingerprint string   `json:"fingerprint,omitempty"` // digest of the failure with paths, numbers, times and addresses taken out
 }
 
@@ -192,6 +193,18 @@ const (
 	OutcomeNoResult    Outcome = "no_result"    // exit 0, and no word of how it ended
 )
 
+// Orderly reports whether a run ended in good order, or because it was told to: then its last lines explain nothing.
+func (o Outcome) Orderly() bool {
+	switch o {
+	case OutcomeOK, OutcomeAsk, OutcomeWait, OutcomeInterrupted, OutcomeCapped, OutcomeDenied, OutcomeRefused:
+		return true
+	}
+	return false
+}
+
+// MaxPrinted bounds RunResult.Printed.
+const MaxPrinted = 5
+
 // RunResult is the observation of one run of an agent or command.
 type RunResult struct {
 	Outcome Outcome `json:"outcome"`
@@ -223,6 +236,8 @@ type RunResult struct {
 	Turns        int    `json:"turns,omitempty"`
 	Tools        int    `json:"tools,omitempty"`   // calls of tools
 	Denials      int    `json:"denials,omitempty"` // calls that nobody was there to permit
+	// Printed are the last lines of a run that failed: those of its standard error, or of all that it printed.
+	Printed []string `json:"printed,omitempty"`
 	// Denied are the names of the tools of those calls, each once, without what they were called with. At most MaxNamed.
 	Denied  []string `json:"denied,omitempty"`
 	Message string   `json:"message,omitempty"` // why it ended so, in the agent's own words: one line

@@ -85,6 +85,9 @@ func outOfCredit(low string) bool {
 // a line announces, with a colon at its end or an arrow on the next one, belongs to it.
 func telling(s string, c Class) string {
 	lines := strings.Split(s, "\n")
+	if c == "" {
+		lines = nil
+	}
 	for i, line := range lines {
 		said := oneLine(line, maxMessage)
 		if said == "" || spoken(strings.ToLower(said)) != c {
