@@ -131,10 +131,14 @@ func shellLine(argv []string) string {
 
 // agentCommands says how an agent with a card is started, for whoever is asked to trust it.
 func agentCommands(label string, agent *workflows.Agent) []string {
-	if agent.Card == nil {
-		return nil
+	var list []string
+	if agent.Card != nil {
+		list = append([]string{label + ": " + startLine(agent)}, cardSees(label, agent.Card)...)
 	}
-	return append([]string{label + ": " + startLine(agent)}, cardSees(label, agent.Card)...)
+	if agent.Push {
+		list = append(list, label+" may push")
+	}
+	return list
 }
 
 // cardCommands says what a card can make wfs run.

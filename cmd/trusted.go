@@ -106,7 +106,7 @@ func planCommands(p *workflows.Plan) []string {
 
 func pinnedAgent(label string, agent *workflows.Agent) []string {
 	if agent.Card == nil {
-		return []string{label + ": " + agentName(agent)}
+		return append([]string{label + ": " + agentName(agent)}, agentCommands(label, agent)...)
 	}
 	return agentCommands(label, agent)
 }

@@ -375,7 +375,12 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	if err := w.app.installed(r.Plan).Before(ctx, r.Started.Tree); err != nil {
 		return session.RunResult{}, err
 	}
-	return w.runner().Run(ctx, r)
+	runner := w.runner()
+	var err error
+	if runner.Settings, err = w.app.repo.NoPush(ctx); err != nil {
+		return session.RunResult{}, err
+	}
+	return runner.Run(ctx, r)
 }
 
 func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {

@@ -39,6 +39,8 @@ type Runner struct {
 	Watch func(agents.Event)
 	// Prober knows the versions of agents that do not tell theirs. May be nil.
 	Prober *Prober
+	// Settings are settings of git's for runs of agents that may not push, in turn a key and its value.
+	Settings []string
 	// Hurry, when closed, kills a run that is being stopped without further grace. May be nil.
 	Hurry  <-chan struct{}
 	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace

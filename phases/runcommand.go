@@ -2,7 +2,9 @@ package phases
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +74,23 @@ func shellRefused(exit int, last string) bool {
 	return (exit == exitNotFound || exit == exitNotExecutable) && strings.HasPrefix(last, "sh: ")
 }
 
+// withSettings gives git further settings by way of the environment, after those that are there already.
+func withSettings(env, settings []string) []string {
+	const count = "GIT_CONFIG_COUNT="
+	n := 0
+	for _, entry := range env {
+		if text, ok := strings.CutPrefix(entry, count); ok {
+			n, _ = strconv.Atoi(text)
+		}
+	}
+	env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, count) })
+	for i := 0; i+1 < len(settings); i += 2 {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, settings[i+1]))
+		n++
+	}
+	return append(env, count+strconv.Itoa(n))
+}
+
 // env is the environment of a run. Variables of a wfs that this one runs under do not reach it.
 func (r *Runner) env(req session.RunRequest) []string {
 	env := DefaultEnv(r.Environ, req.Plan.Env)
@@ -80,6 +99,9 @@ func (r *Runner) env(req session.RunRequest) []string {
 		if !strings.HasPrefix(entry, "WFS_") && !strings.HasPrefix(entry, "PWD=") {
 			kept = append(kept, entry)
 		}
+	}
+	if req.Phase.Run.Agent && !req.Plan.Agent.Push {
+		kept = withSettings(kept, r.Settings)
 	}
 	kept = append(kept, r.marks(req.Session.ID, req.RunDir, req.Started.RunID)...)
 	return append(kept,

@@ -34,6 +34,7 @@ func (r *reader) agent(n *node, what string) Agent {
 	r.checkHas(f["model"], a, what+": model", func(c *Card) bool { return len(c.Model) > 0 })
 	r.checkHas(f["allow"], a, what+": allow", (*Card).Permits)
 	a.Fresh = r.word(f["conversation"], what+": conversation", ConversationPhase, ConversationFresh) == ConversationFresh
+	a.Push = r.word(f["push"], what+": push", PushRefused, PushAllowed) == PushAllowed
 	a.Idle = r.duration(f["idle"], what+": idle", a.Idle)
 	a.Timeout = r.duration(f["timeout"], what+": timeout", a.Timeout)
 	return a

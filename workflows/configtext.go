@@ -138,6 +138,9 @@ func renderAgent(line func(string, ...any), a Agent) {
 	if a.Fresh {
 		line("  conversation: %s", ConversationFresh)
 	}
+	if a.Push {
+		line("  push: %s", PushAllowed)
+	}
 	line("  idle: %s", shortDuration(idle))
 	line("  timeout: %s", shortDuration(timeout))
 }

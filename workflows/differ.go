@@ -86,6 +86,7 @@ func (d *differences) agent(what string, a, b Agent) {
 	d.lists(what+": allow", a.Allow, b.Allow)
 	d.value(what+": args", strings.Join(a.Args, " "), strings.Join(b.Args, " "))
 	d.value(what+": conversation", a.conversation(), b.conversation())
+	d.value(what+": push", a.push(), b.push())
 	d.value(what+": idle", a.Idle, b.Idle)
 	d.value(what+": timeout", a.Timeout, b.Timeout)
 }
@@ -111,6 +112,13 @@ func (a Agent) conversation() string {
 		return ConversationFresh
 	}
 	return ConversationPhase
+}
+
+func (a Agent) push() string {
+	if a.Push {
+		return PushAllowed
+	}
+	return PushRefused
 }
 
 func (d *differences) phases(a, b []Phase) {

@@ -167,6 +167,8 @@ var agentObject = &object{
 		{name: "args", about: "Further words of its command line.", value: listOf(shape{kind: aText})},
 		{name: "conversation", about: "phase: the attempts at a phase go on in one conversation. fresh: every attempt begins a new one.",
 			value: word(ConversationPhase, ConversationFresh), fallback: ConversationPhase},
+		{name: "push", about: "Whether its git may push. A guard against mistakes: git's settings in its environment make a push fail.",
+			value: word(PushRefused, PushAllowed), fallback: PushRefused},
 		{name: "command", about: "The command. It gets its instructions on standard input and edits files in the work tree.",
 			value: shape{kind: aCommand}},
 		{name: "script", about: "Path of a file of prepared edits, which wfs plays instead of running a command. For demonstrations and tests.",

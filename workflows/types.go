@@ -232,6 +232,7 @@ type Agent struct {
 	Allow []string `json:"allow,omitempty"` // what it may do unattended, in its own words; nil: what the card says
 	Args  []string `json:"args,omitempty"`  // further words for its command line
 	Fresh bool     `json:"fresh,omitempty"` // every attempt begins a new conversation
+	Push  bool     `json:"push,omitempty"`  // its git may push
 
 	Idle    time.Duration `json:"idle"`    // without output for this long: stopped
 	Timeout time.Duration `json:"timeout"` // in all
@@ -271,6 +272,12 @@ type CleanProof string
 const (
 	CleanProofOn  CleanProof = "on"
 	CleanProofOff CleanProof = "off"
+)
+
+// Values of an agent's push.
+const (
+	PushRefused = "refused"
+	PushAllowed = "allowed"
 )
 
 // Values of an agent's conversation.
