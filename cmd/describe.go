@@ -247,6 +247,9 @@ func stands(s *session.Session) string {
 		if unjudged(s) {
 			return fmt.Sprintf("completed, and edited since: checkpoint %d is not judged yet", s.Current)
 		}
+		if did := itemsDid(s.ItemStates()); did != "" {
+			return "completed: " + did
+		}
 		return "completed: everything asked for is done, and judged green"
 	case session.StatusFinished:
 		return "finished: handed over on " + strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
@@ -274,6 +277,29 @@ func stands(s *session.Session) string {
 		line += " (" + s.Why + ")"
 	}
 	return line
+}
+
+// itemsDid says what became of the items, "" when all of them were delivered.
+func itemsDid(items []session.Item) string {
+	n := map[session.ItemState]int{}
+	for _, item := range items {
+		n[item.State]++
+	}
+	if n[session.ItemDelivered] == len(items) {
+		return ""
+	}
+	var parts []string
+	for _, p := range []struct {
+		state session.ItemState
+		says  string
+	}{{session.ItemDelivered, "delivered"}, {session.ItemShown, "shown by tests written before"}, {session.ItemAgreed, "as a person said"},
+		{session.ItemSkipped, "skipped"}, {session.ItemOpen, "open"}} {
+		if n[p.state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[p.state], p.says))
+		}
+	}
+	done := n[session.ItemDelivered] + n[session.ItemShown] + n[session.ItemAgreed]
+	return fmt.Sprintf("%d of %d items done: %s", done, len(items), strings.Join(parts, ", "))
 }
 
 // whyStopped lists what a person must know about a session that does not go on by itself.

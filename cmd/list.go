@@ -153,7 +153,9 @@ func (a *app) printList(list []sessionJSON) {
 		} else if s.Lap > 0 {
 			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
 		}
-		if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == unreadable {
+		if s.Items > 0 && s.Phase == workflows.Done {
+			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
+		} else if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == unreadable {
 			at = "-"
 		}
 		goal := s.headline()

@@ -162,10 +162,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Reopened:
 		say("    %s: judged again", b.Why)
 	case session.Decided:
-		if b.NothingLeft && b.Class == session.ClassNothingAdded {
-			say("    %s: nothing was added, and the attempt says that nothing is left", b.Verdict)
+		if b.NothingLeft {
+			say("    nothing was added, and the agent says that nothing is left: %s", shownBy(b.Shown))
 		}
-		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Class != b.Class && !b.NothingLeft { // more was heard than the gates
+		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Reason != b.Reason && !b.NothingLeft { // more was heard than the gates
 			say("    %s: %s", verdict(b.Verdict), b.Reason)
 		}
 		if b.Refuted {
@@ -266,4 +266,11 @@ func claimed(r session.RunResult) string {
 		return ", claims to be done"
 	}
 	return ""
+}
+
+func shownBy(test session.TestID) string {
+	if test == "" {
+		return "no existing test that passes shows it"
+	}
+	return string(test) + ", written before, is to show it"
 }

@@ -73,6 +73,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if item := s.Item(); item != "" && s.Phase != "done" {
 		a.short("item: %s", item)
 	}
+	a.sayItems(d)
 	if c := s.At(s.Current); c != nil {
 		a.short("at checkpoint %d: %s", c.Number, c.Summary)
 	}
@@ -188,4 +189,21 @@ func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 		line = append(line, span{fmt.Sprintf("  (deletes %d of %d files)", c.Deleted.Files, c.Deleted.Of), notable})
 	}
 	return line
+}
+
+// shownItems is how many items are listed without being asked for.
+const shownItems = 10
+
+// sayItems tells what became of the items of the checklist.
+func (a *app) sayItems(d sessionJSON) {
+	if d.Items == 0 {
+		return
+	}
+	a.out("items: %d of %d done", d.ItemsDone, d.Items)
+	for _, item := range d.ItemStates[:min(len(d.ItemStates), shownItems)] {
+		a.short("  %d  %s: %s", item.Number, item.Text, item.Says())
+	}
+	if n := d.Items - shownItems; n > 0 {
+		a.out("  and %d more: wfs status --json", n)
+	}
 }

@@ -167,6 +167,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		a.short("  item: %s", item)
 	}
+	a.sayItems(j.sessionJSON)
 	for _, line := range whyStopped(s, now) {
 		a.out("  %s", line)
 	}
@@ -217,7 +218,7 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 	now := a.env.Now()
 	laps := fmt.Sprintf("%d %s done", j.LapsDone, plural(j.LapsDone, "lap", "laps"))
 	if j.Items > 0 {
-		laps = fmt.Sprintf("%d of %d items done", j.LapsDone, j.Items)
+		laps = fmt.Sprintf("%d of %d items done", j.ItemsDone, j.Items)
 	}
 	if r := j.LastRun; r != nil {
 		a.out("last run: %s", strings.Join(append([]string{runTime(r, j.Driver != nil, now)}, runDid(r, s.Laps)...), ", "))

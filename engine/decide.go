@@ -88,13 +88,25 @@ func conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto):
 		return Decision{Events: []session.Body{session.Agreed{By: "auto"}}, Effect: EffectAgain}, true
 	case d.NothingLeft:
-		ask := "the attempt added no test and says that nothing is left to do. Is the work done?"
-		if item := s.Item(); item != "" {
-			ask = fmt.Sprintf("the attempt added no test and says that nothing is left to do for %q. Is this item done?", item)
-		}
-		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Agree: true}), true
+		return stop(session.Waiting{Reason: session.WaitHuman, Ask: isItDone(s), Agree: true}), true
 	}
 	return Decision{}, false
+}
+
+// isItDone asks about a lap in which nothing was left to do, as the agent says.
+func isItDone(s *session.Session) string {
+	ask, is := "the attempt added no test and says that nothing is left to do", "Is the work done?"
+	if item := s.Item(); item != "" {
+		ask, is = fmt.Sprintf("%s for %q", ask, item), "Is this item done?"
+	}
+	named := ""
+	if s.LastResult != nil {
+		named = oneLine(s.LastResult.NothingLeft, 200)
+	}
+	if s.Last.Shown != "" {
+		return fmt.Sprintf("%s: %s, which was there before and passes, is to show it. %s", ask, s.Last.Shown, is)
+	}
+	return fmt.Sprintf("%s: %q is to show it, and no test of that name was there before and passes. %s", ask, named, is)
 }
 
 func stopped(f Facts) session.Paused {
@@ -240,8 +252,9 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		d.Progress = d.Step != ""
 	}
 	said := run != nil && run.Done
-	if said && j.Class == session.ClassNothingAdded && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start {
-		d.Verdict, d.NothingLeft, d.Progress = session.Pass, true, true
+	left := run != nil && run.NothingLeft != "" && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
+	if left && j.Class == session.ClassNothingAdded {
+		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
 		return d
 	}
 	if j.Verdict == session.Blocked {

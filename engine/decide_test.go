@@ -58,6 +58,9 @@ func (w *world) add(b session.Body) {
 func (w *world) observe() {
 	o := w.s.Open
 	r := session.RunResult{Outcome: rapid.SampledFrom(outcomes).Draw(w.t, "outcome"), Done: rapid.Bool().Draw(w.t, "done"), Ask: "which one?"}
+	if rapid.Bool().Draw(w.t, "nothing left") {
+		r.NothingLeft = "TestOne"
+	}
 	if rapid.Bool().Draw(w.t, "until") { // known, and perhaps over, or years away
 		r.WaitUntil = rapid.Int64Range(1, 1<<40).Draw(w.t, "wait until")
 	}
@@ -82,6 +85,9 @@ func (w *world) judge() {
 		j.Verdict, j.Class = session.Pass, session.ClassGreen
 	case 3:
 		j.Class = session.ClassNothingAdded
+		if rapid.Bool().Draw(w.t, "shown") {
+			j.Shown = "TestOne"
+		}
 	case 4:
 		j.Verdict, j.Class = session.Blocked, session.ClassInfraError
 	}
@@ -199,6 +205,14 @@ func checkEnd(t *rapid.T, w *world, items int) {
 		}
 		if items > 0 && ended+agreed != items {
 			t.Fatalf("completed after %d laps and %d agreements, with %d items", ended, agreed, items)
+		}
+		if ended == 0 {
+			t.Fatal("completed although no lap was judged and no person was asked")
+		}
+		for _, item := range s.ItemStates() {
+			if !item.Settled() {
+				t.Fatalf("completed with an item that is %s", item.State)
+			}
 		}
 		if items == 0 && agreed == 0 {
 			t.Fatal("completed although nobody agreed that nothing is left")

@@ -136,6 +136,10 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	oneIsRed(out.Gates)
 	sumUp(&out)
+	out.Shown = shown(r, out.Evidence)
+	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && r.NothingLeft == "" && w.Laps != nil && r.Phase.Name == w.Start {
+		out.Reason += ", and nothing_left names no existing test that shows it already"
+	}
 	if err := j.packagesRest(ctx, &out, r); err != nil {
 		return session.Judgement{}, err
 	}
@@ -176,6 +180,32 @@ func oneIsRed(results []session.GateResult) {
 			results[i].Verdict, results[i].Class, results[i].Reason, results[i].Fingerprint = session.Pass, session.ClassGreen, "nothing green broke", ""
 		}
 	}
+}
+
+// shown is the test that the run named as showing what is wanted, if it was there at the lap's start and passed then and
+// now. Where several are meant all of them do. Gates that cannot tell tests apart show nothing.
+func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
+	for _, g := range r.Phase.Gates {
+		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
+			continue
+		}
+		start := r.LapStart.Gates[g.Name]
+		if start == nil {
+			start = r.Baseline.Gates[g.Name]
+		}
+		var named []session.TestID
+		for _, id := range sortedKeys(now.Gates[g.Name]) {
+			if _, short := goTest(id); id != gateID(g.Name) && (short == r.NothingLeft || matches(id, r.NothingLeft)) {
+				named = append(named, id)
+			}
+		}
+		if len(named) > 0 && !slices.ContainsFunc(named, func(id session.TestID) bool {
+			return now.Gates[g.Name][id] != session.TestPass || start[id] != session.TestPass || slices.Contains(r.Known, id)
+		}) {
+			return named[0]
+		}
+	}
+	return ""
 }
 
 // sumUp takes the judgement's verdict from its gates: the worst decides, the first of those speaks.

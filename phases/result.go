@@ -35,7 +35,9 @@ type answer struct {
 	note  string
 	// change is why it asks to go back to where tests are written.
 	change string
-	cost   float64
+	// left is the existing test that shows that nothing is left to do.
+	left string
+	cost float64
 	// review is a reviewer's verdict, nil for none.
 	review *session.Review
 }
@@ -96,8 +98,9 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return answer{}, err
 	}
-	said := f.Done != nil && *f.Done || strings.TrimSpace(f.Nothing) != ""
-	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change)}
+	said := f.Done != nil && *f.Done
+	a := answer{done: said && !f.Continue, not: f.Continue || f.Done != nil && !said, review: parseReview(text), ask: clipped(f.Ask), note: clipped(f.Note), change: clipped(f.Change),
+		left: safetext.Line(f.Nothing, maxSaid)}
 	if f.CostUSD > 0 && !math.IsInf(f.CostUSD, 0) {
 		a.cost = f.CostUSD
 	}
@@ -157,7 +160,8 @@ func clipped(s string) string {
 
 // conclude tells how a run that ended by itself went.
 func conclude(exit int, a answer) session.RunResult {
-	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Review: a.review, Note: a.note, Ask: a.ask, TestChange: a.change, CostUSD: a.cost}
+	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Review: a.review, Note: a.note, Ask: a.ask, TestChange: a.change, NothingLeft: a.left,
+		CostUSD: a.cost}
 	switch {
 	case a.ask != "":
 		r.Outcome = session.OutcomeAsk

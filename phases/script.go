@@ -41,6 +41,7 @@ type Step struct {
 	Done, Continue bool
 	Note, Ask      string
 	TestChange     string
+	NothingLeft    string
 	Wait           time.Duration
 }
 
@@ -96,7 +97,8 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	if step.Say != "" {
 		_, _ = fmt.Fprintln(out, step.Say)
 	}
-	a := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note), change: clipped(step.TestChange)}
+	a := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note), change: clipped(step.TestChange),
+		left: clipped(step.NothingLeft)}
 	if step.Wait > 0 {
 		a.wait(step.Wait, r.Now)
 	}

@@ -44,6 +44,7 @@ func (e *ScriptError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 //	    done: true
 //	    continue: true
 //	    exit: 1
+//	    nothing_left: the existing test that shows it
 //	    note: for the next attempt
 //	    ask: a question
 //	    wait: 15m
@@ -163,7 +164,7 @@ func (p *scriptParser) mapping(n *yaml.Node, what string, known ...string) map[s
 
 func (p *scriptParser) step(n *yaml.Node) Step {
 	f := p.mapping(n, "a step", "phase", "lap", "attempt", "say", "scribble", "hang", "delete", "files", "append", "exit",
-		"done", "continue", "note", "ask", "wait", "test_change")
+		"done", "continue", "note", "ask", "wait", "test_change", "nothing_left")
 	if f != nil && f["phase"] == nil {
 		p.fail(n.Line, "a step needs a phase")
 	}
@@ -175,7 +176,7 @@ func (p *scriptParser) step(n *yaml.Node) Step {
 		Files: p.texts(f["files"], "files"), Append: p.texts(f["append"], "append"),
 		Exit: p.number(f["exit"], "exit", 0, 255),
 		Done: p.truth(f["done"], "done"), Continue: p.truth(f["continue"], "continue"),
-		TestChange: p.text(f["test_change"], "test_change"), Note: p.text(f["note"], "note"), Ask: p.text(f["ask"], "ask"), Wait: p.duration(f["wait"], "wait"),
+		TestChange: p.text(f["test_change"], "test_change"), NothingLeft: p.text(f["nothing_left"], "nothing_left"), Note: p.text(f["note"], "note"), Ask: p.text(f["ask"], "ask"), Wait: p.duration(f["wait"], "wait"),
 	}
 }
 

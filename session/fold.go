@@ -224,7 +224,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
-	if open.Run != nil && open.Run.Done && d.Verdict != Blocked { // what nobody could judge is neither true nor refuted
+	if open.Run != nil && open.Run.Done && d.Verdict != Blocked && !d.NothingLeft { // what nobody could judge is neither true nor refuted
 		s.Claims++
 		if d.Refuted {
 			s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason})

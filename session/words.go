@@ -19,7 +19,7 @@ func Worded(b Body, f func(string) string) Body {
 		return b
 	case RunEnded:
 		b.Note, b.Ask, b.Message, b.Review = f(b.Note), f(b.Ask), f(b.Message), b.Review.worded(f)
-		b.TestChange = f(b.TestChange)
+		b.TestChange, b.NothingLeft = f(b.TestChange), f(b.NothingLeft)
 		return b
 	case Judged:
 		b.Reason, b.Gates = f(b.Reason), wordedGates(b.Gates, f)

@@ -79,7 +79,9 @@ type JudgeRequest struct {
 	// TestChange: it goes on where tests are written because one must change. What fails is looked at without the code
 	// that was written for the one before.
 	TestChange bool
-	LapTree    Tree // what the lap began with
+	// NothingLeft is the existing test that the run names as showing what is wanted, "" for none.
+	NothingLeft string
+	LapTree     Tree // what the lap began with
 	// Approved: a person has said yes to what was done to tests.
 	Approved bool
 }
