@@ -56,7 +56,7 @@ func (w *world) typesNew(t *rapid.T) {
 	case 2:
 		if from := w.some(t); from != "" {
 			n := rapid.IntRange(0, len(w.logs[from])-1).Draw(t, "from")
-			c.args = append(c.args, "--leave", "--from", fmt.Sprintf("%s@%d", from, n))
+			c.args = []string{"new", string(c.id), "--leave", "--from", fmt.Sprintf("%s@%d", from, n)}
 		}
 	default:
 		c.args = append(c.args, "--leave")

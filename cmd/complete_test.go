@@ -36,6 +36,7 @@ func TestCompletion(t *testing.T) {
 		{"switch s", "side :36"},
 		{"new --from ", "main side one@ two@ :36"},
 		{"new --from one@2", "one@2 :36"},
+		{"fork one@", "one@2 one@1 one@0 :36"},
 		{"new --workflow pla", "plain plan :36"},
 		{"workflow show pla", "plain plan :36"},
 		{"workflow check ", ":0"},

@@ -172,12 +172,18 @@ func (a *app) holdoutDir(digest string) (string, error) {
 
 // keepHoldout keeps the hold-out tests of a session. A copy that is there already is the same.
 func (a *app) keepHoldout(id session.ID, o *newOptions) error {
-	if o.taken == nil {
+	if o.pinned == nil || o.taken == nil && !o.fork {
 		return nil
 	}
 	dir, err := a.holdoutDir(o.pinned.Digest)
 	if err != nil {
 		return err
+	}
+	if o.fork { // the copy is there already, or wfs says later that it is not
+		if !isDir(dir) {
+			return nil
+		}
+		return claimHoldout(dir, a.repo.CommonDir()+"\t"+string(id))
 	}
 	if err := durable.MkdirAll(dir); err != nil {
 		return err

@@ -192,7 +192,7 @@ var deeds = []deed{
 		},
 	},
 	{
-		name: "new --from", args: "new three --workflow plain --agent true --from one@1", before: dirty,
+		name: "fork", args: "fork one@1 three", before: dirty,
 		done: func(f *fixture) {
 			onThree(f)
 			f.branchHolds("wfs/one", "untracked.txt")

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 // newOptions are the flags of `wfs new`.
 type newOptions struct {
 	goal, workflow, agent, spec, from string
+	fork                              bool // from is a checkpoint of another session
 	carry, leave                      bool
 	worktree                          bool // in a work tree of its own
 	yes                               bool // trust what .wfs/ says now
@@ -56,8 +56,12 @@ Where a session that is not finished has the same spec, resume that one; --again
   wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry
   wfs new "csv export" --holdout ~/holdout/csv
-  wfs new "try it with streams" --from csv-export@4 --worktree`,
+  wfs new "xml export" --from release-2`,
 		Args: func(c *cobra.Command, args []string) error {
+			o.fork = isCheckpoint(o.from)
+			if len(args) == 0 && o.fork {
+				return nil // the fork is named after the other session
+			}
 			if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
 				return &usageError{"new needs the goal, in one argument", `wfs new "what you want to build"`}
 			}
@@ -67,20 +71,8 @@ Where a session that is not finished has the same spec, resume that one; --again
 			if o.carry && o.leave {
 				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
 			}
-			if o.dir != "" && !o.worktree {
-				return &usageError{"--dir is the directory of a work tree of the session's own", "wfs new GOAL --worktree --dir " + o.dir}
-			}
-			o.goal = a.redactor().String(args[0]) // its name is made of it
-			begin := a.newSession
-			if o.worktree {
-				begin = a.newInTree
-			}
-			err := begin(c.Context(), o)
-			if id, instead := errors.AsType[resumeInstead](err); instead {
-				a.close()
-				return a.resume(c.Context(), string(id), resumeOptions{})
-			}
-			return err
+			o.goal = a.redactor().String(first(args)) // its name is made of it
+			return a.beginNew(c.Context(), o)
 		},
 	}
 	f := c.Flags()
@@ -89,7 +81,7 @@ Where a session that is not finished has the same spec, resume that one; --again
 	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
 	f.BoolVar(&o.yes, "yes", false, "trust the commands below .wfs/, as wfs trust --yes does")
 	f.BoolVar(&o.again, "again", false, "begin another session with a spec that a session has already")
-	f.StringVar(&o.from, "from", "", "begin at this `ref`, or at SESSION@CHECKPOINT (default: HEAD; on a session's branch, what that session was made from)")
+	f.StringVar(&o.from, "from", "", "begin at this `ref`; with SESSION@N: the same as wfs fork (default: HEAD; on a session's branch, what that session was made from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
 	budgetFlags(f, &o.budget)
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
@@ -109,7 +101,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.takeHoldout(ctx, &o); err != nil {
 		return err
 	}
-	b, _, err := a.pin(ctx, o)
+	b, _, err := a.bear(ctx, &o)
 	if err != nil {
 		return err
 	}
@@ -128,7 +120,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.startAt(ctx, &b, o.from, cur); err != nil {
+	if err := a.startAt(ctx, &b, &o, cur); err != nil {
 		return err
 	}
 	if err := a.carryOrLeave(ctx, &b, o); err != nil {
@@ -140,9 +132,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
-	for _, g := range b.Plan.Baseline {
-		a.note("baseline: running gate %s: %s", g.Name, commandText(g.Run))
-	}
+	a.sayRuns(&b)
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	h, r, err := a.eng.New(ctx, b)
 	switch {
@@ -164,13 +154,14 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 
 // startAt says where the session begins. On a session's branch a new feature begins where that session began, not on
 // top of its checkpoints; --from says otherwise.
-func (a *app) startAt(ctx context.Context, b *engine.Birth, from string, cur session.ID) error {
+func (a *app) startAt(ctx context.Context, b *engine.Birth, o *newOptions, cur session.ID) error {
+	if o.fork {
+		return nil
+	}
+	from := o.from
 	head, err := a.repo.Head(ctx)
 	if err != nil {
 		return err
-	}
-	if strings.Contains(from, "@") && !strings.Contains(from, "@{") {
-		return a.fork(ctx, b, from)
 	}
 	switch {
 	case from != "":
@@ -195,22 +186,6 @@ func (a *app) startAt(ctx context.Context, b *engine.Birth, from string, cur ses
 	default:
 		b.At, b.Created.Base, b.Created.BaseRef = head.Commit, head.Commit, head.Ref
 	}
-	return nil
-}
-
-// fork begins at another session's checkpoint. The base stays that session's: what is handed over holds its work too.
-func (a *app) fork(ctx context.Context, b *engine.Birth, from string) error {
-	id, n, err := a.address(ctx, from)
-	if err != nil {
-		return err
-	}
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return err
-	}
-	b.At = v.Session.At(n).Code
-	b.Created.Base, b.Created.BaseRef = v.Session.Base, v.Session.BaseRef
-	b.Created.Parent = fmt.Sprintf("%s@%d", id, n)
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err := a.takeHoldout(ctx, &o); err != nil {
 		return err
 	}
-	b, settings, err := a.pin(ctx, o)
+	b, settings, err := a.bear(ctx, &o)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.startAt(ctx, &b, o.from, cur); err != nil {
+	if err := a.startAt(ctx, &b, &o, cur); err != nil {
 		return err
 	}
 	if b.Tree, err = a.repo.TreeOf(ctx, b.At); err != nil {
@@ -80,7 +80,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
 		return err
 	}
-	if !o.carry && left > 0 && !a.json {
+	if !o.carry && !o.fork && left > 0 && !a.json {
 		a.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
 			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
 	}
@@ -188,9 +188,7 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 		return done, nil, nil, err
 	}
 	durable.Hit(durable.WorktreeSetUp)
-	for _, g := range b.Plan.Baseline {
-		a.note("baseline: running gate %s: %s", g.Name, commandText(g.Run))
-	}
+	a.sayRuns(b)
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	h, r, err := a.eng.New(ctx, *b)
 	return done, h, r, err

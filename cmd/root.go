@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("work", a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.allowCmd(), a.finishCmd())
+	add("work", a.newCmd(), a.forkCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.allowCmd(), a.finishCmd())
 	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.eventsCmd(), a.pathCmd(), a.budgetCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.opCmd(), a.worktreeCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd(), a.exportCmd(), a.gcCmd(), a.doctorCmd())

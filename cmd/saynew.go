@@ -9,6 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
@@ -20,22 +21,49 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	if !a.json {
 		a.out("%s  %s", s.ID.Display(), s.Goal)
 		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())
-		if n := len(s.Items); n > 0 {
+		if s.Fork != nil {
+			a.out("%s", goesOn(s))
+		} else if n := len(s.Items); n > 0 {
 			a.out("%d %s to do, the first: %s", n, plural(n, "item", "items"), s.Items[0])
 		}
-		if n := len(s.Carried); n > 0 {
+		if n := len(s.Carried); n > 0 && s.Fork == nil {
 			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
 		}
 		if n := len(s.Left); n > 0 {
 			a.out("%d uncommitted %s left behind; to have them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
 		}
-		if s.Base0 != nil {
+		if s.Base0 != nil && s.Fork == nil {
 			a.sayBaseline(s.Base0)
 		}
 		a.sayLacks(s.At(s.Current), "")
 		a.sayIgnoredBefore(ctx, s)
 	}
 	return a.sayMoved(h, r, saved)
+}
+
+// sayRuns says which gates are about to run on the base; those of a fork have.
+func (a *app) sayRuns(b *engine.Birth) {
+	if b.Base != nil {
+		return
+	}
+	for _, g := range b.Plan.Baseline {
+		a.note("baseline: running gate %s: %s", g.Name, commandText(g.Run))
+	}
+}
+
+// goesOn says where a fork stands.
+func goesOn(s *session.Session) string {
+	if s.Phase == workflows.Done {
+		return "the work is completed there"
+	}
+	at := "goes on in " + string(s.Phase)
+	if lap := s.LapName(s.Lap); lap != "" {
+		at += ", " + lap
+	}
+	if item := s.Item(); item != "" {
+		at += ": " + item
+	}
+	return at
 }
 
 func baseName(s *session.Session) string {

@@ -31,7 +31,7 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 		what += ", from there"
 	}
 	ways = append(ways,
-		wayJSON{what, fmt.Sprintf(`wfs new "another way" --from %s@%d`, s.ID, from)},
+		wayJSON{what, fmt.Sprintf("wfs fork %s@%d", s.ID, from)},
 		wayJSON{fmt.Sprintf("go on without %s, which is told for ever", s.Phase), `wfs phase skip --reason "why"`},
 		wayJSON{"give up; everything is kept", `wfs abandon --reason "why"`})
 	if s.Visit.Denied > 0 {

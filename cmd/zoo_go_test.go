@@ -121,6 +121,8 @@ var goCreatures = []creature{
 		refactor: "put sub_test.go <<'E'" + strings.Replace(goTable, `, {"zero", 5, 5, 0}`, "", 1) + "E", want: "REFACTOR fail target_missing|tampered"},
 	{name: "removes the feature", does: "removes the code of this lap together with its tests", naive: "green",
 		refactor: "rm sub.go sub_test.go", want: "REFACTOR fail target_missing|tampered"},
+	{name: "does nothing in a fork", does: "nothing, in a session that was forked after RED", naive: "believed",
+		green: ":", fork: true, agree: true, want: "GREEN fail build_broken"},
 	{name: "clears its way", does: "removes old code with its test while it makes the new test pass", naive: "green",
 		green: "green; rm calc.go calc_test.go", want: "GREEN fail broke_green|tampered"},
 	{name: "deletes an old test", does: "removes a test of old behaviour while it tidies", naive: "green",

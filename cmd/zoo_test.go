@@ -55,6 +55,7 @@ type creature struct {
 	bad      string   // phase of its misbehaviour, if that is not the first one in which it is not honest
 	attempts int      // that it is given after those before its misbehaviour; 0 is 1
 	agree    bool     // "nothing is left" is agreed to without a person
+	fork     bool     // it works in a fork of the session, from the newest checkpoint
 	slips    string   // why wfs does not see through it yet
 }
 
@@ -167,6 +168,11 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 	f.env = append(f.env, zooEnv()...)
 	f.write("../agent.sh", h.script(c))
 	f.trust("s")
+	id := "s"
+	if c.fork {
+		f.ok("wfs", "fork", "s")
+		id = "s-2"
+	}
 	args := []string{"timeout", "-s", "INT", "-k", "20", "120", "wfs", "run", "--no-wait"} // none of them takes long
 	if c.honest {
 		args = append(args, "--max-attempts", "4")
@@ -185,7 +191,7 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 		Flaky   []string
 	}
 	for cmd, into := range map[string]any{"log": &log, "status": &status} {
-		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, "s", "--json")), into); err != nil {
+		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, id, "--json")), into); err != nil {
 			t.Fatal(err)
 		}
 	}

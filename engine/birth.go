@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -21,6 +22,11 @@ type Birth struct {
 	Workflow []byte // text of the workflow file
 	Spec     []byte // nil without one
 	Exclude  []byte // the first exclude rules
+	// Of a fork: what the gates said about the base, paths that were allowed, evidence, and the ledger commit that it is of.
+	Base    *session.Baseline
+	Allowed []string
+	Docs    session.Files
+	Anchor  session.Commit
 }
 
 // New makes a session, makes it current in this work tree, and runs its gates on the base. A gate that cannot run
@@ -42,6 +48,7 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	if b.Spec != nil {
 		h.docs[session.FileSpec] = b.Spec
 	}
+	maps.Copy(h.docs, b.Docs)
 	moved, err := h.begin(ctx, b)
 	if err != nil {
 		// Once the ledger is there the session is: the journal says what the next command has to complete.
@@ -122,7 +129,9 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 		}
 	}
 	bodies := []session.Body{b.Created}
-	if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed
+	if b.Base != nil {
+		bodies = append(bodies, *b.Base)
+	} else if tree == snap.Tree { // the base lies in the work tree: judge it before anything is changed
 		base, ev, err := h.judgeBase(ctx, tree)
 		if err != nil {
 			return nil, err
@@ -132,6 +141,9 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 		}
 		bodies = append(bodies, base)
 	}
+	if len(b.Allowed) > 0 {
+		bodies = append(bodies, session.Allowed{Paths: b.Allowed})
+	}
 	if err := h.append(bodies...); err != nil {
 		return nil, err
 	}
@@ -140,6 +152,9 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.j.ExcludeFile(),
 		Message: message(c, &h.S, nil, h.S.Phase), LedgerMessage: ledgerMessage(h.ID, "checkpoint 0: "+c.Summary),
 		Turn: session.Turn{Refs: []session.RefMove{{Ref: branch}}}}
+	if b.Anchor != "" {
+		d.Anchors = []session.Commit{b.Anchor} // the frozen tests and the lap's beginning stay reachable
+	}
 	if b.Own {
 		t := &d.Turn
 		t.Worktree, t.HeadOld, t.HeadOldCommit, t.HeadNew = h.e.Store.Worktree(), nameOf(snap.Head), snap.Head.Commit, branch

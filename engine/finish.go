@@ -236,10 +236,13 @@ func paths(changes []session.Change) string {
 }
 
 func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover, base session.Tree) (session.Tree, error) {
-	if len(h.S.Carried) == 0 || o.Keep {
+	if len(h.S.Carried) == 0 || o.Keep || h.S.Fork != nil {
 		why := "this session carried no uncommitted changes"
-		if o.Keep {
+		switch {
+		case o.Keep:
 			why = "--keep hands over the checkpoints as they are, carried changes included"
+		case len(h.S.Carried) > 0:
+			why = fmt.Sprintf("this session is a fork of %s, which carried them: they cannot be told from its work", h.S.Parent)
 		}
 		return "", &session.Refusal{Code: session.RefuseUsage, Message: why, Hint: "wfs finish"}
 	}
@@ -285,6 +288,9 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 				}
 			}
 		}
+	}
+	if f := h.S.Fork; f != nil && f.Line[len(f.Line)-1].Tree == c.Tree && f.Gates != nil {
+		return f.Gates, nil
 	}
 	return nil, fmt.Errorf("checkpoint %d counts as green, and no judgement of its tree is in the ledger", c.Number)
 }

@@ -57,7 +57,7 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Say where the session goes on", w.Name, e.Phase, strings.Join(names, ", "))}
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.
-	e.Baseline = s.Current == 0 && s.Tries == 0 && (!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
+	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil && (!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
 	return e, nil
 }
 

@@ -325,7 +325,7 @@ func (h *Hand) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 		if c.Lap != h.S.Lap || len(lines) == session.MaxTold {
 			break
 		}
-		if c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil {
+		if c.Number == 0 || c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil { // 0: another session's, in a fork
 			continue
 		}
 		if files, err := h.e.Store.Lines(ctx, h.S.At(c.On).Tree, c.Tree); err == nil {

@@ -93,6 +93,8 @@ type Created struct {
 	HeldOut    []string  `json:"held_out,omitempty"`
 	// Budget are caps that were typed, over those of the plan.
 	Budget workflows.Budget `json:"budget,omitzero"`
+	// Fork says how Parent came to be there: the session goes on in the same phase and lap, held to the same tests.
+	Fork *Fork `json:"fork,omitempty"`
 }
 
 // Baseline is what the gates said about the base, before anybody worked.

@@ -44,7 +44,7 @@ func (u *UsageFound) conversation(before *Conversation) *Conversation {
 }
 
 // Way is how the session came to where it stands: its checkpoints from the first one on, without those that it went back
-// behind.
+// behind. A fork begins with those of the other session, whose numbers are 0.
 func (s *Session) Way() []Checkpoint {
 	var way []Checkpoint
 	for n := s.Current; s.At(n) != nil; {
@@ -56,5 +56,8 @@ func (s *Session) Way() []Checkpoint {
 		n = below
 	}
 	slices.Reverse(way)
+	if s.Fork != nil {
+		way = append(slices.Clip(s.Fork.Line), way...)
+	}
 	return way
 }

@@ -43,6 +43,10 @@ func (s *Session) apply(e Event) error {
 		}
 		s.Version, s.Created, s.CreatedAt = FormatVersion, b, e.At.Unix()
 		s.Status, s.Phase, s.Lap, s.Current = StatusCreated, b.Start, 1, -1
+		if b.Fork != nil {
+			s.Settlements = b.Fork.Settlements
+			s.standAt(b.Fork.at())
+		}
 	case Baseline:
 		s.Base0 = &b
 	case Driving:
@@ -161,7 +165,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	if want := s.NextNumber(); b.Number != want {
 		return fmt.Errorf("checkpoint %d where %d was due", b.Number, want)
 	}
-	if s.LapTree == "" || b.Trigger == TriggerBirth {
+	if s.LapTree == "" {
 		s.LapTree = b.Tree
 	}
 	c := Checkpoint{
@@ -184,7 +188,11 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 		s.closeAttempt(&c)
 		s.Conclude = true
 	} else {
-		if prev := s.At(s.Current); prev != nil && prev.Tree == b.Tree {
+		prev := s.At(s.Current)
+		if s.Fork != nil && b.Trigger == TriggerBirth {
+			prev = s.Fork.at()
+		}
+		if prev != nil && prev.Tree == b.Tree {
 			c.Green = prev.Green // the same tree, judged already
 		}
 		s.Open = nil
@@ -294,14 +302,12 @@ func (s *Session) moved(b Moved) error {
 		if c.Number != s.Current { // what was found out since is about other files than those that are here now
 			s.Last, s.LastGates, s.NotRun, s.LastRun = nil, nil, nil, ""
 		}
-		s.Current, s.Phase, s.Lap, s.Frozen, s.Tampered = c.Number, c.Next, c.NextLap, c.Frozen, nil
-		s.TargetsOf = c.TargetsOf
-		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
+		s.Current, s.Tampered = c.Number, nil
+		s.standAt(c)
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
 		s.Rounds, s.Review = nil, nil
-		s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
-		if s.Phase == workflows.Done {
-			s.complete()
+		if s.Phase != workflows.Done {
+			s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
 		}
 	}
 	if b.Status != "" {
@@ -311,6 +317,16 @@ func (s *Session) moved(b Moved) error {
 		s.bringBack(*b.Former)
 	}
 	return nil
+}
+
+// standAt returns to where a checkpoint led: its phase and lap, and the tests that the work was held to.
+func (s *Session) standAt(c *Checkpoint) {
+	s.Phase, s.Lap, s.Frozen = c.Next, c.NextLap, c.Frozen
+	s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
+	s.TargetsOf = c.TargetsOf
+	if s.Phase == workflows.Done {
+		s.complete()
+	}
 }
 
 // At returns the checkpoint with a number, or nil.
