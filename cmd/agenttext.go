@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -12,7 +14,11 @@ import (
 func agentText(e agents.Event, all bool) string {
 	switch e.Kind {
 	case agents.Text:
-		return safetext.Line(e.Text, shownLine)
+		return safetext.Line(answered(e.Text), shownLine)
+	case agents.ToolResult:
+		if text := safetext.Line(e.Text, shownLine); e.Failed && text != "" {
+			return "< failed: " + text
+		}
 	case agents.ToolCall:
 		return "> " + toolName(e.Tool)
 	case agents.Denial:
@@ -50,6 +56,35 @@ func agentText(e agents.Event, all bool) string {
 		return "ends"
 	}
 	return ""
+}
+
+// answered puts an answer that was given by a schema into words. Any other text stays as it is.
+func answered(text string) string {
+	var a struct {
+		Done        *bool   `json:"done"`
+		Note        *string `json:"note"`
+		Ask         string  `json:"ask"`
+		TestChange  string  `json:"test_change"`
+		NothingLeft string  `json:"nothing_left"`
+	}
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &a) != nil || a.Done == nil && a.Note == nil && a.Ask == "" {
+		return text
+	}
+	said := "answers: not done"
+	switch {
+	case a.Ask != "":
+		said = "asks: " + a.Ask
+	case a.NothingLeft != "":
+		said = "answers: nothing is left to do, " + a.NothingLeft + " shows it"
+	case a.TestChange != "":
+		said = "answers: a test has to change: " + a.TestChange
+	case a.Done != nil && *a.Done:
+		said = "answers: done"
+	}
+	if a.Note != nil && *a.Note != "" {
+		said += "; " + *a.Note
+	}
+	return said
 }
 
 // spentText is what was used up: "$0.42, 41k tokens".

@@ -45,7 +45,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 			j.Result = &b.RunResult
 		}
 		if b, ok := e.Body.(session.Checkpointed); ok && b.Number == n {
-			if b.Attempt == 0 {
+			if b.Attempt == 0 && b.Trigger != session.TriggerInterrupted {
 				j.RunID = "" // somebody else made it
 			}
 			break
@@ -127,7 +127,7 @@ func (a *app) sayRecords(list []agents.Record) {
 func recordLines(e agents.Event) []string {
 	switch e.Kind {
 	case agents.Text:
-		return strings.Split(strings.TrimSpace(safetext.Strip(e.Text)), "\n")
+		return strings.Split(strings.TrimSpace(safetext.Strip(answered(e.Text))), "\n")
 	case agents.Usage: // the sum stands above
 		return nil
 	}

@@ -104,7 +104,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 		s.model = cmp.Or(e.Model, s.model)
 		s.does(who+" begins", at)
 	case agents.Text:
-		if text := safetext.Line(e.Text, shownLine); text != "" {
+		if text := safetext.Line(answered(e.Text), shownLine); text != "" {
 			s.does(who+" says: "+text, at)
 		}
 	case agents.Thinking:

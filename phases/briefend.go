@@ -23,6 +23,9 @@ func (b *brief) rules() {
 	if b.card() != nil {
 		b.permissions()
 		b.line("- Leave nothing running in the background: it is ended with you.")
+		if l := b.s.LastResult; l != nil && l.LeftRunning {
+			b.line("- The last attempt left a command running, and wfs waited for it for a minute: end what you start.")
+		}
 	}
 }
 

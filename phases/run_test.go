@@ -130,7 +130,7 @@ func TestCommandOutcomes(t *testing.T) {
 		"garbage":           {`echo '{"done": yes' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: invalid character 'y' looking for beginning of value"}},
 		"fifo":              {`mkfifo $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: not a regular file"}},
 		"too large":         {`head -c 70000 /dev/zero > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: file is too large"}},
-		"exits 127 itself":  {`echo lost; exit 127`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 127}},
+		"exits 127 itself":  {`echo lost; exit 127`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 127, Message: "lost", Printed: []string{"lost"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

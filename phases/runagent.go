@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -136,7 +137,7 @@ func exitOf(p proc.Result, stderr string) agents.Exit {
 	switch p.Ended {
 	case proc.Exited:
 		return agents.Exit{Code: p.Exit, Signal: p.Signal, Stderr: stderr}
-	case proc.Settled:
+	case proc.Settled, proc.Left:
 		return agents.Exit{Stderr: stderr}
 	}
 	return agents.Exit{Code: p.Exit, Signal: p.Signal, Stopped: true, Stderr: stderr}
@@ -157,6 +158,9 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 		if dead.said != "" {
 			o.Message = dead.said
 		}
+	}
+	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) { // wfs has stopped nobody
+		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, and not by wfs. "+o.Message)
 	}
 	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Now), r.Now)
 	res = session.RunResult{
@@ -202,6 +206,9 @@ func (r *Runner) stopped(req session.RunRequest, p proc.Result, class agents.Cla
 		out.note("not done after " + timeout(req).String() + ": stopped")
 	case proc.Settled:
 		out.note("it had ended its work and did not exit: stopped")
+	case proc.Left:
+		res.LeftRunning = true
+		out.note("it had ended its work and left something running in the background: stopped after a minute")
 	case proc.Idle, proc.Hung:
 		res.Done = false
 		res.Outcome = session.OutcomeHung

@@ -238,6 +238,8 @@ type RunResult struct {
 	Denials      int    `json:"denials,omitempty"` // calls that nobody was there to permit
 	// Printed are the last lines of a run that failed: those of its standard error, or of all that it printed.
 	Printed []string `json:"printed,omitempty"`
+	// LeftRunning: it had ended its work, and something that it had started did not end. It was waited for in vain.
+	LeftRunning bool `json:"left_running,omitempty"`
 	// Denied are the names of the tools of those calls, each once, without what they were called with. At most MaxNamed.
 	Denied  []string `json:"denied,omitempty"`
 	Message string   `json:"message,omitempty"` // why it ended so, in the agent's own words: one line

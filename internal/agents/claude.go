@@ -90,6 +90,20 @@ type claudeBlock struct {
 	Input     input  `json:"input"`
 	ToolUseID string `json:"tool_use_id"`
 	IsError   bool   `json:"is_error"`
+
+	Content json.RawMessage `json:"content"` // of a tool's result
+}
+
+// said is the text of a tool's result.
+func (b claudeBlock) said() string {
+	if !b.IsError {
+		return ""
+	}
+	var all []string
+	for _, part := range blocks(b.Content) {
+		all = append(all, part.Text)
+	}
+	return strings.Join(all, "\n")
 }
 
 type claudeResult struct {
@@ -241,7 +255,7 @@ func (c *claude) user(e claudeEvent) {
 	for _, b := range blocks(m.Content) {
 		switch {
 		case b.Type == "tool_result":
-			c.back(b.ToolUseID, b.IsError)
+			c.back(b.ToolUseID, b.IsError, b.said())
 			known = true
 		case strings.HasPrefix(b.Text, "[Request interrupted by user"):
 			c.stopped = true

@@ -37,6 +37,7 @@ type codexItem struct {
 	Text    string `json:"text"`
 	Command string `json:"command"`
 	Exit    *int   `json:"exit_code"`
+	Output  string `json:"aggregated_output"`
 	Status  string `json:"status"`
 	Server  string `json:"server"`
 	Tool    string `json:"tool"`
@@ -127,7 +128,7 @@ func (c *codex) item(it codexItem, completed bool) {
 		t = c.call(it.ID, name, actionOf(name), detail)
 	}
 	if completed {
-		c.back(it.ID, it.Status == "failed" || it.Status == "declined" || it.Exit != nil && *it.Exit != 0)
+		c.back(it.ID, it.Status == "failed" || it.Status == "declined" || it.Exit != nil && *it.Exit != 0, it.Output)
 		if it.Status == "declined" {
 			c.deny(t)
 		}

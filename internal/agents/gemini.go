@@ -70,7 +70,7 @@ func (g *gemini) object(b []byte) {
 		g.call(e.ToolID, e.ToolName, actionOf(e.ToolName), e.Input.detail())
 	case "tool_result":
 		g.step = false
-		t := g.back(e.ToolID, e.Status != "success")
+		t := g.back(e.ToolID, e.Status != "success", e.Error.Message)
 		if e.Status != "success" && withheld(t, e) {
 			g.deny(t)
 		}

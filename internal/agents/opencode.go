@@ -101,7 +101,7 @@ func (c *opencode) tool(e opencodeEvent) {
 	if p.State.Status != "completed" && !failed {
 		return
 	}
-	c.back(p.CallID, failed)
+	c.back(p.CallID, failed, p.State.Error)
 	if low := strings.ToLower(p.State.Error); failed && (strings.Contains(low, "rejected permission") || strings.Contains(low, "prevents you from using")) {
 		c.deny(t)
 	}

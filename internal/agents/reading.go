@@ -100,7 +100,7 @@ func (r *reading) called(id string) (Tool, bool) {
 }
 
 // back tells that a call has its result.
-func (r *reading) back(id string, failed bool) Tool {
+func (r *reading) back(id string, failed bool, said string) Tool {
 	t, _ := r.called(id)
 	for i := range r.calls {
 		if r.calls[i].ID == t.ID {
@@ -108,7 +108,11 @@ func (r *reading) back(id string, failed bool) Tool {
 			break
 		}
 	}
-	r.o.Emit(Event{Kind: ToolResult, Tool: t, Failed: failed})
+	e := Event{Kind: ToolResult, Tool: t, Failed: failed}
+	if failed && !r.refused[t.ID] {
+		e.Text = lastLine(said)
+	}
+	r.o.Emit(e)
 	return t
 }
 

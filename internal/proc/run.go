@@ -50,6 +50,7 @@ const (
 	Cancelled  Ended = "cancelled"
 	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output in the later half of it
 	Settled    Ended = "settled" // it had said its last word, and did not end
+	Left       Ended = "left"    // the same, and something that it had started in the background did not end either
 	Stopped    Ended = "stopped" // Signs.Enough
 )
 

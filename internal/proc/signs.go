@@ -37,7 +37,7 @@ const (
 	// Some programs hang for ever after their last word.
 	defaultSettle = 10 * time.Second
 	// background is the same while processes work on that the program has set to work and left alone.
-	background = 5 * time.Minute
+	background = time.Minute
 	// busyShare is the part of one processor that tells a run that works from one that waits.
 	busyShare = 0.05
 	// looks is how often in the time of Idle a silent run is looked at.
@@ -81,6 +81,9 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	case w.signs.enough.Load():
 		return Stopped
 	case w.signs.ended.Load() && w.silent >= w.signs.settle() && (w.silent >= background || !hasBackground(l, marker)):
+		if w.silent >= background {
+			return Left
+		}
 		return Settled
 	case w.idle <= 0:
 		return ""
