@@ -40,6 +40,11 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	if c := b.Plan.Agent.Card; c != nil && c == settings.Config.Agent.Card {
 		a.note("agent %s (%s)", c.Name, a.cardOrigin(c))
 	}
+	if w, _ := workflows.ParseWorkflow(b.Plan.Workflow.Name, b.Workflow); w != nil {
+		if says := b.Plan.ReviewedBy(w, &settings.Config); says != "" {
+			a.note("%s", says)
+		}
+	}
 	a.noteLacking(ctx, b.Plan)
 	if err := a.readSpec(ctx, &b, o.spec); err != nil {
 		return b, nil, err
@@ -66,6 +71,7 @@ func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOption
 	if kept := o.keptAgent(agent); kept != nil {
 		agent, b.Created.AgentTyped = kept, o.keepTyped
 	}
+	settings.Config.Installed = a.installedAgents(settings.Config.Cards)
 	plan, findings := workflows.Resolve(w, &settings.Config, agent)
 	held, more := workflows.ResolveHoldout(o.pinned, &settings.Config)
 	findings = append(findings, more...)

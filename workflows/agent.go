@@ -171,6 +171,8 @@ func resolveAgents(p *Plan, c *Config) []Finding {
 			a = p.Agent
 		case cards[name] != nil:
 			a = Agent{Use: name, Card: cards[name]}
+		case name == Reviewer && p.reviewedBy(c, cards, named.phase):
+			continue
 		default:
 			unknown.add(name, named.phase)
 			continue

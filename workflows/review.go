@@ -101,6 +101,60 @@ func (r *reader) review(p *Phase, n *node, what string) *Review {
 	return v
 }
 
+// Reviewer is the name of the agent that reviews, where a workflow does not know which are there.
+const Reviewer = "reviewer"
+
+// reviewedBy finds somebody for a review whose agent is called reviewer and is not configured: another agent that wfs knows
+// and that is installed, else the session's own in a new conversation, else a person. It reports whether the phase is a review.
+func (p *Plan) reviewedBy(c *Config, cards Cards, phase PhaseName) bool {
+	ph := p.Workflow.Phase(phase)
+	if ph.Review == nil {
+		return false
+	}
+	a := Agent{Use: p.Agent.Use, Card: p.Agent.Card, Model: p.Agent.Model, Allow: p.Agent.Allow, Args: p.Agent.Args, Fresh: true}
+	for _, name := range c.Installed {
+		if name != p.Agent.Use && cards[name] != nil {
+			a = Agent{Use: name, Card: cards[name], Fresh: true}
+			break
+		}
+	}
+	if a.Card == nil {
+		ph.Run, ph.Review, ph.Guards = Run{Human: true}, nil, Guards{}
+		return true
+	}
+	if a.Use == p.Agent.Use {
+		r := *ph.Review
+		r.By, ph.Review = ByAnyone, &r
+	}
+	if p.Agents == nil {
+		p.Agents = map[string]Agent{}
+	}
+	p.Agents[Reviewer] = a.withDefaults()
+	return true
+}
+
+// ReviewedBy says for people who reviews in a plan, where the configuration names nobody; "" where it does, or nobody reviews.
+func (p *Plan) ReviewedBy(w *Workflow, c *Config) string {
+	if _, ok := c.Agents[Reviewer]; ok || c.Cards[Reviewer] != nil {
+		return ""
+	}
+	const other = "; another reviewer: agents: {reviewer: {use: NAME}} in .wfs/local.yaml"
+	for _, ph := range w.Phases {
+		if ph.Review == nil || ph.Run.Name != Reviewer {
+			continue
+		}
+		switch a, ok := p.Agents[Reviewer]; {
+		case !ok:
+			return string(ph.Name) + ": you review, because no agent that wfs knows is installed" + other
+		case a.Use == p.Agent.Use:
+			return fmt.Sprintf("%s: %s reviews its own work, in a new conversation, because no other agent is installed%s", ph.Name, a.Use, other)
+		default:
+			return fmt.Sprintf("%s: %s reviews, because it is installed%s", ph.Name, a.Use, other)
+		}
+	}
+	return ""
+}
+
 // DocumentsPattern is a guard's pattern for the documents of sessions.
 const DocumentsPattern = "/.workflow/"
 

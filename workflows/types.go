@@ -264,6 +264,8 @@ type Config struct {
 	Holdout HoldoutConfig `json:"holdout,omitzero"`
 	// Cards are the agents that can be named here. nil: the built-in ones.
 	Cards Cards `json:"-"`
+	// Installed are names of Cards whose programs are there, the one to take first in front.
+	Installed []string `json:"-"`
 }
 
 // CleanProof says whether finished work is proven in a clean tree. "": it is.
