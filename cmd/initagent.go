@@ -94,7 +94,7 @@ func (a *app) usualCommands(list [][]phases.Proposal) []string {
 	}
 	for _, group := range list {
 		for _, p := range group {
-			add(testWords(p.Gate.Run))
+			add(p.Gate.Run.Beginning())
 		}
 	}
 	for _, group := range phases.Projects(a.repo.Root(), os.ReadFile) {
@@ -127,7 +127,7 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 			continue
 		}
 		if command == allowTests {
-			if command = testWords(test); command == "" {
+			if command = test.Beginning(); command == "" {
 				return nil, &usageError{"the test command has no beginning that could be allowed: " + commandText(test), "wfs init --allow COMMAND"}
 			}
 		}
@@ -140,35 +140,4 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 		}
 	}
 	return list, nil
-}
-
-// launchers run whatever comes next: alone they would allow everything.
-var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry", "pdm", "bundle", "deno", "bun", "env", "dotnet",
-	"exec", "run", "-m", "-c", "-e"}
-
-// testWords is the beginning of a test command that says which program it is and what it does: "go test" of
-// `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
-func testWords(c workflows.Command) string {
-	fields := c.Argv
-	if c.Shell != "" {
-		fields = strings.Fields(c.Shell)
-	}
-	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
-		fields = fields[1:]
-	}
-	launches := func(words []string) bool { return len(words) > 0 && slices.Contains(launchers, words[len(words)-1]) }
-	var out []string
-	for _, w := range fields {
-		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
-			break
-		}
-		if !launches(out) && (strings.HasPrefix(w, "-") || len(out) >= 2) {
-			break
-		}
-		out = append(out, w)
-	}
-	if len(out) == 0 || out[0] == "cd" || launches(out) {
-		return ""
-	}
-	return strings.Join(out, " ")
 }

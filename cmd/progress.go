@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,8 @@ type progress struct {
 	say  func(format string, args ...any) // where lines for people go; nil is the progress on standard error
 	much how
 	view *view // nil: there is none
+
+	refused map[string]bool // commands that were named
 }
 
 // how says how much a run tells.
@@ -127,6 +131,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			return // who has just typed the answer knows
 		}
 		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis)+runCost(b.RunResult), claimed(b.RunResult))
+		p.sayRefused(say, b.RunResult)
 	case session.UsageFound:
 		if text := costText(b.Usage); text != "" {
 			say("    of a run whose end nobody saw: %s", text)
@@ -251,6 +256,39 @@ func ranAs(r session.RunResult) string {
 		text += ": " + r.Message
 	}
 	return text
+}
+
+// sayRefused names the commands that the agent was not permitted to run, each once, and what permits them.
+func (p *progress) sayRefused(say func(string, ...any), r session.RunResult) {
+	for _, c := range r.Refused {
+		if p.refused[c.Text] {
+			continue
+		}
+		if p.refused == nil {
+			p.refused = map[string]bool{}
+		}
+		p.refused[c.Text] = true
+		text := fmt.Sprintf("refused %d %s: `%s`", c.Times, plural(c.Times, "time", "times"), c.Text)
+		if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
+			text += " (wfs commits what the agent leaves; nothing is pushed)"
+		} else if word := p.permission(r.Agent, c.Text); word != "" {
+			text += fmt.Sprintf("; to allow it: %q under agent: allow: in %s, then: wfs trust && wfs repin", word, localPath)
+		}
+		say("    %s", text)
+	}
+}
+
+// permission is the word of allow that lets an agent run a command, "" when there is none.
+func (p *progress) permission(agent, command string) string {
+	list, err := p.app.rules(context.Background())
+	if err != nil {
+		return ""
+	}
+	cards, err := p.app.cards(list)
+	if err != nil || cards[agent] == nil {
+		return ""
+	}
+	return cards[agent].Permission(command)
 }
 
 // took says how long something took, if it took a while.

@@ -16,6 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // ErrorsFile is what an agent with a card wrote to its standard error. OutputFile holds the rest of what it printed.
@@ -168,7 +169,7 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 		Note: a.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,
 		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model), Conversation: clipped(o.Conversation), Place: r.place(),
 		Tokens: tokensOf(o.Spent), Total: session.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
-		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials), Message: safetext.Line(o.Message, maxShown),
+		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials), Refused: refused(o.Denials, req.Plan.Agent), Message: safetext.Line(o.Message, maxShown),
 	}
 	if res.CostUSD == 0 {
 		res.CostUSD = a.cost
@@ -247,6 +248,35 @@ func denied(calls []agents.Tool) []string {
 		}
 	}
 	return names
+}
+
+// refused are the beginnings of the commands that nobody was there to permit: of several in one, the first that is not
+// among those that are allowed.
+func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
+	var list []session.RefusedCommand
+	for _, c := range calls {
+		text := ""
+		for _, part := range strings.FieldsFunc(c.Detail, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
+			words := workflows.Command{Shell: part}.Beginning()
+			may := slices.ContainsFunc(agent.Allow, func(word string) bool {
+				command, ok := permitted(agent.Card, word)
+				return ok && strings.HasPrefix(words+" ", command+" ")
+			})
+			if words != "" && words != "cd" && !may {
+				text = words
+				break
+			}
+		}
+		i := slices.IndexFunc(list, func(r session.RefusedCommand) bool { return r.Text == text })
+		switch {
+		case c.Action != agents.Runs || text == "":
+		case i >= 0:
+			list[i].Times++
+		case len(list) < session.MaxNamed:
+			list = append(list, session.RefusedCommand{Text: text, Times: 1})
+		}
+	}
+	return list
 }
 
 func tokensOf(s agents.Spent) session.Tokens {

@@ -241,8 +241,16 @@ type RunResult struct {
 	// LeftRunning: it had ended its work, and something that it had started did not end. It was waited for in vain.
 	LeftRunning bool `json:"left_running,omitempty"`
 	// Denied are the names of the tools of those calls, each once, without what they were called with. At most MaxNamed.
-	Denied  []string `json:"denied,omitempty"`
-	Message string   `json:"message,omitempty"` // why it ended so, in the agent's own words: one line
+	Denied []string `json:"denied,omitempty"`
+	// Refused are the beginnings of commands among those calls ("make lint"), each once, at most MaxNamed.
+	Refused []RefusedCommand `json:"refused,omitempty"`
+	Message string           `json:"message,omitempty"` // why it ended so, in the agent's own words: one line
+}
+
+// RefusedCommand is what a run wanted to run and was not permitted to.
+type RefusedCommand struct {
+	Text  string `json:"command"`
+	Times int    `json:"times"`
 }
 
 // Tokens are what a model read and wrote.

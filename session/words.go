@@ -1,5 +1,7 @@
 package session
 
+import "slices"
+
 // Worded returns the body with every text that people, agents or gates wrote put through f: what takes secrets out stands
 // before the journal. Names, paths, ids and the pinned plan stay as they are, since things are found by them.
 func Worded(b Body, f func(string) string) Body {
@@ -20,6 +22,10 @@ func Worded(b Body, f func(string) string) Body {
 	case RunEnded:
 		b.Note, b.Ask, b.Message, b.Review = f(b.Note), f(b.Ask), f(b.Message), b.Review.worded(f)
 		b.TestChange, b.NothingLeft = f(b.TestChange), f(b.NothingLeft)
+		b.Refused = slices.Clone(b.Refused)
+		for i := range b.Refused {
+			b.Refused[i].Text = f(b.Refused[i].Text)
+		}
 		return b
 	case Judged:
 		b.Reason, b.Gates = f(b.Reason), wordedGates(b.Gates, f)

@@ -1,13 +1,11 @@
-package cmd
+package workflows
 
 import (
 	"testing"
-
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // What is allowed names a program and what it does, and never an interpreter alone.
-func TestTestWords(t *testing.T) {
+func TestBeginning(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
 		"go test -json ./...": "go test", "npx jest --ci --json": "npx jest", "CI=true npx vitest run --reporter=junit": "npx vitest",
@@ -16,11 +14,11 @@ func TestTestWords(t *testing.T) {
 		"vendor/bin/phpunit --log-junit x": "vendor/bin/phpunit", "cd sub && go test ./...": "", "python3 $X": "", "node": "", "": "", "bats --tap -r test": "bats",
 		`"weird" thing`: "", "bash -c 'go test'": "", "uv run pytest -q": "uv run pytest", "npm run test": "npm run test", "npm test": "npm test", "uv run python -m pytest": "uv run python -m pytest",
 	} {
-		if got := testWords(workflows.Command{Shell: command}); got != want {
+		if got := (Command{Shell: command}).Beginning(); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
 		}
 	}
-	if got := testWords(workflows.Command{Argv: []string{"go", "test", "./..."}}); got != "go test" {
+	if got := (Command{Argv: []string{"go", "test", "./..."}}).Beginning(); got != "go test" {
 		t.Error(got)
 	}
 }

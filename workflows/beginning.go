@@ -1,0 +1,37 @@
+package workflows
+
+import (
+	"slices"
+	"strings"
+)
+
+// launchers run whatever comes next: alone they would allow everything.
+var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry", "pdm", "bundle", "deno", "bun", "env", "dotnet",
+	"exec", "run", "-m", "-c", "-e"}
+
+// Beginning is the beginning of a command that says which program it is and what it does: "go test" of
+// `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
+func (c Command) Beginning() string {
+	fields := c.Argv
+	if c.Shell != "" {
+		fields = strings.Fields(c.Shell)
+	}
+	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
+		fields = fields[1:]
+	}
+	launches := func(words []string) bool { return len(words) > 0 && slices.Contains(launchers, words[len(words)-1]) }
+	var out []string
+	for _, w := range fields {
+		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
+			break
+		}
+		if !launches(out) && (strings.HasPrefix(w, "-") || len(out) >= 2) {
+			break
+		}
+		out = append(out, w)
+	}
+	if len(out) == 0 || out[0] == "cd" || launches(out) {
+		return ""
+	}
+	return strings.Join(out, " ")
+}
