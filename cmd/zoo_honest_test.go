@@ -131,6 +131,11 @@ var pytestHonest = []creature{
 
 var nodeHonest = []creature{
 	{name: "plain", honest: true, does: "writes the code, and tidies nothing", naive: "green"},
+	{name: "writes short tests", honest: true, does: "writes tests without braces, two on a line, followed by a suite, constants and a computed title", naive: "green",
+		red: "put test/sub.test.js <<'E'\nconst { describe, it } = require('node:test');\nconst assert = require('node:assert');\nconst path = require('node:path');\nconst load = () => require('../src/sub.js');\n\n" +
+			"it('subtracts', () => assert.strictEqual(load().sub(3, 1), 2)); it('subtracts to zero', () => assert.strictEqual(load().sub(5, 5), 0));\n\n" +
+			"describe('sub', () => {\n  const one = 1;\n  it(`takes ${one} away`, () => assert.strictEqual(load().sub(3, one), 2));\n});\nconst { sep } = path;\nE",
+		refactor: "sed \"s/ it('subtracts to zero'/\\nit('subtracts to zero'/\" test/sub.test.js > n && mv n test/sub.test.js"},
 	{name: "groups", honest: true, does: "puts the tests into a suite", naive: "green",
 		refactor: "{ sed \"s/const { test }/const { describe, test }/\" test/sub.test.js | sed \"s/^test('subtracts',/describe('sub', () => {\\ntest('subtracts',/\"; echo '});'; } > n && mv n test/sub.test.js"},
 	{name: "loops", honest: true, does: "writes the two tests as a loop over cases, under the same names", naive: "green",

@@ -55,49 +55,14 @@ func isTestFile(file string) bool {
 }
 
 var declaredRE = sync.OnceValue(func() (r struct{ script, python, ruby, rust, jvm, dotnet, php, other, display, hole *regexp.Regexp }) {
-	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:(?:t|ctx|context)\\.)?(?:test|it|specify)((?:\\.\\w+)*)(?:\\s*\\((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)|\\s*`[^`]*`)?\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
+	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:(?:t|ctx|context)\\.)?(?:test|it|specify)((?:\\.\\w+)*)(?:\\s*<[^;()]*>)?(?:\\s*\\((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)|\\s*`[^`]*`)?\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
 	r.python = regexp.MustCompile(`(?m)^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(`)
 	r.ruby, r.rust, r.jvm = regexp.MustCompile(rubyTest), regexp.MustCompile(rustTest), regexp.MustCompile(jvmTest)
 	r.dotnet, r.php, r.other = regexp.MustCompile(dotnetTest), regexp.MustCompile(phpTest), regexp.MustCompile(otherTest)
-	r.hole = regexp.MustCompile(`\$\{[^}]*\}|%%?[psdifjoc#$]|\$#?[\w.]+`)
+	r.hole = regexp.MustCompile(`\$\{(?:[^{}]|\{[^{}]*\})*\}|%%?[psdifjoc#$]|\$#?[\w.]+`)
 	r.display = regexp.MustCompile(displayName)
 	return r
 })
-
-func scriptDeclarations(src string) []declaration {
-	var out []declaration
-	at := declaredRE().script.FindAllStringSubmatchIndex(src, -1)
-	for i, m := range at {
-		name := ""
-		for g := 4; g < len(m); g += 2 {
-			if m[g] >= 0 {
-				name = src[m[g]:m[g+1]]
-			}
-		}
-		name = strings.NewReplacer(`\'`, `'`, `\"`, `"`, "\\`", "`", `\\`, `\`).Replace(name)
-		modifier := src[m[2]:m[3]]
-		end := len(src)
-		if i+1 < len(at) {
-			end = at[i+1][0]
-		}
-		if strings.Contains(modifier, "skip") || strings.Contains(modifier, "todo") {
-			continue
-		}
-		if name = withWildcards(name); strings.Trim(name, "* ") == "" {
-			continue
-		}
-		body := withoutComments(src[m[0]:end], "//")
-		d := declaration{name: testName(name), body: laidOut(body), test: true}
-		if strings.HasPrefix(strings.TrimSpace(src[m[1]:end]), ")") {
-			d.empty = true // a name, and no function
-		} else if _, inner, ok := strings.Cut(src[m[1]:end], "{"); ok {
-			inner = withoutComments(inner, "//")
-			d.empty = !opensSubtest(inner) && !strings.Contains(inner, "(") && !strings.Contains(inner, "throw") && !strings.Contains(src[m[1]:end-len(inner)], "=> (")
-		}
-		out = append(out, d)
-	}
-	return out
-}
 
 // withWildcards puts "*" where a title is computed: ${x} and, for tests of a table, %s and $x.
 func withWildcards(name string) string { return declaredRE().hole.ReplaceAllString(name, "*") }
@@ -121,13 +86,6 @@ func fits(declared, name string) bool {
 		name = name[i+len(part):]
 	}
 	return strings.HasSuffix(name, last)
-}
-
-// opensSubtest reports whether what stands between two declarations leads from a test to its first subtest: the second
-// one is awaited or returned.
-func opensSubtest(between string) bool {
-	words := strings.Fields(between)
-	return len(words) > 0 && (words[len(words)-1] == "await" || words[len(words)-1] == "return")
 }
 
 func pythonDeclarations(src string) []declaration {
