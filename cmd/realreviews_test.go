@@ -128,7 +128,7 @@ func (v *reviewedNight) play(at modelAt) reply {
 	switch turn := v.turns[at.Phase]; at.Phase {
 	case "PLAN":
 		plan := filepath.Join(".workflow", map[bool]string{false: "mended", true: "never"}[v.never], "plan.md")
-		steps = append(v.worker.write(v.top, plan, "# Plan\n\n- [ ] Sub subtracts, and a test shows it\n", false), v.worker.done...)
+		steps = append(v.worker.write(v.top, plan, "# Plan\n\n- [x] Sub subtracts, and a test shows it\n", false), v.worker.done...)
 	case "IMPLEMENT":
 		body := "a + b"
 		if turn > 1 {

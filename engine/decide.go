@@ -264,6 +264,10 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	if heard(s, p.Workflow.Phase(s.Open.Phase), &d) || goesBack(s, p, &d) {
 		return d
 	}
+	if to := failedElsewhere(s, p, j); to != "" && d.Verdict == session.Fail {
+		d.Next = to
+		return d
+	}
 	target, err := next(&p.Workflow, s.Phase, d.Verdict)
 	if err != nil { // the plan was checked: only a ledger that somebody edited gets here
 		d.Verdict, d.Reason = session.Blocked, err.Error()

@@ -19,7 +19,7 @@ func (h *Hand) holdOut(ctx context.Context, req session.JudgeRequest, j session.
 		return j, nil
 	}
 	req.Tree, req.LapStart = j.Tree, j.Evidence
-	req.Phase.Gates = h.holdingOut(h.proving(req.Phase.Gates))
+	req.Phase.Gates = h.holdingOut(h.proving(req.Phase.Gates, nil))
 	r, err := h.e.Works.Holdout(ctx, req, false)
 	if err != nil {
 		return j, err

@@ -120,7 +120,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassNotClean: "passes only with files that no checkpoint has", session.ClassLeadsBack: "a module is found outside of the clean tree",
 		session.ClassHoldout:  "passes its own tests, and not the hold-out tests",
 		session.ClassTampered: "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",
-		session.ClassDocument: "a document is missing", session.ClassUnchanged: "nothing changed that had to",
+		session.ClassDocument: "a document is missing, or lacks something", session.ClassUnchanged: "nothing changed that had to",
 		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",
 		session.ClassUnsigned: "the gates pass, the agent's word is missing", session.ClassNoReview: "the reviewer gave no verdict",
 		session.ClassGateChangedTree: "a gate changed the tree", session.ClassInfraError: "could not be judged", session.ClassTimeout: "the tests did not end in time",

@@ -16,7 +16,7 @@ func (h *Hand) prove(ctx context.Context, req session.JudgeRequest, j session.Ju
 		return j, nil
 	}
 	req.Tree = j.Tree
-	if req.Phase.Gates = h.proving(req.Phase.Gates); len(req.Phase.Gates) == 0 {
+	if req.Phase.Gates = h.proving(req.Phase.Gates, j.Gates); len(req.Phase.Gates) == 0 {
 		return j, nil
 	}
 	p, err := h.e.Works.Prove(ctx, req)
@@ -38,13 +38,13 @@ func completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && s.NextItem() == 0)
 }
 
-// proving are the gates that prove finished work: those of the phase that run something, or else those of the plan that
-// passed last.
-func (h *Hand) proving(gates []workflows.Gate) []workflows.Gate {
+// proving are the gates that prove finished work: those of the phase that run something, with all that passed in the
+// judgement of it, or else those of the plan that passed last.
+func (h *Hand) proving(gates []workflows.Gate, judged []session.GateResult) []workflows.Gate {
 	runs := func(g workflows.Gate) bool { return g.Runs() && !g.MayChangeTree }
 	gates = slices.Clone(gates)
 	if own := slices.DeleteFunc(gates, func(g workflows.Gate) bool { return !runs(g) }); len(own) > 0 {
-		return own
+		return unique(append(own, h.passedLast(judged)...))
 	}
 	return h.passedLast(h.S.LastGates)
 }

@@ -431,6 +431,9 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 	}
 	req.Frozen, req.Approved, req.TestChange = frozen(&h.S, h.Plan), o.Run.Approved, h.S.TestChange != ""
 	req.NothingLeft = o.Run.NothingLeft
+	if !h.S.Laps {
+		req.Items = h.S.Items
+	}
 	req.FrozenAt, req.LapTree = h.S.Having(req.Frozen), h.S.LapTree
 	if b := h.S.Base0; b != nil {
 		req.Known = append(slices.Clone(b.Red), b.Flaky...)

@@ -136,7 +136,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	oneIsRed(out.Gates)
 	sumUp(&out)
-	out.Shown = shown(r, out.Evidence)
+	out.Shown, out.Ticked = shown(r, out.Evidence), j.ticked(r)
 	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && r.NothingLeft == "" && w.Laps != nil && r.Phase.Name == w.Start {
 		out.Reason += ", and nothing_left names no existing test that shows it already"
 	}

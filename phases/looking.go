@@ -45,14 +45,34 @@ func DocumentsDir(id session.ID) string { return ".workflow/" + string(id) }
 func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	path := DocumentPath(r.Session, g.Document)
 	bad := finding{verdict: session.Fail, class: session.ClassDocument}
+	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
 	text := j.read(path)
-	if strings.TrimSpace(string(text)) == "" {
-		bad.reason = path + " is missing, or empty"
-		return bad
-	}
 	tasks := workflows.ParseChecklist(text)
-	if slices.Contains(g.Needs, workflows.NeedTasks) && len(tasks) == 0 {
+	var open, lacking []string
+	for _, task := range tasks {
+		if !task.Done {
+			open = append(open, fmt.Sprintf("%q", task.Text))
+		}
+	}
+	for _, item := range r.Items {
+		if _, ok := taskOf(tasks, item); !ok {
+			lacking = append(lacking, fmt.Sprintf("%q", item))
+		}
+	}
+	gone := slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == path && c.Status == "D" })
+	switch missing := strings.TrimSpace(string(text)) == ""; {
+	case missing && needs(workflows.NeedTicked) && !needs(workflows.NeedTasks) && len(r.Items) == 0 && !gone:
+		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "there is no " + path + ", and no open task"}
+	case missing:
+		bad.reason = path + " is missing, or empty"
+	case needs(workflows.NeedTasks) && len(tasks) == 0:
 		bad.reason = path + " has no task list: lines that begin with \"- [ ] \""
+	case needs(workflows.NeedItems) && len(lacking) > 0:
+		bad.reason = path + " has no task for " + plural(len(lacking), "item", "items") + " of the checklist, in its words: " + some(lacking)
+	case needs(workflows.NeedTicked) && len(open) > 0:
+		bad.reason = plural(len(open), "task", "tasks") + " of " + path + " not ticked: " + some(open)
+	}
+	if bad.reason != "" {
 		return bad
 	}
 	f := finding{verdict: session.Pass, class: session.ClassGreen, reason: path + " is there"}
@@ -62,10 +82,44 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	return f
 }
 
+// taskOf is the task of a document that stands for an item of the checklist: it begins with the item's words.
+func taskOf(tasks []workflows.Item, item string) (workflows.Item, bool) {
+	i := slices.IndexFunc(tasks, func(t workflows.Item) bool { return strings.HasPrefix(t.Text, item) })
+	if i < 0 {
+		return workflows.Item{}, false
+	}
+	return tasks[i], true
+}
+
+// ticked are the numbers of the items that documents of the session tick.
+func (j *Judge) ticked(r session.JudgeRequest) []int {
+	var tasks []workflows.Item
+	for _, ph := range r.Plan.Workflow.Phases {
+		for _, g := range ph.Gates {
+			if g.Document != "" && len(r.Items) > 0 {
+				tasks = append(tasks, workflows.ParseChecklist(j.read(DocumentPath(r.Session, g.Document)))...)
+			}
+		}
+	}
+	var all []int
+	for i, item := range r.Items {
+		if t, ok := taskOf(tasks, item); ok && t.Done {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
 func briefDocument(g workflows.Gate, id session.ID) string {
 	what := fmt.Sprintf("`%s` must be there", name(DocumentPath(id, g.Document)))
 	if slices.Contains(g.Needs, workflows.NeedTasks) {
 		what += ", with a task list (lines that begin with `- [ ] `)"
+	}
+	if slices.Contains(g.Needs, workflows.NeedItems) {
+		what += ", with a task for every item of the specification's checklist that begins with the item's words"
+	}
+	if slices.Contains(g.Needs, workflows.NeedTicked) {
+		what += ", with every task ticked (`- [x] `)"
 	}
 	return what
 }

@@ -81,7 +81,9 @@ type JudgeRequest struct {
 	TestChange bool
 	// NothingLeft is the existing test that the run names as showing what is wanted, "" for none.
 	NothingLeft string
-	LapTree     Tree // what the lap began with
+	// Items are the checklist of work without laps.
+	Items   []string
+	LapTree Tree // what the lap began with
 	// Approved: a person has said yes to what was done to tests.
 	Approved bool
 }

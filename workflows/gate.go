@@ -66,7 +66,7 @@ func (r *reader) looking(f map[string]*node, name, what string) Gate {
 	}
 	g.Document = r.glob(f["document"], what+": document", documentProblem)
 	for _, item := range r.items(f["needs"], what+": needs", "needs") {
-		if need := r.word(item, what+": needs", string(NeedTasks)); need != "" {
+		if need := r.word(item, what+": needs", string(NeedTasks), string(NeedItems), string(NeedTicked)); need != "" {
 			g.Needs = append(g.Needs, Need(need))
 		}
 	}

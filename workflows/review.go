@@ -63,6 +63,9 @@ func (r *reader) judging(p *Phase, f map[string]*node, what string) {
 			r.fail(n.line, "%ssignal: a person's word is approve or reject", what)
 		}
 	}
+	if f["signal"] == nil && f["review"] == nil && p.Run.Agent {
+		p.Signal = SignalVeto
+	}
 	if n := f["half-open"]; n != nil {
 		h, _ := r.fields(n, what+"half-open", halfOpenObject)
 		if a := r.need(h, n, what+"half-open: ", "agent", "the name of another agent"); a != nil {

@@ -243,7 +243,7 @@ var phaseObject = &object{
 		{name: "limits", about: "When the breaker stops the work.", value: isA(limitsObject)},
 		{name: "tamper", about: "The same for this phase alone.", value: word(tamperPolicies...)},
 		{name: "signal", about: "What the agent's own word counts beside the gates. auto: nothing. veto: what it says is not done is not done. required: it must say that it is done.",
-			value: word(SignalAuto, SignalVeto, SignalRequired), fallback: string(SignalAuto)},
+			value: word(SignalAuto, SignalVeto, SignalRequired), fallback: string(SignalVeto)},
 		{name: "half-open", about: "What is changed in the last attempt before the breaker opens.", value: isA(halfOpenObject)},
 		{name: "holdout", about: "Whether what passes here must also pass the hold-out tests. Without it finished work must.", value: shape{kind: aTruth}, fallback: "false"},
 		{name: "review", about: "The phase is a review: its agent approves or rejects the work, and changes nothing.", value: isA(reviewObject)},
@@ -273,7 +273,8 @@ var gateUseObject = &object{
 // lookingKeys are of gates that look at the tree and run nothing.
 var lookingKeys = []key{
 	{name: "document", about: "A document of the session, below .workflow/SESSION/, that must be there.", value: shape{kind: aLine}},
-	{name: "needs", about: "What the document must hold.", value: listOf(word(NeedTasks))},
+	{name: "needs", about: "What the document must hold. tasks: a task list. items: a task for every item of the spec's checklist. ticked: no task that is not ticked.",
+		value: listOf(word(NeedTasks, NeedItems, NeedTicked))},
 	{name: "changes", about: "A path that fits one of these patterns must have changed since the phase was entered.", value: listOf(shape{kind: aPattern})},
 }
 

@@ -164,8 +164,11 @@ const (
 // Need is what a document must hold besides some text.
 type Need string
 
-// NeedTasks asks for a task list in Markdown with at least one entry.
-const NeedTasks Need = "tasks"
+const (
+	NeedTasks  Need = "tasks"  // a task list in Markdown with at least one entry
+	NeedItems  Need = "items"  // a task for every item of the spec's checklist, in its words
+	NeedTicked Need = "ticked" // no task that is not ticked
+)
 
 // Gate is one check that the engine makes itself. Exactly one of Run, Document and Changes says what it looks at; Use
 // stands for a gate that does.
