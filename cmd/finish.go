@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,9 +32,12 @@ func (a *app) finishCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a new branch of yours",
 		Long: `Finish hands the current session's work over as one commit on a new branch, made from the session's base. Its tree is
-the last tree that the gates judged green, without .workflow/. Your hooks and signing run; what the gates said, and
-claims of the agent that they refuted, stand in the message. Nothing is pushed. The session stays readable. A session
-that is named is handed over in the work tree that it has.`,
+the last tree that the gates judged green, without .workflow/. Your hooks and signing run; the message says what was
+delivered and tested (finish.report in the configuration: summary, full or none). Nothing is pushed. The session stays
+readable. A session that is named is handed over in the work tree that it has.
+
+An open item, a skipped phase, or a review that was rejected or has not been reached is refused. --anyway WHY hands over
+all the same; the commit names what is not done, and why.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },
@@ -43,6 +47,7 @@ that is named is handed over in the work tree that it has.`,
 	f.StringVarP(&o.Subject, "message", "m", "", "subject of the commit (default: the goal)")
 	f.BoolVar(&o.Keep, "keep", false, "hand over the checkpoints themselves instead of one commit")
 	f.BoolVar(&o.Unproven, "unproven", false, "hand over what does not pass in a clean tree, or not its hold-out tests, too")
+	f.StringVar(&o.Anyway, "anyway", "", "hand over less than what was agreed; the commit says `why`")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what was uncommitted when the session began; it stays uncommitted in the work tree")
 	dryFlag(c, &dry)
 	return c
@@ -72,6 +77,10 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
 	}
 	o.Branch = "refs/heads/" + o.Branch
+	o.Anyway = a.redactor().String(strings.TrimSpace(o.Anyway))
+	if settings, err := a.ownSettings(ctx); err == nil {
+		o.Report = settings.Config.FinishReport
+	}
 	if !o.Keep { // its commit is the user's own
 		if err := a.repo.Identified(ctx); err != nil {
 			return err
@@ -89,6 +98,17 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	f, op, err := h.Finish(ctx, o)
+	if refused := (*session.Refusal)(nil); errors.As(err, &refused) && refused.Code == session.RefuseNotAgreed && a.asksHere() {
+		a.note("%s", refused.Message)
+		why, asked := a.prompt(ctx, "Hand it over all the same? Say why, or press Enter to leave it: ", refused.Hint)
+		if asked != nil {
+			return asked
+		}
+		if o.Anyway = a.redactor().String(why); o.Anyway == "" {
+			return err
+		}
+		f, op, err = h.Finish(ctx, o)
+	}
 	if err != nil {
 		return err
 	}

@@ -289,9 +289,12 @@ func (a *app) ask(ctx context.Context, question, flag string) (bool, error) {
 	return strings.HasPrefix(strings.ToLower(answer), "y"), err
 }
 
+// asksHere reports whether there is a terminal at which a person can be asked.
+func (a *app) asksHere() bool { return a.env.StdinTTY && a.env.StderrTTY && !a.json }
+
 // prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
 func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
-	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
+	if !a.asksHere() {
 		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask at", Hint: flag}
 	}
 	fmt.Fprint(a.env.Stderr, question)

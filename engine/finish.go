@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Handover are the user's wishes for `wfs finish`.
@@ -16,7 +17,9 @@ type Handover struct {
 	Subject        string // of the commit; the goal when empty
 	Keep           bool   // hand over the checkpoints themselves instead of one commit
 	Unproven       bool   // whether or not it passes in a clean tree
-	WithoutCarried bool   // leave out what was uncommitted when the session began
+	Anyway         string // why it is handed over although not all is done that was agreed
+	Report         workflows.Report
+	WithoutCarried bool // leave out what was uncommitted when the session began
 }
 
 // Finish hands the work over: one commit on a new branch of the user's, made from the base, whose tree is the last
@@ -54,7 +57,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err != nil {
 		return nil, 0, err
 	}
-	if w := h.S.Waiting; w != nil && w.Agree && h.S.NextItem() == 0 {
+	if w := h.S.Waiting; w != nil && w.Agree && len(h.S.OpenItems()) == 0 {
 		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
 			return nil, 0, err
 		}
@@ -79,7 +82,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, joined(err, h.dropFinish(err))
 	}
 	t.Refs = []session.RefMove{{Ref: o.Branch, New: commit}}
-	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
+	f := session.Finished{Branch: o.Branch, Commit: commit, Checkpoint: c.Number, Anyway: o.Anyway, WithoutCarried: o.WithoutCarried, Kept: o.Keep, Turn: t}
 	if proof != h.S.Proof {
 		f.Proof = proof
 	}
@@ -117,6 +120,9 @@ type handing struct {
 func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (v handing, err error) {
 	st := h.e.Store
 	if v.checkpoint, err = h.handed(ctx, snap); err != nil {
+		return v, err
+	}
+	if err := h.agreed(v.checkpoint, o); err != nil {
 		return v, err
 	}
 	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
@@ -205,7 +211,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
 		for _, g := range slices.Backward(h.S.Way()) {
-			if g.Green && g.Number > 0 && g.Number < c.Number {
+			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", g.Number)
 				break
@@ -318,47 +324,113 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	if g := oneLine(s.Goal, 2000); o.Subject != "" || s.Title != "" || len([]rune(g)) > 72 {
 		b.WriteString(g + "\n\n")
 	}
-	for _, item := range s.Items[:min(s.LapsDone(), len(s.Items))] {
-		fmt.Fprintf(&b, "- %s\n", oneLine(item, 200))
-	}
-	if len(s.Items) > 0 {
-		b.WriteString("\n")
-	}
-	laps := ""
-	if s.Laps {
-		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"))
-	}
-	fmt.Fprintf(&b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(gates))
-	if c.Class == session.ClassApproved {
-		fmt.Fprintf(&b, "%s: approved by a person\n", c.Phase)
-	}
-	if c.Class == session.ClassReviewed {
-		fmt.Fprintf(&b, "%s: approved by a reviewing agent\n", c.Phase)
-	}
-	if unproven != "" {
-		b.WriteString("\n" + unproven + "\n")
-	}
-	if flaky := s.FlakyTests(); len(flaky) > 0 {
-		fmt.Fprintf(&b, "\nFlaky, and counted as nothing: %s\n", names(flaky))
-	}
-	if n := len(s.Refuted); n > 0 {
-		fmt.Fprintf(&b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
-		for _, r := range s.Refuted {
-			fmt.Fprintf(&b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
+	for _, item := range s.ItemStates() {
+		if item.Settled() {
+			fmt.Fprintf(&b, "- %s\n", oneLine(item.Text, 200))
 		}
 	}
-	b.WriteString(tamperedText(s))
+	if len(s.Items) > len(s.OpenItems()) {
+		b.WriteString("\n")
+	}
+	if o.Report == workflows.ReportFull {
+		h.fullReport(&b, c, gates, unproven)
+	} else {
+		if o.Report != workflows.ReportNone {
+			fmt.Fprintf(&b, "Tested: %s\n", h.tested(gates))
+			for _, a := range s.Approvals() {
+				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
+			}
+		}
+		if unproven != "" {
+			b.WriteString(unproven + "\n")
+		}
+	}
+	for _, item := range s.OpenItems() {
+		fmt.Fprintf(&b, "Not done: %s\n", oneLine(item.Text, 200))
+	}
+	if o.Anyway != "" {
+		fmt.Fprintf(&b, "Not judged: %s\n", oneLine(o.Anyway, 500))
+	}
 	if len(s.SkippedPhases) > 0 {
 		b.WriteString("\nPhases that a person skipped:\n")
 		for _, p := range s.SkippedPhases {
 			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(oneLine(p.Why, 200), "no reason given"))
 		}
 	}
+	b.WriteString(tamperedText(s))
 	if o.WithoutCarried {
 		b.WriteString("\nChanges that were uncommitted when the session began are left out; the gates ran with them.\n")
 	}
 	fmt.Fprintf(&b, "\nWfs-Session: %s\nWfs-Checkpoint: %04d\n", s.ID.Display(), c.Number)
 	return b.String()
+}
+
+// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them are new.
+func (h *Hand) tested(gates []session.GateResult) string {
+	var list []string
+	for _, g := range gates {
+		if g.Verdict != session.Pass {
+			continue
+		}
+		text := g.Gate
+		for _, p := range h.Plan.Baseline {
+			if p.Name == g.Gate && p.Run.Shell != "" && len(p.Run.Shell) <= 60 && !strings.Contains(p.Run.Shell, "\n") {
+				text = p.Run.Shell
+			}
+		}
+		if n := g.Counts.Passed; n > 0 {
+			text += fmt.Sprintf(" (%d passed", n)
+			if more := n - h.testsBefore(g.Gate); more > 0 {
+				text += fmt.Sprintf(", %d new", more)
+			}
+			text += ")"
+		}
+		list = append(list, text)
+	}
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, ", ")
+}
+
+// testsBefore is how many tests a gate had on the base.
+func (h *Hand) testsBefore(gate string) int {
+	if h.S.Base0 != nil {
+		for _, g := range h.S.Base0.Gates {
+			if g.Gate == gate {
+				return g.Counts.Total()
+			}
+		}
+	}
+	return 0
+}
+
+// fullReport tells all that was judged and claimed.
+func (h *Hand) fullReport(b *strings.Builder, c *session.Checkpoint, gates []session.GateResult, unproven string) {
+	s := &h.S
+	laps := ""
+	if s.Laps {
+		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), plural(s.LapsDone(), "lap", "laps"))
+	}
+	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries, plural(s.Tries, "attempt", "attempts"), gateTable(gates))
+	if c.Class == session.ClassApproved {
+		fmt.Fprintf(b, "%s: approved by a person\n", c.Phase)
+	}
+	if c.Class == session.ClassReviewed {
+		fmt.Fprintf(b, "%s: approved by a reviewing agent\n", c.Phase)
+	}
+	if unproven != "" {
+		b.WriteString("\n" + unproven + "\n")
+	}
+	if flaky := s.FlakyTests(); len(flaky) > 0 {
+		fmt.Fprintf(b, "\nFlaky, and counted as nothing: %s\n", names(flaky))
+	}
+	if n := len(s.Refuted); n > 0 {
+		fmt.Fprintf(b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
+		for _, r := range s.Refuted {
+			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
+		}
+	}
 }
 
 // dropDocuments takes .workflow/ out of the work tree, unless somebody has worked there since the finish began. What else

@@ -94,7 +94,7 @@ func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Hando
 		r = &now
 	}
 	switch {
-	case r.Verdict == session.Pass || o.Unproven:
+	case r.Verdict == session.Pass || o.Unproven || o.Anyway != "":
 		return r, nil
 	case r.Verdict == session.Blocked:
 		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: "wfs repin --holdout DIR, or wfs finish --unproven"}

@@ -50,7 +50,18 @@ func (e *Engine) Look(ctx context.Context, id session.ID, exclude string) (*Look
 		return nil, err
 	}
 	v, err := e.Load(ctx, id, tip)
-	return &Look{&Hand{e: e, ID: id, Tip: tip, S: v.Session}, exclude}, err
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.document(ctx, id, tip, session.FilePlan)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := e.DecodePlan(text)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w: plan.json: %w", id, ErrUnreadable, err)
+	}
+	return &Look{&Hand{e: e, ID: id, Tip: tip, S: v.Session, Plan: plan}, exclude}, nil
 }
 
 func (l *Look) preview(ctx context.Context, r relocation) (Preview, error) {

@@ -61,7 +61,7 @@ func (h *Hand) passedLast(results []session.GateResult) []workflows.Gate {
 // prove, or it is known.
 func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handover) (*session.Proof, error) {
 	known := h.S.Proof
-	if known != nil && known.Tree == c.Tree && (known.Verdict != session.Fail || o.Unproven) {
+	if known != nil && known.Tree == c.Tree && (known.Verdict != session.Fail || o.Unproven || o.Anyway != "") {
 		return known, nil
 	}
 	if h.Plan.Unproven || o.Unproven {
@@ -91,7 +91,7 @@ func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handove
 	if err != nil {
 		return nil, err
 	}
-	if p.Verdict == session.Fail {
+	if p.Verdict == session.Fail && o.Anyway == "" {
 		hint := "take them into the work and wfs run, or wfs finish --unproven"
 		if len(p.Lacks) == 0 {
 			hint = "mend it and wfs run, or wfs finish --unproven"

@@ -364,6 +364,7 @@ type Finished struct {
 	Branch         string `json:"branch"`
 	Commit         Commit `json:"commit"`
 	Checkpoint     int    `json:"checkpoint"`
+	Anyway         string `json:"anyway,omitempty"` // why, although not all was done that was agreed
 	WithoutCarried bool   `json:"without_carried,omitempty"`
 	Kept           bool   `json:"kept,omitempty"`  // the history was kept instead of squashed
 	Proof          *Proof `json:"proof,omitempty"` // when it was made for this

@@ -23,6 +23,7 @@ const (
 	RefuseConflict   RefusalCode = "conflict"      // a merge or rebase is in progress
 	RefuseBaseline   RefusalCode = "baseline"      // a gate cannot run on the base
 	RefuseNotGreen   RefusalCode = "not_green"     // nothing judged green to hand over
+	RefuseNotAgreed  RefusalCode = "not_agreed"    // less than what was agreed would be handed over
 	RefuseBranch     RefusalCode = "branch"        // a branch is missing, moved, or there already
 	RefuseName       RefusalCode = "name_taken"    // git cannot have a branch of that name beside another one
 	RefuseNothing    RefusalCode = "nothing"       // nothing to undo

@@ -61,6 +61,9 @@ func Worded(b Body, f func(string) string) Body {
 	case PhaseMoved:
 		b.Why, b.Ask = f(b.Why), f(b.Ask)
 		return b
+	case Finished:
+		b.Anyway = f(b.Anyway)
+		return b
 	case Dropped:
 		b.Why = f(b.Why)
 		return b

@@ -286,6 +286,10 @@ func (r *reader) config(root *node) *Config {
 		}
 	}
 	c.Holdout = r.holdout(f["holdout"])
+	if n := f["finish"]; n != nil {
+		fields, _ := r.fields(n, "finish", finishObject)
+		c.FinishReport = Report(r.word(fields["report"], "finish: report", string(ReportSummary), string(ReportFull), string(ReportNone)))
+	}
 	if n := f["gates"]; n != nil && n.kind != mapping {
 		r.wrong(n, "gates", "a mapping of names to gates")
 	} else if n != nil {

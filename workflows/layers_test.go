@@ -141,6 +141,7 @@ func TestLayers(t *testing.T) {
 		defaults("agent.", agentObject)
 		defaults("worktree.", worktreeObject)
 		defaults("holdout.", holdoutObject)
+		defaults("finish.", finishObject)
 		defaults("limits.", callsObject)
 		for i, l := range all {
 			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {

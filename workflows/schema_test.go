@@ -35,6 +35,7 @@ auto-save: 1m
 clean-proof: on
 clean-provide: [.env.test, "data/**"]
 holdout: {gate: tests, reveal: names}
+finish: {report: full}
 gates:
   tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, stable: 3, paths: ["/web/", "*.js"], when: finish, may-change-tree: false}
 budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}

@@ -134,11 +134,20 @@ var configObject = &object{
 			value: word(CleanProofOn, CleanProofOff), fallback: string(CleanProofOn)},
 		{name: "clean-provide", about: "Patterns of untracked and ignored files that clean trees get besides the usual dependencies, from the top: .env.test, data/*.bin.",
 			value: listOf(shape{kind: aPattern})},
+		{name: "finish", about: "How work is handed over.", value: isA(finishObject)},
 		{name: "holdout", about: "How tests are run that the agent never sees.", value: isA(holdoutObject)},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
 		{name: "budget", about: "What work may cost.", value: isA(budgetObject)},
 		{name: "limits", about: "How fast work may go.", value: isA(callsObject)},
 		{name: "worktree", about: "How a work tree of a session's own is made (`wfs new --worktree`).", value: isA(worktreeObject)},
+	},
+}
+
+var finishObject = &object{
+	name: "finish", about: "How work is handed over.",
+	keys: []key{
+		{name: "report", about: "What the commit says beside the goal and its items. summary: what was tested and approved. full: also attempts and refuted claims.",
+			value: word(ReportSummary, ReportFull, ReportNone), fallback: string(ReportSummary)},
 	},
 }
 

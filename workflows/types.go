@@ -263,6 +263,7 @@ type Config struct {
 	// that clean trees get besides the usual dependencies.
 	CleanProof   CleanProof `json:"clean_proof,omitempty"`
 	CleanProvide []string   `json:"clean_provide,omitempty"`
+	FinishReport Report     `json:"finish_report,omitempty"` // pinned in no plan
 	// Holdout says how tests are run that whoever works never sees.
 	Holdout HoldoutConfig `json:"holdout,omitzero"`
 	// Cards are the agents that can be named here. nil: the built-in ones.
@@ -270,6 +271,15 @@ type Config struct {
 	// Installed are names of Cards whose programs are there, the one to take first in front.
 	Installed []string `json:"-"`
 }
+
+// Report is what the commit of `wfs finish` says beside the goal and its items. "": ReportSummary.
+type Report string
+
+const (
+	ReportSummary Report = "summary"
+	ReportFull    Report = "full"
+	ReportNone    Report = "none"
+)
 
 // CleanProof says whether finished work is proven in a clean tree. "": it is.
 type CleanProof string
