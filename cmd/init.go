@@ -132,18 +132,36 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	return a.writeConfig(ctx, file, o, found, failed, agent, next)
 }
 
-// mayTry asks before anything runs that the person has not typed: the repository may be a stranger's.
+// mayTry asks before anything runs that the person has not typed: the repository may be a stranger's. Filters of its own git
+// configuration would run on every file that is looked at.
 func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposal) error {
-	if o.test != "" || o.yes || len(list) == 0 {
-		return nil
+	filters, err := a.repo.Filters(ctx)
+	if err != nil {
+		return err
 	}
-	for _, group := range list {
-		a.note("found: %s: %s", safetext.Line(group[0].Why, 200), commandText(group[0].Gate.Run))
+	known, err := a.trustsFilters(filters)
+	if err != nil {
+		return err
+	}
+	var found []string
+	if o.test == "" {
+		for _, group := range list {
+			found = append(found, group[0].Why+": "+commandText(group[0].Gate.Run))
+		}
+	}
+	if !known {
+		found = append(found, filters...)
+	}
+	if o.yes || len(found) == 0 {
+		return a.trustFilters(filters)
+	}
+	for _, what := range found {
+		a.note("found: %s", safetext.Line(what, 300))
 	}
 	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
 		return &session.Refusal{Code: session.RefuseUntrusted, Message: "wfs init runs what it found here, and nobody has agreed to that", Hint: "wfs init --yes"}
 	}
-	answer, err := a.prompt(ctx, plural(len(list), "Run it", "Run them")+" on the files here? [Y/n] ", "wfs init --yes")
+	answer, err := a.prompt(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ", "wfs init --yes")
 	if err != nil {
 		return err
 	}
@@ -151,7 +169,7 @@ func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposa
 		a.note("nothing was run, and nothing was written; wfs init --test 'COMMAND' takes a command of yours, or none")
 		return exitWith(exitDecision)
 	}
-	return nil
+	return a.trustFilters(filters)
 }
 
 // tryAll tries every project that was found. The first must show tests or pass; others that cannot run are named.

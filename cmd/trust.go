@@ -150,6 +150,8 @@ type trustJSON struct {
 	Session  string   `json:"session,omitempty"`
 	Commands []string `json:"commands"`
 	Trusted  bool     `json:"trusted"`
+
+	filters []string
 }
 
 // revokedJSON is what trust --revoke prints.
@@ -224,7 +226,11 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 		if err != nil {
 			return nil, err
 		}
-		if len(list) == 0 {
+		filters, err := a.repo.Filters(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(list)+len(filters) == 0 {
 			return nil, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to trust: this repository has no files below .wfs/", Hint: "wfs init"}
 		}
 		cards, err := a.cards(list)
@@ -236,10 +242,36 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 			j.Files = append(j.Files, f.Path)
 			j.Commands = append(j.Commands, fileCommands(f, cards)...)
 		}
+		for _, f := range filters {
+			j.Commands = append(j.Commands, "in git's own configuration here, "+f)
+		}
+		j.filters = filters
 	}
 	var err error
-	j.Trusted, err = a.trusted(j.Digest)
+	if j.Trusted, err = a.trusted(j.Digest); err == nil && j.Trusted {
+		j.Trusted, err = a.trustsFilters(j.filters)
+	}
 	return j, err
+}
+
+// trustsFilters reports whether somebody here has looked at these filters of the repository's own git configuration.
+func (a *app) trustsFilters(filters []string) (bool, error) {
+	if len(filters) == 0 {
+		return true, nil
+	}
+	return a.trusted(filtersDigest(filters))
+}
+
+func filtersDigest(filters []string) string {
+	return hexDigest([]byte("filters\x00" + strings.Join(filters, "\x00")))
+}
+
+// trustFilters remembers that these filters may run.
+func (a *app) trustFilters(filters []string) error {
+	if len(filters) == 0 {
+		return nil
+	}
+	return a.trustNow(filtersDigest(filters), strings.Join(filters, "\n"))
 }
 
 func hexDigest(data []byte) string {
@@ -273,6 +305,9 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 		}
 	}
 	if err := a.trustNow(j.Digest, strings.Join(j.Commands, "\n")); err != nil {
+		return err
+	}
+	if err := a.trustFilters(j.filters); err != nil {
 		return err
 	}
 	j.Trusted = true
