@@ -140,6 +140,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if text := lacks(h.S.At(f.Checkpoint)); text != "" {
 		a.out("not handed over, because no checkpoint has it: %s", text)
 	}
+	a.sayUnseen(ctx, &h.S)
 	a.sayProof(a.out, j.Proof)
 	sayHoldout(a.out, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
@@ -150,7 +151,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		}
 	}
 	if a.repo.Worktree() != "main" {
-		a.out("its work tree stays; to remove it: wfs worktree remove %s", id)
+		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs worktree remove "+string(id)))
 	}
 	a.out("undo: %s", a.typed("wfs undo"))
 	if j.Push != "" {

@@ -15,18 +15,29 @@ import (
 )
 
 func (a *app) statusCmd() *cobra.Command {
-	return &cobra.Command{
+	var seen bool
+	c := &cobra.Command{
 		Use: "status [SESSION]", Short: "where a session stands, in a few lines",
-		Long:    "Status says where a session stands and what to type next. It writes nothing and takes no lock.",
+		Long: `Status says where a session stands and what to type next. It writes nothing and takes no lock.
+
+What changed outside of the session while its agent ran (branches, what was pushed, git's settings, .wfs) is told until it is
+put back, or until you have seen it, which --seen records.`,
 		Example: "  wfs status\n  wfs status csv-export --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if seen {
+				if err := a.sawAll(c.Context(), first(args)); err != nil {
+					return err
+				}
+			}
 			if err := a.open(c.Context()); err != nil {
 				return err
 			}
 			return a.status(c.Context(), first(args))
 		},
 	}
+	c.Flags().BoolVar(&seen, "seen", false, "record that you have seen what changed outside of the session")
+	return c
 }
 
 func first(args []string) string {
@@ -83,6 +94,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	a.sayNotRun(s.NotRun)
 	a.sayFlaky(s.FlakyTests())
 	a.sayForced(s.SkippedPhases)
+	a.sayUnseen(ctx, s)
 	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)
 	a.saySpecEdited(a.out, d.SpecEdited)

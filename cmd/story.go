@@ -191,7 +191,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 		a.line(append(styled{{"  ", plain}}, checkpointLine(s, c)...))
 	}
 	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
-		a.out("  … and %d later %s, which this one does not build on: wfs log", n, plural(n, "checkpoint", "checkpoints"))
+		a.out("  … and %d later %s, which this one does not build on: %s", n, plural(n, "checkpoint", "checkpoints"), a.typedFor("wfs log", s.ID, ""))
 	}
 	for _, g := range j.Gates {
 		a.out("  gate %s", gateLine(g))
@@ -206,6 +206,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 		}
 	}
 	a.sayForced(s.SkippedPhases)
+	a.sayUnseen(ctx, s)
 	a.out("")
 	if j.Current {
 		a.sayWays(s)

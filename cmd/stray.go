@@ -22,21 +22,94 @@ func sayStrayed(say func(format string, args ...any), b session.Strayed) {
 		}
 	}
 	for _, f := range b.Files {
-		say("    during the run, .git/%s was changed", f)
+		say("    during the run, %s was changed", watchedName(f))
 	}
 	for _, l := range b.Locks {
 		say("    git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
 	}
 }
 
+// watchedName is a file beside the session as people find it.
+func watchedName(file string) string {
+	if strings.HasPrefix(file, ".wfs/") {
+		return file
+	}
+	return ".git/" + file
+}
+
+// sayUnseen tells what runs changed beside the session, until somebody says that it was seen, and what mends it.
+func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
+	if s.Unseen == nil {
+		return
+	}
+	said := false
+	line := func(what, mends string) {
+		if !said {
+			a.out("changed outside of the session while its agent ran:")
+			said = true
+		}
+		a.out("  %s", what)
+		if mends != "" {
+			a.out("    to put it back: %s", mends)
+		}
+	}
+	for _, m := range s.Unseen.Refs {
+		if now, err := a.repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
+			continue // it was put back
+		}
+		remote, branch, _ := strings.Cut(strings.TrimPrefix(m.Ref, "refs/remotes/"), "/")
+		pushed := strings.HasPrefix(m.Ref, "refs/remotes/") && m.New != "" && a.repo.Pushed(ctx, m.Ref)
+		switch name := shortRef(m.Ref); {
+		case pushed && m.Old == "":
+			line(fmt.Sprintf("%s was pushed to %s", m.New.Short(), name), fmt.Sprintf("git push %s --delete %s", shellWord(remote), shellWord(branch)))
+		case pushed:
+			line(fmt.Sprintf("%s was pushed to %s, which was at %s", m.New.Short(), name, m.Old.Short()),
+				fmt.Sprintf("git push %s %s %s:refs/heads/%s", shellWord("--force-with-lease="+branch+":"+string(m.New)), shellWord(remote), m.Old, shellWord(branch)))
+		case strings.HasPrefix(m.Ref, "refs/remotes/"): // a fetch
+		case m.Old == "":
+			line(fmt.Sprintf("%s was made at %s", name, m.New.Short()), fmt.Sprintf("git update-ref -d %s %s", shellWord(m.Ref), m.New))
+		case m.New == "":
+			line(fmt.Sprintf("%s was deleted; it was at %s", name, m.Old.Short()), fmt.Sprintf("git update-ref %s %s", shellWord(m.Ref), m.Old))
+		default:
+			line(fmt.Sprintf("%s was moved from %s to %s", name, m.Old.Short(), m.New.Short()), fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New))
+		}
+	}
+	for _, f := range s.Unseen.Files {
+		mends := ""
+		if strings.HasPrefix(f, ".wfs/") && a.repo.HasFile(ctx, s.Base, f) {
+			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(a.repo.Root()), s.Base.Short(), shellWord(f))
+		}
+		line(watchedName(f)+" was changed, made or removed", mends)
+	}
+	if said {
+		a.out("  once you have seen it: wfs status %s --seen", s.ID)
+	}
+}
+
+// sawAll records that a person has seen what runs changed beside a session.
+func (a *app) sawAll(ctx context.Context, name string) error {
+	if a.env.get("WFS_RUN_ID") != "" {
+		return &session.Refusal{Code: session.RefuseUsage, Message: "--seen is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
+	}
+	h, err := a.inHand(ctx, "wfs status --seen", name)
+	if err == nil {
+		err = h.Seen()
+	}
+	a.close()
+	return err
+}
+
 // strayedText is the same in a few words.
 func strayedText(b session.Strayed) string {
+	if b.Seen {
+		return "seen by a person"
+	}
 	var names []string
 	for _, m := range b.Refs {
 		names = append(names, shortRef(m.Ref))
 	}
 	for _, f := range b.Files {
-		names = append(names, ".git/"+f)
+		names = append(names, watchedName(f))
 	}
 	for _, l := range b.Locks {
 		names = append(names, "lock .git/"+l+" set aside")

@@ -36,6 +36,9 @@ var ofGit = regexp.MustCompile(`\bgit (add|checkout|commit|merge|rebase|reset|re
 // forSession is a command to type, or a hint that has some in it, with the session named in each that acts on one. there
 // reports whether some of it acts on the work tree where it is typed.
 func forSession(command string, id session.ID) (named string, there bool) {
+	if strings.HasSuffix(command, " --help") {
+		return command, false
+	}
 	chunks := strings.Split(command, `"`) // every second one is quoted, and no command
 	for i := 0; i < len(chunks); i += 2 {
 		there = there || ofGit.MatchString(chunks[i])
@@ -106,6 +109,15 @@ func (a *app) typedFor(command string, id session.ID, root string) string {
 		return named
 	}
 	return inPlace(named, root)
+}
+
+// fromMain is a command that cannot be typed in a linked work tree which it removes.
+func (a *app) fromMain(ctx context.Context, command string) string {
+	trees, err := a.repo.Worktrees(ctx)
+	if err != nil || len(trees) == 0 || trees[0].ID == a.repo.Worktree() {
+		return command
+	}
+	return inPlace(command, trees[0].Path)
 }
 
 // newCommand is how a session is begun here: with an agent where the configuration names none.

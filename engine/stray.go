@@ -64,6 +64,14 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	return true, err
 }
 
+// Seen records that a person has seen what runs changed beside the session.
+func (h *Hand) Seen() error {
+	if h.S.Unseen == nil {
+		return nil
+	}
+	return h.append(session.Strayed{Seen: true})
+}
+
 // strandedLocks sets locks of git's aside that came while a run or its gates went on and that their processes, all dead by
 // now, have left. A lock that was there before, or that somebody holds, is left alone. It returns their names.
 func (h *Hand) strandedLocks(ctx context.Context, before []session.GitLock) ([]string, error) {

@@ -48,19 +48,21 @@ func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroun
 	}
 	for _, dir := range []string{r.commonDir, r.gitDir} {
 		for _, name := range []string{"config", "config.worktree", "shallow", "hooks", "info", filepath.Join("objects", "info", "alternates")} {
-			r.watch(s.Files, dir, name)
+			watch(s.Files, r.commonDir, filepath.Join(dir, name))
 		}
 	}
+	watch(s.Files, r.root, filepath.Join(r.root, ".wfs"))
 	return s, nil
 }
 
-// watch takes digests of a file of a git directory, or of all those in a directory. What cannot be read counts as empty.
-func (r *Repo) watch(files map[string]string, dir, name string) {
-	_ = filepath.WalkDir(filepath.Join(dir, name), func(path string, d fs.DirEntry, err error) error {
+// watch takes digests of a file, or of all those in a directory, by their paths from base. What cannot be read counts as
+// empty.
+func watch(files map[string]string, base, top string) {
+	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || len(files) >= maxWatched || strings.HasSuffix(path, ".sample") || strings.HasSuffix(path, ".lock") {
 			return nil
 		}
-		rel, err := filepath.Rel(r.commonDir, path)
+		rel, err := filepath.Rel(base, path)
 		if err != nil || d.IsDir() || rel == filepath.Join("info", "refs") { // git's own, after a gc
 			return nil
 		}
@@ -80,6 +82,18 @@ func (r *Repo) watch(files map[string]string, dir, name string) {
 		files[filepath.ToSlash(rel)] = hex.EncodeToString(digest.Sum(nil))
 		return nil
 	})
+}
+
+// HasFile reports whether a commit has a file.
+func (r *Repo) HasFile(ctx context.Context, at session.Commit, file string) bool {
+	out, err := r.git(ctx, gitOpts{}, "ls-tree", "--name-only", string(at), "--", file)
+	return err == nil && len(out) > 0
+}
+
+// Pushed reports whether git's log of a remote's branch says that a push was the last to move it.
+func (r *Repo) Pushed(ctx context.Context, ref string) bool {
+	out, err := r.git(ctx, gitOpts{okExit: []int{1, gitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
+	return err == nil && strings.TrimSpace(string(out)) == "update by push"
 }
 
 // Unreachable returns those of some commits that are there, and that no ref leads to.

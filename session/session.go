@@ -74,6 +74,8 @@ type Session struct {
 	LastResult  *RunResult     `json:"last_result,omitempty"` // of the newest run that ended
 	Warned      []string       `json:"warned,omitempty"`      // keys of budgets that were nearly used up
 
+	Unseen *Strayed `json:"unseen,omitempty"` // what runs changed beside the session and no person has seen yet; no locks
+
 	Keep []Commit `json:"keep,omitempty"` // what refs had that were moved during runs, until a checkpoint holds it
 
 	Finished  *Finished  `json:"finished,omitempty"`

@@ -18,6 +18,7 @@ type Surroundings struct {
 type Strayed struct {
 	Refs  []RefMove `json:"refs,omitempty"`  // at most MaxNamed
 	Files []string  `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
+	Seen  bool      `json:"seen,omitempty"`  // a person has seen what there was until now; the lists are empty
 	Locks []string  `json:"locks,omitempty"` // of git's, which a process that is dead had left, and which were set aside, at most MaxNamed
 }
 
@@ -64,10 +65,32 @@ func differing[V comparable](a, b map[string]V) []string {
 
 // strayed remembers what the next checkpoint has to keep alive.
 func (s *Session) strayed(b Strayed) {
+	s.unseen(b)
 	for _, m := range b.Refs {
 		if m.Old != "" && !slices.Contains(s.Keep, m.Old) {
 			s.Keep = append(slices.Clip(s.Keep), m.Old)
 		}
+	}
+}
+
+// unseen adds to what no person has seen yet. A ref counts from where it was first to where it is now.
+func (s *Session) unseen(b Strayed) {
+	var all Strayed
+	if s.Unseen != nil && !b.Seen {
+		all = Strayed{Refs: slices.Clone(s.Unseen.Refs), Files: slices.Clone(s.Unseen.Files)}
+	}
+	for _, m := range b.Refs {
+		if i := slices.IndexFunc(all.Refs, func(o RefMove) bool { return o.Ref == m.Ref }); i >= 0 {
+			all.Refs[i].New = m.New
+		} else if len(all.Refs) < MaxNamed {
+			all.Refs = append(all.Refs, m)
+		}
+	}
+	all.Refs = slices.DeleteFunc(all.Refs, func(m RefMove) bool { return m.Old == m.New })
+	all.Files = slices.Compact(slices.Sorted(slices.Values(append(all.Files, b.Files...))))
+	all.Files = all.Files[:min(len(all.Files), MaxNamed)]
+	if s.Unseen = &all; all.Empty() {
+		s.Unseen = nil
 	}
 }
 
