@@ -177,7 +177,7 @@ func (a *app) noneNested(paths []string) error {
 				Hint: fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p))}
 		default:
 			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint holds no files of that",
-				Hint: fmt.Sprintf("git -C %s add %s", shellWord(nested), shellWord(strings.TrimPrefix(p, nested+"/")))}
+				Hint: fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/")))}
 		}
 	}
 	return nil

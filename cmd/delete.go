@@ -74,7 +74,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if became.How == gitstate.FateNowhere && !force {
-		return a.notMerged(&h.S)
+		return a.notMerged(ctx, &h.S)
 	}
 	only, err := a.onlyHere(ctx, &h.S, became)
 	if err != nil && !force {
@@ -105,12 +105,16 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 }
 
 // notMerged refuses to delete what only a session holds.
-func (a *app) notMerged(s *session.Session) error {
+func (a *app) notMerged(ctx context.Context, s *session.Session) error {
+	put := "wfs delete " + string(s.ID) + " --force"
+	if cur, err := a.current(ctx); err == nil && cur == s.ID {
+		put = fmt.Sprintf("wfs switch %s && %s", a.baseBranch(ctx, s), put)
+	}
 	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
 		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
 	}
-	return &session.Refusal{Code: session.RefuseNotMerged, Hint: "wfs finish, and merge it; or wfs delete " + string(s.ID) + " --force",
+	return &session.Refusal{Code: session.RefuseNotMerged, Hint: "wfs finish, and merge it; or " + put,
 		Message: fmt.Sprintf("no branch of yours has the work of %s: %s", s.ID.Display(), what)}
 }
 

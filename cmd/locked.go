@@ -108,5 +108,5 @@ func (a *app) again() string {
 		}
 		words = append(words, arg)
 	}
-	return strings.Join(words, " ")
+	return a.typed(strings.Join(words, " "))
 }

@@ -65,14 +65,13 @@ func printingMain() int {
 	}
 	named := session.ID("")
 	for _, arg := range p.Args {
-		if verbOf(p.Args) == "new" { // what it names it begins from
-			break
-		}
 		if id := session.Exactly(strings.SplitN(strings.TrimPrefix(arg, "--session="), "@", 2)[0]); ledgerIn(env.Dir, id) {
 			named = id
 		}
 	}
-	if named != "" {
+	if slices.Contains([]string{"new", "undo", "redo", "op", "config", "workflow"}, verbOf(p.Args)) {
+		// what these print is for a session that they find, or make
+	} else if named != "" {
 		p.Sessions = []session.ID{named}
 	} else {
 		for _, branch := range []string{before, currentBranch(env.Dir)} {
@@ -109,7 +108,7 @@ func (p *printed) keep(dir, work string) error {
 func fresh(dir, shape, which string) bool {
 	sum := fnv.New64a()
 	io.WriteString(sum, filepath.Base(dir)+"\n"+shape)
-	if which == "" || which != "all" && sum.Sum64()%printedShare != 0 {
+	if which == "none" || which != "all" && sum.Sum64()%printedShare != 0 {
 		return false
 	}
 	return os.Mkdir(filepath.Join(dir, fmt.Sprintf("shape-%x", sum.Sum64())), 0o777) == nil
@@ -117,7 +116,7 @@ func fresh(dir, shape, which string) bool {
 
 var (
 	// printedLine are the lines that have something to type, printedInline are texts that end in it.
-	printedLine   = regexp.MustCompile(`^(?:hint|next|then|undo|redo|  or|to set it back|to take it back|  to take it back|    hint|  hint): (.*)$`)
+	printedLine   = regexp.MustCompile(`^(?:hint|next|undo|redo|  or|to set it back|to take it back|  to take it back|    hint|  hint): (.*)$`)
 	printedInline = regexp.MustCompile(`: (\(?(?:cd [^;]* && )?wfs [^;]*)`)
 	wayOn         = regexp.MustCompile(`^    ((?:\(cd .*|wfs .*))$`)
 
@@ -131,6 +130,10 @@ func printedIn(text string) []string {
 	ways := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "then: ") && len(hints) > 0 { // after what was to be typed before it
+			hints = append(hints, hints[len(hints)-1]+" && "+strings.TrimPrefix(line, "then: "))
+			continue
+		}
 		switch m := printedLine.FindStringSubmatch(line); {
 		case m != nil && !strings.HasPrefix(line, "error: "):
 			hints = append(hints, strings.Split(m[1], "   or: ")...)
@@ -186,6 +189,9 @@ var placeholders = strings.NewReplacer(
 var saidInWords = []string{
 	"type more of", "move them aside", "type it again", "to have them judged", "to set them aside", "to go on here", "bring it back",
 	"if it was moved: git worktree repair NEW-PATH",
+	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
+	"set XDG_STATE_HOME to", "name another", "write review:", "let git ignore", "commit it first", "let worktree: setup", "instead of copy", "link",
+	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
 }
 
 // typedCommand is one thing to type. after says that something a person must do comes before it.
@@ -195,13 +201,16 @@ type typedCommand struct {
 }
 
 var (
+	within   = regexp.MustCompile(` \((?:or|it|wfs|your|says|another|they|take|installed|a|once|to)\b[^()]*\)`)
 	aside    = regexp.MustCompile(`\s+\([^()]*\)\s*$`)
+	cdOnly   = regexp.MustCompile(`^cd (?:[^ ]+|"[^"]*")(?: && (?:wfs|git|cd) .*)?$`)
 	orElse   = regexp.MustCompile(`(?:; |, )?\bor:? |; `)
 	firstTwo = regexp.MustCompile(`^\(?(?:wfs|git|cd|mkdir|mv|rm|printf|umount|ln|cp|export|unset|chmod)\b`)
 )
 
 // commandsIn are the commands in a hint. The rest of it is words.
 func commandsIn(hint string) (commands []typedCommand, words []string) {
+	hint = within.ReplaceAllString(hint, "")
 	in := ""
 	if m := regexp.MustCompile(`^cd \S+ && `).FindString(hint); m != "" && !strings.HasPrefix(hint[len(m):], "cd ") {
 		in = m
@@ -213,6 +222,9 @@ func commandsIn(hint string) (commands []typedCommand, words []string) {
 			step = strings.TrimSpace(aside.ReplaceAllString(step, ""))
 			switch {
 			case step == "":
+			case strings.HasPrefix(step, "cd ") && !cdOnly.MatchString(step):
+				words = append(words, strings.TrimPrefix(step, regexp.MustCompile(`^cd [^ ]+ && `).FindString(step)))
+				after = true
 			case firstTwo.MatchString(step):
 				line = append(line, step)
 			case len(line) == 0:
@@ -335,8 +347,11 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	if ctx.Err() != nil {
 		return "it does not end:\n" + string(out)
 	}
-	if exit != 0 && !strings.Contains(c.line, "wfs run") && slices.Contains(printedIn(string(out)), c.line) {
+	if exit != 0 && !strings.Contains(c.line, "wfs run") && !strings.Contains(string(out), "no process holds it") && !reports.MatchString(c.line) && slices.Contains(printedIn(string(out)), c.line) {
 		return fmt.Sprintf("it leads back to itself: exit %d:\n%s", exit, out)
+	}
+	if exit != 0 && slices.ContainsFunc(refusedRightly, func(why string) bool { return strings.Contains(string(out), why) }) {
+		return ""
 	}
 	if !c.does(exit) {
 		return fmt.Sprintf("exit %d:\n%s", exit, out)
@@ -352,17 +367,31 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 // drives are the verbs that say with their exit code how a session stands afterwards.
 var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
 
+// refusedRightly is what a command may say that was to be typed and is refused: what is in its way is not the session's,
+// and it names another command.
+var refusedRightly = []string{
+	"cannot work here: there is no program", "exists already", "git can have no branch", "no process holds it", "unresolved conflict",
+}
+
+// asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.
+var (
+	asks    = regexp.MustCompile(`\bwfs (trust|new|repin)\b`)
+	reports = regexp.MustCompile(`\bwfs (doctor|workflow check|agent check|attach|watch)\b`)
+)
+
 // does reports whether a command that ended so did what it says.
 func (c typedCommand) does(exit int) bool {
 	switch exit {
 	case exitOK:
 		return true
 	case exitDecision, exitBlocked, exitWaiting:
-		return drives.MatchString(c.line) || c.after
-	case exitUsage, 127, 126:
+		return drives.MatchString(c.line) || asks.MatchString(c.line) || reports.MatchString(c.line) || c.after
+	case exitUsage:
+		return reports.MatchString(c.line)
+	case 127, 126:
 		return false
 	}
-	return c.after
+	return reports.MatchString(c.line) || c.after
 }
 
 // sessionMarks are values that differ when a session has changed.

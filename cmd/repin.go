@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +59,12 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 		Phase: session.PhaseName(phase)}
 	_, r.Limits = session.SplitGuard(b.Exclude)
 	e, err := h.PlanRepin(r)
+	var refused *session.Refusal
+	if errors.As(err, &refused) {
+		if phase, ok := strings.CutPrefix(refused.Hint, "wfs repin --phase "); ok {
+			refused.Hint = a.again() + " --phase " + phase
+		}
+	}
 	if err != nil {
 		return err
 	}

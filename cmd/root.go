@@ -138,7 +138,7 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := workflows.Suggest(unknown.GetSpecifiedName(), names); near != "" {
-			e.hint = c.CommandPath() + " --" + near
+			e.hint = fmt.Sprintf("did you mean --%s? %s --help", near, c.CommandPath())
 		}
 	}
 	return e

@@ -207,7 +207,18 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	if err != nil {
 		return err
 	}
-	to := ""
+	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	if err != nil {
+		return err
+	}
+	// The newest operation of the session is the one that its ledger ends in, or its deletion; if that cannot be told, the
+	// latest. Of several at once it is the one in this work tree.
+	type found struct {
+		path   string
+		at     int64
+		newest bool
+	}
+	var best []found
 	for _, t := range trees {
 		ops, _, err := a.repo.OpLog(ctx, t.ID)
 		if err != nil {
@@ -218,22 +229,41 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 			undo = redo
 		}
 		n := len(undo)
-		switch {
-		case n == 0 || undo[n-1].Session != id || t.Gone:
-		case t.ID == a.repo.Worktree():
-			return nil
-		case to != "":
-			return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id.Display(), to, t.Path),
-				Hint: inPlace(command, to)}
-		default:
-			to = t.Path
+		if n == 0 || undo[n-1].Session != id || t.Gone {
+			continue
 		}
+		op := undo[n-1]
+		f := found{t.Path, op.At, op.Ledger == tip}
+		if tip == "" {
+			if f.newest, err = a.eng.Undeletes(ctx, op); err != nil {
+				return err
+			}
+		}
+		if t.ID == a.repo.Worktree() {
+			f.path = ""
+		}
+		if len(best) > 0 {
+			was := best[0]
+			switch {
+			case was.newest && !f.newest || was.newest == f.newest && was.at > f.at:
+				continue
+			case f.newest && !was.newest || was.newest == f.newest && was.at < f.at:
+				best = nil
+			}
+		}
+		best = append(best, f)
 	}
-	if to == "" && unknown != nil {
+	switch here := slices.ContainsFunc(best, func(f found) bool { return f.path == "" }); {
+	case here:
+		return nil
+	case len(best) == 1:
+		return a.goTo(ctx, best[0].path, id)
+	case len(best) > 1:
+		return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id.Display(), best[0].path, best[1].path),
+			Hint: inPlace(command, best[0].path)}
+	case unknown != nil:
 		return unknown
-	}
-	if to == "" {
+	default:
 		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + id.Display(), Hint: "wfs op log --all"}
 	}
-	return a.goTo(ctx, to, id)
 }

@@ -188,7 +188,7 @@ func resolveAgents(p *Plan, c *Config) []Finding {
 		known = append(known, cards.Names()...)
 		findings = append(findings, Finding{
 			Message: fmt.Sprintf("%s: there is no agent %q (%s)", u, u.name, alternatives(u.name, known)),
-			Hint:    "wfs agent list names those that wfs knows; others stand under agents: in the configuration",
+			Hint:    "wfs agent list (it names those that wfs knows; others stand under agents: in the configuration)",
 		})
 	}
 	return findings
