@@ -5,6 +5,7 @@ package cmd
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -42,6 +43,25 @@ type reply struct {
 	Body    jsonMap // of that, instead of one that is made of Text
 	Headers map[string]string
 	Hang    bool
+}
+
+// fillIn gives a structured answer the texts that its form requires and that the play does not have.
+func (r *reply) fillIn(tools []any) {
+	for _, t := range tools {
+		tool, _ := t.(jsonMap)
+		form, _ := tool["input_schema"].(jsonMap)
+		properties, _ := form["properties"].(jsonMap)
+		if r.Tool != "StructuredOutput" || tool["name"] != r.Tool {
+			continue
+		}
+		filled := maps.Clone(r.Input)
+		for name, of := range properties {
+			if kind, _ := of.(jsonMap); kind["type"] == "string" && filled[name] == nil {
+				filled[name] = ""
+			}
+		}
+		r.Input = filled
+	}
 }
 
 // said is one thing that was said to the model.
@@ -89,6 +109,7 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				s.hear(where, body)
 			}
 			a = s.play(where)
+			a.fillIn(tools)
 		}
 		if a.Hang {
 			<-r.Context().Done()

@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -298,6 +299,11 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		}
 		return reply{Text: "There is nothing more to do."}
 	}}
+	server.hear = func(where modelAt, body jsonMap) {
+		if text, _ := json.Marshal(body); strings.Contains(string(text), "persistent file-based memory") {
+			t.Errorf("%v: it has a memory beside the briefs", where)
+		}
+	}
 	n := newNight(t, wfs, top, server, map[string]realAgent{bin: agent})
 	n.project("workflow: tdd\nagent: " + agent.use() + "\n")
 	check, _ := n.command("wfs", "agent", "check").CombinedOutput() // who is logged in here is not known to all of them

@@ -26,6 +26,7 @@ func (b *brief) rules() {
 		if l := b.s.LastResult; l != nil && l.LeftRunning {
 			b.line("- The last attempt left a command running, and wfs waited for it for a minute: end what you start.")
 		}
+		b.line("- Write no memory or notes for yourself outside of this directory: what the next attempt should know goes into `note`.")
 	}
 }
 
