@@ -212,7 +212,7 @@ func nextCommands(s *session.Session, alive []session.Process, current bool) []s
 		}
 		return []string{"wfs run", "wfs run --now"}
 	case session.StatusCompleted:
-		if unjudged(s) {
+		if unjudged(s) || len(s.Notes) > 0 {
 			return []string{"wfs run"}
 		}
 		return []string{"wfs diff", "wfs finish"}
@@ -246,6 +246,9 @@ func stands(s *session.Session) string {
 	case session.StatusCompleted:
 		if unjudged(s) {
 			return fmt.Sprintf("completed, and edited since: checkpoint %d is not judged yet", s.Current)
+		}
+		if len(s.Notes) > 0 {
+			return "completed, and a note asks for more"
 		}
 		if did := itemsDid(s.ItemStates()); did != "" {
 			return "completed: " + did

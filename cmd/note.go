@@ -20,7 +20,7 @@ func (a *app) noteCmd() *cobra.Command {
 time, also while a run drives the session from elsewhere. To a question that the session waits for it is the answer.
 
 It is on the disk when the command returns. A run takes it in between two steps; the attempt that is going on has its
-brief already. Without -m the first argument is the text.`,
+brief already. Work that is complete is taken up again by the next wfs run, with the note. Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
   wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and go on`,
@@ -82,6 +82,8 @@ func (a *app) leaveNote(ctx context.Context, text, name string) error {
 		return a.answer(j)
 	}
 	switch {
+	case k.kept == nil && k.session.Status == session.StatusCompleted:
+		a.out("noted: %s is complete, and the next run takes it up again", id.Display())
 	case k.kept == nil:
 		a.out("noted for the next attempt of %s", id.Display())
 	case k.by != nil:

@@ -48,7 +48,7 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	case w.Agree && no && h.S.Phase == workflows.Done:
 		return h.workOn(ctx, text)
 	case w.Agree && no:
-		return h.append(session.Noted{Text: text}, session.Paused{Why: said("something is left to do", text)})
+		return h.append(session.Noted{Text: text, Back: true}, session.Paused{Why: said("something is left to do", text)})
 	case w.Agree && text != "":
 		return h.append(session.Noted{Text: text}, session.Agreed{By: "person"})
 	case w.Agree:
@@ -68,7 +68,7 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 		return err
 	}
 	if text != "" { // in the reason it is cut to a line
-		if err := h.append(session.Noted{Text: text}); err != nil {
+		if err := h.append(session.Noted{Text: text, Back: no}); err != nil {
 			return err
 		}
 	}
@@ -78,18 +78,23 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 
 // workOn takes work that seemed to be complete back to where its first open item is worked on, with a person's word.
 func (h *Hand) workOn(ctx context.Context, text string) error {
+	if err := h.append(session.Noted{Text: text, Back: true}); err != nil {
+		return err
+	}
+	return h.lead(ctx, h.backToWork(said("something is left to do", text)))
+}
+
+// backToWork leads from work that is complete to where its first open item is worked on, or its last one.
+func (h *Hand) backToWork(why string) session.PhaseMoved {
 	w := &h.Plan.Workflow
-	b := session.PhaseMoved{From: h.S.Phase, To: workingPhase(w), Lap: h.S.Lap, Why: said("something is left to do", text)}
+	b := session.PhaseMoved{From: h.S.Phase, To: workingPhase(w), Lap: h.S.Lap, Why: why}
 	if w.Laps != nil {
 		b.To, b.NewLap = w.Start, true
 		if open := h.S.OpenItems(); len(open) > 0 {
 			b.Lap = open[0].Number
 		}
 	}
-	if err := h.append(session.Noted{Text: text}); err != nil {
-		return err
-	}
-	return h.lead(ctx, b)
+	return b
 }
 
 // workingPhase is the last phase in which an agent does the work and does not review it, the first one when there is none.
@@ -123,7 +128,8 @@ func (h *Hand) answered(no bool, text string) bool {
 	case c == nil || h.S.Last == nil:
 		return false
 	case no:
-		told := h.S.Status == session.StatusPaused && slices.Contains(h.S.Notes, text)
+		told := h.S.Status == session.StatusPaused &&
+			slices.ContainsFunc(h.S.Said, func(x session.Said) bool { return x.Text == text && !x.Told })
 		return c.Class == session.ClassRejected && (h.S.Conclude || told)
 	}
 	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)

@@ -176,6 +176,10 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		}
 	}
 	switch s := &h.S; {
+	case s.Status == session.StatusCompleted && len(s.Notes) > 0: // a person wants more
+		if err := h.lead(ctx, h.backToWork("")); err != nil {
+			return false, err
+		}
 	case s.Status == session.StatusCompleted:
 		if edited, err := h.edited(ctx); err != nil || !edited {
 			return false, err

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -121,8 +122,10 @@ func (b *brief) gates() {
 	switch {
 	case len(lines) == 0:
 		return
+	case len(lines) == 1 && b.req.Phase.Gates[0].Runs():
+		b.line("After you stop, wfs runs %s.", lines[0])
 	case len(lines) == 1:
-		b.line("After you stop, wfs checks %s.", lines[0])
+		b.line("After you stop, wfs checks this: %s.", lines[0])
 	default:
 		b.line("After you stop, wfs checks:\n- %s", strings.Join(lines, "\n- "))
 	}
@@ -197,6 +200,8 @@ func (b *brief) goOn() {
 	here := b.s.Last != nil && c != nil && c.Phase == b.req.Phase.Name && c.Lap == b.req.Started.Lap
 	news, cutOff := "", endedAs(b.req.Conversation.Ended)
 	switch {
+	case slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Ask != "" && !x.Told }):
+		news = "your question is answered"
 	case cutOff != "":
 		news = "go on"
 	case here && b.s.Last.Class == session.ClassUnsigned:
@@ -221,7 +226,11 @@ func (b *brief) goOn() {
 		case b.s.LastResult != nil && b.s.LastResult.NotDone:
 			claim = "You said it was not done yet. "
 		}
-		b.line("\n%s%s.", claim, capitalUnless(b.verdict()))
+		verdict := capitalUnless(b.verdict())
+		if cutOff != "" {
+			verdict = "Before that, " + b.verdict()
+		}
+		b.line("\n%s%s.", claim, verdict)
 		b.unsigned()
 		b.output()
 	}

@@ -4,27 +4,68 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // people is what people said to whoever works next. It comes first.
 func (b *brief) people() {
-	if len(b.req.Notes) == 0 {
+	said := b.s.Said
+	if b.req.Conversation != nil {
+		said = slices.DeleteFunc(slices.Clone(said), func(x session.Said) bool { return x.Told })
+	}
+	if len(b.req.Notes)+len(said) == 0 {
 		return
 	}
 	b.section("From people")
+	left, gap := maxNoted, ""
+	for _, x := range said[max(0, len(said)-maxNotes):] {
+		if x.Ask == "" {
+			b.line("%s%s:", gap, b.sentBack(x))
+		} else {
+			asked := "An agent asked a question."
+			if b.req.Conversation != nil {
+				asked = "Your question was answered."
+			}
+			b.line("%s%s", gap, asked)
+			b.open("the question")
+			b.line("%s", b.inner(x.Ask))
+			b.close()
+			b.line("The answer:")
+		}
+		text := cut(person(x.Text), max(0, left))
+		left -= len(text)
+		b.line("%s", item(text))
+		gap = "\n"
+	}
+	if len(b.req.Notes) == 0 {
+		return
+	}
 	var notes []string // the newest first: what does not fit are the oldest
-	left := maxNoted
 	for _, n := range slices.Backward(b.req.Notes) {
 		if len(notes) == maxNotes || left <= 0 {
 			break
 		}
 		text := cut(person(n), left)
 		left -= len(text)
-		notes = append(notes, "- "+strings.ReplaceAll(text, "\n", "\n  "))
+		notes = append(notes, item(text))
 	}
 	if more := len(b.req.Notes) - len(notes); more > 0 {
 		notes = append(notes, fmt.Sprintf("- (%d older ones are left out)", more))
 	}
 	slices.Reverse(notes)
-	b.line("%s", strings.Join(notes, "\n"))
+	b.line("%sNotes:\n%s", gap, strings.Join(notes, "\n"))
+}
+
+func item(text string) string { return "- " + strings.ReplaceAll(text, "\n", "\n  ") }
+
+func (b *brief) sentBack(x session.Said) string {
+	switch x.From {
+	case b.req.Phase.Name:
+		return "The work of this phase was sent back"
+	case workflows.Done:
+		return "The work was done, and was sent back"
+	}
+	return fmt.Sprintf("The work was sent back from %s", x.From)
 }

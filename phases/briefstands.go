@@ -77,7 +77,14 @@ func (b *brief) history() {
 		b.line("%s", laps)
 	}
 	if len(lines) > 0 {
-		b.line("Attempts of this %s, oldest first; `git show COMMIT` shows one:", b.span())
+		show := ""
+		if b.mayRun("git show") {
+			show = "; `git show COMMIT` shows one"
+		}
+		if laps != "" {
+			b.line("")
+		}
+		b.line("Attempts of this %s, oldest first%s:", b.span(), show)
 		if more := len(lines) - session.MaxTold; more > 0 {
 			b.line("- (%d older ones are left out)", more)
 			lines = lines[more:]
@@ -106,13 +113,13 @@ func (b *brief) lapsDone() string {
 		return ""
 	}
 	if len(b.s.Items) < done {
-		return plural(done, "lap is", "laps are") + " done.\n"
+		return plural(done, "lap is", "laps are") + " done."
 	}
 	var items []string
 	for _, item := range b.s.Items[max(0, done-session.MaxTold):done] {
 		items = append(items, "- "+safetext.Line(item, maxShown))
 	}
-	return "Behind this lap:\n" + strings.Join(items, "\n") + "\n"
+	return "Earlier laps:\n" + strings.Join(items, "\n")
 }
 
 // files says what an attempt changed, beginning with a comma.
@@ -168,7 +175,9 @@ func (b *brief) seen() {
 	if c := b.judged(); c != nil {
 		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
 	}
-	b.line("\n%s: %s.", who, b.verdict())
+	if verdict := b.verdict(); verdict != outcomeText(b.s.Last.Verdict, b.s.Last.Class) { // else it stands in the list
+		b.line("\n%s: %s.", who, verdict)
+	}
 	b.unsigned()
 	b.output()
 }
@@ -176,7 +185,7 @@ func (b *brief) seen() {
 // unsigned asks for the agent's word where nothing else is missing.
 func (b *brief) unsigned() {
 	if b.s.Last.Class == session.ClassUnsigned {
-		b.line("Answer with `done: true` if it is done; else go on with what is left.")
+		b.line("\nWhat is missing is your word. Answer with `done: true` if it is done; else go on with what is left.")
 	}
 }
 
@@ -238,7 +247,12 @@ func (b *brief) output() {
 		}
 	}
 	d := b.s.Last
-	if d.Verdict != session.Pass && d.Class != session.ClassRejected && d.Class != session.ClassTargetFailing {
+	switch d.Class {
+	case session.ClassRejected, session.ClassTargetFailing, session.ClassTestChange, session.ClassUnsigned: // told in other words
+	default:
+		if d.Verdict == session.Pass {
+			break
+		}
 		add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
 	}
 	for _, g := range b.s.LastGates {

@@ -1,6 +1,8 @@
 package phases
 
 import (
+	"slices"
+
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -13,6 +15,9 @@ func (b *brief) tampered() {
 		if why := b.s.TestChange; why != "" {
 			b.line("\nThe work came back here because a test is said to be wrong. Change it if that is right, and no more of the tests than")
 			b.line("that. Leave the code as it is: the tests are judged without the code of this lap.")
+			if slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Text == why }) {
+				return // a person said so, and it stands above
+			}
 			b.open("why it should be changed")
 			b.line("%s", b.inner(why))
 			b.close()

@@ -35,7 +35,7 @@ func work(t *testing.T, workflow, phase, agent string) session.RunRequest {
 		}
 	}
 	r := session.RunRequest{
-		Session: session.Session{Created: session.Created{ID: "slugs", Goal: "Slugs of titles", Laps: workflow == "tdd", SpecPath: "SPEC.md",
+		Session: session.Session{Created: session.Created{ID: "slugs", Goal: "Slugs of titles", Laps: workflow == "tdd" || workflow == "loop", SpecPath: "SPEC.md",
 			Base: "5f0c3a1e9b7d", Items: []string{"Make lowers the letters of a title", "Make turns blanks into hyphens"}}, Lap: 1},
 		Spec:    []byte("# Slugs\n\nA slug stands in URLs: small letters, hyphens, no blanks.\n\n- [ ] Make lowers the letters of a title\n- [ ] Make turns blanks into hyphens\n"),
 		Phase:   *wf.Phase(session.PhaseName(phase)),
@@ -202,6 +202,18 @@ func situations(t *testing.T) map[string][]byte {
 		r.Notes = []string{"dates are ISO 8601", "two lines,\nthis is the second"}
 		return found{failures: red(r)}
 	})
+	answered := func(r *session.RunRequest) found {
+		f := found{failures: red(r)}
+		r.Session.Said = []session.Said{{Ask: "Which letters: ASCII only, or all of Unicode?", Text: "all of Unicode"}}
+		r.Session.LastResult = &session.RunResult{Outcome: session.OutcomeAsk}
+		return f
+	}
+	add("tdd", "GREEN", "answer", "codex", answered)
+	add("tdd", "GREEN", "answer-goes-on", "claude", func(r *session.RunRequest) found {
+		f := answered(r)
+		r.Conversation = &session.Conversation{ID: "c", Ended: session.OutcomeAsk}
+		return f
+	})
 	add("tdd", "REFACTOR", "first", "claude", func(r *session.RunRequest) found {
 		red(r)
 		judged(r, "GREEN", 1, session.Pass, session.ClassGreen, false, session.FileLines{Path: "make.go", Added: 6, Removed: 1})
@@ -209,6 +221,7 @@ func situations(t *testing.T) map[string][]byte {
 		return found{}
 	})
 	add("plan", "PLAN", "first", "claude", nil)
+	add("loop", "WORK", "first", "claude", nil)
 	add("plan", "PLAN", "failed", "command", func(r *session.RunRequest) found {
 		judged(r, "PLAN", 1, session.Fail, session.ClassDocument, true, session.FileLines{Path: ".workflow/slugs/plan.md", Added: 9})
 		r.Session.Last.Reason = `.workflow/slugs/plan.md has no task list: lines that begin with "- [ ] "`
@@ -219,6 +232,15 @@ func situations(t *testing.T) map[string][]byte {
 		judged(r, "PLAN", 1, session.Pass, session.ClassGreen, false, session.FileLines{Path: ".workflow/slugs/plan.md", Added: 9})
 	}
 	add("plan", "IMPLEMENT", "first", "claude", func(r *session.RunRequest) found { planned(r); return found{} })
+	add("plan", "IMPLEMENT", "sent-back", "opencode", func(r *session.RunRequest) found {
+		planned(r)
+		judged(r, "IMPLEMENT", 1, session.Pass, session.ClassGreen, false, session.FileLines{Path: "make.go", Added: 12})
+		judged(r, "REVIEW", 1, session.Fail, session.ClassRejected, false)
+		r.Started.Attempt = 1
+		r.Session.Said = []session.Said{{From: "REVIEW", Text: "an empty title must give an empty slug,\nand a test must show it"}}
+		r.Notes = []string{"no new dependencies"}
+		return found{}
+	})
 	add("reviewed", "IMPLEMENT", "sent-back", "gemini", func(r *session.RunRequest) found {
 		planned(r)
 		judged(r, "IMPLEMENT", 1, session.Pass, session.ClassGreen, false, session.FileLines{Path: "make.go", Added: 12})
@@ -269,8 +291,8 @@ func TestBriefNamesKeysOfTheAnswer(t *testing.T) {
 		}
 	}
 	answer := regexp.MustCompile("(?s)(?:answer with|in)\\s+`([a-z_]+)`")
-	for _, workflow := range []string{"tdd", "plan", "reviewed"} {
-		for _, p := range work(t, workflow, map[string]string{"tdd": "RED"}[workflow]+map[string]string{"plan": "PLAN", "reviewed": "PLAN"}[workflow], "claude").Plan.Workflow.Phases {
+	for workflow, start := range map[string]string{"tdd": "RED", "plan": "PLAN", "reviewed": "PLAN", "loop": "WORK"} {
+		for _, p := range work(t, workflow, start, "claude").Plan.Workflow.Phases {
 			r := work(t, workflow, string(p.Name), "claude")
 			var schema struct{ Properties map[string]any }
 			if err := json.Unmarshal([]byte(schemaOf(r)), &schema); err != nil {

@@ -135,5 +135,8 @@ func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 }
 
 func briefChanges(g workflows.Gate, _ session.ID) string {
+	if slices.Equal(g.Changes, []string{"**"}) {
+		return "something must have changed"
+	}
 	return fmt.Sprintf("something must have changed, of: %s", name(strings.Join(g.Changes, ", ")))
 }

@@ -280,6 +280,7 @@ type BlockedBy struct {
 type Noted struct {
 	Text    string `json:"text"`
 	Request string `json:"request,omitempty"` // id of the request that brought it
+	Back    bool   `json:"back,omitempty"`    // it says why work is sent back
 }
 
 // Agreed is a person's yes to the pending question.

@@ -58,7 +58,7 @@ func (s *Session) apply(e Event) error {
 		if s.Visit.Tree == "" {
 			s.Visit.Tree = b.Tree
 		}
-		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes)}
+		s.Open = &Open{AttemptStarted: b, Told: len(s.Notes), Said: len(s.Said)}
 		if b.Runner == "agent" {
 			s.called(e.At)
 		}
@@ -87,7 +87,9 @@ func (s *Session) apply(e Event) error {
 	case BlockedBy:
 		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
 	case Noted:
-		s.Notes = append(slices.Clip(s.Notes), b.Text)
+		if !s.said(b) {
+			s.Notes = append(slices.Clip(s.Notes), b.Text)
+		}
 		s.heardWhileAsked(b)
 		if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve { // yes and no are other words
 			s.Status, s.Waiting, s.Why = StatusPaused, nil, "answered"
@@ -95,6 +97,7 @@ func (s *Session) apply(e Event) error {
 		s.hear(b.Request)
 	case Agreed:
 		s.agreed(b.By)
+		s.approvedDone(b.By == "person")
 	case Allowed:
 		s.allowed(b)
 		s.hear(b.Request)
@@ -204,6 +207,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	c.Next, c.NextLap, c.Frozen = s.Phase, s.Lap, s.Frozen
 	c.TargetsOf = s.TargetsOf
 	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
+	c.Said = s.Said
 	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current, s.Keep = c.Number, nil
@@ -247,6 +251,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 		fingerprint = open.Judgement.Fingerprint()
 		c.Ticked = open.Judgement.Ticked
 	}
+	s.toldSaid(open, d)
 	s.reviewed(open, d)
 	s.froze(open, d, c)
 	if d.LapEnded {
@@ -261,6 +266,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 		s.Visit = s.Visit.after(open, d, fingerprint, c.Number)
 	}
 	s.Phase, s.Lap = d.Next, d.NextLap
+	s.approvedDone(open.Run != nil && open.Run.Approved)
 }
 
 // phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
@@ -282,6 +288,7 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 		s.SkippedPhases = append(slices.Clip(s.SkippedPhases), SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why})
 	}
 	s.ledTo(b)
+	s.ledSaid(b)
 	s.Phase, s.Lap = b.To, b.Lap
 	s.Status, s.Why = StatusPaused, "taken to "+string(b.To)
 	switch {
@@ -319,11 +326,11 @@ func (s *Session) moved(b Moved) error {
 	return nil
 }
 
-// standAt returns to where a checkpoint led: its phase and lap, and the tests that the work was held to.
+// standAt returns to where a checkpoint led: its phase and lap, what people had said, and the tests that the work was held to.
 func (s *Session) standAt(c *Checkpoint) {
 	s.Phase, s.Lap, s.Frozen = c.Next, c.NextLap, c.Frozen
 	s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
-	s.TargetsOf = c.TargetsOf
+	s.TargetsOf, s.Said = c.TargetsOf, c.Said
 	if s.Phase == workflows.Done {
 		s.complete()
 	}

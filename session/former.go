@@ -55,6 +55,7 @@ type FormerStand struct {
 
 	Rounds map[PhaseName]int `json:"rounds,omitempty"`
 	Review *Review           `json:"review,omitempty"`
+	Said   []Said            `json:"said,omitempty"`
 
 	Frozen      Tree        `json:"frozen,omitempty"`
 	Tampered    []Tampering `json:"tampered,omitempty"`
@@ -140,7 +141,7 @@ func (s *Session) bringBack(f Former) {
 		s.TargetsOf = b.TargetsOf
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
 		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
-		s.Rounds, s.Review = b.Rounds, b.Review
+		s.Rounds, s.Review, s.Said = b.Rounds, b.Review, b.Said
 		s.Frozen, s.Tampered, s.TestChange, s.TestChanges = b.Frozen, b.Tampered, b.TestChange, b.TestChanges
 	}
 }
@@ -154,7 +155,7 @@ func planOf(s *Session) FormerPlan {
 func standOf(s *Session) FormerStand {
 	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
 		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected, TargetsOf: s.TargetsOf,
-		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Frozen: s.Frozen, Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
+		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Said: s.Said, Frozen: s.Frozen, Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
 		Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
 }
 

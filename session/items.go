@@ -241,7 +241,7 @@ func (s *Session) agreed(by string) {
 	s.settle(e)
 	s.Waiting, s.Why, s.Visit, s.Targets, s.Expected = nil, "", Visit{}, nil, nil
 	s.thaw()
-	s.Rounds, s.Review = nil, nil
+	s.Rounds, s.Review, s.Said = nil, nil, nil
 	if c := s.At(s.Current); c != nil {
 		s.LapTree = c.Tree
 	}

@@ -58,6 +58,7 @@ type Session struct {
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
+	Said    []Said    `json:"said,omitempty"`    // a person's words that stay in the briefs for a while
 	Heard   []string  `json:"heard,omitempty"`   // ids of the newest requests that became events
 	CostUSD float64   `json:"cost_usd,omitempty"`
 	Spent   Spent     `json:"spent"`
@@ -95,6 +96,7 @@ type Open struct {
 	Run       *RunResult `json:"run,omitempty"`
 	After     Tree       `json:"after,omitempty"` // the tree that the run left
 	Told      int        `json:"told,omitempty"`  // how many notes its brief held
+	Said      int        `json:"said,omitempty"`  // how many of Session.Said
 	Judgement *Judgement `json:"judgement,omitempty"`
 	Decided   *Decided   `json:"decided,omitempty"`
 	Found     bool       `json:"found,omitempty"` // what its run used up is counted, although nobody saw its end
@@ -130,7 +132,8 @@ type Checkpoint struct {
 	Skipped       []Skip         `json:"skipped,omitempty"`    // the former, at most MaxNamed
 	HeldOut       []Held         `json:"held_out,omitempty"`   // the latter, at most MaxNamed
 	Deleted       *Deleted       `json:"deleted,omitempty"`    // more than half of the files are gone
-	Used          Usage          `json:"used,omitzero"`        // since the checkpoint that was made before
+	Said          []Said         `json:"said,omitempty"`
+	Used          Usage          `json:"used,omitzero"` // since the checkpoint that was made before
 }
 
 // SkippedPhase is a phase that a person left forward, whatever its gates said.
