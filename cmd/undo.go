@@ -22,7 +22,8 @@ session. Undo again takes back the one before. wfs redo does it again, and wfs o
 
 Operations are new, switch, resume, checkpoint, finish, abandon, delete, rename, edit, repin and phase. Edits made since
 are rescued. A checkpoint that is taken back is never deleted: the branch goes back, its number stays its own, and what
-it holds is uncommitted again. With a session's name undo acts in the work tree whose newest operation is one of that
+it holds is uncommitted again. A session that new has begun, and in which nothing was done since, is put away by the undo of
+that, and comes back with redo. With a session's name undo acts in the work tree whose newest operation is one of that
 session.`,
 		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export",
 		Args:    upTo(1),
@@ -77,10 +78,16 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 			r, err = a.eng.UndoDelete(ctx, op)
 		}
 		if err == nil {
+			err = a.eng.BringBack(ctx, op)
+		}
+		if err == nil {
 			h, err = a.take(ctx, op.Session)
 		}
 		if err == nil && !back {
 			r, err = h.Undo(ctx, op)
+		}
+		if err == nil && !back && !a.ownTree(op.Session) { // one of its own is the session's until it is removed
+			_, err = h.PutAway(ctx, op)
 		}
 		var refused *session.Refusal
 		if len(done) > 0 && errors.As(err, &refused) { // what came first is taken back all the same
@@ -93,6 +100,12 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		done = append(done, r)
 	}
 	return a.sayUndone(h, done)
+}
+
+// ownTree reports whether this work tree was made for a session.
+func (a *app) ownTree(id session.ID) bool {
+	p, err := a.clone.Provided(a.repo.Worktree(), id, a.repo.Root())
+	return err == nil && p.Session == id
 }
 
 // previewUndo says what an undo or redo would do.

@@ -239,6 +239,13 @@ func (e *Engine) Restore(ctx context.Context, id session.ID, dir string) (*Reloc
 	if err != nil {
 		return nil, err
 	}
+	summary := "restore " + string(id)
+	n, err := e.restore(ctx, id, deletionOf(id, dir, kept), summary, 0)
+	return recorded(n, summary), err
+}
+
+// deletionOf is the deletion that left refs below a directory, a name that ends in a slash.
+func deletionOf(id session.ID, dir string, kept map[string]session.Commit) session.Turn {
 	var t session.Turn
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		ref := session.BranchOf(id)
@@ -248,40 +255,97 @@ func (e *Engine) Restore(ctx context.Context, id session.ID, dir string) (*Reloc
 		t.Refs = append(t.Refs, session.RefMove{Ref: name, New: kept[name]})
 		t.Refs = append(t.Refs, session.RefMove{Ref: ref, Old: kept[name]})
 	}
-	summary := "restore " + string(id)
-	n, err := e.restore(ctx, id, t, summary, 0)
-	return recorded(n, summary), err
+	return t
 }
 
-// restore makes the moves of a deletion the other way round.
-func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, summary string, undoes int64) (int64, error) {
+// PutAway deletes a session whose birth an operation was that is taken back, if nothing was done in it since. The undo's
+// own entry in the operation log is the deletion's as well: a redo takes both back. It reports false where it stays.
+func (h *Hand) PutAway(ctx context.Context, op session.Op) (bool, error) {
+	kind, redo, err := h.e.original(ctx, op)
+	worked := func(c session.Checkpoint) bool { return c.Trigger != session.TriggerBirth && c.Trigger != session.TriggerBaseline }
+	if err != nil || kind != string(session.MoveNew) || redo || h.S.Runs > 0 || slices.ContainsFunc(h.S.Checkpoints, worked) {
+		return false, err
+	}
+	own, err := h.e.Store.OwnRefs(ctx, h.ID)
+	if err != nil {
+		return false, err
+	}
+	for name := range own { // a rescue is somebody's edits
+		if name != session.BranchOf(h.ID) && name != session.LedgerOf(h.ID) && name != session.AutoOf(h.ID) {
+			return false, nil
+		}
+	}
+	var refused *session.Refusal
+	if _, err = h.Delete(ctx, summaryOfUndo(op), op.Number); errors.As(err, &refused) { // a work tree is on its branch
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// BringBack brings a session back that PutAway has deleted, for the redo that an operation is about.
+func (e *Engine) BringBack(ctx context.Context, op session.Op) error {
+	kind, redo, err := e.original(ctx, op)
+	if err != nil || kind != string(session.MoveNew) || !redo {
+		return err
+	}
+	if tip, err := e.Store.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip != "" {
+		return err
+	}
+	all, err := e.Store.RefsBelow(ctx, DeletedPrefix+string(op.Session))
+	if err != nil {
+		return err
+	}
+	for name, tip := range all {
+		dir, isLedger := strings.CutSuffix(name, "ledger")
+		if !isLedger || tip != op.Ledger {
+			continue
+		}
+		kept := maps.Clone(all)
+		maps.DeleteFunc(kept, func(name string, _ session.Commit) bool { return !strings.HasPrefix(name, dir) })
+		return e.bringRefs(ctx, op.Session, deletionOf(op.Session, dir, kept), summaryOfUndo(op), nil)
+	}
+	_, err = e.restorable(ctx, op.Session, nil)
+	return err
+}
+
+// restore makes the moves of a deletion the other way round, and logs that.
+func (e *Engine) restore(ctx context.Context, id session.ID, t session.Turn, summary string, undoes int64) (n int64, err error) {
+	err = e.bringRefs(ctx, id, t, summary, func(tip session.Commit, back []session.RefMove) error {
+		kind := string(session.MoveUndo)
+		if undoes == 0 {
+			kind = OpRestore
+		}
+		n, err = e.logOp(ctx, session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes, Turn: session.Turn{Refs: back}})
+		return err
+	})
+	return n, err
+}
+
+// bringRefs brings the refs of a deletion back, logs that, and removes the copies. log may be nil.
+func (e *Engine) bringRefs(ctx context.Context, id session.ID, t session.Turn, why string, log func(session.Commit, []session.RefMove) error) error {
 	back, copies := reversed(t)
 	tip, err := e.restorable(ctx, id, back)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := e.mayMakeAll(ctx, back); err != nil {
-		return 0, err
+		return err
 	}
-	if err := e.neverDeleted(ctx, id, tip, summary); err != nil {
-		return 0, err
+	if err := e.neverDeleted(ctx, id, tip, why); err != nil {
+		return err
 	}
 	settled, err := e.Store.Settle(ctx, id, session.Turn{Refs: back})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	e.hit("delete/restored")
-	kind := string(session.MoveUndo)
-	if undoes == 0 {
-		kind = OpRestore
-	}
-	op := session.Op{At: e.Clock.Now().Unix(), Kind: kind, Session: id, Summary: summary, Ledger: tip, Undoes: undoes, Turn: session.Turn{Refs: back}}
-	n, err := e.logOp(ctx, op)
-	if err != nil {
-		return 0, err
+	if log != nil {
+		if err := log(tip, back); err != nil {
+			return err
+		}
 	}
 	_, err = e.Store.Settle(ctx, id, session.Turn{Refs: unneeded(copies, back, settled)})
-	return n, err
+	return err
 }
 
 // restorable returns the ledger's tip that moves bring back, and refuses when it is not there any more.

@@ -100,6 +100,9 @@ func (e *Engine) previewOne(ctx context.Context, op session.Op, exclude string, 
 		}
 		return out, err
 	}
+	if tip, err := e.Store.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip == "" && kind == string(session.MoveNew) { // it was put away
+		return out, err
+	}
 	l, err := e.Look(ctx, op.Session, exclude)
 	if err != nil {
 		return out, err
