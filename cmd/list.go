@@ -73,6 +73,7 @@ func (a *app) listCmd() *cobra.Command {
 			if a.json {
 				return a.answer(listJSON{jsonVersion, list})
 			}
+			a.sayElsewhere(c.Context())
 			if len(list) == 0 && !merged && !noMerged && status == "" {
 				a.note("no sessions; begin one: %s", a.newCommand(c.Context()))
 			}

@@ -49,6 +49,11 @@ func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 			return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
 		}
 	}
+	if id, err := session.ParseID(slug); err == nil {
+		if err := a.notFetched(ctx, id); err != nil {
+			return "", err
+		}
+	}
 	fits := slices.DeleteFunc(sessionNames(all), func(id string) bool { return !strings.HasPrefix(id, slug) })
 	switch len(fits) {
 	case 1:

@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -118,21 +120,69 @@ func strayedText(b session.Strayed) string {
 }
 
 // lostLedger returns the error that says so when HEAD is on the branch of a session whose ledger is gone: with it the
-// session is, for every command. Sessions that this clone has never had in hand are none.
+// session is, for every command. One that this clone has never had in hand may be in the clone that it was cloned from.
 func (a *app) lostLedger(ctx context.Context) error {
 	head, err := a.repo.Head(ctx)
 	if err != nil {
 		return err
 	}
 	id, err := session.ParseID(strings.TrimPrefix(head.Ref, session.BranchPrefix))
-	if err != nil || session.BranchOf(id) != head.Ref || a.clone.LastTip(id) == "" {
+	if err != nil || session.BranchOf(id) != head.Ref {
 		return nil
 	}
 	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
 	if err != nil || tip != "" {
 		return err
 	}
+	if a.clone.LastTip(id) == "" {
+		return a.notFetched(ctx, id)
+	}
 	return &session.NoLedgerError{ID: id}
+}
+
+// notFetched refuses a session whose branch came with git clone or git fetch, and whose ledger did not, nil for others.
+func (a *app) notFetched(ctx context.Context, id session.ID) error {
+	remote, err := a.remoteWith(ctx, func(name string) bool { return name == string(id) })
+	if err != nil || remote == "" {
+		return err
+	}
+	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the branch of %s is of %s, and the session itself was not fetched from there", id.Display(), remote),
+		Hint: a.fetchCommand(ctx, remote)}
+}
+
+// remoteWith names a remote that is known to have the branch of a session that is not here, "" for none.
+func (a *app) remoteWith(ctx context.Context, wanted func(id string) bool) (string, error) {
+	refs, err := a.repo.RefsBelow(ctx, "refs/remotes")
+	if err != nil {
+		return "", err
+	}
+	here, err := a.repo.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		remote, id, is := strings.Cut(strings.TrimPrefix(name, "refs/remotes/"), "/wfs/")
+		if _, has := here[session.ID(id)]; is && !has && wanted(id) {
+			return remote, nil
+		}
+	}
+	return "", nil
+}
+
+// fetchCommand fetches the sessions of a remote. A branch that HEAD is on is here already, and git would not move it.
+func (a *app) fetchCommand(ctx context.Context, remote string) string {
+	command := "git fetch " + quoteWord(remote) + " 'refs/wfs/*/ledger:refs/wfs/*/ledger'"
+	if head, err := a.repo.Head(ctx); err == nil && !strings.HasPrefix(head.Ref, session.BranchPrefix) {
+		command += " 'refs/heads/wfs/*:refs/heads/wfs/*'"
+	}
+	return command
+}
+
+// sayElsewhere says that a remote has sessions that are not here.
+func (a *app) sayElsewhere(ctx context.Context) {
+	if remote, err := a.remoteWith(ctx, func(string) bool { return true }); err == nil && remote != "" {
+		a.note("%s has sessions that were not fetched: %s", remote, a.fetchCommand(ctx, remote))
+	}
 }
 
 // ledgerHint is the command that puts a ledger back where this clone saw it last, if that commit is still there.
