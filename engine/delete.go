@@ -262,7 +262,9 @@ func deletionOf(id session.ID, dir string, kept map[string]session.Commit) sessi
 // own entry in the operation log is the deletion's as well: a redo takes both back. It reports false where it stays.
 func (h *Hand) PutAway(ctx context.Context, op session.Op) (bool, error) {
 	kind, redo, err := h.e.original(ctx, op)
-	worked := func(c session.Checkpoint) bool { return c.Trigger != session.TriggerBirth && c.Trigger != session.TriggerBaseline }
+	worked := func(c session.Checkpoint) bool {
+		return c.Trigger != session.TriggerBirth && c.Trigger != session.TriggerBaseline
+	}
 	if err != nil || kind != string(session.MoveNew) || redo || h.S.Runs > 0 || slices.ContainsFunc(h.S.Checkpoints, worked) {
 		return false, err
 	}
