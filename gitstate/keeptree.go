@@ -24,7 +24,7 @@ func (r *Repo) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stay
 	if err := durable.WriteFile(filepath.Join(dir, "gitdir"), []byte(filepath.ToSlash(link)+"\n"), 0o644); err != nil {
 		return false, err
 	}
-	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, env: r.env, userEnv: r.userEnv}
+	at := &Repo{root: to, commonDir: r.commonDir, gitDir: dir, worktree: worktreeID(dir, r.commonDir), format: r.format, env: r.env, userEnv: r.userEnv}
 	head, err := at.git(ctx, gitOpts{gitDir: dir}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	var none *GitError
 	if err != nil && !errors.As(err, &none) {

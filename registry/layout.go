@@ -47,6 +47,7 @@ func Layout() []FileKind {
 		{Pattern: "sessions/*/runs", Name: "runs", Dir: true, Lost: "the session cannot be driven"},
 		{Pattern: "sessions/*/runs/*", Name: "run", Dir: true, Lost: "that run's logs cannot be read"},
 		{Pattern: "worktrees", Name: "work trees' directory", Dir: true, Lost: moves},
+		{Pattern: "worktrees/moving-refs", Name: "lock of an earlier wfs", Cache: true},
 		{Pattern: "worktrees/*", Name: "work tree's directory", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/lock", Name: "lock", Lost: moves},
 		{Pattern: "worktrees/*/claim", Name: "claim", Lost: "nobody knows whose move of this work tree was interrupted, and " + moves, check: checkClaim},
