@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
@@ -147,6 +148,9 @@ func diagnose(err error) failure {
 	switch {
 	case errors.As(err, &output):
 		f.Error, f.Code = output.Error(), "output"
+	case diskFull(err) && !errors.As(err, &failed): // of a move it is told what has become of the files
+		f.Error = "the disk is full, or your quota is used up: " + f.Error
+		f.Code, f.Hint = "disk_full", "make room (df -h . shows how much there is), then type it again: nothing was lost"
 	case errors.As(err, &refusal):
 		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
 		if code, ok := refusals[refusal.Code]; ok {
@@ -214,6 +218,13 @@ func diagnose(err error) failure {
 		f.Code, f.Exit = "interrupted", exitInterrupted
 	}
 	return f
+}
+
+// diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
+func diskFull(err error) bool {
+	var git *gitstate.GitError
+	said := errors.As(err, &git) && (strings.Contains(git.Stderr, "No space left on device") || strings.Contains(git.Stderr, "Disk quota exceeded"))
+	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // damaged reports whether an error is about state that cannot be used as it is: the doctor says which, and what to do.
