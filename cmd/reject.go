@@ -13,8 +13,8 @@ func (a *app) rejectCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reject [SESSION] --reason TEXT", Short: "say no to what a session waits for, and why",
 		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the reason stands in
-the next brief. The answer becomes a checkpoint, with the edits that you made yourself. No agent is started: wfs run goes
-on.`,
+every brief until the phase that you rejected is passed. The answer becomes a checkpoint, with the edits that you made
+yourself. No agent is started: wfs run goes on.`,
 		Example: `  wfs reject --reason "the plan forgets the empty file"`,
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
