@@ -41,7 +41,7 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 		w, waits = &session.Waiting{Reason: session.WaitHuman, Approve: true}, true
 	}
 	switch {
-	case h.answered(no, text): // by somebody whose process died before it could say so
+	case !(waits && w.Agree) && h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx)
 	case !waits || w.Reason != session.WaitHuman:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
@@ -156,7 +156,7 @@ func (h *Hand) carryOut(ctx context.Context) error {
 
 // rest ends a person's act: the session waits for the next one if its phase is a person's, and else for a run.
 func (h *Hand) rest(why string) error {
-	if h.S.Status == session.StatusCompleted {
+	if h.S.Phase == workflows.Done { // completed, or a question about what nothing judged
 		return nil
 	}
 	if ph := h.Plan.Workflow.Phase(h.S.Phase); ph != nil && ph.Run.Human {

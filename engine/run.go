@@ -165,7 +165,13 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	if err := h.Hear(); err != nil {
 		return false, err
 	}
-	if o.Note != "" {
+	switch w := h.S.Waiting; {
+	case o.Note == "":
+	case h.S.Status == session.StatusWaiting && h.S.Phase == workflows.Done && w.Agree: // whoever says what to do next says no
+		if err := h.workOn(ctx, o.Note); err != nil {
+			return false, err
+		}
+	default:
 		if err := h.append(session.Noted{Text: o.Note}); err != nil {
 			return false, err
 		}
