@@ -23,7 +23,11 @@ type finishJSON struct {
 	// Holdout is what hold-out tests said of what is handed over.
 	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
 	keptJSON
-	Stayed string `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
+	Carried   []string `json:"carried,omitempty"`        // files that were uncommitted before the session, and are in the commit
+	BaseMoved bool     `json:"base_moved,omitempty"`     // the base branch has commits that the handed-over one is not made from
+	Conflicts []string `json:"conflicts,omitempty"`      // files in which it conflicts with them
+	Untried   bool     `json:"untried,omitempty"`        // this git cannot say whether it conflicts
+	Stayed    string   `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
 }
 
 func (a *app) finishCmd() *cobra.Command {
@@ -121,6 +125,19 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if remote, err := a.repo.Remote(ctx); err == nil && remote != "" {
 		j.Push = "git push -u " + remote + " " + branch
 	}
+	if !o.WithoutCarried {
+		j.Carried = h.S.Carried
+	}
+	if ref := h.S.BaseRef; ref != "" {
+		if tip, err := a.repo.Ref(ctx, ref); err == nil && tip != "" {
+			in, err := a.repo.IsAncestor(ctx, tip, f.Commit)
+			if j.BaseMoved = err == nil && !in; j.BaseMoved {
+				var tried bool
+				j.Conflicts, tried = a.repo.Conflicts(ctx, tip, f.Commit)
+				j.Untried = !tried
+			}
+		}
+	}
 	if a.json {
 		return a.answer(j)
 	}
@@ -133,6 +150,21 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
 	if h.Stayed != nil {
 		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch, h.Stayed)
+	}
+	if len(j.Carried) > 0 {
+		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)", len(j.Carried),
+			plural(len(j.Carried), "file", "files"), shortList(j.Carried))
+	}
+	if j.BaseMoved {
+		on := strings.TrimPrefix(h.S.BaseRef, "refs/heads/")
+		switch {
+		case j.Untried:
+			a.out("%s has moved since; whether that conflicts was not tried (it takes git 2.38)", on)
+		case len(j.Conflicts) > 0:
+			a.out("%s has moved since, and conflicts in: %s", on, shortList(j.Conflicts))
+		default:
+			a.out("%s has moved since; it merges without a conflict", on)
+		}
 	}
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
