@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -243,6 +244,13 @@ func lapAfter(s *session.Session, p *workflows.Plan) int {
 	return s.Lap + 1
 }
 
+// onlyUnchanged reports whether nothing speaks against an attempt but that it changed nothing.
+func onlyUnchanged(j *session.Judgement) bool {
+	return j.Class == session.ClassUnchanged && !slices.ContainsFunc(j.Gates, func(g session.GateResult) bool {
+		return g.Verdict != session.Pass && g.Class != session.ClassUnchanged
+	})
+}
+
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
 func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	j, run := s.Open.Judgement, s.Open.Run
@@ -253,7 +261,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	}
 	said := run != nil && run.Done
 	left := run != nil && run.NothingLeft != "" && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
-	if left && j.Class == session.ClassNothingAdded {
+	if left && (j.Class == session.ClassNothingAdded || onlyUnchanged(j)) {
 		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
 		return d
 	}
