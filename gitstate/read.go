@@ -35,7 +35,7 @@ func (r *Repo) headTarget(ctx context.Context) (ref string, commit session.Commi
 	info, err := os.Lstat(path)
 	// HEAD used to be a symbolic link; reading through it would make a branch look like a detached HEAD.
 	if r.readsDirectly() && err == nil && info.Mode().IsRegular() {
-		data, err := os.ReadFile(path)
+		data, err := readBounded(path, maxRef)
 		if err != nil {
 			return "", "", err
 		}

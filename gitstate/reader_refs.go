@@ -49,7 +49,7 @@ func (r *Repo) readRef(name string) (next string, commit session.Commit, err err
 			return "", "", fmt.Errorf("%s: %w: there is %s in its place", name, ErrBrokenRef, what)
 		}
 	}
-	data, err := os.ReadFile(path)
+	data, err := readBounded(path, maxRef)
 	if err == nil {
 		return r.parseRef(name, data)
 	}
@@ -100,7 +100,7 @@ func (r *Repo) packedRefs() ([]byte, error) {
 	if what := notFile(path); what != "" {
 		return nil, Obstacle{Path: path, What: what}
 	}
-	data, err := os.ReadFile(path)
+	data, err := readBounded(path, maxPackedRefs)
 	if absent(err) {
 		return nil, nil
 	}

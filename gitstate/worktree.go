@@ -140,7 +140,7 @@ func lockedWhy(gitDir string) (why string, locked bool, err error) {
 
 // headOf fills in where the HEAD of a work tree is, by its git directory.
 func (r *Repo) headOf(ctx context.Context, gitDir string, t *Worktree) error {
-	data, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	data, err := readBounded(filepath.Join(gitDir, "HEAD"), maxRef)
 	if err != nil {
 		return err
 	}
