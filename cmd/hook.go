@@ -114,38 +114,47 @@ func (a *app) changeHooks(ctx context.Context, user, remove bool) error {
 	if err != nil {
 		return err
 	}
-	old, err := durable.ReadFile(path, maxSettings)
-	absent := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !absent {
-		return err
-	}
-	text, err := withHooks(old, a.hookProgram(), remove)
+	j, err := a.editHooks(ctx, path, user, remove)
 	if err != nil {
-		return a.byHand(path, err)
-	}
-	j := hookJSON{Version: jsonVersion, File: path}
-	if j.Changed = string(text) != string(old); j.Changed {
-		if !absent {
-			if j.Backup, err = a.keepCopy("hooks", path, old); err != nil {
-				return err
-			}
-			durable.Hit(durable.SettingsKept)
-		}
-		if err := putSettings(path, text, remove); err != nil {
-			return err
-		}
-		durable.Hit(durable.SettingsWritten)
-	}
-	if !user {
-		if j.Exclude, err = a.hideSettings(ctx, path, remove); err != nil {
-			return err
-		}
+		return err
 	}
 	if a.json {
 		return a.answer(j)
 	}
 	a.sayHooks(&j, user, remove)
 	return nil
+}
+
+// editHooks changes the hooks in one file of settings.
+func (a *app) editHooks(ctx context.Context, path string, user, remove bool) (hookJSON, error) {
+	j := hookJSON{Version: jsonVersion, File: path}
+	old, err := durable.ReadFile(path, maxSettings)
+	absent := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !absent {
+		return j, err
+	}
+	text, err := withHooks(old, a.hookProgram(), remove)
+	if err != nil {
+		return j, a.byHand(path, err)
+	}
+	if j.Changed = string(text) != string(old); j.Changed {
+		if !absent {
+			if j.Backup, err = a.keepCopy("hooks", path, old); err != nil {
+				return j, err
+			}
+			durable.Hit(durable.SettingsKept)
+		}
+		if err := putSettings(path, text, remove); err != nil {
+			return j, err
+		}
+		durable.Hit(durable.SettingsWritten)
+	}
+	if !user {
+		if j.Exclude, err = a.hideSettings(ctx, path, remove); err != nil {
+			return j, err
+		}
+	}
+	return j, nil
 }
 
 func (a *app) sayHooks(j *hookJSON, user, remove bool) {

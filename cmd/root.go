@@ -99,7 +99,7 @@ func (a *app) root() *cobra.Command {
 	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.eventsCmd(), a.pathCmd(), a.budgetCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.opCmd(), a.worktreeCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd(), a.exportCmd(), a.gcCmd(), a.doctorCmd())
-	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.agentCmd(), a.trustCmd(), a.hookCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
+	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.agentCmd(), a.trustCmd(), a.hookCmd(), a.uninstallCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
 	root.AddCommand(topics()...)
 	root.SetHelpCommand(a.helpCmd())
 	root.SetHelpCommandGroupID("look")

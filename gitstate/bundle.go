@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -20,4 +21,16 @@ func (r *Repo) Bundle(ctx context.Context, refs []string, without session.Commit
 		failed.Stderr = "the bundle could not be made"
 	}
 	return err
+}
+
+// Bundled reports whether a file is a bundle that has these refs, at the commits that they are at.
+func (r *Repo) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
+	out, err := r.git(ctx, gitOpts{}, "bundle", "list-heads", file)
+	heads := "\n" + string(out)
+	for _, m := range refs {
+		if !strings.Contains(heads, "\n"+string(m.Old)+" "+m.Ref+"\n") {
+			return false
+		}
+	}
+	return err == nil
 }

@@ -57,3 +57,16 @@ func (r *Repo) ExcludeLocally(line string, remove bool) (file string, changed bo
 	}
 	return file, true, durable.WriteFile(file, text, 0o644)
 }
+
+// ExcludedLocally reports whether the clone's own exclude file has a line.
+func (r *Repo) ExcludedLocally(line string) (file string, there bool, err error) {
+	file = filepath.Join(r.commonDir, "info", "exclude")
+	text, err := durable.ReadFile(file, maxInfoExclude)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file, false, nil
+	}
+	for l := range bytes.Lines(text) {
+		there = there || string(bytes.TrimRight(l, "\r\n")) == line
+	}
+	return file, there, err
+}

@@ -91,10 +91,17 @@ func (r *Repo) OnlyBelow(ctx context.Context, refs []string) (session.Commit, er
 	return session.Commit(strings.TrimSpace(string(out))), err
 }
 
+// OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
+func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
+	out, err := r.git(ctx, gitOpts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+branchPrefix+"*", "--exclude="+refsPrefix+"*",
+		"--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--glob=refs/*")
+	return len(out) > 0, err
+}
+
 // DropEmpty removes the directories of refs of ours in which nothing is: git, killed after it has removed the last ref
 // there, leaves them for good. One that makes a ref there now makes the directory again.
 func (r *Repo) DropEmpty() {
-	for _, name := range []string{branchPrefix, refsPrefix, deletedPrefix} {
+	for _, name := range []string{branchPrefix, refsPrefix, opsPrefix, deletedPrefix} {
 		if dir := filepath.Join(r.commonDir, filepath.FromSlash(strings.TrimSuffix(name, "/"))); r.readsDirectly() && oddity(dir) == "" {
 			dropEmpty(dir)
 		}

@@ -88,31 +88,50 @@ func (t TrustStore) Follow(from, to string) error {
 
 // Revoke forgets everything that the repository at this path was allowed. The repository need not be there any more.
 func (t TrustStore) Revoke(repo string) error {
-	if real, err := realPath(repo); err == nil {
-		repo = real
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	marks, err := t.marksOf(repo)
+	if err != nil || len(marks) == 0 {
 		return err
 	}
-	repo = filepath.Clean(repo)
-	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
-		return err
-	}
-	files, err := os.ReadDir(t.Dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		mark, err := t.read(f.Name())
-		if err != nil {
+	for _, name := range marks {
+		if err := os.Remove(filepath.Join(t.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
-		}
-		if mark.RepoID == digestOf(repo) {
-			if err := os.Remove(filepath.Join(t.Dir, f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
 		}
 	}
 	return durable.SyncDir(t.Dir)
+}
+
+// Any reports whether the repository at this path was allowed anything.
+func (t TrustStore) Any(repo string) (bool, error) {
+	marks, err := t.marksOf(repo)
+	return len(marks) > 0, err
+}
+
+// marksOf lists the marks of a repository by the names of their files.
+func (t TrustStore) marksOf(repo string) ([]string, error) {
+	if real, err := realPath(repo); err == nil {
+		repo = real
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	repo = filepath.Clean(repo)
+	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range files {
+		mark, err := t.read(f.Name())
+		if err != nil {
+			return nil, err
+		}
+		if mark.RepoID == digestOf(repo) {
+			names = append(names, f.Name())
+		}
+	}
+	return names, nil
 }
 
 // Unusable lists what stands in place of a mark and is none. It allows nothing, and may be in the way of one.

@@ -1,0 +1,520 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// uninstallJSON is what wfs uninstall removes, or has removed.
+type uninstallJSON struct {
+	Version int        `json:"version"`
+	Removed bool       `json:"removed"`
+	Only    []onlyOurs `json:"only,omitempty"` // work that no ref of the user's has
+	Backup  string     `json:"backup,omitempty"`
+	Restore string     `json:"restore,omitempty"` // command that brings the refs back
+	Heads   []headMove `json:"heads,omitempty"`
+	Refs    []string   `json:"refs,omitempty"`
+	Files   []string   `json:"files,omitempty"` // directories that go, and files that lose what wfs put into them
+	Trust   bool       `json:"trust"`           // what is trusted here is forgotten
+	tips    []session.RefMove
+	hooks   []string
+}
+
+// onlyOurs is work that nothing but refs of wfs holds.
+type onlyOurs struct {
+	Ref  string `json:"ref"`
+	What string `json:"what"`
+}
+
+// headMove takes a work tree to a branch of the user's. No file, and nothing that is staged, changes.
+type headMove struct {
+	Path   string `json:"path"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	New    bool   `json:"new"` // the branch is made
+	commit session.Commit
+}
+
+func (a *app) uninstallCmd() *cobra.Command {
+	var yes, dry bool
+	var file string
+	c := &cobra.Command{
+		Use: "uninstall", Short: "remove every trace of wfs from this repository",
+		Long: `Uninstall removes all sessions with their branches, ledgers, backups and operation logs, .git/wfs, the hooks that wfs put
+into Claude Code's settings of each work tree, the lines that it put into .git/info/exclude, and what you have trusted here.
+.wfs/ is yours and stays, as do your own branches, files, and what is staged.
+
+Before that it writes all sessions into one git bundle beside the repository, and names the work that no branch of yours
+has. A work tree on a session's branch goes to the base branch where that has the same files; otherwise to a new branch of
+yours at the same commit. It refuses while a session is running. Typed again after it was killed, it completes.`,
+		Example: "  wfs uninstall --dry-run\n  wfs uninstall\n  wfs uninstall --yes -o /backup/project.bundle",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), file, yes, dry) },
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "remove it without asking")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only show what would be removed")
+	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write the bundle to")
+	return c
+}
+
+func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	j, err := a.traces(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.placeBackup(ctx, j, file); err != nil {
+		return err
+	}
+	if dry || j.nothing() {
+		return a.sayUninstall(j)
+	}
+	if !yes {
+		if !a.json {
+			if err := a.sayUninstall(j); err != nil {
+				return err
+			}
+		}
+		command := "wfs uninstall --yes"
+		if file != "" {
+			command += " -o " + shellWord(file)
+		}
+		if ok, err := a.ask(ctx, "Remove all of it? [y/N] ", command); err != nil {
+			return err
+		} else if !ok {
+			return exitWith(exitDecision)
+		}
+	}
+	a.repo = nil // it was opened for reading
+	if j, err = a.holdTraces(ctx); err != nil {
+		return err
+	}
+	if err := a.placeBackup(ctx, j, file); err != nil {
+		return err
+	}
+	if err := a.removeTraces(ctx, j); err != nil {
+		return err
+	}
+	j.Removed = true
+	return a.sayUninstall(j)
+}
+
+func (j *uninstallJSON) nothing() bool { return len(j.Refs)+len(j.Heads)+len(j.Files) == 0 && !j.Trust }
+
+// holdTraces takes the locks of all work trees and sessions, and then looks again.
+func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
+	const command = "wfs uninstall"
+	if err := a.begin(ctx, command, true); err != nil {
+		return nil, err
+	}
+	ids, err := a.sessionIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := a.clone.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.hold(command, append(ids, known...)...); err != nil {
+		return nil, err
+	}
+	for _, id := range ids { // what was interrupted comes to its end, as far as anything of it is to be had
+		if h, err := a.take(ctx, id); err != nil && h == nil && ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	trees, err := a.repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trees {
+		if t.ID == a.repo.Worktree() {
+			continue
+		}
+		l, err := a.clone.LockWorktree(t.ID, a.holder(command))
+		if err != nil {
+			return nil, err
+		}
+		a.locks = append(a.locks, l)
+		if id, err := a.clone.Claimed(t.ID); err != nil {
+			return nil, err
+		} else if id != "" {
+			return nil, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a command of %s was interrupted in %s", id.Display(), t.Path),
+				Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id)}
+		}
+	}
+	return a.traces(ctx)
+}
+
+// traces are everything that wfs has in this repository, and for it.
+func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
+	j := &uninstallJSON{Version: jsonVersion}
+	for _, dir := range []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix} {
+		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range sortedKeys(refs) {
+			j.Refs = append(j.Refs, name)
+			j.tips = append(j.tips, session.RefMove{Ref: name, Old: refs[name]})
+		}
+	}
+	slices.SortStableFunc(j.tips, func(x, y session.RefMove) int { return cmp.Compare(rankOf(x.Ref), rankOf(y.Ref)) })
+	if err := a.onlyOurs(ctx, j); err != nil {
+		return nil, err
+	}
+	trees, err := a.repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	branches, err := a.repo.Branches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trees {
+		if err := a.leavesTo(ctx, j, t, trees, branches); err != nil {
+			return nil, err
+		}
+		if t.Gone {
+			continue
+		}
+		path := filepath.Join(t.Path, filepath.FromSlash(localSettings))
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		old, err := durable.ReadFile(path, maxSettings)
+		if errors.Is(err, fs.ErrNotExist) || !strings.Contains(string(old), " hook run ") {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := withHooks(old, a.hookProgram(), true)
+		if err != nil {
+			return nil, a.byHand(path, err)
+		}
+		if string(text) != string(old) {
+			j.hooks, j.Files = append(j.hooks, path), append(j.Files, path)
+		}
+	}
+	for _, line := range []string{excludeLine, "/" + localPath} {
+		if file, there, err := a.repo.ExcludedLocally(line); err != nil {
+			return nil, err
+		} else if there && !slices.Contains(j.Files, file) {
+			j.Files = append(j.Files, file)
+		}
+	}
+	if _, err := os.Lstat(a.repo.StateDir()); err == nil {
+		j.Files = append(j.Files, a.repo.StateDir())
+	}
+	store, err := a.trustStore()
+	if err == nil {
+		j.Trust, err = store.Any(a.repo.CommonDir())
+	}
+	return j, err
+}
+
+// onlyOurs finds the work that is lost without the refs of wfs.
+func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
+	ids, err := a.sessionIDs(ctx)
+	if err != nil {
+		return err
+	}
+	own := map[string]session.Commit{}
+	for _, id := range ids {
+		refs, err := a.repo.OwnRefs(ctx, id)
+		if err != nil {
+			return err
+		}
+		maps.Copy(own, refs)
+		v, err := a.view(ctx, id)
+		if err != nil {
+			j.Only = append(j.Only, onlyOurs{session.BranchOf(id), string(id) + " (the session cannot be read)"})
+			continue
+		}
+		became, err := a.became(ctx, &v.Session)
+		if err != nil {
+			return err
+		}
+		only, err := a.onlyHere(ctx, &v.Session, became)
+		switch {
+		case err != nil:
+			return err
+		case became.How == gitstate.FateNowhere:
+			at := v.Session.At(v.Session.Current)
+			j.Only = append(j.Only, onlyOurs{session.BranchOf(id), fmt.Sprintf("%s: checkpoint %d (%s)", id, at.Number, at.Summary)})
+		case only != nil:
+			j.Only = append(j.Only, onlyOurs{session.BranchOf(id), fmt.Sprintf("%s: %s", id, only.what)})
+		}
+	}
+	for _, m := range j.tips {
+		rescue := strings.Contains(m.Ref, "/rescue/") && strings.HasPrefix(m.Ref, session.RefPrefix)
+		_, ours := own[m.Ref]
+		switch {
+		case ours || !rescue && !strings.HasPrefix(m.Ref, session.BranchPrefix) && !strings.HasPrefix(m.Ref, engine.DeletedPrefix):
+			continue
+		case rescue:
+			state, err := a.repo.State(ctx, m.Old)
+			if err != nil {
+				return err
+			}
+			j.Only = append(j.Only, onlyOurs{m.Ref, fmt.Sprintf("%s: uncommitted changes of yours (%s)", m.Ref, state.Why)})
+			continue
+		}
+		if rankOf(m.Ref) > 0 { // of a deleted session: its branch says it
+			continue
+		}
+		if only, err := a.repo.OnlyOurs(ctx, m.Ref); err != nil {
+			return err
+		} else if only {
+			j.Only = append(j.Only, onlyOurs{m.Ref, m.Ref})
+		}
+	}
+	return nil
+}
+
+// leavesTo finds a branch for a work tree that is on one of wfs'.
+func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktree, trees []gitstate.Worktree, branches map[string]session.Commit) error {
+	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
+	tip := branches[t.Branch]
+	switch {
+	case !ok:
+		return nil
+	case t.Commit != "":
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", strings.TrimPrefix(t.Branch, "refs/heads/"), t.Path),
+			Hint: fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path))}
+	case t.Gone && !t.Locked:
+		return nil // its HEAD is detached when the refs go
+	case t.Gone:
+		return goneRefusal(session.ID(name), &t)
+	}
+	m := headMove{Path: t.Path, From: strings.TrimPrefix(t.Branch, "refs/heads/"), commit: tip}
+	free := func(branch string) bool {
+		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
+		return !taken && !slices.ContainsFunc(j.Heads, func(h headMove) bool { return "refs/heads/"+h.To == branch })
+	}
+	if id, err := session.ParseID(name); err == nil && tip != "" {
+		if v, err := a.view(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
+			base, err := a.repo.TreeOf(ctx, branches[v.Session.BaseRef])
+			if err != nil {
+				return err
+			}
+			if here, err := a.repo.TreeOf(ctx, tip); err != nil {
+				return err
+			} else if here == base {
+				m.To, m.commit = strings.TrimPrefix(v.Session.BaseRef, "refs/heads/"), branches[v.Session.BaseRef]
+			}
+		}
+	}
+	if tip == "" {
+		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", strings.TrimPrefix(t.Branch, "refs/heads/"), t.Path),
+			Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path))}
+	}
+	for n := 1; m.To == ""; n++ {
+		try := name
+		if n > 1 {
+			try = fmt.Sprintf("%s-%d", name, n)
+		}
+		ref := "refs/heads/" + try
+		collides := func(b string) bool { return strings.HasPrefix(b, ref+"/") || strings.HasPrefix(ref, b+"/") }
+		if at := branches[ref]; (at == "" || at == tip) && free(ref) && !slices.ContainsFunc(sortedKeys(branches), collides) {
+			m.To, m.New = try, at == ""
+		}
+	}
+	j.Heads = append(j.Heads, m)
+	return nil
+}
+
+// placeBackup finds a name for the bundle. One that is there already and has everything, of a command that was killed,
+// is taken.
+func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) error {
+	if len(j.Refs) == 0 {
+		return nil
+	}
+	named := file != ""
+	if file == "" {
+		file = filepath.Join(filepath.Dir(a.repo.Root()), filepath.Base(a.repo.Root())+".wfs.bundle")
+	} else if !filepath.IsAbs(file) {
+		file = filepath.Join(a.env.Dir, file)
+	}
+	j.Backup = file
+	for n := 2; ; n++ {
+		_, err := os.Lstat(j.Backup)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if a.repo.Bundled(ctx, j.Backup, j.tips) {
+			break
+		}
+		if named {
+			return &usageError{file + " is there already, and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
+		}
+		j.Backup = fmt.Sprintf("%s-%d.bundle", strings.TrimSuffix(file, ".bundle"), n)
+	}
+	j.Restore = fmt.Sprintf("git fetch %s 'refs/*:refs/*'", shellWord(j.Backup))
+	return nil
+}
+
+// removeTraces carries it out: first everything is kept, and the directory with the locks goes last.
+func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
+	if j.Backup != "" {
+		_, err := newFile(j.Backup, func(w io.Writer) error { return a.repo.Bundle(ctx, j.Refs, "", w) })
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if !a.repo.Bundled(ctx, j.Backup, j.tips) {
+			return fmt.Errorf("%s does not have every session: nothing was removed", j.Backup)
+		}
+	}
+	for _, m := range j.Heads {
+		if err := a.leaveSession(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, path := range j.hooks {
+		if _, err := a.editHooks(ctx, path, false, true); err != nil {
+			return err
+		}
+	}
+	for _, line := range []string{excludeLine, "/" + localPath} {
+		if _, _, err := a.repo.ExcludeLocally(line, true); err != nil {
+			return err
+		}
+	}
+	for _, m := range j.tips {
+		if strings.HasPrefix(m.Ref, session.BranchPrefix) {
+			if _, err := a.repo.LeaveGone(ctx, m.Ref); err != nil {
+				return err
+			}
+		}
+	}
+	settled, err := a.repo.Settle(ctx, "", session.Turn{Refs: j.tips})
+	if err != nil {
+		return err
+	}
+	if len(settled.Foreign) > 0 {
+		return &session.Refusal{Code: session.RefuseMoved, Message: settled.Foreign[0].Ref + " was moved by somebody else meanwhile, and is left there", Hint: "wfs uninstall"}
+	}
+	a.repo.DropEmpty()
+	clean, err := a.oldCleanTrees(ctx, a.env.Now().Add(time.Hour))
+	if err != nil {
+		return err
+	}
+	for _, r := range clean {
+		if err := gitstate.RemoveAll(r.clean); err != nil {
+			return err
+		}
+	}
+	store, err := a.trustStore()
+	if err != nil {
+		return err
+	}
+	if err := store.Revoke(a.repo.CommonDir()); err != nil {
+		return err
+	}
+	a.repo.Quiet()
+	return gitstate.RemoveAll(a.repo.StateDir())
+}
+
+// leaveSession puts the HEAD of a work tree on a branch of the user's.
+func (a *app) leaveSession(ctx context.Context, m headMove) error {
+	repo := a.repo
+	if m.Path != repo.Root() {
+		var err error
+		if repo, err = gitstate.Open(ctx, gitstate.Options{Dir: m.Path, Env: a.env.Environ, Write: true, Waits: a.waits}); err != nil {
+			return err
+		}
+		defer repo.Quiet()
+	}
+	to := "refs/heads/" + m.To
+	turn := session.Turn{Worktree: repo.Worktree(), HeadOld: "refs/heads/" + m.From, HeadNew: to}
+	if m.New {
+		turn.Refs = []session.RefMove{{Ref: to, New: m.commit}}
+	}
+	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
+	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
+		err = &session.Refusal{Code: session.RefuseMoved, Message: "somebody else is at work in " + m.Path, Hint: "wfs uninstall"}
+	}
+	return err
+}
+
+func (a *app) sayUninstall(j *uninstallJSON) error {
+	if a.json {
+		return a.answer(j)
+	}
+	if j.nothing() {
+		a.out("there is nothing of wfs in this repository")
+		return nil
+	}
+	verb := func(would, did string) string {
+		if j.Removed {
+			return did
+		}
+		return would
+	}
+	for i, o := range j.Only {
+		if i == 0 {
+			a.out("in no branch of yours, and afterwards in the backup only:")
+		}
+		a.out("  %s", o.What)
+	}
+	for _, m := range j.Heads {
+		how := "; nothing differs"
+		if m.New {
+			how = ", a new branch of yours at " + m.commit.Short()
+		}
+		a.out("%s: %s %s%s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, how)
+	}
+	for _, dir := range []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix} {
+		n := len(slices.DeleteFunc(slices.Clone(j.Refs), func(r string) bool { return !strings.HasPrefix(r, dir) }))
+		if n > 0 {
+			a.out("%s %d %s below %s", verb("removes", "removed"), n, plural(n, "ref", "refs"), dir)
+		}
+	}
+	for _, f := range j.Files {
+		switch {
+		case f == a.repo.StateDir():
+			a.out("%s %s", verb("removes", "removed"), f)
+		case slices.Contains(j.hooks, f):
+			a.out("%s the hooks in %s", verb("removes", "removed"), f)
+		default:
+			a.out("%s the lines of wfs in %s", verb("removes", "removed"), f)
+		}
+	}
+	if j.Trust {
+		a.out("%s what you have trusted here", verb("forgets", "forgot"))
+	}
+	if j.Backup != "" {
+		a.out("backup of all sessions: %s", j.Backup)
+	}
+	switch {
+	case j.Removed && j.Backup != "":
+		a.out("undo: %s", a.typed(j.Restore))
+	case !j.Removed:
+		a.out(".wfs/, your branches and your files stay; nothing was removed yet")
+		a.next([]string{"wfs uninstall --yes"})
+	}
+	return nil
+}
