@@ -21,7 +21,8 @@ func (a *app) deleteCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete SESSION", Short: "put a session away whose work is merged, or not wanted",
 		Long: `Delete moves a session's branch, ledger and rescues out of sight, to refs/wfs-deleted/. Nothing becomes unreachable
-before wfs gc removes them for good, after 30 days. Branches of yours are never touched.
+before wfs gc removes them for good, after 30 days. Branches of yours are never touched. What was uncommitted on them when
+the session began stays as well, and is named.
 
 It refuses when only the session holds its work: no branch of yours has it, be it merged, squashed, rebased or
 cherry-picked. Edits that you went back from are asked about as well, in checkpoints and in rescues, and so are commits by
@@ -131,6 +132,13 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 		a.out("its work: %s", becameText(*became))
 	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
+	stays, err := a.staysLines(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, line := range stays {
+		a.out("%s", line)
+	}
 	a.out("undo: %s (or later: wfs delete --restore %s)", a.typed("wfs undo"), id)
 	return nil
 }

@@ -208,7 +208,8 @@ func (e *examination) lostLedgers(refs map[string]session.Commit, broken []gitst
 	if err != nil {
 		return nil //nolint:nilerr // said among the files
 	}
-	for name := range refs { // a branch without a ledger
+	driven := slices.Clone(known)
+	for name := range refs { // a branch without a ledger, or a rescue
 		if id := sessionOf(name); id != "" && !slices.Contains(known, id) {
 			known = append(known, id)
 		}
@@ -219,6 +220,17 @@ func (e *examination) lostLedgers(refs map[string]session.Commit, broken []gitst
 		}
 		if kept, err := e.a.keptOf(e.ctx, id); err == nil && kept != "" {
 			continue // it was deleted
+		}
+		if !slices.Contains(driven, id) && refs[session.BranchOf(id)] == "" { // nothing but rescues is left: it was deleted for good
+			lines, err := e.a.staysLines(e.ctx, id)
+			if err != nil {
+				return nil //nolint:nilerr // said among the refs
+			}
+			for _, line := range lines {
+				what, next, _ := strings.Cut(line, ": ")
+				e.add(finding{Level: findTells, About: "rescue", Where: session.RefPrefix + string(id) + "/rescue", What: what, Follows: "session " + string(id) + " is deleted", Next: next})
+			}
+			continue
 		}
 		newest := e.newestLedger(id, refs)
 		if what, path := e.a.repo.InPlaceOf(session.LedgerOf(id)); newest != "" && what != "" { // git never leaves that there

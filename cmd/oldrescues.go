@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,15 @@ import (
 // the session is there: its files in a checkpoint, what was staged, the commits that HEAD was on, bytes that git converts;
 // and if no operation that can be taken back or done again names it.
 func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, error) {
-	ids, err := a.sessionIDs(ctx)
+	refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(session.RefPrefix, "/"))
 	if err != nil {
 		return nil, err
+	}
+	var ids []session.ID // also of sessions that were deleted: rescues of the user's own changes stay
+	for _, name := range sortedKeys(refs) {
+		if id := sessionOf(name); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
 	named, err := a.namedRescues(ctx)
 	if err != nil {
@@ -45,9 +52,11 @@ func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, erro
 			on := state.Head.Ref
 			switch {
 			case on != "" && !strings.HasPrefix(on, session.BranchPrefix):
-				r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/")
+				r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/") + "; to remove it: git update-ref -d " + name
 			case named[name] != "":
 				r.Kept = named[name]
+			case refs[session.LedgerOf(id)] == "":
+				r.Kept = "its session's ledger is gone: wfs doctor"
 			default:
 				if trees == nil {
 					if trees, err = a.repo.LedgerTrees(ctx, id); err != nil {
