@@ -144,6 +144,9 @@ func (s *scanner) quoted() bool {
 		}
 		line, col := s.line, s.at-s.lineStart
 		word := unescape(rest[at+len(open):end], q)
+		if n := len(s.out); q.template && n > 0 && s.out[n-1].kind == ident && s.out[n-1].text == "each" {
+			word = plainTable(word)
+		}
 		if n := len(s.out); n > 0 && s.out[n-1].kind == text && s.l.name == "python" { // "one " "text"
 			s.out[n-1].text += word
 		} else {
@@ -169,6 +172,30 @@ func unescape(word string, q quote) string {
 		return word
 	}
 	return strings.NewReplacer(`\'`, `'`, `\"`, `"`, "\\`", "`").Replace(word)
+}
+
+// plainTable makes the same table of a tagged template the same: formatters align its columns and change its quotes.
+func plainTable(word string) string {
+	var b strings.Builder
+	var quote rune
+	space := false
+	for _, c := range word {
+		switch {
+		case quote == 0 && unicode.IsSpace(c):
+			space = true
+			continue
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, c = c, '\''
+		case quote != 0 && c == quote:
+			quote, c = 0, '\''
+		}
+		if space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(c)
+	}
+	return b.String()
 }
 
 // closing is the offset of what closes a string that is open at an offset, -1 if nothing does.

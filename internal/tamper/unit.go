@@ -51,7 +51,7 @@ func (p *parsed) tooDeep() bool { return p != nil && p.work > maxDepth*len(p.tok
 
 // parse reads a file of tests, or any other code. It never fails.
 func parse(l *language, src []byte) *parsed {
-	p := &parsed{l: l, toks: scan(l, src)}
+	p := &parsed{l: l, toks: inlineConstants(l, scan(l, src))}
 	p.pairs = matching(p.toks)
 	p.enclose()
 	p.starts = make([]int, len(p.toks))
