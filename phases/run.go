@@ -119,14 +119,9 @@ const BeganFile = "began"
 // Alive lists the processes of a run, and of the gates that judged it, that still live: those that have its id in their
 // environment, and those that hold its lock. Systems other than Linux only tell that somebody holds it.
 func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
-	ids := proc.Marked(runMarker(runID), gateMarker+runDir+string(filepath.Separator))
-	lock := filepath.Join(runDir, LockFile)
-	held, _, err := durable.Probe(lock)
-	if held = held && err == nil && runDir != ""; held {
-		holders, _ := proc.Holding(lock)
-		for _, p := range holders {
-			ids = append(ids, p.PID)
-		}
+	ids, held := r.living(runDir, runID)
+	for limit := time.Now().Add(maxExit); held && len(ids) == 0 && time.Now().Before(limit); ids, held = r.living(runDir, runID) {
+		time.Sleep(maxExit / 100)
 	}
 	if held && len(ids) == 0 {
 		return []session.Process{{}}
@@ -139,6 +134,24 @@ func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 		all = append(all, session.Process{PID: p.PID, Command: p.Command, Own: own.Holds(pid)})
 	}
 	return all
+}
+
+// maxExit is how long a process may take to exit: a large one with several threads shows neither its environment nor its
+// files by then, and still holds the lock.
+const maxExit = time.Second
+
+// living are the numbers of a run's processes that can be told, and whether one of them holds its lock.
+func (r *Runner) living(runDir, runID string) (ids []int, held bool) {
+	ids = proc.Marked(runMarker(runID), gateMarker+runDir+string(filepath.Separator))
+	lock := filepath.Join(runDir, LockFile)
+	held, _, err := durable.Probe(lock)
+	if held = held && err == nil && runDir != ""; held {
+		holders, _ := proc.Holding(lock)
+		for _, p := range holders {
+			ids = append(ids, p.PID)
+		}
+	}
+	return ids, held
 }
 
 // End ends the processes of a run whose wfs is dead, and of its gates, as far as they are proven to be its own.
