@@ -19,6 +19,9 @@ func (c Command) Beginning() string {
 	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
 		fields = fields[1:]
 	}
+	if len(fields) > 0 && fields[0] == "git" { // git -C . push
+		fields = append([]string{"git"}, pastOptions(fields[1:])...)
+	}
 	launches := func(words []string) bool { return len(words) > 0 && slices.Contains(launchers, words[len(words)-1]) }
 	var out []string
 	for _, w := range fields {
@@ -30,8 +33,20 @@ func (c Command) Beginning() string {
 		}
 		out = append(out, w)
 	}
-	if len(out) == 0 || out[0] == "cd" || launches(out) {
+	if len(out) == 0 || out[0] == "cd" || len(out) == 1 && out[0] == "git" || launches(out) {
 		return ""
 	}
 	return strings.Join(out, " ")
+}
+
+// pastOptions are the words after git's own options, which stand before its subcommand.
+func pastOptions(words []string) []string {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		n := 1
+		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace"}, words[0]) {
+			n = min(2, len(words))
+		}
+		words = words[n:]
+	}
+	return words
 }

@@ -12,7 +12,7 @@ func TestBeginning(t *testing.T) {
 		"python3 -m pytest --junitxml=x": "python3 -m pytest", "python3 -m unittest discover -v": "python3 -m unittest", "node --test --test-reporter=junit": "node --test",
 		"cargo test --no-fail-fast": "cargo test", "bundle exec rspec --format json": "bundle exec rspec", "./gradlew --no-daemon test": "./gradlew", "make test": "make test",
 		"vendor/bin/phpunit --log-junit x": "vendor/bin/phpunit", "cd sub && go test ./...": "", "python3 $X": "", "node": "", "": "", "bats --tap -r test": "bats",
-		`"weird" thing`: "", "bash -c 'go test'": "", "uv run pytest -q": "uv run pytest", "npm run test": "npm run test", "npm test": "npm test", "uv run python -m pytest": "uv run python -m pytest",
+		`"weird" thing`: "", "bash -c 'go test'": "", "uv run pytest -q": "uv run pytest", "git -C . push origin": "git push", "git --no-pager -c a=b log": "git log", "git -C .": "", "git": "", "npm run test": "npm run test", "npm test": "npm test", "uv run python -m pytest": "uv run python -m pytest",
 	} {
 		if got := (Command{Shell: command}).Beginning(); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
