@@ -103,12 +103,12 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	f, op, err := h.Finish(ctx, o)
 	if refused := (*session.Refusal)(nil); errors.As(err, &refused) && refused.Code == session.RefuseNotAgreed && a.asksHere() {
+		var asked error
 		a.note("%s", refused.Message)
-		why, asked := a.prompt(ctx, "Hand it over all the same? Say why, or press Enter to leave it: ", refused.Hint)
-		if asked != nil {
+		if o.Anyway, asked = a.askAnyway(ctx, refused.Hint); asked != nil {
 			return asked
 		}
-		if o.Anyway = a.redactor().String(why); o.Anyway == "" {
+		if o.Anyway == "" {
 			return err
 		}
 		f, op, err = h.Finish(ctx, o)
@@ -190,4 +190,20 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("next: %s", j.Push)
 	}
 	return nil
+}
+
+// askAnyway asks why less than what was agreed shall be handed over, "" for not at all. "n" is no reason, nor is "y".
+func (a *app) askAnyway(ctx context.Context, hint string) (string, error) {
+	question := "Hand it over all the same? Say why, or press Enter to leave it: "
+	for {
+		why, err := a.prompt(ctx, question, hint)
+		switch strings.ToLower(why) {
+		case "n", "no":
+			return "", err
+		case "y", "yes":
+			question = "Why? The commit says it: "
+			continue
+		}
+		return a.redactor().String(why), err
+	}
 }

@@ -25,7 +25,7 @@ func (h *Hand) notAgreed(c *session.Checkpoint) []string {
 		list = append(list, fmt.Sprintf("%s was rejected at checkpoint %d: %s", rejected.Phase, rejected.Number, rejected.Summary))
 	}
 	approved := func(phase session.PhaseName) bool {
-		return slices.ContainsFunc(s.Approvals(), func(a session.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
+		return slices.ContainsFunc(s.Approvals(&h.Plan.Workflow), func(a session.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
 	}
 	for _, ph := range h.Plan.Workflow.Phases {
 		needs := ph.Run.Human || ph.Review != nil || ph.Approve && ph.Name == s.Phase && s.Waiting != nil && s.Waiting.Approve
@@ -61,6 +61,8 @@ func (h *Hand) agreed(c *session.Checkpoint, o Handover) error {
 	hint := `wfs finish --anyway "why it is handed over all the same"`
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Reason == session.WaitHuman && (w.Agree || w.Approve) {
 		hint = "wfs approve, or " + hint
+	} else if h.S.At(h.S.Current).Class == session.ClassRejected {
+		hint = "wfs run, or " + hint
 	}
 	return &session.Refusal{Code: session.RefuseNotAgreed, Hint: hint,
 		Message: "not everything that was agreed is done:\n  " + strings.Join(open, "\n  ")}

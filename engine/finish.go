@@ -208,6 +208,14 @@ func (h *Hand) handoverBase(ctx context.Context, tip session.Commit) (session.Co
 // handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
 func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Checkpoint, error) {
 	c := h.S.At(h.S.Current)
+	if !c.Green && c.Class == session.ClassRejected { // a rejection takes nothing from what gates said of the same tree
+		for _, g := range slices.Backward(h.S.Way()) {
+			if g.Green && g.Number > 0 && g.Tree == c.Tree {
+				c = &g
+				break
+			}
+		}
+	}
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
 		for _, g := range slices.Backward(h.S.Way()) {
@@ -337,7 +345,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	} else {
 		if o.Report != workflows.ReportNone {
 			fmt.Fprintf(&b, "Tested: %s\n", h.tested(gates))
-			for _, a := range s.Approvals() {
+			for _, a := range s.Approvals(&h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
 			}
 		}

@@ -133,15 +133,22 @@ type Approval struct {
 	By         string    `json:"by"` // "person" or "reviewer"
 }
 
-// Approvals are the yeses of people and reviewers, the newest of each phase and lap.
-func (s *Session) Approvals() []Approval {
+// Approvals are the yeses of people and reviewers, the newest of each phase and lap. One does not outlive new work in its
+// phase, or in one that leads to it. What a person edits after the end, and the gates pass, is not such work.
+func (s *Session) Approvals(w *workflows.Workflow) []Approval {
 	var all []Approval
 	for _, c := range s.Way() {
 		by := map[Class]string{ClassApproved: "person", ClassReviewed: "reviewer"}[c.Class]
+		if c.Trigger == TriggerAttempt {
+			ph := w.Phase(c.Phase)
+			edited := by == "" && c.Verdict == Pass && ph != nil && (ph.Run.Human || ph.Review != nil)
+			all = slices.DeleteFunc(all, func(a Approval) bool {
+				return a.Lap == c.Lap && (a.Phase == c.Phase && !edited || w.LeadsTo(c.Phase, a.Phase))
+			})
+		}
 		if by == "" || c.Verdict != Pass {
 			continue
 		}
-		all = slices.DeleteFunc(all, func(a Approval) bool { return a.Phase == c.Phase && a.Lap == c.Lap })
 		all = append(all, Approval{Phase: c.Phase, Lap: c.Lap, Checkpoint: c.Number, By: by})
 	}
 	return all

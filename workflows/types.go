@@ -48,6 +48,18 @@ func (w *Workflow) Phase(name PhaseName) *Phase {
 	return nil
 }
 
+// LeadsTo reports whether work that passes in one phase comes to another one, in the same lap.
+func (w *Workflow) LeadsTo(from, to PhaseName) bool {
+	seen := map[PhaseName]bool{}
+	for p := w.Phase(from); p != nil && !seen[p.Name]; p = w.Phase(p.On[Pass]) {
+		seen[p.Name] = true
+		if p.On[Pass] == to {
+			return true
+		}
+	}
+	return false
+}
+
 // Laps says that the phases are walked many times. With a checklist in the spec a lap is one item; without one, laps
 // follow until an attempt at the start phase adds nothing and says that nothing is left, and somebody agrees.
 type Laps struct {
