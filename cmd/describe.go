@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -203,7 +204,7 @@ func nextCommands(s *session.Session, alive []session.Process, current bool) []s
 	case session.StatusWaiting:
 		switch {
 		case s.Waiting.Agree:
-			return []string{"wfs approve", "wfs finish", `wfs reject --reason "what is still missing"`}
+			return slices.DeleteFunc([]string{"wfs approve", finishCommand(s), `wfs reject --reason "what is still missing"`}, isEmpty)
 		case s.Waiting.Approve:
 			return []string{"wfs diff", "wfs approve", `wfs reject --reason "what is to be done"`}
 		}
@@ -215,7 +216,10 @@ func nextCommands(s *session.Session, alive []session.Process, current bool) []s
 		if unjudged(s) || len(s.Notes) > 0 {
 			return []string{"wfs run"}
 		}
-		return []string{"wfs diff", "wfs finish"}
+		if f := finishCommand(s); f != "" {
+			return []string{"wfs diff", f}
+		}
+		return []string{"wfs show", "wfs abandon"}
 	case session.StatusRunning:
 		return []string{"wfs show"}
 	case session.StatusInterrupted:
@@ -223,6 +227,20 @@ func nextCommands(s *session.Session, alive []session.Process, current bool) []s
 	}
 	return []string{"wfs run"}
 }
+
+// finishCommand hands over a session's work as it stands, "" when nothing was changed.
+func finishCommand(s *session.Session) string {
+	first, now := s.At(0), s.At(s.Current)
+	switch {
+	case first != nil && now != nil && first.Tree == now.Tree && s.Fork == nil && len(s.Carried) == 0:
+		return ""
+	case len(s.OpenItems())+len(s.SkippedPhases) > 0:
+		return `wfs finish --anyway "why"`
+	}
+	return "wfs finish"
+}
+
+func isEmpty(text string) bool { return text == "" }
 
 // beforeInterruption is the checkpoint to go back to for somebody who does not want what an interrupted attempt left.
 // That is still in the work tree if nobody has kept it in a checkpoint yet.
