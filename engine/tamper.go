@@ -70,7 +70,8 @@ func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) sessio
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
 			}
 		}
-		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve -m WHY; if tests must change: wfs phase back %s", redName(p)))
+		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve %s -m WHY; if tests must change: wfs phase back --session %s %s",
+			s.ID, s.ID, redName(p)))
 		return b
 	}
 	return nil
@@ -88,7 +89,7 @@ func packagesBlocked(s *session.Session) (session.BlockedBy, bool) {
 			b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
 		}
 	}
-	b.Evidence = append(b.Evidence, "to put it back, install anew (npm ci, pip install --force-reinstall); if it is right: wfs approve -m WHY")
+	b.Evidence = append(b.Evidence, fmt.Sprintf("to put it back, install anew (npm ci, pip install --force-reinstall); if it is right: wfs approve %s -m WHY", s.ID))
 	return b, true
 }
 
