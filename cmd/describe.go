@@ -271,6 +271,9 @@ func stands(s *session.Session) string {
 		if did := itemsDid(s.ItemStates()); did != "" {
 			return "completed: " + did
 		}
+		if s.Last != nil && s.Last.Approve { // no gate judged it
+			return "completed: a person approved the work"
+		}
 		return "completed: everything asked for is done, and judged green"
 	case session.StatusFinished:
 		return "finished: handed over on " + strings.TrimPrefix(s.Finished.Branch, "refs/heads/")

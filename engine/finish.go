@@ -348,6 +348,9 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 			for _, a := range s.Approvals(&h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
 			}
+			if s.ApprovedInTheEnd(c.Number) {
+				b.WriteString("Approved: the whole work, by a person\n")
+			}
 		}
 		if unproven != "" {
 			b.WriteString(unproven + "\n")
@@ -377,7 +380,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 func (h *Hand) tested(gates []session.GateResult) string {
 	var list []string
 	for _, g := range gates {
-		if g.Verdict != session.Pass {
+		if g.Verdict != session.Pass || g.Where == session.InTree { // that one only looks at files
 			continue
 		}
 		text := g.Gate

@@ -224,6 +224,13 @@ func (s *Session) agreedTo() bool {
 	})
 }
 
+// ApprovedInTheEnd reports whether a person said yes to the work as it ended at a checkpoint.
+func (s *Session) ApprovedInTheEnd(checkpoint int) bool {
+	return slices.ContainsFunc(s.Settlements, func(e Settlement) bool {
+		return e.Item == 0 && e.State == ItemAgreed && e.By == "person" && e.Checkpoint == checkpoint
+	})
+}
+
 // agreed folds a yes to "nothing is left": the end of this item, or of the work.
 func (s *Session) agreed(by string) {
 	if s.Phase == workflows.Done {
