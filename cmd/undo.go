@@ -74,6 +74,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 	var done []*engine.Relocated
 	for _, op := range ops {
 		var r *engine.Relocated
+		var put bool
 		if back {
 			r, err = a.eng.UndoDelete(ctx, op)
 		}
@@ -87,7 +88,10 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 			r, err = h.Undo(ctx, op)
 		}
 		if err == nil && !back && !a.ownTree(op.Session) { // one of its own is the session's until it is removed
-			_, err = h.PutAway(ctx, op)
+			put, err = h.PutAway(ctx, op)
+		}
+		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
+			r.Note = h.ID.Display() + " is abandoned; everything of it is kept"
 		}
 		var refused *session.Refusal
 		if len(done) > 0 && errors.As(err, &refused) { // what came first is taken back all the same

@@ -218,10 +218,16 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 	}
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		if h.S.Status == session.StatusBlocked { // a plain run would say so, and no more
+			r.Hint = h.S.Blocked.Hint
+		}
 		for _, g := range slices.Backward(h.S.Way()) {
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", g.Number)
+				if len(h.S.OpenItems())+len(h.S.SkippedPhases) > 0 {
+					r.Hint += ` --anyway "why"`
+				}
 				break
 			}
 		}
