@@ -12,6 +12,9 @@ func inlineConstants(l *language, toks []token) []token {
 	if l.name != "script" && l.name != "python" && l.name != "go" {
 		return toks
 	}
+	if l.name == "python" {
+		toks = plainParameters(toks)
+	}
 	values := constantNames(l, toks) // nil values until their declaration has been read
 	out := make([]token, 0, len(toks))
 	name, from := "", 0 // the constant whose value is being read, and where it begins in out

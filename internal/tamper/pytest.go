@@ -81,3 +81,34 @@ func (p *parsed) bends(u *unit) (says string, bad bool) {
 	}
 	return "", false
 }
+
+// plainParameters makes the names that parametrize is given the same: "a, b" and ("a", "b"), which formatters change.
+func plainParameters(toks []token) []token {
+	var out []token
+	for i := 0; i < len(toks); i++ {
+		out = append(out, toks[i])
+		if word(toks, i) != "parametrize" || word(toks, i+1) != "(" || i+2 == len(toks) {
+			continue
+		}
+		names, end := "", i+3 // behind the names
+		switch first := toks[i+2]; {
+		case first.kind == text:
+			names = strings.ReplaceAll(first.text, " ", "")
+		case word(toks, i+2) == "(", word(toks, i+2) == "[":
+			for ; end < len(toks) && (toks[end].kind == text || word(toks, end) == ","); end++ {
+				names += toks[end].text
+			}
+			if word(toks, end) != ")" && word(toks, end) != "]" {
+				continue
+			}
+			end++
+		default:
+			continue
+		}
+		at := toks[i+2]
+		at.kind, at.text = text, strings.TrimRight(names, ",")
+		out = append(out, toks[i+1], at)
+		i = end - 1
+	}
+	return out
+}
