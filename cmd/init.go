@@ -33,6 +33,7 @@ type initJSON struct {
 	Flaky    []session.TestID    `json:"flaky,omitempty"`
 	Clean    *initClean          `json:"clean,omitempty"`
 	Needs    string              `json:"needs,omitempty"`
+	Beyond   []string            `json:"beyond,omitempty"` // what the project's test command runs beyond the gate
 	Failed   []string            `json:"failed,omitempty"` // commands that were found and could not run
 	Agent    string              `json:"agent,omitempty"`
 	Allow    []string            `json:"allow,omitempty"`
@@ -45,6 +46,8 @@ type initGate struct {
 	Gate   workflows.Gate     `json:"gate"`
 	Result session.GateResult `json:"result"`
 	Clean  *initClean         `json:"clean,omitempty"`
+
+	Beyond []string `json:"beyond,omitempty"` // what the project's test command runs as well
 
 	base  session.Baseline
 	needs string
@@ -189,7 +192,7 @@ func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []ini
 			continue
 		}
 		p.Gate.Timeout = gateTimeout(base.Gates[0].Millis)
-		found = append(found, initGate{Gate: p.Gate, Result: base.Gates[0], base: base, needs: p.Needs})
+		found = append(found, initGate{Gate: p.Gate, Result: base.Gates[0], base: base, needs: p.Needs, Beyond: p.Beyond})
 	}
 	for i := range found {
 		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base)
@@ -396,7 +399,7 @@ func (a *app) writeConfig(ctx context.Context, file string, o initOptions, found
 			if i > 0 {
 				j.More = append(j.More, g)
 			} else {
-				j.Gate, j.Result, j.Clean, j.Needs = &g.Gate, &g.Result, g.Clean, g.needs
+				j.Gate, j.Result, j.Clean, j.Needs, j.Beyond = &g.Gate, &g.Result, g.Clean, g.needs, g.Beyond
 			}
 			j.Red, j.Flaky = append(j.Red, g.base.Red...), append(j.Flaky, g.base.Flaky...)
 		}
@@ -423,6 +426,9 @@ func (a *app) writeConfig(ctx context.Context, file string, o initOptions, found
 	}
 	if len(provide.Copy) > 0 {
 		a.out("in work trees of sessions' own, copied: %s", strings.Join(provide.Copy, " "))
+	}
+	if len(provide.Link) > 0 {
+		a.out("in work trees of sessions' own, linked: %s", strings.Join(provide.Link, " "))
 	}
 	if !provide.Setup.IsZero() {
 		a.out("in work trees of sessions' own, set up by: %s", commandText(provide.Setup))
@@ -453,6 +459,10 @@ func (a *app) sayTried(g initGate) {
 	}
 	if g.needs != "" {
 		a.out("  %s", g.needs)
+	}
+	if len(g.Beyond) > 0 {
+		a.out("  the project's test command also runs, and this gate does not: %s", safetext.Line(strings.Join(g.Beyond, ", "), 300))
+		a.out("  to judge by that as well, add under gates: in %s   lint: {run: '%s'}", configPath, strings.ReplaceAll(safetext.Line(g.Beyond[0], 200), "'", "''"))
 	}
 }
 

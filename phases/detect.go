@@ -21,6 +21,8 @@ type Proposal struct {
 	Ecosystem string
 	// Tools are commands that whoever works in such a project types.
 	Tools []string
+	// Beyond are commands that the project's test command runs as well, and this gate does not.
+	Beyond []string
 }
 
 // project is what the proposals look at: a directory of the work tree.

@@ -45,6 +45,7 @@ func proposeNode(p *project) []Proposal {
 		list = n.byWorkspaces()
 	}
 	for i := range list {
+		list[i].Beyond = n.beyond()
 		list[i].Install = n.manager + " install"
 		if n.manager != "npm" {
 			list[i].Tools = []string{n.manager}
@@ -215,6 +216,49 @@ func (n *nodePackage) before() string {
 		return ""
 	}
 	return strings.Join(steps, " && ") + " && "
+}
+
+// beyond are the commands of the test script, and of those that npm runs around it, that run no tests and build nothing.
+func (n *nodePackage) beyond() []string {
+	var out []string
+	for _, name := range []string{"pretest", "test", "posttest"} {
+		out = append(out, n.beside(n.k.Scripts[name], 0)...)
+	}
+	return out
+}
+
+// beside are the commands of a script beside those that run tests or build.
+func (n *nodePackage) beside(script string, depth int) []string {
+	var out []string
+	steps := strings.Split(n.before(), " && ")
+	built := func(c string) bool { return slices.Contains(steps, c) || slices.Contains(steps, n.exec()+c) }
+	for _, part := range commandsOf(script) {
+		part = strings.TrimSpace(part)
+		inner := part
+		for _, call := range npmCalls(part) {
+			if text := n.k.script(call.script, 0); text != "" {
+				inner = text
+			}
+		}
+		tool, _, _ := strings.Cut(part, " ")
+		switch {
+		case part == "" || built(part) || built(inner):
+		case !n.runsTests(inner) && n.has("node_modules/.bin/"+tool):
+			out = append(out, n.exec()+part)
+		case !n.runsTests(inner):
+			out = append(out, part)
+		case inner != part && depth < 5:
+			out = append(out, n.beside(n.k.Scripts[npmCalls(part)[0].script], depth+1)...)
+		}
+	}
+	return out
+}
+
+// runsTests reports whether a script runs one of the runners that are known.
+func (n *nodePackage) runsTests(script string) bool {
+	other := nodePackage{project: n.project, k: n.k, script: script, manager: n.manager}
+	return other.nodesOwn() != "" || strings.Contains(script, "bun test") ||
+		slices.ContainsFunc(nodeTools(), func(t nodeTool) bool { return other.commandWith(t.name) != "" })
 }
 
 // nodesOwn is the test script's `node --test`, with a reporter.

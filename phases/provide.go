@@ -21,19 +21,28 @@ var installs = []struct{ dir, file, command string }{
 
 // ProposeWorktree says what a new work tree of the project lacks, by what git ignores at its top (directories end in a
 // slash): local settings, which are copied, and installed packages, which are installed anew, because they often know
-// their own place.
+// their own place. A virtual environment that no file describes is linked; one that leads back to the project is refused
+// when the work tree is made.
 func ProposeWorktree(ignored []string, exists func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
-	var setup []string
+	var setup, environments []string
 	done := map[string]bool{}
 	for _, name := range ignored {
 		if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") && !strings.Contains(name, "/") {
 			w.Copy = append(w.Copy, name)
 		}
+		if (name == ".venv/" || name == "venv/") && exists(name+"pyvenv.cfg") {
+			environments = append(environments, name)
+		}
 		for _, i := range installs {
 			if i.dir == name && !done[name] && exists(i.file) {
 				setup, done[name] = append(setup, i.command), true
 			}
+		}
+	}
+	for _, name := range environments {
+		if !done[name] { // no file says what belongs there
+			w.Link = append(w.Link, strings.TrimSuffix(name, "/"))
 		}
 	}
 	w.Setup.Shell = strings.Join(setup, " && ")

@@ -20,6 +20,10 @@ func TestProposeWorktree(t *testing.T) {
 		{[]string{"node_modules/"}, []string{"yarn.lock"}, workflows.Worktree{Setup: workflows.Command{Shell: "yarn install --frozen-lockfile"}}},
 		{[]string{".venv/", "node_modules/"}, []string{"requirements.txt", "uv.lock", "package-lock.json"},
 			workflows.Worktree{Setup: workflows.Command{Shell: "uv sync --frozen && npm ci"}}},
+		{[]string{".venv/", "venv/"}, []string{".venv/pyvenv.cfg"}, workflows.Worktree{Link: []string{".venv"}}},
+		{[]string{"venv/"}, []string{"venv/pyvenv.cfg", "uv.lock"}, workflows.Worktree{Link: []string{"venv"}}},
+		{[]string{".venv/"}, []string{".venv/pyvenv.cfg", "requirements.txt"},
+			workflows.Worktree{Setup: workflows.Command{Shell: "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"}}},
 	} {
 		got := ProposeWorktree(c.ignored, func(name string) bool { return slices.Contains(c.files, name) })
 		if !reflect.DeepEqual(got, c.want) {

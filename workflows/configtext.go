@@ -54,13 +54,19 @@ func RenderConfig(p Proposal) []byte {
 	for _, g := range p.Gates {
 		g.render(line)
 	}
-	if w := p.Worktree; len(w.Copy) > 0 || !w.Setup.IsZero() {
+	if w := p.Worktree; len(w.Copy)+len(w.Link) > 0 || !w.Setup.IsZero() {
 		line("")
 		line("# `wfs new --worktree` gives a session a work tree of its own. Git does not bring there what it ignores.")
 		line("worktree:")
 		for i, name := range w.Copy {
 			if i == 0 {
 				line("  copy:")
+			}
+			line("    - %s", yamlText(name))
+		}
+		for i, name := range w.Link {
+			if i == 0 {
+				line("  link:")
 			}
 			line("    - %s", yamlText(name))
 		}
