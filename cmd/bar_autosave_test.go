@@ -240,6 +240,36 @@ func TestAutoSaveOutlivesABlock(t *testing.T) {
 	f.sound()
 }
 
+// TestRecoveredEditsAreTheAgents has files back that an interrupted attempt may not have changed: the next one is held to
+// that, as if it had gone on, and nobody calls them edits of a person's.
+func TestRecoveredEditsAreTheAgents(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the processes of a dead run are found on Linux only")
+	}
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.write(".wfs/workflows/plain.yaml", "version: 1\nname: plain\nstart: WORK\nphases:\n  WORK:\n    run: agent\n"+
+		"    guards: {except: [step1]}\n    gates: [{use: tests}]\n    on: {pass: done}\n")
+	f.ok("wfs", "trust", "--yes")
+	f.ok("wfs", "repin", "one", "--workflow", "plain")
+	f.savingAgent(1, "wait_for false")
+	kill := f.begins("run")
+	f.until("an auto-save", func() bool { return f.saved("step1") })
+	kill()
+	f.ok("git", "clean", "-qfd", "-e", ".wfs")
+	f.ok("wfs", "resume", "--auto")
+	f.ok("wfs", "undo")
+	f.ok("wfs", "redo")
+	f.write("../agent.sh", "echo more > more.txt\n")
+	if out, _ := f.try(nil, "wfs", "run", "--max-attempts", "1"); !strings.Contains(out, "phase WORK may not change step1") {
+		t.Errorf("what the interrupted attempt did counts as a person's:\n%s", out)
+	}
+	if log := f.ok("wfs", "log"); !strings.Contains(log, "as the interrupted attempt left it") || strings.Contains(log, "edits found") {
+		t.Errorf("the log says\n%s", log)
+	}
+	f.sound()
+}
+
 func (f *fixture) text(name string) string {
 	f.t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.dir, name))

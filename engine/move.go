@@ -25,6 +25,7 @@ type relocation struct {
 	status  session.Status
 	former  *session.Former // what an undo brings back beside
 	docs    session.Commit  // of the ledger, whose lap and evidence hold then; "": they stay
+	since   session.Tree    // what guards compare an auto-save's files with, "" for all other moves
 	stay    bool            // the files stay as they are, whatever tree says
 }
 
@@ -80,7 +81,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		return nil, err
 	}
 	h.halfway = nil
-	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Docs: r.docs, Turn: t}
+	m := session.MoveStarted{How: r.how, Summary: r.summary, To: r.to, Undoes: r.undoes, Status: r.status, Former: r.former, Docs: r.docs, Since: r.since, Turn: t}
 	if err := h.append(m); err != nil {
 		return nil, err
 	}

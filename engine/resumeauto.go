@@ -13,6 +13,7 @@ import (
 type AutoFound struct {
 	session.AutoSave
 	Checkpoint int
+	Since      session.Tree // what the visit of the interrupted attempt began with
 }
 
 // FindAuto returns the auto-save of a session that still says something: nothing has happened since but that an
@@ -42,7 +43,11 @@ func (e *Engine) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("%s of auto-save %s: %w", session.FileSession, a.Commit.Short(), err)
 	}
-	return &AutoFound{*a, s.Current}, nil
+	since := s.Visit.Tree
+	if c := s.At(s.Current); since == "" && c != nil { // the attempt was the first of its visit
+		since = c.Tree
+	}
+	return &AutoFound{*a, s.Current, since}, nil
 }
 
 // stale reports whether anything but the recovery of an interrupted run has happened since an auto-save was made.
@@ -97,7 +102,7 @@ func (h *Hand) resumeAuto(ctx context.Context, a *AutoFound) (relocation, error)
 		return r, err
 	}
 	r.summary = fmt.Sprintf("resume %s at the auto-save of %s", h.ID, clockOf(a.At))
-	r.tree = a.Tree
+	r.tree, r.since = a.Tree, a.Since
 	// The agent may have committed since the checkpoint: then the branch goes to where it was, and what it had staged is
 	// staged again.
 	code := h.S.At(a.Checkpoint).Code

@@ -80,7 +80,11 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			// Somebody edited files or committed since the last checkpoint. The runner may overwrite that: it is kept first.
 			found++
 			kept = f.Tree
-			if _, err := h.save(work, session.TriggerFound, foundText(foreign)); err != nil {
+			trigger, text := session.TriggerFound, foundText(foreign)
+			if f.Tree == h.S.Visit.Recovered {
+				trigger, text = session.TriggerInterrupted, "as the interrupted attempt left it"
+			}
+			if _, err := h.save(work, trigger, text); err != nil {
 				_, err := h.conflict(work, err)
 				return err
 			}

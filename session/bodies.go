@@ -332,6 +332,7 @@ type MoveStarted struct {
 	Status  Status   `json:"status,omitempty"` // status that an undo of new leads to
 	Former  *Former  `json:"former,omitempty"` // what else an undo brings back
 	Docs    Commit   `json:"docs,omitempty"`   // ledger commit whose lap.json and evidence.json hold again, "": they stay
+	Since   Tree     `json:"since,omitempty"`  // of an auto-save's files: what the interrupted attempt's visit began with
 	Stuck   string   `json:"stuck,omitempty"`  // of one that is said again: why it could be neither carried out nor taken back
 	Turn    Turn     `json:"turn"`
 }

@@ -102,7 +102,7 @@ func (s *Session) apply(e Event) error {
 		s.allowed(b)
 		s.hear(b.Request)
 	case BreakerReset:
-		s.Visit, s.Blocked = Visit{Tree: s.Visit.Tree}, nil
+		s.Visit, s.Blocked = Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered}, nil
 		if s.Status == StatusBlocked {
 			s.Status, s.Why = StatusPaused, "breaker reset"
 		}
@@ -312,6 +312,9 @@ func (s *Session) moved(b Moved) error {
 		s.Current, s.Tampered = c.Number, nil
 		s.standAt(c)
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
+		if b.Since != "" {
+			s.Visit.Tree, s.Visit.Recovered = b.Since, b.Turn.Tree
+		}
 		s.Rounds, s.Review = nil, nil
 		if s.Phase != workflows.Done {
 			s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)

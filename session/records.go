@@ -126,7 +126,7 @@ func (s *Session) edited(b Edited) {
 
 func (s *Session) repinned(b Repinned) {
 	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped
-	s.Visit = Visit{Tree: s.Visit.Tree} // who works now, and by which rules, is another matter than before
+	s.Visit = Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered} // who works now, and by which rules, is another matter than before
 	if b.Phase != s.Phase {
 		s.Visit = Visit{}
 	}

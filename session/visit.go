@@ -8,10 +8,11 @@ type Visit struct {
 	NoProgress  int      `json:"no_progress"`  // in a row
 	SameFailure int      `json:"same_failure"` // in a row, the newest fingerprint
 	Fingerprint string   `json:"fingerprint,omitempty"`
-	Seen        []string `json:"seen,omitempty"`  // fingerprints of this visit
-	Trees       []Tree   `json:"trees,omitempty"` // trees of this visit, to notice going in circles
-	Best        int      `json:"best"`            // most targets that passed at once
-	Tree        Tree     `json:"tree,omitempty"`  // what the phase was entered with, for its guards
+	Seen        []string `json:"seen,omitempty"`      // fingerprints of this visit
+	Trees       []Tree   `json:"trees,omitempty"`     // trees of this visit, to notice going in circles
+	Best        int      `json:"best"`                // most targets that passed at once
+	Tree        Tree     `json:"tree,omitempty"`      // what the phase was entered with, for its guards
+	Recovered   Tree     `json:"recovered,omitempty"` // files of an auto-save that were put back: an interrupted attempt's, nobody else's
 
 	High     Reached  `json:"high,omitzero"`      // the most of each at this visit
 	Stale    int      `json:"stale,omitempty"`    // attempts in a row that did not get further than that
