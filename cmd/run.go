@@ -39,7 +39,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
   wfs run --note "the date format must be ISO 8601"
   wfs run --note "try the standard library instead"
   wfs run --reset-breaker                try on as before
-  wfs run --now                          a limit was lifted early; also when it waits in the background
+  wfs run --now                          a limit was lifted early (a waiting run goes on)
   wfs run --detach                       and go home; in the morning: wfs
   wfs run --quiet                        a line for each attempt
   wfs run --json | jq -r .type`,

@@ -306,7 +306,7 @@ func (l *looker) fresh(p string, e fs.DirEntry, left *int) bool {
 	case l.ignored[key], l.guard.Allows(p):
 	case l.held[key]:
 		l.note(&l.found.held, key)
-	case e.IsDir() && (filled(e.Name()) || e.Name() == ".env"):
+	case e.IsDir() && (filled(e.Name()) || e.Name() == ".env"), !e.IsDir() && keyLike(e.Name()): // a link as well
 		l.note(&l.found.suspects, key)
 	case e.IsDir():
 		return l.freshDir(p, left)

@@ -120,8 +120,10 @@ const BeganFile = "began"
 // environment, and those that hold its lock. Systems other than Linux only tell that somebody holds it.
 func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	ids, held := r.living(runDir, runID)
-	for limit := time.Now().Add(maxExit); held && len(ids) == 0 && time.Now().Before(limit); ids, held = r.living(runDir, runID) {
-		time.Sleep(maxExit / 100)
+	const looks = 100
+	for n := 0; held && len(ids) == 0 && n < looks; n++ {
+		time.Sleep(maxExit / looks)
+		ids, held = r.living(runDir, runID)
 	}
 	if held && len(ids) == 0 {
 		return []session.Process{{}}
