@@ -33,7 +33,7 @@ func (a *app) phaseBackCmd() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&why, "reason", "", "kept with the decision")
+	c.Flags().StringVarP(&why, "reason", "m", "", "kept with the decision")
 	c.Flags().StringVar(&name, "session", "", "`name` of the session; the one that is current here")
 	return c
 }
@@ -51,7 +51,7 @@ func (a *app) phaseSkipCmd() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&why, "reason", "", "kept with the decision, and told when the work is handed over")
+	c.Flags().StringVarP(&why, "reason", "m", "", "kept with the decision, and told when the work is handed over")
 	c.Flags().StringVar(&name, "session", "", "`name` of the session; the one that is current here")
 	return c
 }

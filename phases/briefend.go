@@ -117,7 +117,11 @@ func (b *brief) gates() {
 		}
 		line := commandLine(g.Run)
 		mayRun = mayRun || b.mayRun(line)
-		lines = append(lines, fmt.Sprintf("`%s`: %s", name(line), b.expected(g)))
+		only := ""
+		if len(g.Paths) > 0 {
+			only = fmt.Sprintf(" (when %s changed, and when all is done)", code(g.Paths))
+		}
+		lines = append(lines, fmt.Sprintf("`%s`%s: %s", name(line), only, b.expected(g)))
 	}
 	switch {
 	case len(lines) == 0:

@@ -60,7 +60,7 @@ func ReadFailures(runDir string) ([]Failure, error) {
 const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 
 // An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
-var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^E `)
+var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
 // firstError is the line that says first what is wrong, else the first line; "" when nothing was printed.
 func (j *Judge) firstError(message string) string {
@@ -69,7 +69,7 @@ func (j *Judge) firstError(message string) string {
 		line = strings.TrimSpace(safetext.Line(line, maxShown))
 		switch {
 		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "# "):
-		case saysError.MatchString(line):
+		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // else what is wrong follows
 			return line
 		case first == "":
 			first = line

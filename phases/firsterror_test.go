@@ -1,0 +1,17 @@
+package phases
+
+import "testing"
+
+func TestFirstError(t *testing.T) {
+	t.Parallel()
+	j := &Judge{}
+	for text, want := range map[string]string{
+		"Transform failed with 1 error:\n/w/src/a.ts:5:13: ERROR: Multiple exports": "/w/src/a.ts:5:13: ERROR: Multiple exports",
+		"./test/a.test.js:3\nimport { x } from '../a.js';\nSyntaxError: no x":       "SyntaxError: no x",
+		"Transform failed with 1 error:":                                            "Transform failed with 1 error:",
+	} {
+		if got := j.firstError(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
