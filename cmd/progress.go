@@ -131,7 +131,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			return // who has just typed the answer knows
 		}
 		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis)+runCost(b.RunResult), claimed(b.RunResult))
-		p.sayRefused(say, b.RunResult)
+		p.sayRefused(say, s.ID, b.RunResult)
 	case session.UsageFound:
 		if text := costText(b.Usage); text != "" {
 			say("    of a run whose end nobody saw: %s", text)
@@ -259,7 +259,7 @@ func ranAs(r session.RunResult) string {
 }
 
 // sayRefused names the commands that the agent was not permitted to run, each once, and what permits them.
-func (p *progress) sayRefused(say func(string, ...any), r session.RunResult) {
+func (p *progress) sayRefused(say func(string, ...any), id session.ID, r session.RunResult) {
 	for _, c := range r.Refused {
 		if p.refused[c.Text] {
 			continue
@@ -272,7 +272,7 @@ func (p *progress) sayRefused(say func(string, ...any), r session.RunResult) {
 		if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
 			text += " (wfs commits what the agent leaves; nothing is pushed)"
 		} else if word := p.permission(r.Agent, c.Text); word != "" {
-			text += fmt.Sprintf("; to allow it: %q under agent: allow: in %s, then: wfs trust && wfs repin", word, localPath)
+			text += fmt.Sprintf("; to allow it: %q under agent: allow: in %s, then: wfs trust && wfs repin %s", word, localPath, id)
 		}
 		say("    %s", text)
 	}
