@@ -218,7 +218,8 @@ func TestAutoSaveOutlivesABlock(t *testing.T) {
 	}
 	t.Parallel()
 	f := plainTemplate.fixture(t)
-	f.savingAgent(1, "rm step1", "echo gone > ../gone", "until test -e ../end; do sleep 0.01; done")
+	// It calls itself another session's: the next run does not end it, and is blocked.
+	f.savingAgent(1, "rm step1", "echo gone > ../gone", "WFS_SESSION=other sh -c 'until test -e ../end; do sleep 0.01; done'")
 	t.Cleanup(func() { f.write("../end", "") })
 	cmd := exec.Command("wfs", "run")
 	cmd.Dir, cmd.Env = f.dir, f.env

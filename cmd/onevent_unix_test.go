@@ -61,7 +61,7 @@ func TestOnEvent(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.read("told.json")), &j); err != nil || j.Event != onCompleted || j.Session.ID != "three" || j.Session.Driver != nil {
 		t.Errorf("%v: %+v", err, j)
 	}
-	if len(j.Session.Next) == 0 || j.Session.Next[0] != "wfs diff" {
+	if len(j.Session.Next) == 0 || j.Session.Next[0] != "wfs diff three" {
 		t.Errorf("next: %q", j.Session.Next)
 	}
 	env := p.read("env")
