@@ -12,7 +12,6 @@ func TestBar19Repositories(t *testing.T) {
 	testOddities(t, []oddity{
 		// In the middle of something.
 		{name: "no commits", make: `rm -rf .git; git init -q`, says: "no commits yet", hint: "git commit"},
-		{name: "detached HEAD", make: `git checkout -q --detach`, says: "HEAD is detached", hint: "git switch"},
 		{name: "merge", make: conflicting + `! git merge -q theirs`, says: "merge is in progress", hint: finishIt},
 		{name: "merge without conflicts", make: `git switch -q side; echo s > s; git add s; git commit -q -m s; git switch -q main; git merge -q --no-ff --no-commit side`,
 			says: "merge is in progress", hint: finishIt},
