@@ -37,7 +37,7 @@ become one, and wfs run refuses to drive it. wfs resume brings it back, and so d
 			return a.abandon(c.Context(), first(args), reason)
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "`why`, in a few words")
+	c.Flags().StringVarP(&reason, "reason", "m", "", "`why`, in a few words")
 	return c
 }
 

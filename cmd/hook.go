@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,6 +139,10 @@ func (a *app) editHooks(ctx context.Context, path string, user, remove bool) (ho
 	if err != nil {
 		return j, a.byHand(path, err)
 	}
+	before, restored := a.beforeHooks(path, old, remove)
+	if restored {
+		text = before
+	}
 	if j.Changed = string(text) != string(old); j.Changed {
 		if !absent {
 			if j.Backup, err = a.keepCopy("hooks", path, old); err != nil {
@@ -144,7 +150,7 @@ func (a *app) editHooks(ctx context.Context, path string, user, remove bool) (ho
 			}
 			durable.Hit(durable.SettingsKept)
 		}
-		if err := putSettings(path, text, remove); err != nil {
+		if err := putSettings(path, text, remove && !restored); err != nil {
 			return j, err
 		}
 		durable.Hit(durable.SettingsWritten)
@@ -226,6 +232,26 @@ func (a *app) keepCopy(name, path string, text []byte) (string, error) {
 	}
 	copied := filepath.Join(dir, a.env.Now().UTC().Format("20060102T150405Z")+"-"+a.env.newID(3)+"-"+filepath.Base(path))
 	return copied, durable.WriteFile(copied, text, 0o600)
+}
+
+// beforeHooks returns the settings as they were before the hooks were put into them, byte for byte, if nothing else was
+// changed since: that is the copy which becomes the present text with hooks in it.
+func (a *app) beforeHooks(path string, now []byte, remove bool) (text []byte, found bool) {
+	dir, err := a.env.stateDir()
+	if err != nil || !remove {
+		return nil, false
+	}
+	copies, _ := filepath.Glob(filepath.Join(dir, "hooks", "*-"+filepath.Base(path))) // the pattern is well-formed
+	for _, file := range slices.Backward(copies) {
+		text, err := durable.ReadFile(file, maxSettings)
+		if err != nil {
+			continue
+		}
+		if with, err := withHooks(text, a.hookProgram(), false); err == nil && !bytes.Equal(text, now) && bytes.Equal(with, now) {
+			return text, true
+		}
+	}
+	return nil, false
 }
 
 // excludeLine keeps the settings of one person out of everybody's commits.

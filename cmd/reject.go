@@ -28,6 +28,6 @@ yourself. No agent is started: wfs run goes on.`,
 			return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
 		},
 	}
-	c.Flags().StringVar(&why, "reason", "", "what is to be done")
+	c.Flags().StringVarP(&why, "reason", "m", "", "what is to be done")
 	return c
 }
