@@ -84,6 +84,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	o.Anyway = a.redactor().String(strings.TrimSpace(o.Anyway))
 	if settings, err := a.ownSettings(ctx); err == nil {
 		o.Report = settings.Config.FinishReport
+	} else { // what was agreed is pinned: it is handed over all the same
+		a.note("warning: finish.report is not read: %v", err)
 	}
 	if !o.Keep { // its commit is the user's own
 		if err := a.repo.Identified(ctx); err != nil {
@@ -108,8 +110,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		if o.Anyway, asked = a.askAnyway(ctx, refused.Hint); asked != nil {
 			return asked
 		}
-		if o.Anyway == "" {
-			return err
+		if o.Anyway == "" { // what is open has been said
+			return &session.Refusal{Code: refused.Code, Message: "nothing was handed over", Hint: refused.Hint}
 		}
 		f, op, err = h.Finish(ctx, o)
 	}
