@@ -268,6 +268,15 @@ func stands(s *session.Session) string {
 		if len(s.Notes) > 0 {
 			return "completed, and a note asks for more"
 		}
+		var skipped []string
+		for _, p := range s.SkippedPhases {
+			if !slices.Contains(skipped, string(p.Phase)) {
+				skipped = append(skipped, string(p.Phase))
+			}
+		}
+		if len(skipped) > 0 {
+			return "completed, with " + strings.Join(skipped, ", ") + " skipped"
+		}
 		if did := itemsDid(s.ItemStates()); did != "" {
 			return "completed: " + did
 		}
