@@ -81,7 +81,7 @@ func (b *bench) cache() error {
 			}
 		}
 		if err := b.runs(repo, []string{"git", "init", "-q"}, []string{"git", "add", "-A"}, []string{"git", "commit", "-q", "-m", "start"},
-			[]string{b.wfs, "init"}, []string{"git", "add", "-A"}, []string{"git", "commit", "-q", "-m", "how wfs judges this project"}); err != nil {
+			[]string{b.wfs, "init", "--yes"}, []string{"git", "add", "-A"}, []string{"git", "commit", "-q", "-m", "how wfs judges this project"}); err != nil {
 			return err
 		}
 		for i, a := range cacheAgents {

@@ -125,7 +125,7 @@ func (s *stage) begin() {
 	s.quiet("git", "add", "-A")
 	s.quiet("git", "commit", "-q", "-m", "receipts")
 	s.tell("wfs finds out how the project is tested, and tries it.")
-	s.run("wfs", "init")
+	s.run("wfs", "init", "--yes")
 	s.quiet("git", "add", ".wfs")
 	s.quiet("git", "commit", "-q", "-m", "how wfs judges this project")
 	s.tell("A session: a branch and a ledger of its own. The agent is a script, so that you see what an agent might do.")
