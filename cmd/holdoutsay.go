@@ -53,7 +53,7 @@ func (a *app) holdoutLogs(r *session.HoldoutResult) string {
 }
 
 // sayHoldoutDrift says that hold-out tests are others now, where they were taken from.
-func (a *app) sayHoldoutDrift(ctx context.Context, p *workflows.Plan) {
+func (a *app) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.Plan) {
 	if p.Holdout == nil {
 		return
 	}
@@ -72,7 +72,8 @@ func (a *app) sayHoldoutDrift(ctx context.Context, p *workflows.Plan) {
 		a.note("the hold-out tests are no longer where they were taken from; the copy of then counts")
 	case from.Commit != "" && t.from.Commit == from.Commit: // the common ancestor may be another one now
 	case t.pack.Digest() != p.Holdout.Digest:
-		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: wfs repin --holdout %s", shellWord(from.String()))
+		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: %s",
+			a.typedFor("wfs repin --holdout "+shellWord(from.String()), id, ""))
 	}
 }
 

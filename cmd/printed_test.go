@@ -58,7 +58,7 @@ func printingMain() int {
 	before := currentBranch(env.Dir)
 	p.Exit = Main(env)
 	p.Hints = slices.DeleteFunc(printedIn(out.String()+"\n"+said.String()), func(hint string) bool {
-		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(hint)), env.get("WFS_PRINTED"))
+		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(strings.ReplaceAll(hint, env.get("WORK"), "$WORK"))), env.get("WFS_PRINTED"))
 	})
 	if len(p.Hints) == 0 {
 		return p.Exit

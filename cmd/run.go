@@ -149,7 +149,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 	a.waitOn(ctx, p.line)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !detached { // what it prints then is kept in the repository
-		a.sayHoldoutDrift(ctx, h.Plan)
+		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 	}
 	if much != quiet && !detached {
 		p.view = a.showView("Ctrl-C stops it, and keeps what is there")
