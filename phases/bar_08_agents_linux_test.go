@@ -9,7 +9,7 @@ say() { echo '{"type":"assistant","message":{"id":"m'$1'","content":[{"type":"te
 alive() { echo '{"type":"system","subtype":"status","status":"requesting"}'; }
 retry() { echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":600,"error_status":'$1',"error":"'$2'"}'; }
 bye() { echo '{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"total_cost_usd":0.01,"result":"well","session_id":"11111111-1111-4111-8111-111111111111"}'; }
-for_ever() { while :; do "$@"; sleep 0.05; done; }
+for_ever() { while :; do "$@"; sleep 0.2; done; }
 sleeps() { exec -a "$ZOO" sleep 1000; }
 `
 
@@ -37,12 +37,12 @@ var zoo = []beast{
 	{name: "silent", script: `hello; sleeps`, idle: zooTime, within: zooTime, want: session.OutcomeIdle},
 	{name: "silent from the start", script: `sleeps`, idle: zooTime, within: zooTime, want: session.OutcomeIdle},
 	{name: "stops itself", script: `hello; kill -STOP $$`, idle: zooTime, within: zooTime, want: session.OutcomeIdle},
-	{name: "alive without doing anything", script: `hello; for_ever alive`, idle: zooTime, within: zooTime, want: session.OutcomeHung},
+	{name: "alive without doing anything", script: `hello; for_ever alive`, idle: 3 * zooTime, within: 3 * zooTime, want: session.OutcomeHung},
 	{name: "retries for ever", script: `hello; for_ever retry 529 overloaded`, idle: zooTime, within: zooTime, want: session.OutcomeOverloaded},
-	{name: "works in silence", script: `hello; end=$(($(date +%s%N)+2000000000)); while [ $(date +%s%N) -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; done; bye`,
-		idle: zooTime, want: session.OutcomeOK},
-	{name: "a command of it works in silence", script: `hello; setsid bash -c 'end=$(($(date +%s)+2)); while [ $(date +%s) -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; done'; bye`,
-		idle: zooTime, want: session.OutcomeOK},
+	{name: "works in silence", script: `hello; end=$(($(date +%s%N)+5000000000)); while [ $(date +%s%N) -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; done; bye`,
+		idle: 4 * zooTime, want: session.OutcomeOK},
+	{name: "a command of it works in silence", script: `hello; setsid bash -c 'end=$(($(date +%s)+5)); while [ $(date +%s) -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; done'; bye`,
+		idle: 4 * zooTime, want: session.OutcomeOK},
 	{name: "writes files in silence", script: `hello; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo $i > f$i; sleep 0.1; done; bye`, idle: zooTime, want: session.OutcomeOK},
 	{name: "too long", script: `hello; i=0; while :; do i=$((i+1)); say $i; sleep 0.02; done`, idle: zooTime, timeout: zooTime, within: zooTime, want: session.OutcomeTimeout},
 

@@ -145,7 +145,7 @@ func (b beast) check(t *testing.T, z zooRan) {
 		t.Errorf("%s, want %s: %+v", got, b.want, seen.Result)
 	}
 	if most := time.Duration(b.within)*time.Millisecond + zooGrace + 2*time.Second; b.within > 0 && seen.Took > most {
-		t.Logf("it took %v, at most %v", seen.Took, most)
+		t.Errorf("it took %v, at most %v", seen.Took, most)
 	}
 	if grown := seen.Most - seen.Idle; grown > zooMemory {
 		t.Errorf("%d KB of memory", grown)

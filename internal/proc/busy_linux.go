@@ -1,16 +1,29 @@
 package proc
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
 
-// cpuOf is how much time of processors the living processes of a run have used up so far, by pid.
-func cpuOf(l *leader, marker string) map[int]time.Duration {
-	used := map[int]time.Duration{}
+// effortsOf are the efforts of the living processes of a run so far, by pid.
+func effortsOf(l *leader, marker string) map[int]effort {
+	efforts := map[int]effort{}
 	for _, pid := range processes(l, marker) {
 		if st, ok := readStat(pid); ok && !st.dead() {
-			used[pid] = st.cpu
+			efforts[pid] = effort{used: st.cpu, queued: queued(pid), ready: st.state == 'R'}
 		}
 	}
-	return used
+	return efforts
+}
+
+// queued is how long a process's first thread was ready to run and had to wait; 0 where the kernel does not count that.
+func queued(pid int) time.Duration {
+	var buf [64]byte
+	line := buf[:readOnce("/proc/"+strconv.Itoa(pid)+"/schedstat", buf[:])]
+	var ran, waited int64 // nanoseconds
+	_, _ = fmt.Sscan(string(line), &ran, &waited)
+	return time.Duration(waited)
 }
 
 // hasBackground reports whether processes of a run live in sessions of their own: agents start the commands of their

@@ -2,9 +2,7 @@
 
 package proc
 
-import "time"
-
-// cpuOf knows nothing here: a run that is silent for long has to change files to show that it works.
-func cpuOf(*leader, string) map[int]time.Duration { return nil }
+// effortsOf knows nothing here: a run that is silent for long has to change files to show that it works.
+func effortsOf(*leader, string) map[int]effort { return nil }
 
 func hasBackground(*leader, string) bool { return false }

@@ -60,9 +60,16 @@ type watchdog struct {
 
 // glance is what was seen of a run's processes and files.
 type glance struct {
-	taken bool
-	cpu   map[int]time.Duration
-	moved string
+	at      time.Time // zero: nothing was seen
+	efforts map[int]effort
+	moved   string
+}
+
+// effort is what a process has had of the processors since it began: the time that it used, and the time that it was kept
+// waiting for one. ready says that it runs now, or waits for a processor, which is counted when it gets one.
+type effort struct {
+	used, queued time.Duration
+	ready        bool
 }
 
 // count adds the time since the last beat, and says what has to end, "" for nothing. output changes with every output.
@@ -103,18 +110,28 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 // look asks the system whether a run that shows no work works all the same: a test suite that says nothing for an hour
 // does.
 func (w *watchdog) look(l *leader, marker string) {
-	now := glance{taken: true, cpu: cpuOf(l, marker)}
+	now := glance{at: time.Now(), efforts: effortsOf(l, marker)}
 	if w.signs.Moved != nil {
 		now.moved = w.signs.Moved()
 	}
-	if before := w.seen; before.taken {
-		var used time.Duration
-		for pid, cpu := range now.cpu {
-			used += max(0, cpu-before.cpu[pid])
-		}
-		if used > time.Duration(busyShare*float64(w.since)) || now.moved != before.moved {
+	if before := w.seen; !before.at.IsZero() {
+		if busy(before.efforts, now.efforts, now.at.Sub(before.at)) || now.moved != before.moved {
 			w.waiting, w.silent = 0, 0
 		}
 	}
 	w.seen, w.since = now, 0
+}
+
+// busy reports whether processes worked in a time between two looks. A crowded machine makes whoever works wait for a
+// processor, so that what counts is the share of the time in which they could have worked.
+func busy(before, now map[int]effort, between time.Duration) bool {
+	var used, queued time.Duration
+	for pid, e := range now {
+		if e.ready && e == before[pid] {
+			return true // it was not let
+		}
+		used += max(0, e.used-before[pid].used)
+		queued = max(queued, e.queued-before[pid].queued)
+	}
+	return used > time.Duration(busyShare*float64(max(0, between-queued)))
 }

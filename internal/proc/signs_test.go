@@ -77,3 +77,31 @@ func TestWatchdog(t *testing.T) {
 		})
 	}
 }
+
+// TestBusy: what works is not called idle on a machine that hardly lets it, and what hangs does not work because it has to
+// wait for a processor each time that it looks at the clock.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	before := map[int]effort{1: {used: 900 * ms, queued: 400 * ms}, 2: {used: 100 * ms, ready: true}, 3: {used: 5000 * ms}}
+	for name, c := range map[string]struct {
+		now  map[int]effort
+		want bool
+	}{
+		"nothing":                               {map[int]effort{1: before[1]}, false},
+		"is not let, all the time":              {map[int]effort{1: before[1], 2: before[2]}, true},
+		"runs when it is looked at":             {map[int]effort{1: {used: 901 * ms, queued: 400 * ms, ready: true}}, false},
+		"a process that has ended":              {map[int]effort{1: {used: 910 * ms, queued: 400 * ms}}, false},
+		"looks at the clock":                    {map[int]effort{1: {used: 940 * ms, queued: 400 * ms}}, false},
+		"works":                                 {map[int]effort{1: {used: 960 * ms, queued: 400 * ms}}, true},
+		"several work a little":                 {map[int]effort{1: {used: 930 * ms, queued: 400 * ms}, 2: {used: 130 * ms}}, true},
+		"a new one works":                       {map[int]effort{1: before[1], 4: {used: 60 * ms}}, true},
+		"works when it is let":                  {map[int]effort{1: {used: 930 * ms, queued: 1370 * ms}}, true},
+		"is always kept waiting":                {map[int]effort{1: {used: 910 * ms, queued: 1500 * ms}}, true},
+		"hangs, and is kept waiting half of it": {map[int]effort{1: {used: 920 * ms, queued: 900 * ms}}, false},
+	} {
+		if got := busy(before, c.now, 1000*ms); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
