@@ -30,7 +30,7 @@ func declarations(file string, src []byte) []declaration {
 	case ".rb":
 		return rubyDeclarations(string(src))
 	case ".rs":
-		return markedDeclarations(string(src), declaredRE().rust)
+		return rustDeclarations(string(src))
 	case ".java", ".kt", ".kts", ".groovy", ".scala":
 		return markedDeclarations(string(src), declaredRE().jvm)
 	case ".cs", ".fs", ".vb":
@@ -54,9 +54,11 @@ func isTestFile(file string) bool {
 	return strings.Contains(lower, "test") || strings.Contains(lower, "spec")
 }
 
-var declaredRE = sync.OnceValue(func() (r struct{ script, python, ruby, rust, jvm, dotnet, php, other, display, hole *regexp.Regexp }) {
+var declaredRE = sync.OnceValue(func() (r struct{ script, python, ruby, rust, rustMacro, rustMakes, rustNamed, jvm, dotnet, php, other, display, hole *regexp.Regexp }) {
 	r.script = regexp.MustCompile("(?m)(?:^|[^\\w.])(?:(?:t|ctx|context)\\.)?(?:test|it|specify)((?:\\.\\w+)*)(?:\\s*<[^;()]*>)?(?:\\s*\\((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*\\)|\\s*`[^`]*`)?\\s*\\(\\s*(?:'((?:[^'\\\\\n]|\\\\.)*)'|\"((?:[^\"\\\\\n]|\\\\.)*)\"|`((?:[^`\\\\]|\\\\.)*)`)")
 	r.python = regexp.MustCompile(`(?m)^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(`)
+	r.rustMacro, r.rustMakes = regexp.MustCompile(rustMacro), regexp.MustCompile(rustMakes)
+	r.rustNamed = regexp.MustCompile(rustNamed)
 	r.ruby, r.rust, r.jvm = regexp.MustCompile(rubyTest), regexp.MustCompile(rustTest), regexp.MustCompile(jvmTest)
 	r.dotnet, r.php, r.other = regexp.MustCompile(dotnetTest), regexp.MustCompile(phpTest), regexp.MustCompile(otherTest)
 	r.hole = regexp.MustCompile(`\$\{(?:[^{}]|\{[^{}]*\})*\}|%%?[psdifjoc#$]|\$#?[\w.]+`)

@@ -12,6 +12,11 @@ import (
 const (
 	rustTest = `#\[\s*(?:\w+::)*(?:test|rstest|test_case|quickcheck)\b[^\n]*\]\s*(?:#\[[^\n]*\]\s*|//[^\n]*\n\s*)*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:unsafe\s+)?fn\s+(\w+)`
 
+	// A macro that makes tests, and what a call of it names: t!(adds: 1 => 2), tests! { adds: 1, subtracts: 2 }.
+	rustMacro = `macro_rules!\s*(\w+)\s*[({]`
+	rustMakes = `#\[\s*(?:\w+::)*test\b[^\n]*\]\s*(?:#\[[^\n]*\]\s*)*(?:async\s+)?fn\s+\$\w+`
+	rustNamed = `(?:^\s*|[,;]\s*)(?:#\[[^\]]*\]\s*|//[^\n]*\n\s*)*([a-zA-Z_]\w*)\s*(?:=>|:(?:[^:]|$)|,|;|$)`
+
 	jvmArguments = `(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?`
 	jvmTest      = `@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b` + jvmArguments +
 		`(?:\s*@[\w.]+` + jvmArguments + `|\s*//[^\n]*\n)*\s*(?:(?:public|private|protected|internal|static|final|open|suspend|override)\s+)*` +
@@ -50,6 +55,87 @@ func markedDeclarations(src string, mark *regexp.Regexp) []declaration {
 		out = append(out, d)
 	}
 	return out
+}
+
+// rustDeclarations finds the tests that are marked, and those that a macro of the same file makes.
+func rustDeclarations(src string) []declaration {
+	out := markedDeclarations(src, declaredRE().rust)
+	for _, m := range declaredRE().rustMacro.FindAllStringSubmatchIndex(src, -1) {
+		end := m[1] - 1 + braceBlock(src[m[1]-1:])
+		if declaredRE().rustMakes.MatchString(src[m[0]:end]) {
+			out = append(out, macroTests(src[:m[0]], src[m[2]:m[3]])...)
+			out = append(out, macroTests(src[end:], src[m[2]:m[3]])...)
+		}
+	}
+	return out
+}
+
+// macroTests are the tests that calls of a macro make. The first name in a call is one, and each that has a colon or an arrow
+// behind it.
+func macroTests(src, macro string) []declaration {
+	var out []declaration
+	call := macro + "!"
+	for {
+		_, rest, ok := strings.Cut(src, call)
+		if !ok {
+			return out
+		}
+		before := len(src) - len(rest) - len(call)
+		line := src[strings.LastIndexByte(src[:before], '\n')+1 : before]
+		within := strings.Contains(line, "//") || line != "" && isWord(line[len(line)-1:])
+		src = rest
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if within || rest == "" || !strings.ContainsRune("({[", rune(rest[0])) {
+			continue
+		}
+		rest = rest[1:]
+		flat := shallow(rest)
+		var at [][]int
+		for i, m := range declaredRE().rustNamed.FindAllStringSubmatchIndex(flat, -1) {
+			behind := strings.TrimLeft(flat[m[3]:], " \t\r\n")
+			if i == 0 && strings.TrimSpace(flat[:m[0]]) == "" || strings.HasPrefix(behind, ":") || strings.HasPrefix(behind, "=>") {
+				at = append(at, m)
+			}
+		}
+		for i, m := range at {
+			end := len(flat)
+			if i+1 < len(at) {
+				end = at[i+1][2]
+			}
+			body := laidOut(withoutComments(rest[m[2]:end], "//"))
+			out = append(out, declaration{name: testName(rest[m[2]:m[3]]), body: body, test: true})
+		}
+	}
+}
+
+// shallow is what stands before the closing bracket of the one that was opened before src, with blanks for strings, for
+// comments, and for what is in brackets again.
+func shallow(src string) string {
+	out := []byte(src)
+	depth := 0
+	for i := 0; i < len(src); i++ {
+		from := i
+		switch c := src[i]; {
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			if depth--; depth < 0 {
+				return string(out[:i])
+			}
+		case c == '"':
+			i += quoted(src[i:])
+		case strings.HasPrefix(src[i:], "//"):
+			i += max(0, strings.IndexByte(src[i:], '\n')-1)
+		case depth == 0:
+			continue
+		}
+		for j := from; j <= i; j++ {
+			if out[j] != '\n' {
+				out[j] = ' '
+			}
+		}
+	}
+	return string(out)
 }
 
 // idle reports whether a test's text has nothing in it that could fail.
