@@ -97,9 +97,16 @@ func (a *app) diagnose(err error) failure {
 	} else if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)
 	}
+	again, half := a.again(), (*engine.HalfWayError)(nil)
+	if errors.As(err, &half) { // typed again, an undo would take one more operation back
+		again = a.typed(half.Completes)
+	}
 	var locked *gitstate.LockedError
 	if f.Code == "locked" && errors.As(err, &locked) {
-		f.Hint = lockedHint(locked, a.again())
+		f.Hint = lockedHint(locked, again)
+	}
+	if f.Code == "disk_full" {
+		f.Hint = fmt.Sprintf("make room (df -h . shows how much there is), then %s: nothing was lost", again)
 	}
 	if failed := (*engine.MoveFailedError)(nil); f.Code == "move_failed" && errors.As(err, &failed) {
 		f.Hint = moveFailedHint(failed, a.again())
@@ -107,8 +114,8 @@ func (a *app) diagnose(err error) failure {
 	if absent := (*gitstate.AbsentError)(nil); f.Code == "absent" && errors.As(err, &absent) {
 		f.Hint = absentHint(absent, a.again())
 	}
-	if half := (*engine.HalfWayError)(nil); errors.As(err, &half) && f.Hint == "" {
-		f.Hint = a.typed(half.Completes)
+	if half != nil && f.Hint == "" {
+		f.Hint = again
 	}
 	if f.Code == "not_a_repository" {
 		if root, was := gitstate.LostRepository(a.env.Dir); was != "" {

@@ -29,10 +29,14 @@ func (h *Hand) Delete(ctx context.Context, summary string, undoes int64) (int64,
 	if err != nil {
 		return 0, err
 	}
+	t := session.Turn{Refs: refs}
+	if err := h.e.Store.AwaitLocks(ctx, h.ID, t); err != nil {
+		return 0, err
+	}
 	if err := h.j.Claim(h.e.Store.Worktree()); err != nil {
 		return 0, err
 	}
-	if err := h.append(session.DeleteStarted{Summary: summary, Undoes: undoes, Turn: session.Turn{Refs: refs}}); err != nil {
+	if err := h.append(session.DeleteStarted{Summary: summary, Undoes: undoes, Turn: t}); err != nil {
 		return 0, err
 	}
 	h.e.hit("delete/journaled")
@@ -331,6 +335,9 @@ func (e *Engine) bringRefs(ctx context.Context, id session.ID, t session.Turn, w
 		return err
 	}
 	if err := e.mayMakeAll(ctx, back); err != nil {
+		return err
+	}
+	if err := e.Store.AwaitLocks(ctx, id, session.Turn{Refs: append(back[:len(back):len(back)], copies...)}); err != nil {
 		return err
 	}
 	if err := e.neverDeleted(ctx, id, tip, why); err != nil {

@@ -57,13 +57,18 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 	if err != nil {
 		return nil, 0, err
 	}
+	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: o.Branch, HeadOldCommit: snap.Head.Commit,
+		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index, RawOld: plan.Raw}
+	made := t
+	made.Refs = []session.RefMove{{Ref: o.Branch}}
+	if err := st.AwaitLocks(ctx, h.ID, made); err != nil {
+		return nil, 0, err
+	}
 	if w := h.S.Waiting; w != nil && w.Agree && len(h.S.OpenItems()) == 0 {
 		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
 			return nil, 0, err
 		}
 	}
-	t := session.Turn{Worktree: st.Worktree(), HeadOld: h.S.Branch(), HeadNew: o.Branch, HeadOldCommit: snap.Head.Commit,
-		Tree: files, TreeOld: snap.Tree, Index: tree, IndexOld: snap.Index, RawOld: plan.Raw}
 	if snap.Raw = plan.Raw; snap.Raw != "" {
 		if t.Rescue, err = st.Rescue(ctx, h.ID, "finish "+string(h.ID), snap, h.e.Clock.Now().Unix()); err != nil {
 			return nil, 0, err

@@ -72,6 +72,9 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 			t.HeadNewCommit = r.tip
 		}
 	}
+	if err := st.AwaitLocks(ctx, h.ID, t); err != nil {
+		return nil, fmt.Errorf("%s: nothing was moved: %w", r.summary, err)
+	}
 	if !snap.Clean() && !r.keeps(snap) {
 		if t.Rescue, err = h.rescue(ctx, r.summary, snap, h.failedBefore()); err != nil {
 			return nil, err

@@ -30,25 +30,32 @@ func (e *MoveFailedError) Error() string {
 
 func (e *MoveFailedError) Unwrap() error { return e.Cause }
 
-// HalfWayError is a move that its command was interrupted in. The next command that changes something completes it.
+// HalfWayError is a move that began and did not come to its end. The next command that changes something completes it.
 type HalfWayError struct {
 	Summary   string
 	Completes string // the command that does so, and nothing else
 	Cause     error
+	Cut       bool // it was interrupted
 }
 
 func (e *HalfWayError) Error() string {
-	return e.Summary + " was interrupted and stands half-way: what is missing is kept, and the next command that changes something completes it"
+	const rest = "what is missing is kept, and the next command that changes something completes it"
+	if e.Cut {
+		return e.Summary + " was interrupted and stands half-way: " + rest
+	}
+	return fmt.Sprintf("%v; %s has begun and stands half-way: %s", e.Cause, e.Summary, rest)
 }
 
 func (e *HalfWayError) Unwrap() error { return e.Cause }
 
-// standsHalfWay tells of a move that this command was interrupted in; other errors stay what they are.
+// standsHalfWay tells of a move that stands half-way after an error, unless the error says so itself.
 func (h *Hand) standsHalfWay(ctx context.Context, m session.MoveStarted, err error) error {
-	if half := (*HalfWayError)(nil); err == nil || ctx.Err() == nil || h.S.Moving == nil || errors.As(err, &half) {
+	var half *HalfWayError
+	var failed *MoveFailedError
+	if err == nil || h.S.Moving == nil || errors.As(err, &half) || errors.As(err, &failed) {
 		return err
 	}
-	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m.Turn), Cause: err}
+	return &HalfWayError{Summary: m.Summary, Completes: h.e.Completes(context.WithoutCancel(ctx), h.ID, m.Turn), Cause: err, Cut: ctx.Err() != nil}
 }
 
 // Completes is the command that brings a move to its end, and does nothing else: it goes where the move goes.

@@ -66,6 +66,8 @@ type Store interface {
 	Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error)
 	// Publish moves the ledger's ref (the commit point; ErrMoved when somebody else did) and settles the turn.
 	Publish(ctx context.Context, p session.Prepared) (session.Settled, error)
+	// AwaitLocks waits until nobody else holds what a turn will lock, and fails when that stays so.
+	AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error
 	// Settle makes the moves of a turn whose ledger commit is published; what is done already is left as it is.
 	Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error)
 	// HoldHeads keeps other commands of ours, in any work tree, from taking HEAD to a branch until release is called.

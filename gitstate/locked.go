@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // LockPatience is for how long one command waits, in all, for locks of git's that somebody else holds. Git holds them
@@ -181,6 +182,27 @@ func (r *Repo) patiently(ctx context.Context, git func() error) error {
 	}
 }
 
+// AwaitLocks waits until nobody else holds what a turn will lock, so that this is found out before anything is moved. A
+// directory in which no lock can be made is an *UnusableError.
+func (r *Repo) AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error {
+	if err := r.awaitRefLocks(ctx, r.turnRefs(id, t)...); err != nil || t.Index == "" {
+		return err
+	}
+	return r.awaitIndexLock(ctx)
+}
+
+// turnRefs are the refs that a turn moves, branch among them if it is given, and where they are kept if some are deleted.
+func (r *Repo) turnRefs(id session.ID, t session.Turn, branch ...string) []string {
+	refs := append([]string{LedgerRef(id), r.opsRef()}, branch...)
+	for _, m := range t.Refs {
+		refs = append(refs, m.Ref)
+		if m.New == "" && m.Old != "" {
+			refs = append(refs, "packed-refs")
+		}
+	}
+	return refs
+}
+
 // awaitIndexLock waits until nobody else holds the index. A lock that a killed wfs left is no obstacle: whoever takes the
 // index next removes it.
 func (r *Repo) awaitIndexLock(ctx context.Context) error {
@@ -193,8 +215,18 @@ func (r *Repo) awaitIndexLock(ctx context.Context) error {
 func (r *Repo) awaitRefLocks(ctx context.Context, refs ...string) error {
 	for _, ref := range append(refs, "HEAD") {
 		path := r.lockOf(ref)
+		if path == "" {
+			continue
+		}
 		if err := r.await(ctx, path, func() bool { return !isThere(path) || isThere(r.lockNote(ref)) }); err != nil {
 			return err
+		}
+		dir := filepath.Dir(path)
+		for !isThere(dir) {
+			dir = filepath.Dir(dir)
+		}
+		if !writable(dir) {
+			return &UnusableError{Dir: dir, Said: "the directory cannot be written to", Hint: "chmod u+w " + dir}
 		}
 	}
 	return nil

@@ -178,15 +178,12 @@ func (w *way) look(changes []treeChange) error {
 				continue
 			}
 		}
-		if c.newMode == modeNone {
-			continue
-		}
-		if twin, ok := w.twins[c.Path]; ok {
+		if twin, ok := w.twins[c.Path]; ok && c.newMode != modeNone {
 			w.block(c.Path, wayTwin+twin)
 			continue
 		}
-		at, err := w.reach(path.Dir(c.Path))
-		if err == nil && at == directory {
+		at, err := w.reach(path.Dir(c.Path)) // of a deletion as well: what an undo could not put back is not taken away
+		if err == nil && at == directory && c.newMode != modeNone {
 			err = w.lookAt(c)
 		}
 		if err != nil {

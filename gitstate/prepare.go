@@ -44,7 +44,7 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 		return p, err
 	}
 	// Somebody else's lock is better met before anything is true than after the ledger has moved.
-	if err := r.awaitRefLocks(ctx, turnRefs(d)...); err != nil {
+	if err := r.awaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
 	merged := soon(r, func() (struct{}, error) { return struct{}{}, r.mergePacks() })
@@ -88,18 +88,6 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 	}
 	durable.Hit(durable.CheckpointObjects)
 	return p, nil
-}
-
-// turnRefs are the refs that the turn of a draft moves.
-func turnRefs(d session.Draft) []string {
-	refs := []string{LedgerRef(d.Session)}
-	if !d.NoCode {
-		refs = append(refs, d.Branch)
-	}
-	for _, m := range d.Turn.Refs {
-		refs = append(refs, m.Ref)
-	}
-	return refs
 }
 
 // soon begins to ask and returns what waits for the answer.
