@@ -88,8 +88,14 @@ func byteCount(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// letIn says what to type to let something in that is held out.
+// letIn says what to type to let something in that is held out, "" when nothing is.
 func (a *app) letIn(c *session.Checkpoint) string {
+	if i := slices.IndexFunc(c.Skipped, func(s session.Skip) bool { return s.Rule != "" }); i >= 0 {
+		return "remove the key; if it is not a real one: " + a.typed("wfs allow "+shellWord(c.Skipped[i].Path))
+	}
+	if len(c.HeldOut) == 0 {
+		return ""
+	}
 	one := c.HeldOut[0]
 	if i := slices.IndexFunc(c.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret }); i > 0 {
 		one = c.HeldOut[i] // a key is the last thing to propose
@@ -122,7 +128,9 @@ func (a *app) sayLacks(c *session.Checkpoint, indent string) {
 	}
 	if len(c.HeldOut) > 0 {
 		a.note("%sheld out of the checkpoint: %s", indent, lacks(&session.Checkpoint{Incomplete: true, HeldOut: c.HeldOut}))
-		a.note("%s  %s", indent, a.letIn(c))
+	}
+	if text := a.letIn(c); text != "" {
+		a.note("%s  %s", indent, text)
 	}
 	if c.Deleted != nil {
 		a.note("%s%s", indent, a.deletes(c))
@@ -142,8 +150,8 @@ func (a *app) sayIncomplete(s *session.Session) {
 	}
 	if text := lacks(c); text != "" {
 		a.out("incomplete: checkpoint %d lacks %s", c.Number, text)
-		if len(c.HeldOut) > 0 {
-			a.out("  %s", a.letIn(c))
+		if text := a.letIn(c); text != "" {
+			a.out("  %s", text)
 		}
 	}
 	if c.Deleted != nil {

@@ -37,6 +37,14 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 	if s.Visit.Denied > 0 {
 		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", "wfs repin && wfs run"}}, ways...)
 	}
+	if c := s.At(s.Current); c != nil {
+		for _, f := range c.Skipped {
+			if f.Rule != "" {
+				ways = append([]wayJSON{{"let the file in, if its key is not a real one", "wfs allow " + shellWord(f.Path) + " && wfs run"}}, ways...)
+				break
+			}
+		}
+	}
 	for i := range ways {
 		ways[i].Command = a.typedFor(ways[i].Command, s.ID, rootOf(in))
 	}

@@ -117,6 +117,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassBrokeGreen: "broke what was green", session.ClassTargetMissing: "a test of this lap is gone",
 		session.ClassFlaky:         "a test of this lap is flaky",
 		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
+		session.ClassKey:      "wrote a key into a tracked file",
 		session.ClassNotClean: "passes only with files that no checkpoint has", session.ClassLeadsBack: "a module is found outside of the clean tree",
 		session.ClassHoldout:  "passes its own tests, and not the hold-out tests",
 		session.ClassTampered: "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",

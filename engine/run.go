@@ -425,7 +425,8 @@ func said(what, text string) string {
 
 func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest, err error) {
 	st := h.e.Store
-	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, TargetsOf: h.S.TargetsOf, Tree: snap.Tree}
+	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, TargetsOf: h.S.TargetsOf, Tree: snap.Tree,
+		Given: h.given(snap.Skipped)}
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}
@@ -454,6 +455,24 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 	}
 	req.RunDir, err = h.j.RunDir(o.RunID)
 	return req, err
+}
+
+// given are the files that were given a key, but for those that a person's checkpoint has named before.
+func (h *Hand) given(skipped []session.Skip) (given []session.Skip) {
+	seen := map[string]bool{}
+	for _, c := range h.S.Checkpoints {
+		if c.Number == 0 || logged(c.Trigger) {
+			for _, s := range c.Skipped {
+				seen[s.Path] = true
+			}
+		}
+	}
+	for _, s := range skipped {
+		if s.Rule != "" && !seen[s.Path] {
+			given = append(given, s)
+		}
+	}
+	return given
 }
 
 // evidence reads an evidence document: the one that waits for the next turn, or the ledger's.

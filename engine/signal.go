@@ -46,7 +46,7 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 func reviewed(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	v := s.Open.Run.Review
 	switch {
-	case d.Class == session.ClassGuard:
+	case d.Class == session.ClassGuard || d.Class == session.ClassKey:
 		return true
 	case d.Verdict != session.Pass:
 		return false

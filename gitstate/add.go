@@ -22,6 +22,7 @@ type addition struct {
 	now     *index   // afterwards; nil when it was not read, or when git had to look at everything
 	ignored []string // paths that were passed over because rules exclude them
 	kept    []string // what is held out already, and was found
+	copied  []byte   // see withheld
 	others  []string // what differed from the index before, and all that is not in it but for .wfs; a directory stands for all in it
 	disk    uint64   // what tracked files are like that are not in others, see onDisk
 	since   uint64   // when the files began to be looked at, by the file system's clock; 0: when the caller began
@@ -56,10 +57,21 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	if err == nil {
 		err = r.combineExcludes(ctx, h.rules)
 	}
+	var out withheld
+	if err == nil {
+		out, err = r.withhold(ctx, index, old, &h, head)
+	}
 	if err != nil {
 		return made, err
 	}
+	made.copied, h.given = out.copied, out.skips
+	if len(out.unstaged) > 0 {
+		old, h.unsure = nil, true
+	}
 	all := []string{".", ":(exclude,top)" + userDir}
+	for _, s := range out.skips {
+		all = append(all, ":(exclude,top,literal)"+s.Path)
+	}
 	for _, p := range h.keep {
 		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
 		if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
@@ -78,7 +90,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 		if made.Skipped, err = r.addEverything(ctx, index, h.how, all); err != nil {
 			return made, err
 		}
-		if err := r.rereadAll(ctx, index, before, all); err != nil {
+		if err := r.rereadAll(ctx, index, before, all, out.skips); err != nil {
 			return made, err
 		}
 	}
@@ -86,7 +98,7 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	if err != nil {
 		return made, err
 	}
-	made.Skipped = joinSkips(made.Skipped, unseen)
+	made.Skipped = joinSkips(joinSkips(made.Skipped, unseen), out.skips)
 	if len(h.force) > 0 {
 		made.now = nil
 		var paths []string

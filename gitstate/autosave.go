@@ -270,6 +270,16 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 		return nil, s, false, err
 	}
 	s.Staged = added.Staged
+	if len(added.copied) > 0 && !r.auto.conflicts { // the private index has not been added to yet
+		data, err := os.ReadFile(r.indexPath())
+		if err == nil {
+			s.Index, err = side.treeBefore(ctx, data, nil, "", added.copied)
+		}
+		if err != nil {
+			return nil, s, false, err
+		}
+		r.auto.indexTree = s.Index
+	}
 	tree, err := side.writeTree(ctx, index)
 	if err != nil {
 		return nil, s, false, err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // `git add -A` compares every tracked file with the index, one after the other, and reads every directory: most of what a
@@ -125,7 +126,7 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 	if h.unsure {
 		return nil, nil, false
 	}
-	changed := slices.Clone(h.changed)
+	changed := slices.DeleteFunc(slices.Clone(h.changed), func(p string) bool { return isSkipped(p, h.given) })
 	for _, k := range h.keep {
 		k = strings.TrimSuffix(k, "/")
 		changed = slices.DeleteFunc(changed, func(p string) bool { return p == k })
@@ -148,7 +149,7 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 	}
 	now, _, err = r.readParsed(ctx, index)
 	if err == nil && now != nil {
-		now, err = r.reread(ctx, index, x, now, changed, nil)
+		now, err = r.reread(ctx, index, x, now, changed, nil, nil)
 	}
 	return now, report.ignored, err == nil && now != nil && !slices.ContainsFunc(changed, func(p string) bool { return !r.accounts(now, p, report.ignored) })
 }
@@ -160,8 +161,8 @@ func (r *Repo) addChanged(ctx context.Context, index string, x *index, h holding
 //
 // More than maxChanged files are not named to git, which compares each name with every file: all is the pathspecs of all that is
 // added, and of the files that nothing is known of git finds by itself that it has to read them.
-func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths, all []string) (*index, error) {
-	blind := r.blind(x, now, paths)
+func (r *Repo) reread(ctx context.Context, path string, x, now *index, paths, all []string, not []session.Skip) (*index, error) {
+	blind := slices.DeleteFunc(r.blind(x, now, paths), func(e *indexEntry) bool { return isSkipped(string(e.name), not) })
 	if len(blind) == 0 {
 		return now, nil
 	}
@@ -210,7 +211,7 @@ func (r *Repo) plain(ctx context.Context, path string) *index {
 
 // rereadAll is reread of all files, as far as indexes can be read. old is the index as it was before, nil when nobody can
 // read it. all is the pathspecs of what was added.
-func (r *Repo) rereadAll(ctx context.Context, path string, old *index, all []string) error {
+func (r *Repo) rereadAll(ctx context.Context, path string, old *index, all []string, not []session.Skip) error {
 	if old == nil {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (r *Repo) rereadAll(ctx context.Context, path string, old *index, all []str
 		now = r.plain(ctx, path)
 	}
 	if err == nil && now != nil {
-		_, err = r.reread(ctx, path, old, now, nil, all)
+		_, err = r.reread(ctx, path, old, now, nil, all, not)
 	}
 	return err
 }
@@ -256,6 +257,10 @@ func (r *Repo) blind(x, now *index, paths []string) (list []*indexEntry) {
 
 // maxHollow bounds the directories that are looked into for a file.
 const maxHollow = 100
+
+func isSkipped(p string, list []session.Skip) bool {
+	return slices.ContainsFunc(list, func(s session.Skip) bool { return s.Path == p })
+}
 
 // hollow reports whether a directory holds nothing but directories: there is nothing in it that git could add.
 func (r *Repo) hollow(p string) bool {

@@ -38,12 +38,13 @@ type holding struct {
 	keep    []string       // paths to be kept out
 	held    []session.Held // those of them that were not held out before
 	before  func() ([]session.Held, error)
-	ignored []string // found to be ignored: to be remembered, so that git need not be asked again
-	force   []string // allowed, and below something that is held out or ignored
-	kept    []string // what was held out before, and is there
-	changed []string // what git has to look at
-	unsure  bool     // it has to look at everything
-	disk    uint64   // what tracked files are like that are not in changed, see onDisk
+	ignored []string       // found to be ignored: to be remembered, so that git need not be asked again
+	force   []string       // allowed, and below something that is held out or ignored
+	kept    []string       // what was held out before, and is there
+	changed []string       // what git has to look at
+	given   []session.Skip // tracked files that were given a key: git must not look at them
+	unsure  bool           // it has to look at everything
+	disk    uint64         // what tracked files are like that are not in changed, see onDisk
 }
 
 // hold decides what of the work tree is kept out of a private index. x is that index, nil when only git can read it;

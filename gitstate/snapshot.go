@@ -59,6 +59,11 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 		return s, err
 	}
 	s.Staged = added.Staged
+	if len(added.copied) > 0 {
+		if s.Index, err = r.treeBefore(ctx, data, nil, "", added.copied); err != nil {
+			return s, err
+		}
+	}
 	tree := s.Index
 	if !sameContent(old, added.now) {
 		if tree, err = r.writeTree(ctx, index); err != nil {

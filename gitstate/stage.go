@@ -72,13 +72,18 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 		}
 	}
 	old := parsed()
-	before, err := r.treeBefore(ctx, data, old, headTree)
+	before, err := r.treeBefore(ctx, data, old, headTree, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	all, err := added()
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(all.copied) > 0 {
+		if before, err = r.treeBefore(ctx, data, nil, headTree, all.copied); err != nil {
+			return nil, nil, err
+		}
 	}
 	if made.Staged = all.Staged; all.since > 0 {
 		since = all.since
@@ -141,8 +146,8 @@ func (s *staged) install() (wait func() error) {
 	}
 }
 
-// treeBefore is treeOfIndex for the content of an index whose copy is being changed.
-func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected session.Tree) (session.Tree, error) {
+// treeBefore is treeOfIndex for the content of an index whose copy is being changed, but for some entries.
+func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected session.Tree, but []byte) (session.Tree, error) {
 	tree, err := r.knownTree(old, expected)
 	if err != nil || tree != "" {
 		return tree, err
@@ -157,6 +162,9 @@ func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected
 		}
 	}
 	defer os.Remove(index)
+	if err := r.putEntries(ctx, index, but); err != nil {
+		return "", err
+	}
 	return r.treeOfIndex(ctx, index, expected)
 }
 

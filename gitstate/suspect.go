@@ -2,6 +2,9 @@ package gitstate
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -44,18 +47,143 @@ func (r *Repo) suspect(p string) (why session.HoldReason, rule string) {
 	if keyLike(name) {
 		return session.HoldKey, ""
 	}
-	if info, err := r.lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
-		return "", ""
+	content := r.content(p)
+	if keys := secretKinds().Keys(content); len(keys) > 0 {
+		return session.HoldSecret, keys[0].Kind
 	}
-	content, err := durable.ReadFile(filepath.Join(r.root, filepath.FromSlash(p)), maxContent)
-	if err != nil { // git says what it makes of it
-		return "", ""
-	}
-	if kind := secretKinds().KeyKind(content); kind != "" {
-		return session.HoldSecret, kind
-	}
-	if path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) { // else a certificate, or a public key
+	if content != nil && path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) { // else a certificate, or a public key
 		return session.HoldKey, ""
 	}
 	return "", ""
+}
+
+// content is what is in a file of the work tree, nil for one that is not to be looked at.
+func (r *Repo) content(p string) []byte {
+	if info, err := r.lstat(p); err != nil || !info.Mode().IsRegular() || info.Size() > maxContent {
+		return nil
+	}
+	content, err := durable.ReadFile(filepath.Join(r.root, filepath.FromSlash(p)), maxContent)
+	if err != nil { // git says what it makes of it
+		return nil
+	}
+	return content
+}
+
+// withheld are tracked files that were given a key since the last commit.
+type withheld struct {
+	skips    []session.Skip
+	unstaged []byte // entries that were taken out of the index, with those of the commit in their place: for update-index
+	copied   []byte // those of them whose content the work tree has as well
+}
+
+// withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit has, in this
+// file or in another one that changed, is not new; what a filter makes of a file is not looked at. x is the private index,
+// nil when only git can read it; what was added to it with its key is taken out again.
+func (r *Repo) withhold(ctx context.Context, index string, x *index, h *holding, head session.Commit) (out withheld, err error) {
+	if head == "" {
+		return out, nil
+	}
+	_, g := session.SplitGuard(h.rules)
+	suspects := map[string][]redact.Key{}
+	look := func(p string) {
+		if keys := secretKinds().Keys(r.content(p)); len(keys) > 0 && !g.Allows(p) {
+			suspects[p] = keys
+		}
+	}
+	nothingStaged := x != nil && r.isTreeOf(ctx, x, head)
+	if nothingStaged && !h.unsure {
+		for _, p := range h.changed {
+			if file, _ := find(x.entries, 0, p); file != nil {
+				look(p)
+			}
+		}
+		if len(suspects) == 0 {
+			return out, nil
+		}
+	}
+	diff, err := r.git(ctx, gitOpts{env: withIndex(index)}, "diff-index", "--ignore-submodules", "-z", "--raw", "--no-renames", "--no-abbrev", string(head))
+	if err != nil {
+		return out, err
+	}
+	changes, err := parseRaw(diff)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range changes {
+		if c.newMode != modeNone && c.Path != userDir && !strings.HasPrefix(c.Path, userDir+"/") {
+			look(c.Path)
+		}
+	}
+	if len(suspects) == 0 {
+		return out, nil
+	}
+	known, err := r.keysBefore(ctx, changes)
+	if err != nil {
+		return out, err
+	}
+	filtered, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(slices.Collect(maps.Keys(suspects)), "\x00") + "\x00")}, "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return out, err
+	}
+	for answer := range slices.Chunk(splitZ(filtered), 3) { // path, attribute, value
+		if len(answer) == 3 && answer[2] != "unspecified" && answer[2] != "unset" {
+			delete(suspects, answer[0])
+		}
+	}
+	for _, c := range changes {
+		keys := suspects[c.Path]
+		i := slices.IndexFunc(keys, func(k redact.Key) bool { return slices.ContainsFunc(k.Text, func(t string) bool { return !known[t] }) })
+		if i < 0 {
+			continue
+		}
+		out.skips = append(out.skips, session.Skip{Path: c.Path, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line), Rule: keys[i].Kind})
+		delete(suspects, c.Path) // one with conflicts is listed twice
+		if !nothingStaged {
+			entry := fmt.Appendf(nil, "%s %s\t%s\x00", c.oldMode, c.oldID, c.Path)
+			out.unstaged = append(out.unstaged, entry...)
+			if strings.Trim(c.newID, "0") != "" {
+				out.copied = append(out.copied, entry...)
+			}
+		}
+	}
+	return out, r.putEntries(ctx, index, out.unstaged)
+}
+
+// keysBefore are the keys that changed files had.
+func (r *Repo) keysBefore(ctx context.Context, changes []treeChange) (map[string]bool, error) {
+	known := map[string]bool{}
+	for _, c := range changes {
+		if !strings.HasPrefix(c.oldMode, "100") {
+			continue
+		}
+		_, content, err := r.object(ctx, c.oldID)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range secretKinds().Keys(content) {
+			for _, t := range k.Text {
+				known[t] = true
+			}
+		}
+	}
+	return known, nil
+}
+
+// isTreeOf reports whether an index is known to stand for the tree of a commit.
+func (r *Repo) isTreeOf(ctx context.Context, x *index, c session.Commit) bool {
+	tree, err := r.TreeOf(ctx, c)
+	if err != nil {
+		return false
+	}
+	is, err := r.knownTree(x, tree)
+	return err == nil && is == tree
+}
+
+// putEntries puts entries into a private index, as update-index reads them.
+func (r *Repo) putEntries(ctx context.Context, index string, entries []byte) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	_, err := r.git(ctx, gitOpts{write: true, env: withIndex(index), stdin: entries}, "-c", "core.splitIndex=false", "update-index", "-z", "--index-info")
+	return err
 }

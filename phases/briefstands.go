@@ -25,6 +25,7 @@ var outcomes = map[session.Class]string{
 	session.ClassFlaky:           "a test passes only in some runs",
 	session.ClassCommandFailed:   "a check failed",
 	session.ClassGuard:           "files were changed that this phase may not change",
+	session.ClassKey:             "a key was written into a tracked file",
 	session.ClassTampered:        "tests were weakened",
 	session.ClassTestChange:      "a change of the tests was asked for",
 	session.ClassGateChangedTree: "the checks changed files",

@@ -59,6 +59,12 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
+	if len(r.Given) > 0 {
+		out.Verdict, out.Class = session.Fail, session.ClassKey
+		out.Reason = withoutKeys(r.Given)
+		j.keepFailures(r.RunDir, nil)
+		return out, nil
+	}
 	if held, err := j.packages(ctx, &out, r, "the attempt"); err != nil || held {
 		if err == nil { // gates would stand on that
 			j.Packages.rests()
@@ -152,6 +158,15 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	j.keepFailures(r.RunDir, failures)
 	return out, nil
+}
+
+// withoutKeys says which files an attempt wrote keys into.
+func withoutKeys(given []session.Skip) string {
+	names := make([]string, len(given))
+	for i, s := range given {
+		names[i] = fmt.Sprintf("%s (%s)", s.Path, s.Why)
+	}
+	return "no checkpoint takes a key: remove it from " + some(names)
 }
 
 // inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.

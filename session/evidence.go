@@ -64,6 +64,7 @@ const (
 	ClassFlaky           Class = "flaky"            // GREEN: a test of this lap, or a new one, passes in some runs on the same tree only
 	ClassCommandFailed   Class = "command_failed"   // an exit-code gate said no
 	ClassGuard           Class = "guard"            // the attempt changed paths that its phase may not change
+	ClassKey             Class = "key"              // the attempt put a key into a tracked file, which no checkpoint may have
 	ClassTampered        Class = "tampered"         // tests were changed so that they ask for less
 	ClassTestChange      Class = "test_change"      // the attempt asks to go back and change tests
 	ClassGateChangedTree Class = "gate_changed_tree"

@@ -57,6 +57,7 @@ func (t *Turn) Rescues() []string {
 type Skip struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
+	Rule string `json:"rule,omitempty"` // what kind of key was put into it since the last commit, for people
 }
 
 // SkipNested is why a repository with commits of its own is skipped, of which nobody has made a submodule.

@@ -66,7 +66,7 @@ func (j *Judgement) Reached() Reached {
 		}
 	}
 	switch j.Class {
-	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassGateChangedTree, ClassLeadsBack:
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree, ClassLeadsBack:
 	default:
 		r.Ran = true
 	}

@@ -63,6 +63,7 @@ type JudgeRequest struct {
 	RunDir  string
 	Changed []Change // since the lap began
 	Visit   []Change // since the phase was entered, for guards
+	Given   []Skip   // files that were given a key, and that the tree has as they were before
 	// VisitTree is the tree that the phase was entered with, to recognise tests that are renamed in it. May be "".
 	VisitTree Tree
 	Baseline  Evidence

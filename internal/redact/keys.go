@@ -16,7 +16,6 @@ type keyState struct {
 	idle   int  // lines in a row that were not of it
 	body   bool // the short last line may come: there was a full one
 	column int  // at which the newest full one began
-	full   int  // full lines, of all keys
 	torn   bool // the text before ended in the middle of a line of it
 }
 
@@ -38,7 +37,7 @@ func (k *keyState) find(s string, found []span) []span {
 			if !ok {
 				break
 			}
-			*k = keyState{inside: true, full: k.full}
+			*k = keyState{inside: true}
 			what, own = mark("private key"), len(found)
 			add(at+start, at+end)
 			at += end
@@ -104,7 +103,6 @@ func (k *keyState) line(line string, at int, ends bool, add func(start, end int)
 		if run := line[start:i]; keyBody(run) || k.torn && start == 0 {
 			add(at+start, at+i)
 			full, k.column = true, start
-			k.full++
 			from, to = 0, 0
 		} else {
 			from, to = start, i

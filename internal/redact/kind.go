@@ -14,25 +14,60 @@ var unmistakable = map[string]int{
 	"sk_live_": 20, "rk_live_": 20, "AIza": 35, "npm_": 36, "pypi-": 60, "SG.": 60, "AGE-SECRET-KEY-1": 40, "GOCSPX-": 28,
 }
 
-// KeyKind says what kind of secret the content of a file holds that is certainly one, "" for none: a private key with its
-// body, or a token of a form that nothing else has.
-func (r *Redactor) KeyKind(content []byte) string {
+// Key is a secret in a file that is certainly one: a private key with its body, or a token of a form that nothing else has.
+type Key struct {
+	Kind string   // for people
+	Line int      // where it begins, from 1
+	Text []string // the token, or the lines of the key, without what stands before and behind them
+}
+
+// Keys returns the keys in the content of a file, nil for what is no text.
+func (r *Redactor) Keys(content []byte) []Key {
 	if bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
-		return "" // no text
+		return nil
 	}
 	s := string(content)
-	var k keyState
-	k.find(s, nil)
-	if k.full > 0 || strings.Contains(s, "PuTTY-User-Key-File-") && strings.Contains(s, "\nPrivate-Lines: ") {
-		return "private key"
+	var keys []Key
+	add := func(kind string, at int, text ...string) {
+		if len(text) > 0 {
+			keys = append(keys, Key{kind, 1 + strings.Count(s[:at], "\n"), text})
+		}
+	}
+	const private = "private key"
+	for _, f := range (&keyState{}).find(s, nil) {
+		add(private, f.start, keyLines(s[f.start:f.end])...)
+	}
+	if i := strings.Index(s, "\nPrivate-Lines: "); i >= 0 && strings.Contains(s, "PuTTY-User-Key-File-") {
+		add(private, i+1, strings.Fields(s[i:])[2:]...)
 	}
 	for _, f := range tokens(s, &r.tokens, nil) {
 		for prefix, least := range unmistakable {
 			token, ok := strings.CutPrefix(s[f.start:f.end], prefix)
 			if ok && len(token) >= least && !strings.Contains(token, "EXAMPLE") && likely(token) {
-				return strings.TrimSuffix(strings.TrimPrefix(f.mark, "[redacted: "), "]")
+				add(strings.TrimSuffix(strings.TrimPrefix(f.mark, "[redacted: "), "]"), f.start, s[f.start:f.end])
+				break
 			}
 		}
 	}
-	return ""
+	return keys
+}
+
+// keyLines are the full lines of a private key.
+func keyLines(s string) (lines []string) {
+	for i := 0; i < len(s); {
+		start := i
+		kind, n := charAt(s, i)
+		for ; kind == inBody; kind, n = charAt(s, i) {
+			if i += n; i == len(s) {
+				break
+			}
+		}
+		if keyBody(s[start:i]) {
+			lines = append(lines, s[start:i])
+		}
+		if kind != inBody {
+			i += n
+		}
+	}
+	return lines
 }
