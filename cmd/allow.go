@@ -107,7 +107,7 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	if err != nil {
 		return err
 	}
-	done, err := h.Allow(paths, revoke)
+	done, err := h.Allow(ctx, paths, revoke)
 	if err != nil {
 		return err
 	}

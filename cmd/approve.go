@@ -62,5 +62,8 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err := do(h); err != nil {
 		return err
 	}
+	if !a.json {
+		a.out("undo: %s", a.typed("wfs undo"))
+	}
 	return a.ended(ctx, h)
 }

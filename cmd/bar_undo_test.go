@@ -91,7 +91,8 @@ func (l *line) does(t *rapid.T) {
 		{"checkpoint", "-m", "drawn"}, {"switch", id}, {"switch", "main"}, {"resume", id, "--at", "0"}, {"rename", id, fmt.Sprint("title ", l.n)},
 		{"edit", id, "--goal", fmt.Sprint("goal ", l.n)}, {"repin", id, "--agent", fmt.Sprint("echo ", l.n)}, {"phase", "skip"}, {"phase", "back"}, {"abandon", id},
 		{"new", fmt.Sprint("s", l.n), "--workflow", "plain", "--agent", "true", "--leave"},
-	}[rapid.IntRange(0, 10).Draw(t, "verb")]
+		{"note", fmt.Sprint("note ", l.n), id}, {"budget", "set", id, "--attempts", fmt.Sprint(l.n)}, {"allow", "big.bin", "--session", id},
+	}[rapid.IntRange(0, 13).Draw(t, "verb")]
 	before, log := l.scene(), l.f.ok("git", "for-each-ref", "refs/wfs-ops")
 	out, exit := l.f.try(nil, append([]string{"wfs"}, args...)...)
 	if l.f.ok("git", "for-each-ref", "refs/wfs-ops") == log { // refused, or nothing to do
@@ -102,7 +103,7 @@ func (l *line) does(t *rapid.T) {
 	}
 	d := drawnOp{what: strings.Join(args, " "), before: before}
 	switch args[0] {
-	case "rename", "edit", "repin", "phase":
+	case "rename", "edit", "repin", "phase", "note", "budget", "allow":
 		d.stays = true
 	case "checkpoint":
 		d.stays, d.index = true, true
@@ -140,8 +141,9 @@ func (l *line) scene() scene {
 	l.t.Helper()
 	var said, files []string
 	for _, ref := range strings.Split(l.f.ok("git", "for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
-		// Ledgers and logs only grow, and a session that was begun stays, abandoned.
-		if !strings.HasPrefix(ref, "refs/wfs/") && !strings.HasPrefix(ref, "refs/wfs-ops/") && !strings.HasPrefix(ref, session.BranchPrefix+"s") {
+		// Ledgers and logs only grow, and a session that was begun stays, abandoned or put away.
+		if !strings.HasPrefix(ref, "refs/wfs/") && !strings.HasPrefix(ref, "refs/wfs-deleted/") &&
+			!strings.HasPrefix(ref, "refs/wfs-ops/") && !strings.HasPrefix(ref, session.BranchPrefix+"s") {
 			said = append(said, ref)
 		}
 	}
@@ -154,7 +156,7 @@ func (l *line) scene() scene {
 			l.t.Fatal(err)
 		}
 		s := &v.Session
-		said = append(said, fmt.Sprintf("%s %s %s %d %s %d %q %q %s %s", id, s.Status, s.Phase, s.Lap, s.Why, s.Current, s.Title, s.Goal, s.PlanDigest, s.Agent))
+		said = append(said, fmt.Sprintf("%s %s %s %d %s %d %q %q %s %s %q %q %v", id, s.Status, s.Phase, s.Lap, s.Why, s.Current, s.Title, s.Goal, s.PlanDigest, s.Agent, s.Notes, s.Allowed, s.Budget))
 	}
 	names := strings.Split(l.f.ok("git", "ls-files", "-c", "-o", "--exclude-standard"), "\n")
 	slices.Sort(names)

@@ -92,7 +92,8 @@ stopped goes on with wfs run. While a run drives the session, it takes the new c
 A cap on a phase is on each phase in one lap. A cap on the day is on all sessions of this clone together: this session
 stops at it, whatever the others may.
 
-Wfs undo does not take it back: what is spent is spent. The command that gives the former values is printed.`,
+Wfs undo gives the former caps back, but what is spent stays spent. While a run drives the session it has no undo: the
+command that gives the former values is printed.`,
 		Example: `  wfs budget set --usd 40
   wfs budget set csv-export --time 12h --attempts none
   wfs budget set --day-usd 100 --phase-usd 10

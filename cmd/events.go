@@ -130,6 +130,8 @@ func eventText(body session.Body) string {
 		return strings.Join(b.Changes, "; ")
 	case session.TakenBack:
 		return b.Summary
+	case session.Answered:
+		return b.Summary
 	}
 	return why(body)
 }

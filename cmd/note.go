@@ -84,8 +84,10 @@ func (a *app) leaveNote(ctx context.Context, text, name string) error {
 	switch {
 	case k.kept == nil && k.session.Status == session.StatusCompleted:
 		a.out("noted: %s is complete, and the next run takes it up again", id.Display())
+		a.out("undo: wfs undo %s", id)
 	case k.kept == nil:
 		a.out("noted for the next attempt of %s", id.Display())
+		a.out("undo: wfs undo %s", id)
 	case k.by != nil:
 		a.out("noted: %s takes it in after its present step, and the next attempt is told", k.by.Command)
 	default:
@@ -142,7 +144,7 @@ func (a *app) takeIn(ctx context.Context, command string, id session.ID) (*sessi
 	if err != nil {
 		return nil, err
 	}
-	err = h.Hear()
+	err = h.TakeIn(ctx)
 	a.close()
 	return &h.S, err
 }

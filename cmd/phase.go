@@ -29,7 +29,7 @@ func (a *app) phaseBackCmd() *cobra.Command {
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.answerFor(c.Context(), "wfs phase back", name, func(h *engine.Hand) error {
-				return a.led(h.PhaseBack(c.Context(), session.PhaseName(first(args)), why))
+				return h.PhaseBack(c.Context(), session.PhaseName(first(args)), why)
 			})
 		},
 	}
@@ -47,19 +47,11 @@ func (a *app) phaseSkipCmd() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.answerFor(c.Context(), "wfs phase skip", name, func(h *engine.Hand) error {
-				return a.led(h.PhaseSkip(c.Context(), why))
+				return h.PhaseSkip(c.Context(), why)
 			})
 		},
 	}
 	c.Flags().StringVarP(&why, "reason", "m", "", "kept with the decision, and told when the work is handed over")
 	c.Flags().StringVar(&name, "session", "", "`name` of the session; the one that is current here")
 	return c
-}
-
-// led says how to undo what was done, before where the session stands now is said.
-func (a *app) led(err error) error {
-	if err == nil && !a.json {
-		a.out("undo: %s", a.typed("wfs undo"))
-	}
-	return err
 }

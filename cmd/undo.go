@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,8 @@ func (a *app) undoCmd() *cobra.Command {
 each branch only if it is still where the operation left it; or what the operation changed in what is said of a
 session. Undo again takes back the one before. wfs redo does it again, and wfs op log lists them all.
 
-Operations are new, switch, resume, checkpoint, finish, abandon, delete, rename, edit, repin and phase. Edits made since
+Operations are new, switch, resume, checkpoint, finish, abandon, delete, rename, edit, repin and phase, and what you say:
+approve, reject, note, allow and budget set. What a run did is none, and is named where an older one is taken back. Edits made since
 are rescued. A checkpoint that is taken back is never deleted: the branch goes back, its number stays its own, and what
 it holds is uncommitted again. A session that new has begun, and in which nothing was done since, is put away by the undo of
 that, and comes back with redo. With a session's name undo acts in the work tree whose newest operation is one of that
@@ -84,6 +86,10 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		if err == nil {
 			h, err = a.take(ctx, op.Session)
 		}
+		ran := 0
+		if err == nil && !back {
+			ran, err = h.RanSince(ctx, op)
+		}
 		if err == nil && !back {
 			r, err = h.Undo(ctx, op)
 		}
@@ -92,6 +98,10 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		}
 		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
 			r.Note = h.ID.Display() + " is abandoned; everything of it is kept"
+		}
+		if ran > 0 && r != nil {
+			ranSince := fmt.Sprintf("%d %s ran since; their checkpoints stay: wfs log %s", ran, plural(ran, "attempt", "attempts"), op.Session)
+			r.Note = strings.TrimPrefix(r.Note+"\n"+ranSince, "\n")
 		}
 		var refused *session.Refusal
 		if len(done) > 0 && errors.As(err, &refused) { // what came first is taken back all the same

@@ -55,6 +55,19 @@ var undoDeeds = []deed{
 		done: func(f *fixture) { f.says("to begin with WORK") },
 	},
 	{
+		name: "undo of approve", args: "undo",
+		before: func(f *fixture) {
+			f.waitingForReview()
+			f.write("edited.txt", "by the reviewer\n")
+			f.ok("wfs", "approve")
+		},
+		done: func(f *fixture) {
+			if s := f.ok("wfs", "status", "review"); strings.Contains(s, "completed") {
+				f.t.Errorf("the approval is taken back, and status says %s", s)
+			}
+		},
+	},
+	{
 		name: "checkpoint upon rubbish in place of the operation log", args: "checkpoint",
 		before: func(f *fixture) {
 			f.dirty()

@@ -41,6 +41,8 @@ func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
 		kind, summary = OpEdit, fmt.Sprintf("edit %s: %s", h.ID, firstOf(b.Changes))
 	case session.Repinned:
 		kind, summary = OpRepin, fmt.Sprintf("repin %s: %s", h.ID, firstOf(b.Changes))
+	case session.Answered:
+		kind, summary = b.Op, b.Summary
 	case session.PhaseMoved:
 		kind, summary = OpPhase, fmt.Sprintf("take %s back from %s to %s", h.ID, b.From, b.To)
 		if b.Skip {

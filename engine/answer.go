@@ -18,6 +18,61 @@ func (h *Hand) Approve(ctx context.Context, text string) error { return h.answer
 func (h *Hand) Reject(ctx context.Context, why string) error { return h.answer(ctx, why, true) }
 
 func (h *Hand) answer(ctx context.Context, text string, no bool) error {
+	since := h.S.Seq
+	if err := h.give(ctx, text, no); err != nil {
+		return err
+	}
+	return h.logAnswer(context.WithoutCancel(ctx), since)
+}
+
+// isAnswer reports whether an event is something that a person said.
+func isAnswer(b session.Body) bool {
+	switch b := b.(type) {
+	case session.Noted, session.Allowed, session.BudgetSet:
+		return true
+	case session.Agreed:
+		return b.By == "person"
+	}
+	return false
+}
+
+// logAnswer makes an operation of what a person said since an event, if no turn has made one of it: `wfs undo` takes it back.
+func (h *Hand) logAnswer(ctx context.Context, since int64) error {
+	var kind string
+	var what []string
+	for _, ev := range h.live {
+		if ev.Seq <= since {
+			continue
+		}
+		switch b := ev.Body.(type) {
+		case session.Noted:
+			kind, what = OpNote, append(what, b.Text)
+			if b.Back {
+				kind = OpReject
+			}
+		case session.Allowed:
+			kind, what = OpAllow, append(what, b.Paths...)
+		case session.BudgetSet:
+			kind = OpBudget
+		case session.Agreed:
+			kind = OpApprove
+		}
+	}
+	if kind == "" {
+		return nil
+	}
+	summary := kind + " " + string(h.ID)
+	if len(what) > 0 {
+		summary = said(summary, firstOf(what))
+	}
+	_, err := h.recordOp(ctx, func(t session.Turn) session.Body {
+		return session.Answered{Op: kind, Summary: summary, Since: since, Turn: t}
+	})
+	return err
+}
+
+// give carries an answer out.
+func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	work := context.WithoutCancel(ctx)
 	if err := h.mayDrive(work); err != nil {
 		return err

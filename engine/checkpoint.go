@@ -128,9 +128,13 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 	d.Message = message(c, &h.S, j, next)
 	d.LedgerMessage = ledgerMessage(h.ID, fmt.Sprintf("checkpoint %d: %s", c.Number, c.Summary))
 	cur := h.S.At(h.S.Current)
-	if logged(c.Trigger) {
+	var run *session.RunResult
+	if o != nil {
+		run = o.Run
+	}
+	if logged(c.Trigger) || answers(run) {
 		d.Log = func(ledger session.Commit) session.Op {
-			op := h.opOfCheckpoint(session.Event{At: h.e.Clock.Now(), Body: c}, c)
+			op := h.opOfCheckpoint(session.Event{At: h.e.Clock.Now(), Body: c}, c, run)
 			op.Ledger, op.With = ledger, h.e.logged
 			return op
 		}
@@ -152,7 +156,7 @@ func (h *Hand) checkpoint(ctx context.Context, c session.Checkpointed, o *sessio
 			return nil, err
 		}
 		c.Code, c.Tree, c.Turn = m.Code, m.Tree, m.Turn
-		if logged(c.Trigger) {
+		if d.Log != nil {
 			c.Turn.IndexOld = m.IndexOld
 		}
 		c.Skipped, c.HeldOut, c.Deleted = m.Skipped, named(m.HeldOut), m.Deleted
@@ -172,11 +176,21 @@ func logged(t session.Trigger) bool {
 	return t == session.TriggerManual || t == session.TriggerSwitch
 }
 
+// answers reports whether a checkpoint is a person's answer, given how the attempt ended that it is of, nil for none.
+func answers(run *session.RunResult) bool { return run != nil && (run.Approved || run.Rejected) }
+
 // opOfCheckpoint is the operation that a checkpoint is logged as. Its files stay as they are, whatever becomes of it.
-func (h *Hand) opOfCheckpoint(ev session.Event, c session.Checkpointed) session.Op {
+func (h *Hand) opOfCheckpoint(ev session.Event, c session.Checkpointed, run *session.RunResult) session.Op {
 	t := c.Turn
 	t.Tree, t.TreeOld, t.Index = c.Tree, c.Tree, c.Tree
-	return h.op(ev, OpCheckpoint, fmt.Sprintf("checkpoint %d of %s: %s", c.Number, h.ID, c.Summary), 0, t)
+	if run == nil {
+		return h.op(ev, OpCheckpoint, fmt.Sprintf("checkpoint %d of %s: %s", c.Number, h.ID, c.Summary), 0, t)
+	}
+	kind := OpApprove
+	if run.Rejected {
+		kind = OpReject
+	}
+	return h.op(ev, kind, said(fmt.Sprintf("%s %s of %s", kind, c.Phase, h.ID), run.Note), 0, t)
 }
 
 // onto says where the next code commit goes. The session's branch may have moved since the last checkpoint: a person

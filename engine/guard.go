@@ -47,8 +47,13 @@ func named(held []session.Held) []session.Held { return held[:min(len(held), ses
 
 // Allow lets paths into checkpoints that are held out, or would be, with everything below them; revoke takes that back.
 // It returns what of them was held out until now, or is allowed no more.
-func (h *Hand) Allow(paths []string, revoke bool) ([]string, error) {
-	return h.allow(paths, revoke, "")
+func (h *Hand) Allow(ctx context.Context, paths []string, revoke bool) ([]string, error) {
+	since := h.S.Seq
+	done, err := h.allow(paths, revoke, "")
+	if err != nil {
+		return nil, err
+	}
+	return done, h.logAnswer(ctx, since)
 }
 
 // allow is Allow, and names the request that asked for it, "" for none.

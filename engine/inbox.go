@@ -52,6 +52,15 @@ func (h *Hand) Hear() error {
 	return nil
 }
 
+// TakeIn is Hear for a command of a person's: what they said is an operation.
+func (h *Hand) TakeIn(ctx context.Context) error {
+	since := h.S.Seq
+	if err := h.Hear(); err != nil {
+		return err
+	}
+	return h.logAnswer(ctx, since)
+}
+
 // forgetStops removes what asked this run to stop, or a run that is gone: it ends, whether it was for that reason or
 // for another.
 func (h *Hand) forgetStops() error {

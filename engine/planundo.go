@@ -110,7 +110,7 @@ func (e *Engine) previewOne(ctx context.Context, op session.Op, exclude string, 
 	switch {
 	case kind == OpDelete, kind == OpRestore:
 		return out, l.h.mayDeleteAgain(ctx, op)
-	case isRecord(kind):
+	case isRecord(kind, op):
 		if !said {
 			_, _, err = l.h.planTakeBack(ctx, op)
 		}

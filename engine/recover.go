@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -20,6 +21,7 @@ import (
 //	                               processes of it left are set aside, here and in the next two rows
 //	run_ended                      nothing: it is judged next
 //	judged, decided                judged again: the tree may have changed since
+//	what a person said             it becomes the operation that it would have been
 func (h *Hand) recover(ctx context.Context) error {
 	if h.S.Deleting != nil {
 		if err := h.recoverDelete(ctx); err != nil {
@@ -53,7 +55,17 @@ func (h *Hand) recover(ctx context.Context) error {
 		}
 		h.tellRecovered(Recovered{Did: summaryOfFinish(h.ID, f.Branch), Became: Dropped, Found: h.halfway})
 	}
-	return h.recoverAttempt(ctx)
+	if err := h.recoverAttempt(ctx); err != nil {
+		return err
+	}
+	since := h.S.Seq
+	for _, ev := range slices.Backward(h.live) {
+		if !isAnswer(ev.Body) {
+			break
+		}
+		since = ev.Seq - 1
+	}
+	return h.logAnswer(ctx, since)
 }
 
 // settle makes the moves of the ledger tip's turn if the process that published it died before it could. The evidence
@@ -79,7 +91,7 @@ func (h *Hand) settle(ctx context.Context) error {
 	if n := len(dead); n == 0 || dead[n-1].Seq != h.S.Seq-int64(len(h.live)) || !dead[n-1].Kind().IsTurn() {
 		return nil
 	}
-	if op != nil && op.Kind == OpCheckpoint && turn.Worktree != h.e.Store.Worktree() {
+	if op != nil && isCheckpoint(op.Kind) && turn.Worktree != h.e.Store.Worktree() {
 		op = nil // it moved no files; its index and its log are another work tree's
 	}
 	if op != nil {
@@ -186,8 +198,16 @@ func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error)
 			op := h.opOfBirth(ev, b.Turn)
 			return &b.Turn, &op, nil
 		}
-		if logged(b.Trigger) {
-			op := h.opOfCheckpoint(ev, b)
+		var run *session.RunResult
+		if b.Trigger == session.TriggerAttempt {
+			for _, e := range events {
+				if r, ok := e.Body.(session.RunEnded); ok {
+					run = &r.RunResult
+				}
+			}
+		}
+		if logged(b.Trigger) || answers(run) {
+			op := h.opOfCheckpoint(ev, b, run)
 			return &b.Turn, &op, nil
 		}
 		return &b.Turn, nil, nil

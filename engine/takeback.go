@@ -19,6 +19,11 @@ const (
 	OpEdit       = "edit"
 	OpRepin      = "repin"
 	OpPhase      = "phase"
+	OpApprove    = "approve" // with a checkpoint, as OpReject, when it is the answer to a phase's question
+	OpReject     = "reject"
+	OpNote       = "note"
+	OpAllow      = "allow"
+	OpBudget     = "budget"
 )
 
 // undoRecord takes back an operation that touched no file, or does it again. done is false for other operations.
@@ -34,7 +39,7 @@ func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, d
 		if err = h.mayDeleteAgain(ctx, op); err == nil {
 			n, err = h.Delete(ctx, summary, op.Number)
 		}
-	case isRecord(kind):
+	case isRecord(kind, op):
 		n, err = h.takeBack(ctx, op)
 	default:
 		return nil, false, nil
@@ -42,13 +47,20 @@ func (h *Hand) undoRecord(ctx context.Context, op session.Op) (out *Relocated, d
 	return recorded(n, summary), true, err
 }
 
-// isRecord reports whether operations of a kind change nothing but what is said of a session.
-func isRecord(kind string) bool {
+// isRecord reports whether an operation of a kind changed nothing but what is said of a session.
+func isRecord(kind string, op session.Op) bool {
 	switch kind {
-	case OpAbandon, OpRevive, OpRename, OpEdit, OpRepin, OpPhase:
+	case OpAbandon, OpRevive, OpRename, OpEdit, OpRepin, OpPhase, OpNote, OpAllow, OpBudget:
 		return true
+	case OpApprove, OpReject:
+		return op.Turn.Tree == ""
 	}
 	return false
+}
+
+// isCheckpoint reports whether an operation of a kind that is no record made a checkpoint, and left the files as they were.
+func isCheckpoint(kind string) bool {
+	return kind == OpCheckpoint || kind == OpApprove || kind == OpReject
 }
 
 func recorded(n int64, summary string) *Relocated {
@@ -74,9 +86,13 @@ func (h *Hand) takeBack(ctx context.Context, op session.Op) (int64, error) {
 			return 0, err
 		}
 	}
-	return h.recordOp(ctx, func(turn session.Turn) session.Body {
+	n, err := h.recordOp(ctx, func(turn session.Turn) session.Body {
 		return session.TakenBack{Summary: summaryOfUndo(op), Undoes: op.Number, Former: f, Turn: turn}
 	})
+	if err == nil {
+		err = h.keepExclude(ctx) // which follows what is allowed
+	}
+	return n, err
 }
 
 // planTakeBack is what an operation changed in what is said of the session, refused when it cannot be brought back.
@@ -87,7 +103,7 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 	f = session.FormerOf(&t.before, &t.after)
 	if since := f.Overtaken(&t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
-		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f), Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID.Display(), since)}
+		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current), Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID.Display(), since)}
 	}
 	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
 		return t, f, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
@@ -95,9 +111,11 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 	return t, f, nil
 }
 
-// insteadOf is the command that makes by hand what an undo would have made.
-func (h *Hand) insteadOf(f session.Former) string {
+// insteadOf is the command that makes by hand what an undo would have made. at is the checkpoint that the session stood on.
+func (h *Hand) insteadOf(f session.Former, at int) string {
 	switch {
+	case f.Notes != nil:
+		return fmt.Sprintf("wfs resume %s --at %d", h.ID, at)
 	case f.Title != nil:
 		return fmt.Sprintf("wfs rename %s %q", h.ID, oneLine(orElse(*f.Title, h.S.Goal), 200))
 	case f.Plan != nil:

@@ -79,7 +79,7 @@ func (h *Hand) planUndo(ctx context.Context, op session.Op) (relocation, error) 
 	} else if err := h.bringBack(ctx, op, &r); err != nil {
 		return r, err
 	}
-	r.stay = kind == OpCheckpoint // the files were the user's before and after
+	r.stay = isCheckpoint(kind) // the files were the user's before and after
 	if r.refs, err = h.asLeft(ctx, op, r.to); err != nil {
 		return r, err
 	}
@@ -226,6 +226,17 @@ func (h *Hand) bringBack(ctx context.Context, op session.Op, r *relocation) erro
 	return nil
 }
 
+// RanSince is how many attempts of agents and commands were judged since an operation: no undo takes those back.
+func (h *Hand) RanSince(ctx context.Context, op session.Op) (int, error) {
+	commits, err := h.e.Store.Ledgers(ctx, h.ID)
+	i := slices.IndexFunc(commits, func(c session.LedgerCommit) bool { return c.Commit == op.Ledger })
+	if err != nil || i < 0 {
+		return 0, err
+	}
+	then, err := h.sessionAt(ctx, commits, i)
+	return int(h.S.Used.Attempts - then.Used.Attempts), err
+}
+
 // turning is a session right before and right after one of its turns.
 type turning struct {
 	before, after session.Session
@@ -254,8 +265,35 @@ func (h *Hand) around(ctx context.Context, op session.Op) (turning, error) {
 		return t, err
 	}
 	t.ledger = commits[i+1].Commit
-	t.before, err = session.Extend(t.before, events[:len(events)-1])
+	t.before, err = session.Extend(t.before, events[:begins(events)])
 	return t, err
+}
+
+// begins is the index of the first event of an operation, given those of its ledger commit, which it ends.
+func begins(events []session.Event) int {
+	i := len(events) - 1
+	before := func(kind session.Kind) {
+		for i > 0 && events[i].Kind() != kind {
+			i--
+		}
+	}
+	switch b := events[i].Body.(type) {
+	case session.Answered:
+		for i > 0 && events[i-1].Seq > b.Since {
+			i--
+		}
+	case session.Checkpointed:
+		if b.Trigger == session.TriggerAttempt { // a person's answer
+			before(session.KindAttemptStarted)
+		}
+	case session.PhaseMoved: // with why, when it was a rejection
+		if i > 0 {
+			if n, ok := events[i-1].Body.(session.Noted); ok && n.Back {
+				i--
+			}
+		}
+	}
+	return i
 }
 
 // sessionAt is the session as it was at one of its ledger commits, given newest first.

@@ -41,6 +41,7 @@ const (
 	KindEdited         Kind = "edited"     // turn
 	KindRepinned       Kind = "repinned"   // turn
 	KindTakenBack      Kind = "taken_back" // turn
+	KindAnswered       Kind = "answered"   // turn
 	KindDeleteStarted  Kind = "delete_started"
 	KindUsageFound     Kind = "usage_found" // what a run used up whose end nobody saw
 	KindBudgetSet      Kind = "budget_set"
@@ -56,7 +57,7 @@ var bodies = map[Kind]func([]byte) (Body, error){
 	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindAllowed: decode[Allowed], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
 	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
 	KindAbandoned: decode[Abandoned], KindRevived: decode[Revived], KindRenamed: decode[Renamed], KindEdited: decode[Edited],
-	KindRepinned: decode[Repinned], KindTakenBack: decode[TakenBack], KindDeleteStarted: decode[DeleteStarted],
+	KindRepinned: decode[Repinned], KindTakenBack: decode[TakenBack], KindAnswered: decode[Answered], KindDeleteStarted: decode[DeleteStarted],
 	KindUsageFound: decode[UsageFound], KindBudgetSet: decode[BudgetSet], KindBudgetWarned: decode[BudgetWarned],
 }
 
@@ -66,7 +67,7 @@ func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 // IsTurn reports whether events of this kind become true by a ledger commit.
 func (k Kind) IsTurn() bool {
 	switch k {
-	case KindCheckpointed, KindMoved, KindFinished, KindAbandoned, KindRevived, KindRenamed, KindEdited, KindRepinned, KindTakenBack, KindPhaseMoved:
+	case KindCheckpointed, KindMoved, KindFinished, KindAbandoned, KindRevived, KindRenamed, KindEdited, KindRepinned, KindTakenBack, KindAnswered, KindPhaseMoved:
 		return true
 	}
 	return false

@@ -33,7 +33,7 @@ func Extend(s Session, events []Event) (Session, error) {
 }
 
 func (s *Session) apply(e Event) error {
-	if k := e.Kind(); k != KindCheckpointed && k != KindNoted { // a note may come at any time
+	if k := e.Kind(); k != KindCheckpointed && k != KindNoted && k != KindAnswered { // a note may come at any time
 		s.Conclude = false
 	}
 	switch b := e.Body.(type) {

@@ -16,6 +16,11 @@ type Former struct {
 	Spec  *FormerSpec  `json:"spec,omitempty"`
 	Plan  *FormerPlan  `json:"plan,omitempty"`
 	Stand *FormerStand `json:"stand,omitempty"`
+
+	Notes   *[]string         `json:"notes,omitempty"`
+	Allowed *[]string         `json:"allowed,omitempty"`
+	Budget  *workflows.Budget `json:"budget,omitempty"`
+	Settled *[]Settlement     `json:"settled,omitempty"`
 }
 
 // FormerSpec is a spec and its checklist.
@@ -85,7 +90,21 @@ func FormerOf(before, after *Session) Former {
 	if b := standOf(before); !same(b, standOf(after)) {
 		f.Stand = &b
 	}
+	f.Notes, f.Allowed = listBefore(before.Notes, after.Notes), listBefore(before.Allowed, after.Allowed)
+	f.Settled = listBefore(before.Settlements, after.Settlements)
+	if before.Budget != after.Budget {
+		f.Budget = &before.Budget
+	}
 	return f
+}
+
+// listBefore is a list as it was before it was changed, nil when it was not. In a file it differs from nil when it is empty.
+func listBefore[T any](before, after []T) *[]T {
+	if len(before) == len(after) && (len(before) == 0 || same(before, after)) {
+		return nil
+	}
+	list := append([]T{}, before...)
+	return &list
 }
 
 // WithStand is f with where the session stood before, which going to another checkpoint changes in any case.
@@ -112,6 +131,12 @@ func (f Former) Overtaken(after, now *Session) string {
 		return "it has another spec by now"
 	case f.Plan != nil && !same(plan, planNow):
 		return "it runs another plan by now"
+	case f.Notes != nil && listBefore(after.Notes, now.Notes) != nil:
+		return "an attempt has been told of it since"
+	case f.Allowed != nil && listBefore(after.Allowed, now.Allowed) != nil:
+		return "other paths are allowed by now"
+	case f.Budget != nil && after.Budget != now.Budget:
+		return "it has another budget by now"
 	case f.Stand != nil && !same(standOf(after), standOf(now)):
 		if now.Phase == workflows.Done {
 			return fmt.Sprintf("it has gone on since, and is %s", now.Status)
@@ -143,6 +168,18 @@ func (s *Session) bringBack(f Former) {
 		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
 		s.Rounds, s.Review, s.Said = b.Rounds, b.Review, b.Said
 		s.Frozen, s.Tampered, s.TestChange, s.TestChanges = b.Frozen, b.Tampered, b.TestChange, b.TestChanges
+	}
+	if f.Notes != nil {
+		s.Notes = *f.Notes
+	}
+	if f.Allowed != nil {
+		s.Allowed = *f.Allowed
+	}
+	if f.Settled != nil {
+		s.Settlements = *f.Settled
+	}
+	if f.Budget != nil {
+		s.Budget = *f.Budget
 	}
 }
 

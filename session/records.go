@@ -63,6 +63,15 @@ type TakenBack struct {
 	Turn    Turn   `json:"turn"`
 }
 
+// Answered makes an operation of what a person said in the events right before it: an answer, a note, an allowance or a
+// budget. It changes nothing by itself. (turn)
+type Answered struct {
+	Op      string `json:"op"` // kind of the operation
+	Summary string `json:"summary"`
+	Since   int64  `json:"since"` // the event before the first of those
+	Turn    Turn   `json:"turn"`
+}
+
 // DeleteStarted is said before the session's refs are moved out of sight.
 type DeleteStarted struct {
 	Summary string `json:"summary"`
@@ -76,6 +85,7 @@ func (Renamed) Kind() Kind       { return KindRenamed }
 func (Edited) Kind() Kind        { return KindEdited }
 func (Repinned) Kind() Kind      { return KindRepinned }
 func (TakenBack) Kind() Kind     { return KindTakenBack }
+func (Answered) Kind() Kind      { return KindAnswered }
 func (DeleteStarted) Kind() Kind { return KindDeleteStarted }
 
 // applyRecord folds the events of this file. It reports false for others.
@@ -93,6 +103,7 @@ func (s *Session) applyRecord(body Body) bool {
 		s.repinned(b)
 	case TakenBack:
 		s.bringBack(b.Former)
+	case Answered:
 	case DeleteStarted:
 		s.Deleting = &b
 	default:

@@ -67,6 +67,9 @@ func Worded(b Body, f func(string) string) Body {
 	case Dropped:
 		b.Why = f(b.Why)
 		return b
+	case Answered:
+		b.Summary = f(b.Summary)
+		return b
 	case Abandoned:
 		b.Reason = f(b.Reason)
 		return b

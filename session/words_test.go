@@ -54,7 +54,7 @@ func checkTexts(t *testing.T, kind, name string, v reflect.Value, free map[strin
 				n = ""
 			case n == "Why" && (v.Type() == reflect.TypeFor[Skip]() || v.Type() == reflect.TypeFor[Held]() || v.Type() == reflect.TypeFor[NotRun]()): // git's, the rule's, and the engine's
 				n = ""
-			case n == "Summary" && kind == string(KindCheckpointed):
+			case n == "Summary" && (kind == string(KindCheckpointed) || kind == string(KindAnswered)):
 				n = "Text"
 			case n == "Evidence" && f.Type.Kind() == reflect.Struct:
 				continue // a document of its own: names of tests
