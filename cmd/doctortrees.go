@@ -162,5 +162,5 @@ func movesHalf(f finding, m *session.MoveStarted) finding {
 }
 
 func copyHint(dir string) string {
-	return fmt.Sprintf("rm %s/.git, then git worktree add a new one; or git worktree repair %s if the other one is not wanted", shellWord(dir), shellWord(dir))
+	return fmt.Sprintf("rm %s/.git; or git worktree repair %s   (if the other one is not wanted)", shellWord(dir), shellWord(dir))
 }

@@ -210,7 +210,7 @@ func diagnose(err error) failure {
 	case errors.Is(err, gitstate.ErrNoWorkTree):
 		f.Code, f.Hint = "bare", "cd to the files of the repository: git worktree list"
 	case errors.Is(err, gitstate.ErrBare):
-		f.Code, f.Hint = "bare", "git worktree add ../work, and go there"
+		f.Code, f.Hint = "bare", "git worktree add ../work && cd ../work"
 	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
 		f.Code, f.Hint = "git", "install git 2.34 or newer"
 	case errors.Is(err, session.ErrNewer), errors.Is(err, workflows.ErrNewer):

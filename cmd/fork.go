@@ -25,7 +25,7 @@ NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommi
 		Example: "  wfs fork csv-export@4\n  wfs fork csv-export@4 \"with streams\"\n  wfs fork csv-export --worktree",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return &usageError{"fork needs a session or checkpoint, and at most one name", "wfs fork SESSION@N"}
+				return &usageError{"fork needs a session or checkpoint, and at most one name", "wfs list"}
 			}
 			return nil
 		},

@@ -188,7 +188,7 @@ func (a *app) sayHooks(j *hookJSON, user, remove bool) {
 	}
 	if !remove {
 		a.out("undo: %s", a.typed("wfs hook remove"+flag))
-		a.out("next: start claude in the work tree of a session; one that runs already reads its hooks again when it is started anew")
+		a.out("start claude in the work tree of a session; one that runs already reads its hooks when it is started again")
 	}
 }
 

@@ -108,7 +108,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	}
 	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " exists already", Hint: "edit it, or wfs init --force"}
+		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
 	} else if err == nil && !info.Mode().IsRegular() {
 		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " is no regular file, and is not replaced", Hint: "mv " + configPath + " " + configPath + ".old, then wfs init"}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -247,9 +247,9 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 }
 
 func cannotTry(p phases.Proposal, err error) error {
-	hint := "make it run here (is everything installed?), or name another, or none: wfs init --test 'COMMAND'"
+	hint := "make it run here (is everything installed?), or wfs init --test 'COMMAND'; or wfs init --test none"
 	if p.Install != "" {
-		hint = p.Install + "   (then wfs init again), or name another, or none: wfs init --test 'COMMAND'"
+		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
 	}
 	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
 }
@@ -257,7 +257,7 @@ func cannotTry(p phases.Proposal, err error) error {
 // ignoreHint says what to do about files that a gate wrote: git ignores those that are new, and the others are committed.
 func ignoreHint(changed *phases.ChangedTreeError) string {
 	if len(changed.Edited) > 0 {
-		return "commit what it makes of " + safetext.Line(changed.Edited[0], 100) + ", then: wfs init"
+		return "commit what it makes of " + safetext.Line(changed.Edited[0], 100) + ", then wfs init"
 	}
 	var names []string
 	for _, p := range changed.New {
@@ -266,9 +266,9 @@ func ignoreHint(changed *phases.ChangedTreeError) string {
 		}
 	}
 	if len(names) == 0 {
-		return "ignore what it writes in .gitignore, then: wfs init"
+		return "ignore what it writes in .gitignore, then wfs init"
 	}
-	return "printf '%s\\n' " + strings.Join(quoteAll(names), " ") + " >> .gitignore   (if the tests made that), then: wfs init"
+	return "printf '%s\\n' " + strings.Join(quoteAll(names), " ") + " >> .gitignore && wfs init   (if the tests made that)"
 }
 
 // builtBelow is the part of a path that names the directory into which tools build, or the whole path.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,10 +100,10 @@ func lockedHint(e *gitstate.LockedError, again string) string {
 	return "when it has ended: " + again
 }
 
-// again is this command as it was typed.
-func (a *app) again() string {
+// again is this command as it was typed, with more flags.
+func (a *app) again(more ...string) string {
 	words := []string{"wfs"}
-	for _, arg := range a.env.Args {
+	for _, arg := range append(slices.Clone(a.env.Args), more...) {
 		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
 			arg = shellWord(arg)
 		}

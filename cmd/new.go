@@ -223,7 +223,7 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	}
 	if !o.carry && snap.Head.Ref == "" {
 		return &session.Refusal{Code: session.RefuseDirty, Message: "HEAD is on no branch, so there is none that uncommitted changes could stay with",
-			Hint: "wfs new --carry, or git switch -c NAME"}
+			Hint: "git switch -c NAME && " + a.again()}
 	}
 	if !o.carry {
 		b.Created.Left = names
@@ -240,10 +240,10 @@ func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err err
 	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
 	if !a.env.StdinTTY || a.json {
 		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes, and nobody said what becomes of them (" + what + ")",
-			Hint: "wfs new --carry (take them along) or --leave (they stay with your branch)"}
+			Hint: a.again("--carry") + "   (take them along), or " + a.again("--leave") + "   (they stay with your branch)"}
 	}
 	a.note("%s", what)
-	answer, err := a.prompt(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ", "wfs new --carry or --leave")
+	answer, err := a.prompt(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ", a.again("--carry")+", or "+a.again("--leave"))
 	if err != nil {
 		return false, err
 	}

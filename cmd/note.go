@@ -89,9 +89,9 @@ func (a *app) leaveNote(ctx context.Context, text, name string) error {
 		a.out("noted for the next attempt of %s", id.Display())
 		a.out("undo: wfs undo %s", id)
 	case k.by != nil:
-		a.out("noted: %s takes it in after its present step, and the next attempt is told", k.by.Command)
+		a.out("noted; %s takes it in after its present step, and the next attempt is told", k.by.Command)
 	default:
-		a.out("noted: the next wfs run takes it in (not now: %s)", k.kept)
+		a.out("noted; the next wfs run takes it in (not now: %s)", k.kept)
 	}
 	a.next(j.Next)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -90,7 +91,8 @@ func (a *app) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseNotCurrent, Message: id.Display() + " is not current in this work tree, and has none of its own", Hint: "wfs resume " + string(id)}
+	return &session.Refusal{Code: session.RefuseNotCurrent, Message: id.Display() + " is not current in this work tree, and has none of its own",
+		Hint: engine.WayTo(head, id)}
 }
 
 // goneRefusal says what to do about a session whose work tree is not where it was.

@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,8 +29,11 @@ import (
 // printedShare is how many printed commands there are for each that the ordinary suite types.
 const printedShare = 20
 
-// printedWait is how long a printed command may take: some follow a run, which nobody drives in the copy.
+// printedWait is how long a printed command may take.
 const printedWait = 60 * time.Second
+
+// printedFollow is how long one is let go on that may rightly last for ever.
+const printedFollow = 15 * time.Second
 
 // printed is one command line of wfs that printed something to type, and the state that it left.
 type printed struct {
@@ -57,6 +61,9 @@ func printingMain() int {
 	p := printed{Args: env.Args, Dir: env.Dir, Env: slices.DeleteFunc(env.Environ, func(v string) bool { return strings.HasPrefix(v, "WFS_PRINTED_DIR=") })}
 	before := currentBranch(env.Dir)
 	p.Exit = Main(env)
+	if slices.Contains(p.Args, "--help") || verbOf(p.Args) == "help" {
+		return p.Exit // usage, with words in capitals where people put theirs
+	}
 	p.Hints = slices.DeleteFunc(printedIn(out.String()+"\n"+said.String()), func(hint string) bool {
 		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(strings.ReplaceAll(hint, env.get("WORK"), "$WORK"))), env.get("WFS_PRINTED"))
 	})
@@ -69,7 +76,7 @@ func printingMain() int {
 			named = id
 		}
 	}
-	if slices.Contains([]string{"new", "undo", "redo", "op", "config", "workflow"}, verbOf(p.Args)) {
+	if slices.Contains([]string{"new", "fork", "undo", "redo", "op", "config", "workflow"}, verbOf(p.Args)) {
 		// what these print is for a session that they find, or make
 	} else if named != "" {
 		p.Sessions = []session.ID{named}
@@ -130,11 +137,16 @@ func printedIn(text string) []string {
 	ways := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "{") || strings.HasPrefix(line, " ") && strings.Contains(line, `": `) {
+			continue // JSON
+		}
 		if strings.HasPrefix(line, "then: ") && len(hints) > 0 { // after what was to be typed before it
 			hints = append(hints, hints[len(hints)-1]+" && "+strings.TrimPrefix(line, "then: "))
 			continue
 		}
 		switch m := printedLine.FindStringSubmatch(line); {
+		case strings.HasPrefix(line, "undo: ") && !strings.Contains(line, "wfs "), strings.HasPrefix(line, "redo: ") && !strings.Contains(line, "wfs "):
+			// what an undo would do
 		case m != nil && !strings.HasPrefix(line, "error: "):
 			hints = append(hints, strings.Split(m[1], "   or: ")...)
 		case line == "ways on:":
@@ -182,13 +194,14 @@ func ledgerIn(dir string, id session.ID) bool {
 var placeholders = strings.NewReplacer(
 	"'ANOTHER COMMAND'", "true", "'COMMAND'", "true", "--agent NAME", "--agent true", "--branch NAME", "--branch named-here", "-c NAME", "-c named-here",
 	"-m TEXT", "-m text", "--holdout DIR", "--holdout none", "GOAL", "goal", "--dir ANOTHER", "--dir ../another-dir", "ANOTHER-FILE", "another-file",
-	"CHECKPOINT", "0", "-o FILE", "-o some-file", "--allow COMMAND", "--allow 'go vet'", "--format FORMAT", "--format go-test-json",
+	"CHECKPOINT", "0", "-o FILE", "-o some-file", "--allow COMMAND", "--allow 'go vet'", "--format FORMAT", "--format go-test-json", "BRANCH", "main",
 )
 
 // saidInWords are hints, or parts of them, that no shell can run: what is to be done is in a person's hands.
 var saidInWords = []string{
 	"type more of", "move them aside", "type it again", "to have them judged", "to set them aside", "to go on here", "bring it back",
 	"if it was moved: git worktree repair NEW-PATH",
+	"commit what it makes", "take the workflow loop", "pnpm install", "ignore what it writes", "if it was moved: git -C NEW-PATH",
 	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
 	"set XDG_STATE_HOME to", "name another", "write review:", "let git ignore", "commit it first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
@@ -331,8 +344,12 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		}
 		from = other
 	}
-	before := sessionMarks(from)
-	ctx, cancel := context.WithTimeout(context.Background(), printedWait)
+	before, beforehand := sessionMarks(from), currentBranch(from)
+	wait := printedWait
+	if follows.MatchString(c.line) {
+		wait = printedFollow
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	typed := exec.CommandContext(ctx, "sh", "-c", c.line)
 	typed.Dir, typed.Env, typed.WaitDelay = from, append(p.Env, "WFS_TYPED=1", "PWD="+from), time.Second
@@ -344,10 +361,14 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	} else if err != nil {
 		return err.Error()
 	}
+	if ctx.Err() != nil && wait == printedFollow {
+		return "" // it does what it says: an agent of the script works for ever, or nobody drives what is followed
+	}
 	if ctx.Err() != nil {
 		return "it does not end:\n" + string(out)
 	}
-	if exit != 0 && !strings.Contains(c.line, "wfs run") && !strings.Contains(string(out), "no process holds it") && !reports.MatchString(c.line) && slices.Contains(printedIn(string(out)), c.line) {
+	after := sessionMarks(from)
+	if exit != 0 && maps.Equal(before, after) && !strings.Contains(c.line, "wfs run") && !strings.Contains(string(out), "no process holds it") && !reports.MatchString(c.line) && slices.Contains(printedIn(string(out)), c.line) {
 		return fmt.Sprintf("it leads back to itself: exit %d:\n%s", exit, out)
 	}
 	if exit != 0 && slices.ContainsFunc(refusedRightly, func(why string) bool { return strings.Contains(string(out), why) }) {
@@ -356,7 +377,10 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	if !c.does(exit) {
 		return fmt.Sprintf("exit %d:\n%s", exit, out)
 	}
-	for id, mark := range sessionMarks(from) {
+	for id, mark := range after {
+		if session.BranchOf(id) == beforehand && leaves.MatchString(c.line) {
+			continue // its edits were kept when it was left
+		}
 		if old, there := before[id]; there && old != mark && len(p.Sessions) > 0 && !slices.Contains(p.Sessions, id) {
 			return fmt.Sprintf("it changed %s:\n%s", id, out)
 		}
@@ -370,7 +394,8 @@ var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
 // refusedRightly is what a command may say that was to be typed and is refused: what is in its way is not the session's,
 // and it names another command.
 var refusedRightly = []string{
-	"cannot work here: there is no program", "exists already", "git can have no branch", "no process holds it", "unresolved conflict",
+	"cannot work here: there is no program", "gate tests could not run (exit code 127)", "a merge is in progress", "not a valid object name: 'HEAD'",
+	"no branch of yours has", "is gone; its checkpoints are not", "nobody has said how it is tested", "exists already", "git can have no branch", "no process holds it", "unresolved conflict",
 }
 
 // asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.
@@ -390,9 +415,17 @@ func (c typedCommand) does(exit int) bool {
 		return reports.MatchString(c.line)
 	case 127, 126:
 		return false
+	case 137: // killed by the agent of the script
+		return drives.MatchString(c.line)
 	}
 	return reports.MatchString(c.line) || c.after
 }
+
+var (
+	// follows are commands that drive or follow runs, leaves those that move a work tree to another session.
+	follows = regexp.MustCompile(`\bwfs (run|attach|watch|approve|reject)\b`)
+	leaves  = regexp.MustCompile(`\bwfs (resume|switch|new|fork|undo|redo)\b`)
+)
 
 // sessionMarks are values that differ when a session has changed.
 func sessionMarks(dir string) map[session.ID]string {

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -120,12 +122,18 @@ func (a *app) fromMain(ctx context.Context, command string) string {
 	return inPlace(command, trees[0].Path)
 }
 
-// newCommand is how a session is begun here: with an agent where the configuration names none.
+// newCommand is what leads to a session here: wfs init where nobody has said how the project is tested; with an agent where
+// the configuration names none.
 func (a *app) newCommand(ctx context.Context) string {
 	command := `wfs new "what you want to build"`
 	settings, err := a.ownSettings(ctx)
 	if err != nil {
 		return command
+	}
+	if a.repo != nil && len(settings.Config.Gates) == 0 {
+		if _, err := os.Lstat(filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))); err != nil {
+			return "wfs init"
+		}
 	}
 	if agent, err := a.agent(settings); err != nil || agent != nil {
 		return command

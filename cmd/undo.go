@@ -146,13 +146,13 @@ func (a *app) standing(ctx context.Context, command string, next func(context.Co
 	for {
 		var none *session.Refusal
 		about, nothing := next(ctx)
+		ops, err := a.repo.Ops(ctx)
 		switch {
+		case err != nil:
 		case errors.As(nothing, &none): // but recovery may log something
-			if about, err = a.repo.Ops(ctx); err == nil {
-				about = about[:min(1, len(about))]
-			}
+			about = ops[:min(1, len(ops))]
 		case nothing == nil:
-			back, err = a.eng.Undeletes(ctx, about[0])
+			back, err = engine.Undeletes(ops, about[0])
 		default:
 			err = nothing
 		}
@@ -262,7 +262,7 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 		op := undo[n-1]
 		f := found{t.Path, op.At, op.Ledger == tip}
 		if tip == "" {
-			if f.newest, err = a.eng.Undeletes(ctx, op); err != nil {
+			if f.newest, err = engine.Undeletes(ops, op); err != nil {
 				return err
 			}
 		}

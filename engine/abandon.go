@@ -101,13 +101,15 @@ func (h *Hand) Revive(ctx context.Context) (int64, error) {
 // original follows undos down to the operation that they are about. Taking op back means to take that back, or with redo
 // to do it again.
 func (e *Engine) original(ctx context.Context, op session.Op) (kind string, redo bool, err error) {
-	if op.Undoes == 0 {
-		return op.Kind, false, nil
-	}
 	ops, err := e.Store.Ops(ctx)
 	if err != nil {
 		return "", false, err
 	}
+	return originalIn(ops, op)
+}
+
+// originalIn is the same, given the operations of op's work tree.
+func originalIn(ops []session.Op, op session.Op) (kind string, redo bool, err error) {
 	byNumber := map[int64]session.Op{}
 	for _, o := range ops {
 		byNumber[o.Number] = o

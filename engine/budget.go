@@ -268,6 +268,6 @@ func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
 	}
 	until := calls[len(calls)-most] + CallWindow
 	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until, Longest: max(1, until-f.Now.Unix()),
-		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs budget set --calls-per-hour %d",
-			len(calls), most, 2*most)}
+		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs budget set %s --calls-per-hour %d",
+			len(calls), most, s.ID, 2*most)}
 }

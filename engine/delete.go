@@ -200,9 +200,10 @@ func deleted(id session.ID) error {
 	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was being deleted, and is deleted now", id.Display()), Hint: "wfs delete --restore " + string(id)}
 }
 
-// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back.
-func (e *Engine) Undeletes(ctx context.Context, op session.Op) (bool, error) {
-	kind, redo, err := e.original(ctx, op)
+// Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are those of
+// its work tree.
+func Undeletes(ops []session.Op, op session.Op) (bool, error) {
+	kind, redo, err := originalIn(ops, op)
 	return kind == OpDelete && !redo || kind == OpRestore && redo, err
 }
 

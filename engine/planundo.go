@@ -90,11 +90,15 @@ type undoing struct {
 // previewOne looks at one operation. said says that what is said of its session would have been changed before.
 func (e *Engine) previewOne(ctx context.Context, op session.Op, exclude string, said bool) (undoing, error) {
 	var out undoing
-	kind, _, err := e.original(ctx, op)
+	ops, err := e.Store.Ops(ctx)
 	if err != nil {
 		return out, err
 	}
-	if back, err := e.Undeletes(ctx, op); err != nil || back {
+	kind, _, err := originalIn(ops, op)
+	if err != nil {
+		return out, err
+	}
+	if back, err := Undeletes(ops, op); err != nil || back {
 		if err == nil {
 			err = e.mayUndelete(ctx, op)
 		}

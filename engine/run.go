@@ -246,7 +246,8 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 		return err
 	}
 	if head.Ref != h.S.Branch() {
-		return &session.Refusal{Code: session.RefuseNotCurrent, Message: fmt.Sprintf("%s is not current in this work tree: HEAD is on %s", h.ID.Display(), short(nameOf(head))), Hint: "wfs resume " + string(h.ID)}
+		return &session.Refusal{Code: session.RefuseNotCurrent, Hint: WayTo(head, h.ID),
+			Message: fmt.Sprintf("%s is not current in this work tree: HEAD is on %s", h.ID.Display(), short(nameOf(head)))}
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
@@ -256,6 +257,14 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s as well: two work trees on one branch undo each other", short(h.S.Branch()), other), Hint: "git worktree list"}
 	}
 	return h.notInProgress(ctx)
+}
+
+// WayTo is the command that makes a session current where HEAD is. Nothing but git leaves a HEAD that is on no branch.
+func WayTo(head session.Head, id session.ID) string {
+	if head.Ref == "" {
+		return "git switch " + short(session.BranchOf(id))
+	}
+	return "wfs resume " + string(id)
 }
 
 // notInProgress refuses a work tree in the middle of a merge, rebase or the like.

@@ -156,8 +156,7 @@ func (g *grouped) add(name string, phase PhaseName) {
 	*g = append(*g, group{name, []string{string(phase)}})
 }
 
-const blindHint = "configure a gate with results by test (wfs init proposes one): format go-test-json, junit, jest-json, cargo-test, unittest, …; " +
-	"for example run: 'pytest --junitxml=\"$WFS_REPORT\"' with format: junit. Or take the workflow loop, which needs none"
+const blindHint = "wfs init --force --test 'COMMAND' --format FORMAT; or take the workflow loop: --workflow loop"
 
 func (g group) String() string {
 	if len(g.phases) == 1 {
