@@ -53,7 +53,7 @@ code is 0 whatever happens, so that the agent is never kept from its work.`,
 
 // hookRun does what one event asks for, where it is about a session that nobody drives.
 func (a *app) hookRun(ctx context.Context, event string) error {
-	h, err := agents.ReadHook(a.env.Stdin)
+	h, err := agents.ReadHook(a.redactor().Forms().Reader(a.env.Stdin))
 	if err != nil {
 		return fmt.Errorf("what the agent said cannot be read: %w", err)
 	}

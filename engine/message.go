@@ -152,10 +152,15 @@ func plural(n int, one, many string) string {
 // oneLine cuts text to one line of at most max characters.
 func oneLine(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > max {
-		return string(r[:max-1]) + "…"
+	r := []rune(s)
+	if len(r) <= max {
+		return s
 	}
-	return s
+	s = string(r[:max-1])
+	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 { // half a word may be half a secret
+		s = s[:space]
+	}
+	return s + "…"
 }
 
 // ledgerMessage is the subject of a ledger commit, so that `git log` of a ledger reads as a history.

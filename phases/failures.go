@@ -113,5 +113,8 @@ func excerpt(s string, most int) string {
 	for keep > 0 && !utf8.RuneStart(s[keep]) {
 		keep--
 	}
+	if space := strings.LastIndexAny(s[:keep], " \t\n"); space > keep/2 { // half a word may be half a secret
+		keep = space
+	}
 	return s[:keep] + cut
 }

@@ -91,30 +91,40 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	tail := &lastLines{}
 	printed := &lockedWriter{w: j.Secrets.Stream(tail)}
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
+	// Parsers keep names, and beginnings and ends of texts: half a secret would not be recognised.
+	var parsers []*lockedWriter
+	parser := func(w io.Writer) io.Writer {
+		parsers = append(parsers, &lockedWriter{w: j.Secrets.Forms().Stream(w)})
+		return parsers[len(parsers)-1]
+	}
 	read := func() *report { return newReport() }
 	compiler := newBuildErrors(j.place())
 	switch lines := lineParserOf(g.Format, j.place()); {
 	case g.Format == workflows.FormatGoTest:
 		p := newGoParser(filepath.ToSlash(j.Root), func(line string) { fmt.Fprintln(printed, line) })
-		spec.Stdout, spec.Stderr = io.MultiWriter(shared, p.stream(false)), io.MultiWriter(shared, p.stream(true))
+		spec.Stdout, spec.Stderr = io.MultiWriter(shared, parser(p.stream(false))), io.MultiWriter(shared, parser(p.stream(true)))
 		read = p.finish
 	case lines != nil:
 		// One pipe for both streams keeps their lines in order.
 		feed := &lineFeed{to: lines.line}
-		both := io.MultiWriter(shared, printed, feed, compiler.stream())
+		both := io.MultiWriter(shared, printed, parser(io.MultiWriter(feed, compiler.stream())))
 		spec.Stdout, spec.Stderr = both, both
 		read = func() *report { feed.close(); return lines.finish() }
 	case g.Format.InFiles() && g.Report == "":
 		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
 		out := startDocument(fileParserOf(g.Format, j.place()))
-		spec.Stdout, spec.Stderr = io.MultiWriter(shared, printed, compiler.stream(), out), io.MultiWriter(shared, printed, compiler.stream())
+		spec.Stdout, spec.Stderr = io.MultiWriter(shared, printed, parser(io.MultiWriter(compiler.stream(), out))),
+			io.MultiWriter(shared, printed, parser(compiler.stream()))
 		read = out.finish
 	default:
-		both := io.MultiWriter(shared, printed, compiler.stream())
+		both := io.MultiWriter(shared, printed, parser(compiler.stream()))
 		spec.Stdout, spec.Stderr = both, both
 	}
 	keepBegan(runDir)
 	res, err := proc.Run(ctx, spec)
+	for _, p := range parsers {
+		_ = p.Close()
+	}
 	parsed := read()
 	_ = shared.Close() // what went wrong is known to the log
 	if cerr := log.Close(); cerr != nil {
@@ -233,7 +243,7 @@ func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stam
 		if err != nil {
 			return err
 		}
-		p.parse(f)
+		p.parse(j.Secrets.Forms().Reader(f))
 		_ = f.Close()
 	}
 	run.report = p.finish()

@@ -323,7 +323,9 @@ type lastBytes struct{ b []byte }
 func (l *lastBytes) add(s string) {
 	l.b = append(l.b, s...)
 	if extra := len(l.b) - 2*maxExcerpt; extra > 0 {
-		l.b = slices.Delete(l.b, 0, extra+maxExcerpt)
+		cut := extra + maxExcerpt
+		cut += max(0, bytes.IndexAny(l.b[cut:], " \t\n")) // half a word may be half a secret
+		l.b = slices.Delete(l.b, 0, cut)
 	}
 }
 

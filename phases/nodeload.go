@@ -32,8 +32,10 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		}
 		done++
 		var stderr firstBytes
+		errs := j.Secrets.Forms().Stream(&stderr)
 		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)), Dir: j.Root,
-			Env: env, Stderr: &stderr, Timeout: explainTimeout, Marker: marker})
+			Env: env, Stderr: errs, Timeout: explainTimeout, Marker: marker})
+		_ = errs.Close()
 		switch {
 		case err != nil:
 			return err

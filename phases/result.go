@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -57,14 +58,14 @@ type resultFile struct {
 
 // readResult reads what the run left at path. A file that cannot be read says nothing but that, in the note: a broken
 // wrapper must not stop honest work.
-func readResult(path string, now func() time.Time) answer {
+func readResult(path string, secrets *redact.Redactor, now func() time.Time) answer {
 	text, err := durable.ReadFile(path, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
 		return answer{}
 	}
 	var a answer
 	if err == nil {
-		a, err = parseResult(text, now)
+		a, err = parseResult([]byte(secrets.String(string(text))), now)
 	}
 	if err != nil {
 		return answer{note: clipped("the result file could not be read: " + reason(err))}

@@ -163,7 +163,7 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) { // wfs has stopped nobody
 		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, and not by wfs. "+o.Message)
 	}
-	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Now), r.Now)
+	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Secrets, r.Now), r.Now)
 	res = session.RunResult{
 		Outcome: outcomeOf(class), Exit: p.Exit, Millis: p.Millis, Survivors: p.Survivors,
 		Note: a.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,

@@ -25,7 +25,7 @@ func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req sessio
 		return session.RunResult{}, err
 	}
 	out.flush()
-	res := conclude(p.Exit, readResult(filepath.Join(req.RunDir, ResultFile), r.Now))
+	res := conclude(p.Exit, readResult(filepath.Join(req.RunDir, ResultFile), r.Secrets, r.Now))
 	switch p.Ended {
 	case proc.Exited:
 		if c.Shell != "" && shellRefused(p.Exit, out.progress.last) {

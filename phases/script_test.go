@@ -120,7 +120,7 @@ func TestScriptEdits(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(b.Root, "old.go")); err == nil {
 		t.Error("old.go is still there")
 	}
-	if a := readResult(filepath.Join(b.req.RunDir, ResultFile), b.Now); a.note != "n" {
+	if a := readResult(filepath.Join(b.req.RunDir, ResultFile), nil, b.Now); a.note != "n" {
 		t.Errorf("the next brief will not have the note: %+v", a)
 	}
 	if len(b.lines) != 1 || b.lines[0] != "it works" {

@@ -22,7 +22,7 @@ func Left(runDir string) session.Remains {
 		left = leftIn(text)
 	}
 	if u := &left.Usage; u.USD == 0 {
-		u.USD = session.Dollars(readResult(filepath.Join(runDir, ResultFile), nil).cost)
+		u.USD = session.Dollars(readResult(filepath.Join(runDir, ResultFile), nil, nil).cost)
 	}
 	if c := left.Conversation; c != nil {
 		var who session.Conversation

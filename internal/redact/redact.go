@@ -41,6 +41,15 @@ func New(environ []string) *Redactor {
 	return r
 }
 
+// Forms is the redactor without the values of the environment: it takes out only what can be nothing else, in whatever is read
+// by programs as well.
+func (r *Redactor) Forms() *Redactor {
+	if r == nil {
+		return nil
+	}
+	return &Redactor{tokens: r.tokens, keys: r.keys}
+}
+
 // mark is what stands in place of a secret. Nothing in it has a meaning in JSON or in a shell's single quotes.
 func mark(what string) string { return "[redacted: " + what + "]" }
 

@@ -81,6 +81,35 @@ func (s *Stream) piece() error {
 	return s.pass(text[:cut], found)
 }
 
+// Reader returns one that reads from another, without secrets.
+func (r *Redactor) Reader(from io.Reader) io.Reader {
+	read := &reader{from: from}
+	read.safe = r.Stream(&read.ready)
+	return read
+}
+
+type reader struct {
+	from  io.Reader
+	safe  *Stream
+	ready bytes.Buffer
+	err   error // of from, once all that came before is ready
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	for r.ready.Len() == 0 && r.err == nil {
+		var n int
+		n, r.err = r.from.Read(p)
+		_, _ = r.safe.Write(p[:n])
+		if r.err != nil {
+			_ = r.safe.Close()
+		}
+	}
+	if r.ready.Len() == 0 {
+		return 0, r.err
+	}
+	return r.ready.Read(p)
+}
+
 // pass writes a text without what was found in it.
 func (s *Stream) pass(text string, found []span) error {
 	_, err := io.WriteString(s.w, without(text, found))
