@@ -230,9 +230,9 @@ func (b *brief) goOn() {
 		case b.s.LastResult != nil && b.s.LastResult.NotDone:
 			claim = "You said it was not done yet. "
 		}
-		verdict := capitalUnless(b.verdict())
+		verdict := capitalUnless(b.verdict(false))
 		if cutOff != "" {
-			verdict = "Before that, " + b.verdict()
+			verdict = "Before that, " + b.verdict(false)
 		}
 		b.line("\n%s%s.", claim, verdict)
 		b.unsigned()

@@ -172,11 +172,13 @@ func (b *brief) seen() {
 	if b.s.Last == nil {
 		return
 	}
-	who := "The newest attempt"
+	who, listed := "The newest attempt", false
 	if c := b.judged(); c != nil {
 		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
+		listed = c.Lap == b.req.Started.Lap
 	}
-	if verdict := b.verdict(); verdict != outcomeText(b.s.Last.Verdict, b.s.Last.Class) { // else it stands in the list
+	listed = listed || len(b.s.LastGates) == 0
+	if verdict := b.verdict(listed); verdict != "" {
 		b.line("\n%s: %s.", who, verdict)
 	}
 	b.unsigned()
@@ -190,10 +192,11 @@ func (b *brief) unsigned() {
 	}
 }
 
-// verdict says in one sentence what wfs found out.
-func (b *brief) verdict() string {
+// verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that is listed.
+func (b *brief) verdict(listed bool) string {
 	d := b.s.Last
 	text := outcomeText(d.Verdict, d.Class)
+	outcome := text
 	var counts string
 	var failed []string
 	for _, g := range b.s.LastGates {
@@ -219,9 +222,14 @@ func (b *brief) verdict() string {
 	if names, ok := inline(failed); ok && d.Class == session.ClassCommandFailed {
 		text = names + " failed"
 	}
+	listed = listed && text == outcome
 	switch {
+	case counts != "" && listed:
+		return "wfs ran the tests: " + counts
 	case counts != "":
 		return fmt.Sprintf("wfs ran the tests: %s (%s)", text, counts)
+	case listed:
+		return ""
 	case len(b.s.LastGates) > 0:
 		return "wfs ran its checks: " + text
 	}

@@ -62,9 +62,11 @@ const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 // An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
 var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
-// firstError is the line that says first what is wrong, else the first line; "" when nothing was printed.
+// firstError is the line that says first what is wrong, else the first line, with up to three more where that one ends with a
+// colon, as a panic of Rust does; "" when nothing was printed.
 func (j *Judge) firstError(message string) string {
 	first := ""
+	more := 0
 	for line := range strings.SplitSeq(j.Secrets.String(message), "\n") {
 		line = strings.TrimSpace(safetext.Line(line, maxShown))
 		switch {
@@ -73,9 +75,15 @@ func (j *Judge) firstError(message string) string {
 			return line
 		case first == "":
 			first = line
+			if strings.HasSuffix(line, ":") {
+				more = 3
+			}
+		case more > 0 && !strings.HasPrefix(line, "note: "):
+			first += " " + line
+			more--
 		}
 	}
-	return first
+	return safetext.Line(first, maxShown)
 }
 
 // writeFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
