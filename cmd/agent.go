@@ -265,6 +265,9 @@ func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
 	for _, entry := range c.Environ(agent.Allow) {
 		a.out("             with %s", entry)
 	}
+	for _, file := range cardFiles(c) {
+		a.out("             given %s", file)
+	}
 	if len(j.Variables) > 0 {
 		a.out("  sees       %s", strings.Join(j.Variables, " "))
 	}

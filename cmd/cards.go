@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/workflows"
@@ -108,7 +110,7 @@ func startLine(agent *workflows.Agent) string { return shellLine(startArgv(agent
 // card's own words.
 func startArgv(agent *workflows.Agent) []string {
 	c := agent.Card
-	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}"}
+	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}", Files: "{files}"}
 	if c.Prompt == workflows.PromptArgument {
 		i.Prompt = "{brief}"
 	}
@@ -160,6 +162,18 @@ func cardSees(label string, c *workflows.Card) []string {
 	}
 	for _, entry := range c.Environ(nil) {
 		list = append(list, label+" is started with: "+entry)
+	}
+	for _, file := range cardFiles(c) {
+		list = append(list, label+" is given the file "+file)
+	}
+	return list
+}
+
+// cardFiles are the files that a card gives to its program, each with its text on one line.
+func cardFiles(c *workflows.Card) []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
+		list = append(list, name+": "+strings.Join(strings.Fields(c.Files[name]), " "))
 	}
 	return list
 }

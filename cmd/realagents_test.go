@@ -118,6 +118,32 @@ const (
 	realMore = "package calc\n\nimport \"testing\"\n\nfunc TestSubStopsAtZero(t *testing.T) {\n\tif got := Sub(1, 3); got != 0 {\n\t\tt.Errorf(\"Sub(1, 3) = %d\", got)\n\t}\n}\n"
 )
 
+// realKept is what git reset --hard would take back.
+const realKept = "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n"
+
+// realRules are the rule files of the project, each with a word of its own.
+var realRules = map[string]string{"CLAUDE.md": "RULE-OF-CLAUDE", "AGENTS.md": "RULE-OF-AGENTS", "GEMINI.md": "RULE-OF-GEMINI"}
+
+// briefWhole looks whether a request that begins a conversation has the whole brief, and each rule file: loaded, or named.
+func (r *realAgent) briefWhole(where modelAt, body jsonMap) (problems []string) {
+	data, _ := json.Marshal(body)
+	text := string(data)
+	answer := "- `ask`: what only a person can decide"
+	for _, want := range []string{"Words of the specification.", "## Your job", "## Rules", "## Done means", answer} {
+		if !strings.Contains(text, want) {
+			problems = append(problems, fmt.Sprintf("%v: the brief has no %q", where, want))
+		}
+	}
+	for file, word := range realRules {
+		_, named, _ := strings.Cut(text, "Project rules: read ")
+		named, _, _ = strings.Cut(named, "before you edit")
+		if loaded := strings.Contains(text, word); loaded == strings.Contains(named, "`"+file+"`") {
+			problems = append(problems, fmt.Sprintf("%v: %s is loaded: %v, named: %q", where, file, loaded, named))
+		}
+	}
+	return problems
+}
+
 func realSub(body string) string {
 	return "package calc\n\n// Sub subtracts.\nfunc Sub(a, b int) int { return " + body + " }\n"
 }
@@ -133,10 +159,11 @@ func (r *realAgent) plays(top string) map[string][]reply {
 	test := []reply{r.run("go test ./...")}
 	right := r.write(top, "sub.go", realSub("max(a-b, 0)"), true)
 	return map[string][]reply{
-		"1/RED/1":      steps(r.write(top, "sub_test.go", realTest, false)),
-		"1/GREEN/1":    steps(r.write(top, "sub.go", realSub("a + b"), false)),
-		"1/GREEN/2":    steps(test, r.write(top, "sub.go", realSub("a - b"), true), test),
-		"1/REFACTOR/1": steps(),
+		"1/RED/1":   steps(r.write(top, "sub_test.go", realTest, false)),
+		"1/GREEN/1": steps(r.write(top, "sub.go", realSub("a + b"), false)),
+		"1/GREEN/2": steps(test, r.write(top, "sub.go", realSub("a - b"), true), test),
+		"1/REFACTOR/1": steps(r.write(top, "calc.go", realKept, true), []reply{r.run("git push origin HEAD:pushed"),
+			r.run("git commit -a -m forbidden"), r.run("git reset --hard")}),
 		"2/RED/1":      steps(r.write(top, "zero_test.go", realMore, false)),
 		"2/GREEN/1":    steps(right),
 		"2/GREEN/2":    steps(right),
@@ -258,7 +285,7 @@ func (n *night) project(config string) {
 	n.put(filepath.Join(n.top, "go.mod"), "module example.org/calc\n\ngo 1.21\n")
 	n.put(filepath.Join(n.top, "calc.go"), "package calc\n\nfunc Add(a, b int) int { return a + b }\n")
 	n.put(filepath.Join(n.top, "calc_test.go"), "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n")
-	n.put(filepath.Join(n.top, "SPEC.md"), "- [ ] Sub subtracts\n- [ ] Sub stops at zero\n")
+	n.put(filepath.Join(n.top, "SPEC.md"), "# Subtraction\n\nWords of the specification.\n\n- [ ] Sub subtracts\n- [ ] Sub stops at zero\n")
 	n.put(filepath.Join(n.top, ".wfs", "config.yaml"), "version: 1\n"+config+"gates:\n  tests: {run: go test -json ./..., format: go-test-json}\n")
 	n.do(0, "git", "init", "-q", "-b", "main")
 	n.do(0, "git", "add", "-A")
@@ -303,9 +330,20 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		if text, _ := json.Marshal(body); strings.Contains(string(text), "persistent file-based memory") {
 			t.Errorf("%v: it has a memory beside the briefs", where)
 		}
+		if where.Step == 0 && where.Briefs == 1 {
+			for _, problem := range agent.briefWhole(where, body) {
+				t.Error(problem)
+			}
+		}
 	}
 	n := newNight(t, wfs, top, server, map[string]realAgent{bin: agent})
+	for file, word := range realRules {
+		n.put(filepath.Join(top, file), word+"\n")
+	}
 	n.project("workflow: tdd\nagent: " + agent.use() + "\n")
+	origin := t.TempDir()
+	n.do(0, "git", "init", "-q", "--bare", origin)
+	n.do(0, "git", "remote", "add", "origin", origin)
 	check, _ := n.command("wfs", "agent", "check").CombinedOutput() // who is logged in here is not known to all of them
 	t.Logf("$ wfs agent check\n%s", check)
 	n.do(0, "wfs", "agent", "list")
@@ -337,6 +375,12 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		t.Errorf("it is not completed")
 	}
 	n.conversations(server)
+	if out := n.do(0, "git", "ls-remote", origin) + n.do(0, "git", "log", "--all", "--grep=forbidden", "--format=%h %s"); out != "" {
+		t.Errorf("it pushed or committed: %s", out)
+	}
+	if text, err := os.ReadFile(filepath.Join(top, "calc.go")); string(text) != realKept {
+		t.Errorf("git reset --hard ran: %v %s", err, text)
+	}
 	n.do(0, "wfs", "finish")
 	n.do(0, "git", "log", "--stat", "--format=%h %s%n%b", "-1")
 }

@@ -16,6 +16,9 @@ const maxArgument = 120 << 10
 // SchemaFile is where the schema of the answer stands in a run's directory, for agents that read it from a file.
 const SchemaFile = "answer.schema.json"
 
+// CardDir is where the files of an agent's card are written in a run's directory.
+const CardDir = "card"
+
 // CommandLine is what a run would be started with, for people: the words in braces differ from run to run. It is nil for
 // a script.
 func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []string {
@@ -45,7 +48,7 @@ func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []strin
 		return nil, nil, "the card of " + card.Name + " names no command"
 	}
 	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args, USD: req.LeftUSD, Turns: req.LeftTurns,
-		Schema: schemaOf(req), SchemaFile: filepath.Join(req.RunDir, SchemaFile)}
+		Schema: schemaOf(req), SchemaFile: filepath.Join(req.RunDir, SchemaFile), Files: filepath.Join(req.RunDir, CardDir)}
 	if c := req.Conversation; c != nil {
 		i.Conversation, i.Resume = c.ID, true
 	}

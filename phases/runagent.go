@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -67,6 +68,11 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	argv, stdin, why := AgentCommand(req, brief, conversationID(req.Started.RunID, try))
 	if why != "" {
 		return notStarted(out, why), false, nil
+	}
+	for name, text := range card.Files {
+		if err := writeCardFile(filepath.Join(req.RunDir, CardDir), name, text); err != nil {
+			return res, false, err
+		}
 	}
 	if len(card.Answer) > 0 {
 		if err := durable.WriteCache(filepath.Join(req.RunDir, SchemaFile), []byte(schemaOf(req)), 0o600); err != nil {
@@ -397,3 +403,10 @@ func (r *Runner) moved(ctx context.Context) func() string {
 
 // lookAtMost bounds a look at a large work tree. One that cannot be looked at in that time says nothing.
 const lookAtMost = 2 * time.Second
+
+func writeCardFile(dir, name, text string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return durable.WriteCache(filepath.Join(dir, name), []byte(text), 0o600)
+}

@@ -38,6 +38,7 @@ type Card struct {
 
 	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see; NAME_* for all that begin so
 	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with; {tools} is all of Each
+	Files map[string]string `json:"files,omitempty"` // texts that are written for each run, by name; {files} in Command is their directory
 	Each  string            `json:"each,omitempty"`  // JSON for one {tool} of what it may do unattended, for {tools} in Set
 	Probe []string          `json:"probe,omitempty"` // prints its version, and costs nothing
 	Login string            `json:"login,omitempty"` // what a person types to log in
@@ -71,6 +72,7 @@ type Invocation struct {
 	Turns        int
 	Schema       string   // JSON
 	SchemaFile   string   // a file that holds it
+	Files        string   // the directory of Card.Files
 	Args         []string // of Agent.Args
 	Prompt       string   // goes into the command line only with PromptArgument
 }
@@ -79,6 +81,11 @@ type Invocation struct {
 // (`codex exec OPTIONS resume ID`).
 func (c *Card) Argv(i Invocation) []string {
 	argv := slices.Clone(c.Command)
+	for n := range argv {
+		if len(c.Files) > 0 {
+			argv[n] = strings.ReplaceAll(argv[n], "{files}", i.Files)
+		}
+	}
 	add := func(words []string, name string, values ...string) {
 		if len(values) == 0 || values[0] == "" {
 			return

@@ -40,6 +40,8 @@ var cardObject = &object{
 		{name: "env", about: "Names of variables that it may see besides those that every run sees; NAME_* for all that begin so.",
 			value: listOf(shape{kind: aVariables})},
 		{name: "set", about: "Variables that it is started with.", value: shape{kind: aMap, of: &shape{kind: aText}, names: variablePattern}},
+		{name: "files", about: "Texts that are written for each run, by the names of files; {files} in command is the directory that they are in.",
+			value: shape{kind: aMap, of: &shape{kind: aText}, names: filePattern}},
 		{name: "each", about: "JSON for one {tool} that is allowed. All of them stand where set has {tools}, for a program that is told in a variable.", value: shape{kind: aLine}},
 		{name: "probe", about: "A command that prints its version, and costs nothing.", value: words},
 		{name: "login", about: "What a person types to log in.", value: shape{kind: aLine}},
@@ -80,7 +82,12 @@ func (r *reader) card(root *node) *Card {
 		r.hint("call the file %s.yaml", clip(c.Name))
 	}
 	c.About = r.line(f["about"], "about")
-	c.Command = r.words(r.need(f, root, "", "command", "[the program, and, its words]"), "command")
+	command := r.need(f, root, "", "command", "[the program, and, its words]")
+	if c.Files = r.texts(f["files"]); c.Files != nil {
+		c.Command = r.words(command, "command", "{files}")
+	} else {
+		c.Command = r.words(command, "command")
+	}
 	if p := r.word(f["prompt"], "prompt", string(PromptStdin), string(PromptArgument)); p != "" {
 		c.Prompt = Prompt(p)
 	}
@@ -187,6 +194,28 @@ func (r *reader) variables(n *node) []string {
 	}
 	return names
 }
+
+// texts reads the texts of files by their names.
+func (r *reader) texts(n *node) map[string]string {
+	if n == nil {
+		return nil
+	}
+	if n.kind != mapping || len(n.entries) == 0 {
+		r.wrong(n, "files", "a mapping of names of files to texts")
+		return nil
+	}
+	values := map[string]string{}
+	for _, e := range r.entries(n, "files: ") {
+		if !fileName.MatchString(e.key.text) {
+			r.fail(e.key.line, "files: %s is no name of a file", quote(e.key.text))
+			continue
+		}
+		values[e.key.text] = r.text(e.value, "files: "+e.key.text)
+	}
+	return values
+}
+
+var fileName = regexp.MustCompile(filePattern)
 
 // set reads variables with their values.
 func (r *reader) set(n *node) map[string]string {

@@ -126,6 +126,7 @@ func excluded(o *object) *schema {
 const (
 	notBlank        = `\S`
 	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
+	filePattern     = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
 	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
 	startPattern    = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
 	sizePattern     = `^[1-9][0-9]{0,5}(KB|MB|GB)$`

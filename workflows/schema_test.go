@@ -90,7 +90,7 @@ phases:
 		[]string{`version: 1
 name: aider
 about: an agent
-command: [aider, --yes]
+command: [aider, --yes, "{files}/rules.toml"]
 prompt: argument
 decoder: text
 new: [--new, "{id}"]
@@ -103,6 +103,7 @@ answer: [--schema, "{schema-file}"]
 interrupt: true
 env: [AIDER_*, OPENAI_API_KEY]
 set: {AIDER_CHECK_UPDATE: "false", AIDER_MAY: "{tools}"}
+files: {rules.toml: "deny = true"}
 each: "{tool},"
 probe: [aider, --version]
 login: aider login
