@@ -234,7 +234,7 @@ func finishCommand(s *session.Session) string {
 	switch {
 	case first != nil && now != nil && first.Tree == now.Tree && s.Fork == nil && len(s.Carried) == 0:
 		return ""
-	case len(s.OpenItems())+len(s.SkippedPhases) > 0:
+	case s.Less():
 		return `wfs finish --anyway "why"`
 	}
 	return "wfs finish"

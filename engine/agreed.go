@@ -29,7 +29,7 @@ func (h *Hand) notAgreed(c *session.Checkpoint) []string {
 	}
 	for _, ph := range h.Plan.Workflow.Phases {
 		needs := ph.Run.Human || ph.Review != nil || ph.Approve && ph.Name == s.Phase && s.Waiting != nil && s.Waiting.Approve
-		skipped := slices.ContainsFunc(s.SkippedPhases, func(p session.SkippedPhase) bool { return p.Phase == ph.Name })
+		skipped := slices.ContainsFunc(s.SkippedPhases, func(p session.SkippedPhase) bool { return p.Phase == ph.Name && p.Lap == c.Lap })
 		if !needs || approved(ph.Name) || skipped || rejected != nil && rejected.Phase == ph.Name {
 			continue
 		}

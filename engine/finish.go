@@ -230,7 +230,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", g.Number)
-				if len(h.S.OpenItems())+len(h.S.SkippedPhases) > 0 {
+				if h.S.Less() {
 					r.Hint += ` --anyway "why"`
 				}
 				break

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -251,6 +252,9 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 		fingerprint = open.Judgement.Fingerprint()
 		c.Ticked = open.Judgement.Ticked
 	}
+	if d.Verdict == Pass && !d.NothingLeft {
+		s.SkippedPhases = s.skippedBut(open.Phase, open.Lap)
+	}
 	s.toldSaid(open, d)
 	s.reviewed(open, d)
 	s.froze(open, d, c)
@@ -269,6 +273,14 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	s.approvedDone(open.Run != nil && open.Run.Approved)
 }
 
+// skippedBut are the phases that a person skipped, but for one of a lap: it has passed since, or is skipped anew.
+func (s *Session) skippedBut(phase PhaseName, lap int) []SkippedPhase {
+	return slices.DeleteFunc(slices.Clone(s.SkippedPhases), func(p SkippedPhase) bool { return p.Phase == phase && p.Lap == lap })
+}
+
+// Less reports whether less was done than was agreed: items are open, or a person skipped phases.
+func (s *Session) Less() bool { return len(s.OpenItems())+len(s.SkippedPhases) > 0 }
+
 // phaseMoved folds a person's decision to go on elsewhere. What was forward is told when the work is handed over.
 func (s *Session) phaseMoved(b PhaseMoved) {
 	s.Waiting, s.Blocked, s.Visit, s.Failed, s.Rounds = nil, nil, Visit{}, 0, nil
@@ -285,7 +297,13 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 		}
 	}
 	if b.Skip {
-		s.SkippedPhases = append(slices.Clip(s.SkippedPhases), SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why})
+		p := SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why}
+		for _, before := range s.SkippedPhases {
+			if before.Phase == p.Phase && before.Lap == p.Lap {
+				p.Why = cmp.Or(p.Why, before.Why)
+			}
+		}
+		s.SkippedPhases = append(s.skippedBut(p.Phase, p.Lap), p)
 	}
 	s.ledTo(b)
 	s.ledSaid(b)

@@ -48,7 +48,7 @@ type Session struct {
 	GatesCached int      `json:"gates_cached,omitempty"`
 	Flaky       []TestID `json:"flaky,omitempty"` // tests that judgements found flaky, sorted, at most MaxNamed
 
-	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left without their verdict
+	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left, and that did not pass afterwards in the same lap
 	// Settlements are the ends of laps that no judgement brought, also on lines of checkpoints that were gone back from.
 	Settlements []Settlement `json:"settlements,omitempty"`
 
@@ -136,7 +136,7 @@ type Checkpoint struct {
 	Used          Usage          `json:"used,omitzero"` // since the checkpoint that was made before
 }
 
-// SkippedPhase is a phase that a person left forward, whatever its gates said.
+// SkippedPhase is a phase that a person left forward, whatever its gates said. Each stands once for each lap.
 type SkippedPhase struct {
 	Phase PhaseName `json:"phase"`
 	Lap   int       `json:"lap"`
