@@ -34,7 +34,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	who := commandOf(plan, s.Phase)
 	for _, b := range d.Events {
 		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
-			who = agentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the last try before the breaker opens)"
+			who = agentName(plan.AgentOf(engine.PhaseOf(plan, started))) + " (the breaker opens if it gets no further)"
 		}
 	}
 	a.out("would run in %s: %s", s.Phase, who)

@@ -23,11 +23,44 @@ type finishJSON struct {
 	// Holdout is what hold-out tests said of what is handed over.
 	Holdout *session.HoldoutResult `json:"holdout,omitempty"`
 	keptJSON
-	Carried   []string `json:"carried,omitempty"`        // files that were uncommitted before the session, and are in the commit
-	BaseMoved bool     `json:"base_moved,omitempty"`     // the base branch has commits that the handed-over one is not made from
-	Conflicts []string `json:"conflicts,omitempty"`      // files in which it conflicts with them
-	Untried   bool     `json:"untried,omitempty"`        // this git cannot say whether it conflicts
-	Stayed    string   `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
+	baseJSON
+	Carried []string `json:"carried,omitempty"`        // files that were uncommitted before the session, and are in the commit
+	Stayed  string   `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
+}
+
+// baseJSON is how what is handed over goes together with the base branch.
+type baseJSON struct {
+	BaseMoved bool     `json:"base_moved,omitempty"` // that has commits which the handed-over one is not made from
+	Conflicts []string `json:"conflicts,omitempty"`  // files in which it conflicts with them
+	Untried   bool     `json:"untried,omitempty"`    // this git cannot say whether it conflicts
+}
+
+// upon compares a commit with a session's base branch, "" for none.
+func (a *app) upon(ctx context.Context, ref string, commit session.Commit) (b baseJSON) {
+	tip, err := a.repo.Ref(ctx, ref)
+	if ref == "" || err != nil || tip == "" {
+		return b
+	}
+	in, err := a.repo.IsAncestor(ctx, tip, commit)
+	if b.BaseMoved = err == nil && !in; b.BaseMoved {
+		var tried bool
+		b.Conflicts, tried = a.repo.Conflicts(ctx, tip, commit)
+		b.Untried = !tried
+	}
+	return b
+}
+
+func (a *app) sayBase(ref string, b baseJSON) {
+	on := strings.TrimPrefix(ref, "refs/heads/")
+	switch {
+	case !b.BaseMoved:
+	case b.Untried:
+		a.out("%s has moved since; whether that conflicts was not tried (it takes git 2.38)", on)
+	case len(b.Conflicts) > 0:
+		a.out("%s has moved since, and conflicts in: %s", on, shortList(b.Conflicts))
+	default:
+		a.out("%s has moved since; it merges without a conflict", on)
+	}
 }
 
 func (a *app) finishCmd() *cobra.Command {
@@ -93,7 +126,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		}
 	}
 	if dry {
-		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.Finish(ctx, o) })
+		return a.previewFinish(ctx, id, o)
 	}
 	if err := a.hold("wfs finish", id); err != nil {
 		return err
@@ -130,16 +163,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if !o.WithoutCarried {
 		j.Carried = h.S.Carried
 	}
-	if ref := h.S.BaseRef; ref != "" {
-		if tip, err := a.repo.Ref(ctx, ref); err == nil && tip != "" {
-			in, err := a.repo.IsAncestor(ctx, tip, f.Commit)
-			if j.BaseMoved = err == nil && !in; j.BaseMoved {
-				var tried bool
-				j.Conflicts, tried = a.repo.Conflicts(ctx, tip, f.Commit)
-				j.Untried = !tried
-			}
-		}
-	}
+	j.baseJSON = a.upon(ctx, h.S.BaseRef, f.Commit)
 	if a.json {
 		return a.answer(j)
 	}
@@ -157,17 +181,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("also in it, uncommitted before the session: %d %s of yours: %s (--without-carried leaves them out)", len(j.Carried),
 			plural(len(j.Carried), "file", "files"), shortList(j.Carried))
 	}
-	if j.BaseMoved {
-		on := strings.TrimPrefix(h.S.BaseRef, "refs/heads/")
-		switch {
-		case j.Untried:
-			a.out("%s has moved since; whether that conflicts was not tried (it takes git 2.38)", on)
-		case len(j.Conflicts) > 0:
-			a.out("%s has moved since, and conflicts in: %s", on, shortList(j.Conflicts))
-		default:
-			a.out("%s has moved since; it merges without a conflict", on)
-		}
-	}
+	a.sayBase(h.S.BaseRef, j.baseJSON)
 	if o.WithoutCarried {
 		a.out("what you had not committed before the session is uncommitted in the work tree again")
 	}
@@ -192,6 +206,26 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("next: %s", j.Push)
 	}
 	return nil
+}
+
+func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handover) error {
+	look, err := a.eng.Look(ctx, id, a.clone.ExcludeFile(id))
+	if err != nil {
+		return err
+	}
+	p, err := look.Finish(ctx, o)
+	if err != nil {
+		return err
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	base := a.upon(ctx, v.Session.BaseRef, v.Session.At(p.At).Code)
+	if err = a.sayPreview(id, p, base); err == nil && !a.json {
+		a.sayBase(v.Session.BaseRef, base)
+	}
+	return err
 }
 
 // askAnyway asks why less than what was agreed shall be handed over, "" for not at all. "n" is no reason, nor is "y".

@@ -25,6 +25,7 @@ type planJSON struct {
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
 	Note       string           `json:"note,omitempty"` // why what else an undo is about would be refused
+	baseJSON                    // of finish
 }
 
 // beginOr is begin, or for a dry run, looking.
@@ -62,12 +63,12 @@ func (a *app) preview(ctx context.Context, id session.ID, ask func(*engine.Look)
 	if err != nil {
 		return err
 	}
-	return a.sayPreview(id, p)
+	return a.sayPreview(id, p, baseJSON{})
 }
 
-func (a *app) sayPreview(id session.ID, p engine.Preview) error {
+func (a *app) sayPreview(id session.ID, p engine.Preview, base baseJSON) error {
 	j := planJSON{Version: jsonVersion, Session: id, Would: p.What, Head: strings.TrimPrefix(p.Head, "refs/heads/"),
-		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), Note: p.Note}
+		Changes: list(p.Move.Changes), InTheWay: list(p.Move.InTheWay), Note: p.Note, baseJSON: base}
 	if p.At >= 0 {
 		j.Checkpoint = &p.At
 	}

@@ -121,10 +121,12 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		say("%s  attempt %d  (%s)", head, b.Attempt, b.Runner)
 		if b.HalfOpen {
-			say("    the last try before the breaker opens%s", triedBy(b.Agent))
+			say("    the breaker opens if this try%s gets no further", triedBy(b.Agent))
 		}
 		if item := s.Item(); item != "" && b.Attempt == 1 && b.Phase == s.Start {
 			say("    item: %s", item)
+		} else if !s.Laps && len(s.Items) > 0 && b.Attempt == 1 && b.Phase == s.Start {
+			say("    items: %s", strings.Join(s.Items[:min(len(s.Items), 5)], "; ")+more(len(s.Items)-5))
 		}
 	case session.RunEnded:
 		if s.Open != nil && s.Open.Runner == "person" {
@@ -212,6 +214,14 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)
 	}
+}
+
+// more counts what a list leaves out.
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // ending tells what ends an attempt, and nothing else.

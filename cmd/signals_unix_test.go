@@ -230,7 +230,7 @@ func TestWakened(t *testing.T) {
 	p.ok("wfs", "new", "two")
 	r := p.start("wfs", "run")
 	p.await("agent.pid")
-	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "hint: wfs attach")
+	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "WFS-two is at work in WORK and waits for no limit", "hint: wfs attach two")
 	p.write("../home/go", "go\n")
 	r.wait()
 }

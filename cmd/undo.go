@@ -132,7 +132,7 @@ func (a *app) previewUndo(ctx context.Context, next func(context.Context) ([]ses
 	if err != nil {
 		return err
 	}
-	return a.sayPreview(ops[0].Session, p)
+	return a.sayPreview(ops[0].Session, p, baseJSON{})
 }
 
 // standing returns the operations that an undo or redo is about, their sessions held, and whether they bring a deleted

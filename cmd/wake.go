@@ -2,8 +2,10 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -28,8 +30,9 @@ func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken
 	if err != nil {
 		return false, err
 	}
-	if w := v.Session.Waiting; v.Session.Status != session.StatusWaiting || w.Reason != session.WaitLimit {
-		return false, nil
+	if s := &v.Session; s.Status != session.StatusWaiting || s.Waiting.Reason != session.WaitLimit {
+		return false, &registry.HeldError{Holder: who, At: a.env.Now().Unix(),
+			What: fmt.Sprintf("%s is at work in %s and waits for no limit; it is driven", id.Display(), s.Phase)}
 	}
 	if o.Note != "" {
 		if _, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: a.redactor().String(o.Note)}, a.env.Now(), a.env.newID(4)); err != nil {

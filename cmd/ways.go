@@ -24,6 +24,9 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 		{"try on, told what to do differently", `wfs run --note "what to do differently"`},
 		{"try on as before", "wfs run --reset-breaker"},
 	}
+	if c := s.TestsAt(); c != nil && c.Phase != s.Phase {
+		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs phase back %s --reason "what is wrong with it"`, c.Phase)})
+	}
 	from, what := s.Current, "try another way in a session beside this one"
 	if best := s.Furthest(); best != nil {
 		from = best.Number
@@ -112,7 +115,7 @@ func triedBy(agent string) string {
 	if agent == "" {
 		return ""
 	}
-	return ", by " + agent
+	return " by " + agent
 }
 
 func by(who string) string {

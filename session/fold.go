@@ -208,7 +208,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	c.Next, c.NextLap, c.Frozen = s.Phase, s.Lap, s.Frozen
 	c.TargetsOf = s.TargetsOf
 	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
-	c.Said = s.Said
+	c.Said, c.Review = s.Said, s.Review
 	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current, s.Keep = c.Number, nil
@@ -333,7 +333,7 @@ func (s *Session) moved(b Moved) error {
 		if b.Since != "" {
 			s.Visit.Tree, s.Visit.Recovered = b.Since, b.Turn.Tree
 		}
-		s.Rounds, s.Review = nil, nil
+		s.Rounds = nil
 		if s.Phase != workflows.Done {
 			s.Status, s.Why = StatusPaused, fmt.Sprintf("at checkpoint %d", c.Number)
 		}
@@ -351,7 +351,7 @@ func (s *Session) moved(b Moved) error {
 func (s *Session) standAt(c *Checkpoint) {
 	s.Phase, s.Lap, s.Frozen = c.Next, c.NextLap, c.Frozen
 	s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
-	s.TargetsOf, s.Said = c.TargetsOf, c.Said
+	s.TargetsOf, s.Said, s.Review = c.TargetsOf, c.Said, c.Review
 	if s.Phase == workflows.Done {
 		s.complete()
 	}
@@ -371,9 +371,9 @@ func (s *Session) NextNumber() int { return len(s.Checkpoints) }
 // Branch is the full name of the session's branch.
 func (s *Session) Branch() string { return BranchOf(s.ID) }
 
-// Item returns the checklist item of the present lap, "" without a checklist.
+// Item returns the checklist item of the present lap, "" without a checklist, or where all of it is worked on at once.
 func (s *Session) Item() string {
-	if s.Lap < 1 || s.Lap > len(s.Items) {
+	if !s.Laps || s.Lap < 1 || s.Lap > len(s.Items) {
 		return ""
 	}
 	return s.Items[s.Lap-1]

@@ -133,7 +133,8 @@ type Checkpoint struct {
 	HeldOut       []Held         `json:"held_out,omitempty"`   // the latter, at most MaxNamed
 	Deleted       *Deleted       `json:"deleted,omitempty"`    // more than half of the files are gone
 	Said          []Said         `json:"said,omitempty"`
-	Used          Usage          `json:"used,omitzero"` // since the checkpoint that was made before
+	Review        *Review        `json:"review,omitempty"` // of a reviewer, that waits for its answer
+	Used          Usage          `json:"used,omitzero"`    // since the checkpoint that was made before
 }
 
 // SkippedPhase is a phase that a person left forward, whatever its gates said. Each stands once for each lap.

@@ -63,6 +63,16 @@ func (s *Session) froze(open *Open, d *Decided, c *Checkpoint) {
 	}
 }
 
+// TestsAt is the checkpoint of the phase that wrote the tests which the work is held to, nil for none.
+func (s *Session) TestsAt() *Checkpoint {
+	for i, c := range s.Checkpoints {
+		if s.Frozen != "" && c.Tree == s.Frozen && c.Verdict == Pass && c.Next != c.Phase {
+			return &s.Checkpoints[i]
+		}
+	}
+	return nil
+}
+
 // Having is the newest checkpoint with a tree, nil when there is none.
 func (s *Session) Having(t Tree) *int {
 	for _, c := range slices.Backward(s.Checkpoints) {
