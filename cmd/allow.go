@@ -191,10 +191,7 @@ func (a *app) below(args []string) ([]string, error) {
 		return nil, err
 	}
 	for _, arg := range args {
-		full := arg
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(a.env.Dir, full)
-		}
+		full := a.env.abs(arg)
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
 			full = filepath.Join(dir, filepath.Base(full))
 		}

@@ -11,7 +11,7 @@ import (
 // that could be changed while it judges would be no gate.
 func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
-	a.saySpecEdited(a.note, a.specEdited(ctx, s))
+	saySpecEdited(a.note, a.specEdited(ctx, s))
 	list, err := a.rules(ctx)
 	if err == nil && len(list) == 0 {
 		return // nothing is said here; the session may have been begun in another work tree

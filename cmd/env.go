@@ -81,6 +81,14 @@ func (e Env) userDir(dir string) string {
 	return filepath.Join(dir, prefix)
 }
 
+// abs is a path that the user has typed, from the root.
+func (e Env) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(e.Dir, path)
+}
+
 // parseNow reads WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
 func parseNow(s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {

@@ -72,9 +72,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	if file == "" {
 		file = filepath.Join(filepath.Dir(a.repo.Root()), string(id)+".wfs.tar.gz")
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(a.env.Dir, file)
-	}
+	file = a.env.abs(file)
 	if dir := filepath.Dir(file); !isDir(dir) {
 		return &usageError{"there is no directory " + dir, "mkdir -p " + shellWord(dir)}
 	}

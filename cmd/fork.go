@@ -63,7 +63,7 @@ func (a *app) forkedFrom(ctx context.Context, from string) (session.ID, int, err
 // beginNew begins a session here, or in a work tree of its own.
 func (a *app) beginNew(ctx context.Context, o newOptions) error {
 	if o.dir != "" && !o.worktree {
-		return &usageError{"--dir is the directory of a work tree of the session's own", "wfs new GOAL --worktree --dir " + o.dir}
+		return &usageError{"--dir is the directory of a work tree of the session's own", a.again("--worktree")}
 	}
 	begin := a.newSession
 	if o.worktree {

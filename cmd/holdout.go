@@ -77,10 +77,7 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 }
 
 func (a *app) readHoldout(ctx context.Context, typed string) (t takenHoldout, err error) {
-	dir := typed
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(a.env.Dir, dir)
-	}
+	dir := a.env.abs(typed)
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		if err := a.outside(ctx, dir); err != nil {
 			return t, err

@@ -261,14 +261,14 @@ func ignoreHint(changed *phases.ChangedTreeError) string {
 	}
 	var names []string
 	for _, p := range changed.New {
-		if name := builtBelow(p); len(names) < 5 && !slices.Contains(names, name) {
+		if name := shellWord(builtBelow(p)); len(names) < 5 && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
 		return "ignore what it writes in .gitignore, then wfs init"
 	}
-	return "printf '%s\\n' " + strings.Join(quoteAll(names), " ") + " >> .gitignore && wfs init   (if the tests made that)"
+	return "printf '%s\\n' " + strings.Join(names, " ") + " >> .gitignore && wfs init   (if the tests made that)"
 }
 
 // builtBelow is the part of a path that names the directory into which tools build, or the whole path.
@@ -281,14 +281,6 @@ func builtBelow(path string) string {
 		}
 	}
 	return "/" + path
-}
-
-func quoteAll(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = "'" + strings.ReplaceAll(safetext.Line(n, 100), "'", `'\\''`) + "'"
-	}
-	return out
 }
 
 // propose lists the projects that are here, and for each what may test it.

@@ -129,10 +129,7 @@ func (a *app) typedAgent(l workflows.Layer) (workflows.Layer, error) {
 	if !ok || l.Key != "agent" {
 		return l, nil
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(a.env.Dir, file)
-	}
-	file, err := filepath.Abs(file)
+	file, err := filepath.Abs(a.env.abs(file))
 	l.Key, l.Value = "agent.script", file
 	return l, err
 }

@@ -3,17 +3,13 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
@@ -30,10 +26,7 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 	if file == "" {
 		return nil
 	}
-	path := file
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.env.Dir, path)
-	}
+	path := a.env.abs(file)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &usageError{fmt.Sprintf("there is no spec %s", file), ""}
@@ -49,7 +42,7 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 	if len(text) > maxSpecFile {
 		return &usageError{fmt.Sprintf("the spec %s is larger than %d bytes", file, maxSpecFile), ""}
 	}
-	b.Spec, b.Created.SpecDigest = text, digestOf(text)
+	b.Spec, b.Created.SpecDigest = text, hexDigest(text)
 	if b.Created.SpecPath, err = a.specPath(ctx, path); err != nil {
 		return err
 	}
@@ -59,11 +52,6 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 		}
 	}
 	return nil
-}
-
-func digestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
 
 // specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the same file in
@@ -111,7 +99,7 @@ func (a *app) specEdited(ctx context.Context, s *session.Session) string {
 		return ""
 	}
 	text, err := durable.ReadFile(file, maxSpecFile)
-	if err != nil || digestOf(text) == s.SpecDigest { // one that is gone is no edit
+	if err != nil || hexDigest(text) == s.SpecDigest { // one that is gone is no edit
 		return ""
 	}
 	tip, err := a.repo.Ref(ctx, session.LedgerOf(s.ID))
@@ -134,21 +122,11 @@ func (a *app) editSpec(id session.ID, file string) string {
 	if rel, err := filepath.Rel(a.env.Dir, file); err == nil {
 		file = rel
 	}
-	return fmt.Sprintf("wfs edit %s --spec %s", id, quoteWord(filepath.ToSlash(file)))
-}
-
-var plainWord = regexp.MustCompile(`^[\w./@%+=:,-]+$`)
-
-// quoteWord is a word as a shell takes it.
-func quoteWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return fmt.Sprintf("wfs edit %s --spec %s", id, shellWord(filepath.ToSlash(file)))
 }
 
 // saySpecEdited says that the file of the spec was edited since it was pinned.
-func (a *app) saySpecEdited(say func(string, ...any), command string) {
+func saySpecEdited(say func(string, ...any), command string) {
 	if command != "" {
 		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
 	}
@@ -161,13 +139,10 @@ func (a *app) openItems(h *engine.Hand, spec []byte, file string) string {
 	}
 	why := `no line begins with "- [ ] "`
 	if n := len(workflows.ParseChecklist(spec)); n > 0 {
-		why = fmt.Sprintf("all %d are ticked", n)
+		why = plural(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(a.env.Dir, file)
-	}
-	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; to have items worked off, write them as \"- [ ] item\", then: %s",
-		why, a.editSpec(h.ID, file))
+	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+
+		"to have items worked off, write them as \"- [ ] item\", then: %s", why, a.editSpec(h.ID, a.env.abs(file)))
 }
 
 // resumeInstead is the answer of a person who is asked whether another session shall begin with the same spec.
@@ -180,11 +155,11 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 	if c.SpecDigest == "" || o.again || strings.Contains(o.from, "@") {
 		return nil
 	}
-	all, err := a.repo.Sessions(ctx)
+	ids, err := a.sessionIDs(ctx)
 	if err != nil {
 		return err
 	}
-	for _, id := range slices.Sorted(maps.Keys(all)) {
+	for _, id := range ids {
 		v, err := a.view(ctx, id)
 		if err != nil || v.Session.Status.Final() { // one that cannot be read is told of elsewhere
 			continue
@@ -195,10 +170,7 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 		switch {
 		case s.SpecDigest == c.SpecDigest:
 		case s.SpecPath != "" && s.SpecPath == c.SpecPath:
-			way, what = a.editSpec(id, filepath.Join(a.env.Dir, o.spec)), what+", as it was before it was edited"
-			if filepath.IsAbs(o.spec) {
-				way = a.editSpec(id, o.spec)
-			}
+			way, what = a.editSpec(id, a.env.abs(o.spec)), what+", as it was before it was edited"
 		default:
 			continue
 		}

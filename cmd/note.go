@@ -29,7 +29,7 @@ brief already. Work that is complete is taken up again by the next wfs run, with
 				text, args = args[0], args[1:]
 			}
 			if strings.TrimSpace(text) == "" {
-				return &usageError{"a note needs a text", c.CommandPath() + ` "what the next attempt should know"`}
+				return &usageError{"a note needs a text", c.CommandPath() + ` -m "what the next attempt should know"`}
 			}
 			return upTo(1)(c, args)
 		},

@@ -183,7 +183,6 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	return nil
 }
 
-// addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
 // sayNotRun names the gates of which a pass says nothing yet.
 func (a *app) sayNotRun(gates []session.NotRun) {
 	for _, n := range gates {
@@ -191,6 +190,7 @@ func (a *app) sayNotRun(gates []session.NotRun) {
 	}
 }
 
+// addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.
 func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 	commits, err := a.repo.Ledgers(ctx, j.ID)
 	if err != nil {

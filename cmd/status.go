@@ -97,7 +97,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	a.sayUnseen(ctx, s)
 	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)
-	a.saySpecEdited(a.out, d.SpecEdited)
+	saySpecEdited(a.out, d.SpecEdited)
 	a.sayDriver(d)
 	a.sayPlace(d)
 	d.Next = a.sayHalfMoved(ctx, d.Next)
@@ -116,11 +116,12 @@ func (a *app) sayDriver(d sessionJSON) {
 	}
 	if len(d.Alive) > 0 {
 		a.out("still alive of its last run: %s", engine.Named(d.Alive))
-		on := a.typedFor("wfs run --ignore-survivors", d.ID, d.Worktree)
+		run := a.typedFor("wfs run", d.ID, d.Worktree)
+		on := run + " --ignore-survivors"
 		if slices.ContainsFunc(d.Alive, func(p session.Process) bool { return !p.Own }) {
 			a.out("  nothing is driven or moved here before they have ended; if they are harmless: %s", on)
 		} else {
-			a.out("  wfs run ends them; if they are harmless, and to live on: %s", on)
+			a.out("  %s ends them; if they are harmless, and to live on: %s", run, on)
 		}
 	}
 	if n := d.Requests; n > 0 {
@@ -216,6 +217,6 @@ func (a *app) sayItems(d sessionJSON) {
 		a.short("  %d  %s: %s", item.Number, item.Text, item.Says())
 	}
 	if n := d.Items - shownItems; n > 0 {
-		a.out("  and %d more: wfs status --json", n)
+		a.out("  and %d more: wfs status %s --json", n, d.ID)
 	}
 }

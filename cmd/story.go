@@ -178,7 +178,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 		}
 	}
 	a.sayIncomplete(s)
-	a.saySpecEdited(a.out, j.SpecEdited)
+	saySpecEdited(a.out, j.SpecEdited)
 	a.sayDriver(j.sessionJSON)
 	a.sayPlace(j.sessionJSON)
 	a.sayAutoSave(&j.sessionJSON)

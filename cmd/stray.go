@@ -3,8 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -160,7 +158,7 @@ func (a *app) remoteWith(ctx context.Context, wanted func(id string) bool) (stri
 	if err != nil {
 		return "", err
 	}
-	for _, name := range slices.Sorted(maps.Keys(refs)) {
+	for _, name := range sortedKeys(refs) {
 		remote, id, is := strings.Cut(strings.TrimPrefix(name, "refs/remotes/"), "/wfs/")
 		if _, has := here[session.ID(id)]; is && !has && wanted(id) {
 			return remote, nil
@@ -171,7 +169,7 @@ func (a *app) remoteWith(ctx context.Context, wanted func(id string) bool) (stri
 
 // fetchCommand fetches the sessions of a remote. A branch that HEAD is on is here already, and git would not move it.
 func (a *app) fetchCommand(ctx context.Context, remote string) string {
-	command := "git fetch " + quoteWord(remote) + " 'refs/wfs/*/ledger:refs/wfs/*/ledger'"
+	command := "git fetch " + shellWord(remote) + " 'refs/wfs/*/ledger:refs/wfs/*/ledger'"
 	if head, err := a.repo.Head(ctx); err == nil && !strings.HasPrefix(head.Ref, session.BranchPrefix) {
 		command += " 'refs/heads/wfs/*:refs/heads/wfs/*'"
 	}

@@ -85,18 +85,18 @@ func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
 	if err := a.placeBackup(ctx, j, file); err != nil {
 		return err
 	}
+	command := "wfs uninstall --yes"
+	if file != "" {
+		command += " -o " + shellWord(file)
+	}
 	if dry || j.nothing() {
-		return a.sayUninstall(j)
+		return a.sayUninstall(j, command)
 	}
 	if !yes {
 		if !a.json {
-			if err := a.sayUninstall(j); err != nil {
+			if err := a.sayUninstall(j, command); err != nil {
 				return err
 			}
-		}
-		command := "wfs uninstall --yes"
-		if file != "" {
-			command += " -o " + shellWord(file)
 		}
 		if ok, err := a.ask(ctx, "Remove all of it? [y/N] ", command); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
 		return err
 	}
 	j.Removed = true
-	return a.sayUninstall(j)
+	return a.sayUninstall(j, "")
 }
 
 func (j *uninstallJSON) nothing() bool { return len(j.Refs)+len(j.Heads)+len(j.Files) == 0 && !j.Trust }
@@ -158,17 +158,25 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		if id, err := a.clone.Claimed(t.ID); err != nil {
 			return nil, err
 		} else if id != "" {
-			return nil, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a command of %s was interrupted in %s", id.Display(), t.Path),
-				Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id)}
+			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
+				Message: fmt.Sprintf("a command of %s was interrupted in %s", id.Display(), t.Path)}
 		}
 	}
 	return a.traces(ctx)
 }
 
+// ourRefs are the directories of all refs of wfs.
+func ourRefs() []string {
+	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix}
+}
+
+// ourExcludes are the lines that wfs puts into the clone's own exclude file.
+func ourExcludes() []string { return []string{excludeLine, "/" + localPath} }
+
 // traces are everything that wfs has in this repository, and for it.
 func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	j := &uninstallJSON{Version: jsonVersion}
-	for _, dir := range []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix} {
+	for _, dir := range ourRefs() {
 		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
 			return nil, err
@@ -202,11 +210,11 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 			path = real
 		}
 		old, err := durable.ReadFile(path, maxSettings)
-		if errors.Is(err, fs.ErrNotExist) || !strings.Contains(string(old), " hook run ") {
-			continue
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
+		}
+		if !strings.Contains(string(old), " hook run ") {
+			continue
 		}
 		text, err := withHooks(old, a.hookProgram(), true)
 		if err != nil {
@@ -216,7 +224,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 			j.hooks, j.Files = append(j.hooks, path), append(j.Files, path)
 		}
 	}
-	for _, line := range []string{excludeLine, "/" + localPath} {
+	for _, line := range ourExcludes() {
 		if file, there, err := a.repo.ExcludedLocally(line); err != nil {
 			return nil, err
 		} else if there && !slices.Contains(j.Files, file) {
@@ -246,73 +254,74 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 			return err
 		}
 		maps.Copy(own, refs)
+		only := func(what string) { j.Only = append(j.Only, onlyOurs{session.BranchOf(id), string(id) + what}) }
 		v, err := a.view(ctx, id)
 		if err != nil {
-			j.Only = append(j.Only, onlyOurs{session.BranchOf(id), string(id) + " (the session cannot be read)"})
+			only(" (the session cannot be read)")
 			continue
 		}
 		became, err := a.became(ctx, &v.Session)
 		if err != nil {
 			return err
 		}
-		only, err := a.onlyHere(ctx, &v.Session, became)
+		held, err := a.onlyHere(ctx, &v.Session, became)
 		switch {
 		case err != nil:
 			return err
 		case became.How == gitstate.FateNowhere:
 			at := v.Session.At(v.Session.Current)
-			j.Only = append(j.Only, onlyOurs{session.BranchOf(id), fmt.Sprintf("%s: checkpoint %d (%s)", id, at.Number, at.Summary)})
-		case only != nil:
-			j.Only = append(j.Only, onlyOurs{session.BranchOf(id), fmt.Sprintf("%s: %s", id, only.what)})
+			only(fmt.Sprintf(": checkpoint %d (%s)", at.Number, at.Summary))
+		case held != nil:
+			only(": " + held.what)
 		}
 	}
 	for _, m := range j.tips {
-		rescue := strings.Contains(m.Ref, "/rescue/") && strings.HasPrefix(m.Ref, session.RefPrefix)
 		_, ours := own[m.Ref]
 		switch {
-		case ours || !rescue && !strings.HasPrefix(m.Ref, session.BranchPrefix) && !strings.HasPrefix(m.Ref, engine.DeletedPrefix):
-			continue
-		case rescue:
+		case ours, rankOf(m.Ref) > 0: // of a deleted session: its branch says it
+		case strings.HasPrefix(m.Ref, session.RefPrefix) && strings.Contains(m.Ref, "/rescue/"):
 			state, err := a.repo.State(ctx, m.Old)
 			if err != nil {
 				return err
 			}
-			j.Only = append(j.Only, onlyOurs{m.Ref, fmt.Sprintf("%s: uncommitted changes of yours (%s)", m.Ref, state.Why)})
-			continue
-		}
-		if rankOf(m.Ref) > 0 { // of a deleted session: its branch says it
-			continue
-		}
-		if only, err := a.repo.OnlyOurs(ctx, m.Ref); err != nil {
-			return err
-		} else if only {
-			j.Only = append(j.Only, onlyOurs{m.Ref, m.Ref})
+			what := fmt.Sprintf("%s: uncommitted changes of yours (%s)", m.Ref, state.Why)
+			j.Only = append(j.Only, onlyOurs{m.Ref, what})
+		case strings.HasPrefix(m.Ref, session.BranchPrefix), strings.HasPrefix(m.Ref, engine.DeletedPrefix):
+			if only, err := a.repo.OnlyOurs(ctx, m.Ref); err != nil {
+				return err
+			} else if only {
+				j.Only = append(j.Only, onlyOurs{m.Ref, m.Ref})
+			}
 		}
 	}
 	return nil
 }
 
 // leavesTo finds a branch for a work tree that is on one of wfs'.
-func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktree, trees []gitstate.Worktree, branches map[string]session.Commit) error {
+func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktree, trees []gitstate.Worktree,
+	branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
+	m := headMove{Path: t.Path, From: shortRef(t.Branch), commit: tip}
 	switch {
 	case !ok:
 		return nil
 	case t.Commit != "":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", strings.TrimPrefix(t.Branch, "refs/heads/"), t.Path),
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", m.From, t.Path),
 			Hint: fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path))}
 	case t.Gone && !t.Locked:
 		return nil // its HEAD is detached when the refs go
 	case t.Gone:
 		return goneRefusal(session.ID(name), &t)
+	case tip == "":
+		return &session.Refusal{Code: session.RefuseBranch, Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
+			Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", m.From, t.Path)}
 	}
-	m := headMove{Path: t.Path, From: strings.TrimPrefix(t.Branch, "refs/heads/"), commit: tip}
 	free := func(branch string) bool {
 		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
 		return !taken && !slices.ContainsFunc(j.Heads, func(h headMove) bool { return "refs/heads/"+h.To == branch })
 	}
-	if id, err := session.ParseID(name); err == nil && tip != "" {
+	if id, err := session.ParseID(name); err == nil {
 		if v, err := a.view(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
 			base, err := a.repo.TreeOf(ctx, branches[v.Session.BaseRef])
 			if err != nil {
@@ -321,13 +330,9 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 			if here, err := a.repo.TreeOf(ctx, tip); err != nil {
 				return err
 			} else if here == base {
-				m.To, m.commit = strings.TrimPrefix(v.Session.BaseRef, "refs/heads/"), branches[v.Session.BaseRef]
+				m.To, m.commit = shortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
 			}
 		}
-	}
-	if tip == "" {
-		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", strings.TrimPrefix(t.Branch, "refs/heads/"), t.Path),
-			Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path))}
 	}
 	for n := 1; m.To == ""; n++ {
 		try := name
@@ -351,11 +356,10 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 		return nil
 	}
 	named := file != ""
-	if file == "" {
-		file = filepath.Join(filepath.Dir(a.repo.Root()), filepath.Base(a.repo.Root())+".wfs.bundle")
-	} else if !filepath.IsAbs(file) {
-		file = filepath.Join(a.env.Dir, file)
+	if !named {
+		file = a.repo.Root() + ".wfs.bundle"
 	}
+	file = a.env.abs(file)
 	j.Backup = file
 	for n := 2; ; n++ {
 		_, err := os.Lstat(j.Backup)
@@ -398,7 +402,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			return err
 		}
 	}
-	for _, line := range []string{excludeLine, "/" + localPath} {
+	for _, line := range ourExcludes() {
 		if _, _, err := a.repo.ExcludeLocally(line, true); err != nil {
 			return err
 		}
@@ -415,7 +419,8 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	if len(settled.Foreign) > 0 {
-		return &session.Refusal{Code: session.RefuseMoved, Message: settled.Foreign[0].Ref + " was moved by somebody else meanwhile, and is left there", Hint: "wfs uninstall"}
+		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
+			Message: settled.Foreign[0].Ref + " was moved by somebody else meanwhile, and is left there"}
 	}
 	a.repo.DropEmpty()
 	clean, err := a.oldCleanTrees(ctx, a.env.Now().Add(time.Hour))
@@ -460,7 +465,8 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 	return err
 }
 
-func (a *app) sayUninstall(j *uninstallJSON) error {
+// sayUninstall says what is removed. command removes it.
+func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 	if a.json {
 		return a.answer(j)
 	}
@@ -487,8 +493,13 @@ func (a *app) sayUninstall(j *uninstallJSON) error {
 		}
 		a.out("%s: %s %s%s", m.Path, verb("goes from "+m.From+" to", "is on"), m.To, how)
 	}
-	for _, dir := range []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", engine.DeletedPrefix} {
-		n := len(slices.DeleteFunc(slices.Clone(j.Refs), func(r string) bool { return !strings.HasPrefix(r, dir) }))
+	for _, dir := range ourRefs() {
+		n := 0
+		for _, ref := range j.Refs {
+			if strings.HasPrefix(ref, dir) {
+				n++
+			}
+		}
 		if n > 0 {
 			a.out("%s %d %s below %s", verb("removes", "removed"), n, plural(n, "ref", "refs"), dir)
 		}
@@ -514,7 +525,7 @@ func (a *app) sayUninstall(j *uninstallJSON) error {
 		a.out("undo: %s", a.typed(j.Restore))
 	case !j.Removed:
 		a.out(".wfs/, your branches and your files stay; nothing was removed yet")
-		a.next([]string{"wfs uninstall --yes"})
+		a.next([]string{command})
 	}
 	return nil
 }

@@ -137,10 +137,7 @@ func (a *app) workflowCheck(ctx context.Context, files []string) error {
 		return err
 	}
 	for _, file := range files {
-		path := file
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(a.env.Dir, path)
-		}
+		path := a.env.abs(file)
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return &usageError{err.Error(), ""}

@@ -69,15 +69,20 @@ const maxUnclosed = 20
 // emptyScript reports whether a test with this code behind its title, up to the bracket that closes the call, has no
 // function, or one that calls and throws nothing.
 func emptyScript(code string) bool {
-	args := splitScript(strings.TrimSuffix(code, ")"))[1:]
+	code = strings.TrimSuffix(code, ")")
+	var args []string // what follows each comma
+	commas := append(outside(code, ","), len(code))
+	for i, end := range commas[1:] {
+		args = append(args, code[commas[i]+1:end])
+	}
 	for len(args) > 0 && strings.TrimSpace(args[len(args)-1]) == "" { // a comma at the end
 		args = args[:len(args)-1]
 	}
 	idle := func(text string) bool { return !strings.Contains(text, "(") && !strings.Contains(text, "throw") }
 	for _, arg := range args {
 		arg = strings.TrimSpace(arg)
-		if i := lastArrow(arg); i >= 0 {
-			body := strings.TrimSpace(arg[i+len("=>"):])
+		if arrows := outside(arg, "=>"); len(arrows) > 0 { // the type of what is returned may have some, too
+			body := strings.TrimSpace(arg[arrows[len(arrows)-1]+len("=>"):])
 			if strings.HasPrefix(body, "{") {
 				return idle(body)
 			}
@@ -91,38 +96,17 @@ func emptyScript(code string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(strings.TrimSpace(arg), "{") }) // options alone
 }
 
-// splitScript splits code at the commas that are in no bracket.
-func splitScript(code string) (parts []string) {
-	depth, from := 0, 0
+// outside finds a sign in code, where it is in no bracket.
+func outside(code, sign string) (at []int) {
+	depth := 0
 	for i := range len(code) {
-		switch code[i] {
-		case '(', '[', '{':
+		switch c := code[i]; {
+		case c == '(' || c == '[' || c == '{':
 			depth++
-		case ')', ']', '}':
+		case c == ')' || c == ']' || c == '}':
 			depth--
-		case ',':
-			if depth == 0 {
-				parts = append(parts, code[from:i])
-				from = i + 1
-			}
-		}
-	}
-	return append(parts, code[from:])
-}
-
-// lastArrow is where the last arrow is that is in no bracket, -1 without one: a type of what is returned may have one too.
-func lastArrow(code string) int {
-	depth, at := 0, -1
-	for i := range len(code) {
-		switch code[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case '=':
-			if depth == 0 && strings.HasPrefix(code[i:], "=>") {
-				at = i
-			}
+		case depth == 0 && strings.HasPrefix(code[i:], sign):
+			at = append(at, i)
 		}
 	}
 	return at

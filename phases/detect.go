@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -85,6 +86,13 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 				group[k].Why = dir + ": " + group[k].Why
 			}
 			list = append(list, group)
+		}
+	}
+	taken := map[string]int{} // a directory may be called "tests"
+	for _, group := range list {
+		name := group[0].Gate.Name
+		if taken[name]++; taken[name] > 1 {
+			nameGates(group, fmt.Sprintf("%s-%d", name[:min(len(name), 36)], taken[name]))
 		}
 	}
 	if len(list) == 1 {

@@ -7,32 +7,51 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// due splits the gates of a phase into those that judge this attempt, and those that judge later. When nothing changed that
-// any of them is about, all are asked: a phase is not passed without a command.
+// due splits the gates of a phase into those that judge this attempt, and those that judge later. No phase is passed without
+// a command when nothing changed that any gate is about, and none that expects red without a gate that does: what would be
+// the last one judges at once.
 func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) {
-	ran, byPaths := false, false
-	for _, g := range r.Phase.Gates {
-		switch why := notYet(g, r); {
-		case why == "":
-			now, ran = append(now, g), ran || g.Runs()
-		default:
-			byPaths = byPaths || why == noPathChanged
-			later = append(later, session.NotRun{Gate: g.Name, Why: why})
+	gates := r.Phase.Gates
+	why := make([]string, len(gates)) // "": now
+	judges := func(is func(workflows.Gate) bool) bool {
+		for i, g := range gates {
+			if why[i] == "" && is(g) {
+				return true
+			}
+		}
+		return false
+	}
+	red := func(g workflows.Gate) bool { return g.Expect == workflows.ExpectRed }
+	for i, g := range gates {
+		why[i] = notYet(g, r)
+	}
+	if !judges(func(g workflows.Gate) bool { return g.Runs() }) {
+		for i := range gates {
+			if why[i] == noPathChanged {
+				why[i] = ""
+			}
 		}
 	}
-	if ran || !byPaths {
-		return now, later
+	if !judges(red) {
+		for i, g := range gates {
+			if red(g) {
+				why[i] = ""
+			}
+		}
 	}
-	later = slices.DeleteFunc(later, func(n session.NotRun) bool { return n.Why == noPathChanged })
-	return slices.DeleteFunc(slices.Clone(r.Phase.Gates), func(g workflows.Gate) bool {
-		return slices.ContainsFunc(later, func(n session.NotRun) bool { return n.Gate == g.Name })
-	}), later
+	for i, g := range gates {
+		if why[i] == "" {
+			now = append(now, g)
+		} else {
+			later = append(later, session.NotRun{Gate: g.Name, Why: why[i]})
+		}
+	}
+	return now, later
 }
 
 const noPathChanged = "nothing changed in its paths"
 
-// notYet says why a gate does not judge an attempt, "" when it does. One that expects red always may: it says what the lap
-// is about.
+// notYet says why a gate does not judge an attempt by its paths and its time, "" when it does.
 func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	to := r.Phase.On[workflows.Pass]
 	switch {

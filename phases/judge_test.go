@@ -407,6 +407,7 @@ func TestProjects(t *testing.T) {
 		{"three below", []string{"Api/go.mod", "py/tests/test_a.py", "1web/Cargo.toml"}, "tests-1web[/1web/] cd 1web && cargo test;api[/Api/] cd Api && go test;py[/py/] cd py && "},
 		{"top and below", []string{"go.mod", "py/tests/test_a.py", "py/Makefile", "tool/go.mod"}, "tests[] go test -json ./...;py[/py/] cd py && "},
 		{"two at the top", []string{"go.mod", "Cargo.toml", "Makefile"}, "tests[] go test -json ./...;tests-rust[] cargo test"},
+		{"a directory called tests", []string{"go.mod", "tests/Cargo.toml"}, "tests[] go test -json ./...;tests-2[/tests/] cd tests && cargo test"},
 	} {
 		files := map[string]string{}
 		for _, f := range tc.files {

@@ -73,10 +73,10 @@ func (t TrustStore) Follow(from, to string) error {
 	}
 	for _, f := range files {
 		mark, err := t.read(f.Name())
-		if err != nil {
-			return err
+		if err != nil || mark.V != FormatVersion { // such a mark allows nothing, there or here
+			continue
 		}
-		if mark.V != FormatVersion || mark.RepoID != digestOf(from) || f.Name() != markName(from, mark.Digest) {
+		if mark.RepoID != digestOf(from) || f.Name() != markName(from, mark.Digest) {
 			continue
 		}
 		if err := t.Trust(to, mark.Digest, mark.What); err != nil {
