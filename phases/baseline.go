@@ -59,10 +59,14 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 
 // baseRun runs a gate on the base and refuses one that cannot judge.
 func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, again bool) (*gateRun, error) {
+	where := ""
+	if g.Where == workflows.Clean {
+		where = " in a clean tree"
+	}
 	if again {
-		j.say("gate " + g.Name + " once more, to see whether every result is the same …")
+		j.say("gate " + g.Name + where + " once more, to see whether every result is the same …")
 	} else {
-		j.say("gate " + g.Name + " …")
+		j.say("gate " + g.Name + where + " …")
 	}
 	j.judged = *tree
 	var run *gateRun
