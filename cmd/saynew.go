@@ -20,7 +20,11 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	}
 	if !a.json {
 		a.out("%s  %s", s.ID.Display(), s.Goal)
-		a.out("%s from %s (%s)", strings.TrimPrefix(s.Branch(), "refs/heads/"), baseName(s), s.Base.Short())
+		base := baseName(s)
+		if short := s.Base.Short(); base != short {
+			base += " (" + short + ")"
+		}
+		a.out("%s from %s", strings.TrimPrefix(s.Branch(), "refs/heads/"), base)
 		if s.Fork != nil {
 			a.out("%s", goesOn(s))
 		} else if n := len(s.Items); n > 0 {
