@@ -168,6 +168,9 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 		text += "; the next one at " + j.Calls.Next.Format("15:04 UTC")
 	}
 	a.out("%s", text)
+	if s.Used.Estimated > 0 {
+		a.out("~ is with an estimate for runs that were ended before they told their cost, by the new tokens of the session's other runs")
+	}
 	if u := s.Used; u.Runs > u.Priced {
 		a.out("%d of %d runs of agents told no cost: caps in dollars do not see them, caps in tokens may", u.Runs-u.Priced, u.Runs)
 	}
@@ -187,10 +190,14 @@ func (x *scopeJSON) rows() [][]cell {
 		if name == "" {
 			name = l.What
 		}
+		spent := amount(l.What, l.Spent)
+		if l.What == "usd" {
+			spent = usdText(x.Used)
+		}
 		c, capped := caps[l.What]
 		if !capped {
 			if l.Spent > 0 || l.What == "usd" {
-				rows = append(rows, []cell{{name, plain}, {amount(l.What, l.Spent), plain}, {"–", plain}, {"", plain}})
+				rows = append(rows, []cell{{name, plain}, {spent, plain}, {"–", plain}, {"", plain}})
 			}
 			continue
 		}
@@ -201,7 +208,7 @@ func (x *scopeJSON) rows() [][]cell {
 		case c.Spent >= 0.8*c.Cap:
 			colour = notable
 		}
-		rows = append(rows, []cell{{name, plain}, {amount(c.What, c.Spent), plain}, {amount(c.What, c.Cap), plain}, {left, colour}})
+		rows = append(rows, []cell{{name, plain}, {spent, plain}, {amount(c.What, c.Cap), plain}, {left, colour}})
 	}
 	return rows
 }
@@ -245,7 +252,7 @@ func (a *app) sayPhases(s *session.Session) {
 	var rows [][]cell
 	for _, name := range names {
 		u := sums[name]
-		row := []cell{{"  " + string(name), plain}, {fmt.Sprintf("$%.2f", u.USD.USD()), plain}}
+		row := []cell{{"  " + string(name), plain}, {usdText(u), plain}}
 		if s.Used.Tokens.Sum() > 0 {
 			row = append(row, cell{thousands(u.Tokens.Sum()) + " tokens", plain})
 		}
@@ -259,16 +266,33 @@ func (a *app) sayPhases(s *session.Session) {
 func costText(u session.Usage) string {
 	var parts []string
 	if u.USD > 0 {
-		text := fmt.Sprintf("$%.2f", u.USD.USD())
+		text := usdText(u)
 		if text == "$0.00" {
 			text = "less than a cent"
 		}
 		parts = append(parts, text)
 	}
-	if n := u.Tokens.Sum(); n > 0 {
-		parts = append(parts, countText(n)+" tokens")
+	if u.Tokens.Sum() > 0 {
+		parts = append(parts, tokensText(u.Tokens))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// usdText is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
+func usdText(u session.Usage) string {
+	text := fmt.Sprintf("$%.2f", u.USD.USD())
+	if u.Estimated > 0 {
+		text = "~" + text
+	}
+	return text
+}
+
+// tokensText is "12k tokens", or "12k new and 40k cached tokens".
+func tokensText(t session.Tokens) string {
+	if t.CacheRead > 0 {
+		return countText(t.New()) + " new and " + countText(t.CacheRead) + " cached tokens"
+	}
+	return countText(t.Sum()) + " tokens"
 }
 
 // runCost is costText of one run, to stand behind what else is said of it.
@@ -314,8 +338,12 @@ func (a *app) costOf(ctx context.Context, v *engine.View) string {
 		tokens = countText(caps.Tokens)
 	}
 	n := s.Used.Tokens.Sum()
-	add(s.Used.USD > 0 || usd != "", fmt.Sprintf("$%.2f", s.Used.USD.USD()), usd)
-	add(n > 0, countText(n)+" tokens", tokens)
+	add(s.Used.USD > 0 || usd != "", usdText(s.Used), usd)
+	if tokens == "" {
+		add(n > 0, tokensText(s.Used.Tokens), "")
+	} else {
+		add(n > 0, countText(n)+" tokens", tokens)
+	}
 	return strings.Join(parts, ", ")
 }
 

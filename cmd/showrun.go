@@ -147,8 +147,8 @@ func usedText(r *session.RunResult) string {
 	}
 	add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
 	add(r.Model != "", "%s", r.Model)
-	add(r.CostUSD > 0, "$%.2f", r.CostUSD)
-	add(r.Tokens.Sum() > 0, "%s tokens", countText(r.Tokens.Sum()))
+	add(r.CostUSD+r.EstimatedUSD > 0, "%s", usdText(r.Usage()))
+	add(r.Tokens.Sum() > 0, "%s", tokensText(r.Tokens))
 	add(r.Turns > 0, "%d %s", r.Turns, plural(r.Turns, "turn", "turns"))
 	add(r.Tools > 0, "%d %s of tools", r.Tools, plural(r.Tools, "call", "calls"))
 	add(r.Denials > 0, "%d refused", r.Denials)

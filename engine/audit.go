@@ -89,7 +89,7 @@ func sameAsCache(data []byte, folded session.Session, known bool, id session.ID)
 	switch {
 	case cached.Version > session.FormatVersion:
 		return session.ErrNewer
-	case cached.Version < session.FormatVersion:
+	case !cached.UpToDate():
 		return nil // it is not used
 	case cached.ID != id:
 		return fmt.Errorf("it is of session %q", cached.ID)

@@ -153,7 +153,11 @@ func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body
 			key := strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %g", scope.Name, scope.Of, l.What, l.Cap)), " ")
 			switch {
 			case Reached(l):
-				b.Evidence = append(b.Evidence, fmt.Sprintf("%s: %s of %s used up", what, Amount(l.What, l.Spent), Amount(l.What, l.Cap)))
+				spent := Amount(l.What, l.Spent)
+				if l.What == "usd" && scope.Used.Estimated > 0 {
+					spent = "~" + spent
+				}
+				b.Evidence = append(b.Evidence, fmt.Sprintf("%s: %s of %s used up", what, spent, Amount(l.What, l.Cap)))
 				if b.Hint == "" {
 					b.Hint = raise(l) + " && wfs run"
 				}
@@ -222,6 +226,10 @@ func (h *Hand) left(r session.Remains) error {
 	o, u := h.S.Open, r.Usage
 	if r == (session.Remains{}) || o == nil || o.Found || o.Run != nil {
 		return nil
+	}
+	if u.USD == 0 {
+		u.Estimated = h.S.Estimate(r.Agent, r.Model, u.Tokens)
+		u.USD = u.Estimated
 	}
 	if o.Runner != "command" {
 		u.Runs = 1

@@ -115,7 +115,7 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 		if s.Version > session.FormatVersion {
 			return s, fmt.Errorf("session %s: %w", id, session.ErrNewer)
 		}
-		if s.Version == session.FormatVersion {
+		if s.UpToDate() {
 			return s, nil
 		}
 	}

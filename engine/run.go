@@ -310,6 +310,9 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	h.leave(&req)
 	req.Lines = h.linesOfLap(work)
 	res, err := h.e.Works.Run(ctx, req)
+	if res.CostUSD == 0 {
+		res.EstimatedUSD = h.S.Estimate(res.Agent, res.Model, res.Tokens).USD()
+	}
 	h.endSaving()
 	if tampered, e := h.lookAround(work, before, locked, res.Usage()); e != nil || tampered {
 		return true, errors.Join(err, e)

@@ -300,7 +300,7 @@ func begins(events []session.Event) int {
 func (h *Hand) sessionAt(ctx context.Context, commits []session.LedgerCommit, i int) (session.Session, error) {
 	var s session.Session
 	data, err := h.e.Store.File(ctx, commits[i].Commit, session.FileSession)
-	if err != nil || json.Unmarshal(data, &s) == nil && s.ID == h.ID && s.Version == session.FormatVersion {
+	if err != nil || json.Unmarshal(data, &s) == nil && s.ID == h.ID && s.UpToDate() {
 		return s, err
 	}
 	var all []session.Event

@@ -24,14 +24,15 @@ func Left(runDir string) session.Remains {
 	if u := &left.Usage; u.USD == 0 {
 		u.USD = session.Dollars(readResult(filepath.Join(runDir, ResultFile), nil, nil).cost)
 	}
+	var who session.Conversation
+	text, err := durable.ReadFile(filepath.Join(runDir, AgentFile), 4<<10)
+	if err != nil || json.Unmarshal(text, &who) != nil || who.Agent == "" {
+		left.Conversation = nil
+		return left
+	}
+	left.Agent = clipped(who.Agent)
 	if c := left.Conversation; c != nil {
-		var who session.Conversation
-		text, err := durable.ReadFile(filepath.Join(runDir, AgentFile), 4<<10)
-		if err != nil || json.Unmarshal(text, &who) != nil || who.Agent == "" {
-			left.Conversation = nil
-			return left
-		}
-		c.Agent, c.Place = clipped(who.Agent), clipped(who.Place)
+		c.Agent, c.Place = left.Agent, clipped(who.Place)
 	}
 	return left
 }
@@ -71,6 +72,7 @@ func leftIn(events []byte) session.Remains {
 		}
 	}
 	sum = plus(sum, last)
+	left.Model = clipped(started.Model)
 	left.Usage = session.RunResult{CostUSD: sum.USD, Tokens: tokensOf(sum), Millis: end - begun}.Usage()
 	return left
 }

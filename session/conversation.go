@@ -23,6 +23,10 @@ func (r *RunResult) conversation(before *Conversation) *Conversation {
 	c := Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place, Ended: r.Outcome, Total: r.Total}
 	if before != nil && before.ID == c.ID && c.Total == (Total{}) { // it was ended before it could tell
 		c.Total = before.Total
+		if c.Total != (Total{}) { // else its next run would count this one again
+			u := r.Usage()
+			c.Total = Total{CostUSD: c.Total.CostUSD + u.USD.USD(), Tokens: Usage{Tokens: c.Total.Tokens}.Plus(u).Tokens}
+		}
 	}
 	return &c
 }

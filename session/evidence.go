@@ -220,11 +220,13 @@ type RunResult struct {
 	TestChange string  `json:"test_change,omitempty"`
 	WaitUntil  int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
 	CostUSD    float64 `json:"cost_usd,omitempty"`
-	Survivors  []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
-	Rejected   bool    `json:"rejected,omitempty"`  // a person's no; Note says why
-	Approved   bool    `json:"approved,omitempty"`  // a person's yes
-	NotDone    bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
-	Review     *Review `json:"review,omitempty"`    // of a phase that is a review
+	// EstimatedUSD is Session.Estimate of a run that did not say what it cost.
+	EstimatedUSD float64 `json:"estimated_usd,omitempty"`
+	Survivors    []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
+	Rejected     bool    `json:"rejected,omitempty"`  // a person's no; Note says why
+	Approved     bool    `json:"approved,omitempty"`  // a person's yes
+	NotDone      bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
+	Review       *Review `json:"review,omitempty"`    // of a phase that is a review
 
 	// Of agents whose stream is understood.
 	Agent        string `json:"agent,omitempty"` // name of its card
@@ -264,6 +266,9 @@ type Tokens struct {
 
 // Sum is all of them.
 func (t Tokens) Sum() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
+
+// New are those that were not read from a cache.
+func (t Tokens) New() int64 { return t.Sum() - t.CacheRead }
 
 // Total is what a conversation has used up over all its runs.
 type Total struct {

@@ -8,6 +8,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
+// session.json with another one is folded anew.
+const FoldVersion = 1
+
+// UpToDate reports whether a session was folded as this wfs folds events.
+func (s *Session) UpToDate() bool { return s.Version == FormatVersion && s.Folded == FoldVersion }
+
 // Fold returns what is true after all events of a session, in order. The first must be Created.
 func Fold(events []Event) (Session, error) { return Extend(Session{}, events) }
 
@@ -42,7 +49,7 @@ func (s *Session) apply(e Event) error {
 		if s.Version != 0 {
 			return fmt.Errorf("created twice")
 		}
-		s.Version, s.Created, s.CreatedAt = FormatVersion, b, e.At.Unix()
+		s.Version, s.Folded, s.Created, s.CreatedAt = FormatVersion, FoldVersion, b, e.At.Unix()
 		s.Status, s.Phase, s.Lap, s.Current = StatusCreated, b.Start, 1, -1
 		if b.Fork != nil {
 			s.Settlements = b.Fork.Settlements

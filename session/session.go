@@ -2,8 +2,9 @@ package session
 
 // Session is what is true of a session: the fold of its events. Its JSON is session.json, a cache with a version.
 type Session struct {
-	Version int   `json:"version"` // FormatVersion
-	Seq     int64 `json:"seq"`     // of the newest event that is folded in
+	Version int   `json:"version"`          // FormatVersion
+	Folded  int   `json:"folded,omitempty"` // FoldVersion; it may differ while events and documents can be read
+	Seq     int64 `json:"seq"`              // of the newest event that is folded in
 
 	Created
 	CreatedAt int64 `json:"created_at"` // Unix seconds
@@ -70,6 +71,7 @@ type Session struct {
 	Fresh       Usage          `json:"fresh,omitzero"`         // of that, since the newest checkpoint
 	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`  // the same by phase and lap
 	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // and by time
+	Rates       []Rate         `json:"rates,omitempty"`        // the newest last
 	Calls       []int64        `json:"calls,omitempty"`        // Unix seconds: when agents were started in the last hour
 	Hindered    *Hindered      `json:"hindered,omitempty"`
 	LastResult  *RunResult     `json:"last_result,omitempty"` // of the newest run that ended

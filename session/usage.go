@@ -45,19 +45,20 @@ func (m *Money) UnmarshalJSON(text []byte) error {
 
 // Usage is what was used up.
 type Usage struct {
-	USD      Money  `json:"cost_usd,omitempty"` // as agents and commands say
-	Tokens   Tokens `json:"tokens,omitzero"`
-	Turns    int64  `json:"turns,omitempty"`
-	Runs     int64  `json:"runs,omitempty"`     // of agents, that worked
-	Priced   int64  `json:"priced,omitempty"`   // of those, how many said what they cost
-	Attempts int64  `json:"attempts,omitempty"` // judged
-	Millis   int64  `json:"millis,omitempty"`   // that runs and gates took
+	USD       Money  `json:"cost_usd,omitempty"`      // as agents and commands say, and estimated
+	Estimated Money  `json:"estimated_usd,omitempty"` // of that: for runs that did not say it, see Session.Estimate
+	Tokens    Tokens `json:"tokens,omitzero"`
+	Turns     int64  `json:"turns,omitempty"`
+	Runs      int64  `json:"runs,omitempty"`     // of agents, that worked
+	Priced    int64  `json:"priced,omitempty"`   // of those, how many have a cost
+	Attempts  int64  `json:"attempts,omitempty"` // judged
+	Millis    int64  `json:"millis,omitempty"`   // that runs and gates took
 }
 
 // Plus adds two usages.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{
-		USD: u.USD + v.USD, Turns: u.Turns + v.Turns, Runs: u.Runs + v.Runs, Priced: u.Priced + v.Priced,
+		USD: u.USD + v.USD, Estimated: u.Estimated + v.Estimated, Turns: u.Turns + v.Turns, Runs: u.Runs + v.Runs, Priced: u.Priced + v.Priced,
 		Attempts: u.Attempts + v.Attempts, Millis: u.Millis + v.Millis,
 		Tokens: Tokens{Input: u.Tokens.Input + v.Tokens.Input, Output: u.Tokens.Output + v.Tokens.Output,
 			CacheRead: u.Tokens.CacheRead + v.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite + v.Tokens.CacheWrite},
@@ -67,7 +68,7 @@ func (u Usage) Plus(v Usage) Usage {
 // Minus is what was used up since v.
 func (u Usage) Minus(v Usage) Usage {
 	return Usage{
-		USD: u.USD - v.USD, Turns: u.Turns - v.Turns, Runs: u.Runs - v.Runs, Priced: u.Priced - v.Priced,
+		USD: u.USD - v.USD, Estimated: u.Estimated - v.Estimated, Turns: u.Turns - v.Turns, Runs: u.Runs - v.Runs, Priced: u.Priced - v.Priced,
 		Attempts: u.Attempts - v.Attempts, Millis: u.Millis - v.Millis,
 		Tokens: Tokens{Input: u.Tokens.Input - v.Tokens.Input, Output: u.Tokens.Output - v.Tokens.Output,
 			CacheRead: u.Tokens.CacheRead - v.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite - v.Tokens.CacheWrite},
@@ -76,7 +77,53 @@ func (u Usage) Minus(v Usage) Usage {
 
 // Usage is what one run used up. What it says is untrusted: nothing of it is negative.
 func (r RunResult) Usage() Usage {
-	return Usage{USD: Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis), Tokens: r.Tokens.sane()}
+	u := Usage{USD: Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis), Tokens: r.Tokens.sane()}
+	if u.USD == 0 {
+		u.Estimated = Dollars(r.EstimatedUSD)
+		u.USD = u.Estimated
+	}
+	return u
+}
+
+// Rate is what the runs of an agent with a model said that they cost, and the tokens that were new in them.
+type Rate struct {
+	Agent  string `json:"agent"`
+	Model  string `json:"model,omitempty"`
+	USD    Money  `json:"cost_usd"`
+	Tokens int64  `json:"tokens"`
+}
+
+const maxRates = 20
+
+func (s *Session) rate(agent, model string) int {
+	return slices.IndexFunc(s.Rates, func(r Rate) bool { return r.Agent == agent && r.Model == model })
+}
+
+// priced remembers what a run said that it cost.
+func (s *Session) priced(r RunResult, u Usage) {
+	n := u.Tokens.New()
+	if u.USD == u.Estimated || n == 0 {
+		return
+	}
+	rates := slices.Clone(s.Rates)
+	i := s.rate(r.Agent, r.Model)
+	if i < 0 {
+		rates = append(rates[max(0, len(rates)+1-maxRates):], Rate{Agent: r.Agent, Model: r.Model})
+		i = len(rates) - 1
+	}
+	rates[i].USD += u.USD
+	rates[i].Tokens += n
+	s.Rates = rates
+}
+
+// Estimate is what a run that was ended before it said its cost may have cost, by what other runs of this session with the
+// same agent and model did for each new token. It is 0 when there is none.
+func (s *Session) Estimate(agent, model string, t Tokens) Money {
+	i := s.rate(agent, model)
+	if i < 0 {
+		return 0
+	}
+	return money(s.Rates[i].USD.USD() * float64(t.sane().New()) / float64(s.Rates[i].Tokens))
 }
 
 func (t Tokens) sane() Tokens {
@@ -262,6 +309,7 @@ func (s *Session) ran(e Event, open *Open, b RunEnded) {
 		}
 	}
 	s.use(e.At, open.Phase, open.Lap, u)
+	s.priced(b.RunResult, u)
 	s.hinders(b.RunResult, b.Tree != open.Tree)
 	s.LastResult = &b.RunResult
 }
