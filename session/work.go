@@ -43,7 +43,7 @@ type Conversation struct {
 // Remains is what is known of a run whose end nobody saw.
 type Remains struct {
 	Usage        Usage
-	Agent, Model string // "" when that is not known
+	Agent, Model string        // "" when that is not known
 	Conversation *Conversation // that the agent can go on with; nil for none
 }
 
