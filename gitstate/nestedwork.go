@@ -3,23 +3,30 @@ package gitstate
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git directory,
-// and hold something that is perhaps nowhere else. What the other work tree has of the same submodules counts for tags only.
+// and those around tracked files in it, if they hold something that is perhaps nowhere else. What the other work tree has of the same submodules counts for tags only.
 func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	info, err := r.readIndex(ctx, r.indexPath())
 	if err != nil {
 		return nil, err
 	}
+	out, err := r.git(ctx, gitOpts{}, "ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
 	var list []string
 	seen := map[string]bool{} // git directories
-	for _, name := range info.gitlinks {
+	for _, name := range append(info.gitlinks, directoriesOf(splitZ(out))...) {
 		dir := filepath.Join(r.root, filepath.FromSlash(name))
 		if !isRepository(dir) {
 			continue
@@ -31,22 +38,33 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 		}
 	}
 	modules := filepath.Join(r.gitDir, "modules")
-	err = filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
-		if err != nil && path == modules && absent(err) {
+	err = filepath.WalkDir(modules, func(dir string, d fs.DirEntry, err error) error {
+		if err != nil && dir == modules && absent(err) {
 			return fs.SkipAll
 		}
-		if err != nil || !d.IsDir() || !isGitDir(path) {
+		if err != nil || !d.IsDir() || !isGitDir(dir) {
 			return err
 		}
-		if real, err := filepath.EvalSymlinks(path); err == nil && seen[real] {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && seen[real] {
 			return fs.SkipDir
 		}
-		if rel, err := filepath.Rel(modules, path); err == nil && !r.pushed(ctx, path, "", r.counterpart(path, other)) {
+		if rel, err := filepath.Rel(modules, dir); err == nil && !r.pushed(ctx, dir, "", r.counterpart(dir, other)) {
 			list = append(list, filepath.ToSlash(rel)) // not checked out any more, but its commits are there
 		}
 		return fs.SkipDir
 	})
 	return list, err
+}
+
+// directoriesOf returns every directory on the way to some paths but the top, sorted.
+func directoriesOf(paths []string) []string {
+	dirs := map[string]bool{}
+	for _, p := range paths {
+		for p = path.Dir(p); p != "." && !dirs[p]; p = path.Dir(p) {
+			dirs[p] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs))
 }
 
 // gitDirOf returns the git directory of a repository that isRepository has found, without links, "" when it cannot be
