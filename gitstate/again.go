@@ -44,7 +44,7 @@ func (r *Repo) ruledBy(ctx context.Context, exclude string) (by ruled, err error
 	if by.user, err = r.userExcludes(ctx); err != nil {
 		return by, err
 	}
-	by.info, err = os.ReadFile(filepath.Join(r.commonDir, "info", "exclude"))
+	by.info, err = readFile(filepath.Join(r.commonDir, "info", "exclude"))
 	if absent(err) {
 		err = nil
 	}
@@ -74,7 +74,7 @@ func (r *Repo) noteTaken(t *lastSnapshot, index string) {
 
 // takenAgain is the last snapshot, if it would be the same now, else nil.
 func (r *Repo) takenAgain(head session.Head, tree session.Tree, by ruled) *session.Snapshot {
-	index, err := os.ReadFile(r.indexPath())
+	index, err := readFile(r.indexPath())
 	if err != nil && !absent(err) {
 		return nil
 	}

@@ -169,7 +169,7 @@ func (r *Repo) everythingElse(ctx context.Context) (string, error) {
 	dirs := append(linked, r.commonDir)
 	slices.Sort(dirs)
 	for _, dir := range dirs {
-		head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+		head, err := readFile(filepath.Join(dir, "HEAD"))
 		if err != nil && !absent(err) {
 			return "", err
 		}

@@ -331,7 +331,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) 
 // unborn reports whether a directory is that of a work tree whose entry never came to its place: its file .git, which is
 // written first, says which entry that would have been. It may be torn.
 func (r *Repo) unborn(n NewWorktree) bool {
-	text, err := os.ReadFile(filepath.Join(n.Path, ".git"))
+	text, err := readFile(filepath.Join(n.Path, ".git"))
 	return err == nil && n.Name != "" && strings.HasPrefix(r.linkText(n.Name), string(text))
 }
 

@@ -3,7 +3,6 @@ package gitstate
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 )
 
@@ -11,7 +10,7 @@ import (
 // there: the move has to look at them after all. arrived are those that are already as the changes want them, because an
 // earlier move was killed before it came to the index: what is in them is not the user's.
 func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool, err error) {
-	data, err := os.ReadFile(r.indexPath())
+	data, err := readFile(r.indexPath())
 	if absent(err) {
 		return nil, nil, nil
 	}

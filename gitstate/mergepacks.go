@@ -107,7 +107,7 @@ func (r *Repo) mergeDue(dir string) (bool, error) {
 		return false, nil
 	}
 	// This forbids to remove any, and git gc obeys it as well.
-	config, err := os.ReadFile(filepath.Join(r.commonDir, "config"))
+	config, err := readFile(filepath.Join(r.commonDir, "config"))
 	return err == nil && !strings.Contains(strings.ToLower(string(config)), "preciousobjects"), err
 }
 

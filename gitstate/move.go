@@ -188,7 +188,7 @@ func (r *Repo) makeGitDir(dir, head string) error {
 	}
 	// With a sparse checkout these say which files are there at all.
 	for _, name := range []string{filepath.Join("info", "sparse-checkout"), "config.worktree"} {
-		data, err := os.ReadFile(filepath.Join(r.gitDir, name))
+		data, err := readFile(filepath.Join(r.gitDir, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
 		}

@@ -44,7 +44,7 @@ func (r *Repo) RepairLinked(ctx context.Context, from string) ([]string, error) 
 
 // leadsTo is the git directory that the .git file of a linked work tree names.
 func leadsTo(root string) (string, error) {
-	text, err := readBounded(filepath.Join(root, ".git"), maxRef)
+	text, err := readFile(filepath.Join(root, ".git"))
 	if err != nil {
 		return "", err
 	}

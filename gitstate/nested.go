@@ -2,11 +2,13 @@ package gitstate
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -92,13 +94,9 @@ func isRepository(dir string) bool {
 	case !info.Mode().IsRegular():
 		return false
 	}
-	const most = 64 << 10 // of a file with one path in it
-	if info.Size() > most {
-		return false
-	}
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
-		return true
+		return !errors.Is(err, durable.ErrTooLarge) // it holds one path
 	}
 	to, ok := strings.CutPrefix(string(data), "gitdir: ")
 	if to = strings.TrimRight(to, "\r\n"); !ok || to == "" {
@@ -116,7 +114,7 @@ func isGitDir(dir string) bool {
 		return !absent(err)
 	}
 	common := dir
-	if data, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
+	if data, err := readFile(filepath.Join(dir, "commondir")); err == nil {
 		common = strings.TrimRight(string(data), "\r\n")
 		if !filepath.IsAbs(common) {
 			common = filepath.Join(dir, common)

@@ -191,8 +191,8 @@ func walkedRefs(args []string) []string {
 	return dirs
 }
 
-// notOpened reports, as an *UnusableError, what git would wait for to find out where it is: it reads HEAD first, and its
-// configuration.
+// notOpened reports, as an *UnusableError, what git would wait for, or read until the memory is full, in its own directory:
+// it reads HEAD first, and its configuration.
 func notOpened(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		git := filepath.Join(at, ".git")
@@ -205,12 +205,21 @@ func notOpened(dir string) error {
 			if err := unopened(dir, git); err != nil {
 				return err
 			}
-			common, err := os.ReadFile(filepath.Join(git, "commondir")) // of a linked work tree's
+			common, err := readFile(filepath.Join(git, "commondir")) // of a linked work tree's
 			if to := filepath.FromSlash(strings.TrimSpace(string(common))); err == nil && to != "" {
 				if !filepath.IsAbs(to) {
 					to = filepath.Join(git, to)
 				}
-				return unopened(dir, to)
+				if err := unopened(dir, to); err != nil {
+					return err
+				}
+				git = to
+			}
+			others, _ := os.ReadDir(filepath.Join(git, "worktrees"))
+			for _, d := range others {
+				if err := unopened(dir, filepath.Join(git, "worktrees", d.Name()), "HEAD", "commondir", "gitdir"); err != nil {
+					return err
+				}
 			}
 			return nil
 		}
@@ -222,7 +231,7 @@ func notOpened(dir string) error {
 
 // linkTo is the git directory that the .git file of a work tree names, "" when it names none.
 func linkTo(file string) string {
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
 	if err != nil || !ok {
 		return ""
@@ -233,14 +242,21 @@ func linkTo(file string) string {
 	return to
 }
 
-// unopened looks at the files in one git directory.
-func unopened(dir, git string) error {
-	for _, name := range []string{"HEAD", "config", "index", "commondir"} {
-		file := filepath.Join(git, name)
+// unopened looks at the files in one git directory, or only at some.
+func unopened(dir, git string, only ...string) error {
+	for _, m := range mostOf {
+		name, file := m.name, filepath.Join(git, filepath.FromSlash(m.name))
+		if len(only) > 0 && !slices.Contains(only, name) {
+			continue
+		}
 		if to, err := os.Readlink(file); err == nil && name == "HEAD" && strings.HasPrefix(to, "refs/") {
 			continue // how git once made a symbolic ref
 		}
-		if what := notFile(file); what != "" {
+		what := notFile(file)
+		if info, err := os.Stat(file); what == "" && err == nil && info.Size() > m.most {
+			what = fmt.Sprintf("%d bytes long, and the limit is %d", info.Size(), m.most)
+		}
+		if what != "" {
 			hint := fmt.Sprintf("mv %s %s.aside", file, file)
 			switch name {
 			case "HEAD": // without one git takes it for no repository

@@ -65,7 +65,7 @@ func (r *Repo) BranchOf(ctx context.Context) (string, error) {
 // rebasing returns the branch that an unfinished rebase in a git directory will move, "" for none.
 func rebasing(gitDir string) (string, error) {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		data, err := os.ReadFile(filepath.Join(gitDir, dir, "head-name"))
+		data, err := readFile(filepath.Join(gitDir, dir, "head-name"))
 		if err == nil {
 			if name := strings.TrimSpace(string(data)); strings.HasPrefix(name, "refs/") {
 				return name, nil

@@ -40,7 +40,7 @@ type reader struct {
 // own reading of refs, does not know.
 func (r *Repo) readsDirectly() bool {
 	r.reader.once.Do(func() {
-		config, err := os.ReadFile(filepath.Join(r.commonDir, "config"))
+		config, err := readFile(filepath.Join(r.commonDir, "config"))
 		_, alternates := os.Stat(filepath.Join(r.commonDir, "objects", "info", "alternates"))
 		r.reader.direct = err == nil && r.format == "sha1" && absent(alternates) && knownExtensions(string(config))
 	})

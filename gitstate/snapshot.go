@@ -256,7 +256,10 @@ func (r *Repo) userExcludes(ctx context.Context) ([]byte, error) {
 	if err != nil || path == "" {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	if path == noExcludes {
+		return nil, nil
+	}
+	text, err := readBounded(path, most("/info/exclude"))
 	if err != nil && !absent(err) {
 		return nil, &ReadyError{NotExcludes, err.Error()}
 	}

@@ -92,7 +92,7 @@ func (r *Repo) Linked(ctx context.Context) ([]Worktree, error) {
 
 // linkedPath returns the top directory of a linked work tree by its git directory, "" when that does not say.
 func linkedPath(gitDir string) (string, error) {
-	link, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	link, err := readFile(filepath.Join(gitDir, "gitdir"))
 	if err != nil {
 		if absent(err) {
 			err = nil
@@ -131,7 +131,7 @@ func gone(path, gitDir string) bool {
 }
 
 func lockedWhy(gitDir string) (why string, locked bool, err error) {
-	text, err := os.ReadFile(filepath.Join(gitDir, "locked"))
+	text, err := readFile(filepath.Join(gitDir, "locked"))
 	if absent(err) {
 		return "", false, nil
 	}
