@@ -47,6 +47,14 @@ func (e *examination) git() error {
 	} else if err != nil && !errors.Is(err, gitstate.ErrBrokenRef) {
 		return err
 	}
+	if head, err := e.a.repo.Head(e.ctx); err == nil && head.Ref == "" {
+		e.add(finding{Level: findWarns, About: "git", Where: "HEAD", What: "is on no branch", Follows: "wfs new works here, and no session can be gone to",
+			Next: readyHints[gitstate.NotOnBranch]})
+	}
+	var wrong *findingsError
+	if _, err := e.a.ownSettings(e.ctx); errors.As(err, &wrong) {
+		e.add(finding{Level: findBlocks, About: "config", Where: filepath.Join(e.a.repo.Root(), ".wfs"), What: wrong.Error(), Follows: "no session can begin", Next: "wfs workflow check"})
+	}
 	traps, err := e.a.repo.Traps(e.ctx)
 	if err != nil {
 		return err
@@ -302,10 +310,13 @@ func (e *examination) locks() error {
 	}
 	for _, l := range list {
 		f := finding{Level: findBlocks, About: "lock", Where: l.Path, What: strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), Follows: "what it locks cannot be changed, by git neither"}
+		if !l.Needed {
+			f.Level = findWarns
+		}
 		switch {
 		case l.Ours:
 			e.lockOfOurs(l, &f)
-		case l.Age < longHeld:
+		case l.Age < longHeld && !l.Stays():
 			continue
 		case l.Deserted():
 			f.Next = "rm " + shellWord(l.Path)

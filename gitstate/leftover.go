@@ -14,6 +14,7 @@ type LockFile struct {
 	*LockedError
 	Ours     bool   // left by a git or wfs of ours that was killed, or being held by one: the next command removes it
 	Worktree string // id of the work tree in which it was made, if it is ours
+	Needed   bool   // commands of ours take it
 }
 
 // LockFiles lists the locks of git's in this repository: of refs, of HEADs and indexes, of configuration and packs.
@@ -32,11 +33,24 @@ func (r *Repo) LockFiles(ctx context.Context) ([]LockFile, error) {
 	for _, path := range found {
 		if e := r.lockedBy(ctx, path); e != nil { // or it is gone by now
 			worktree, ours := noted[path]
-			list = append(list, LockFile{e, ours, worktree})
+			list = append(list, LockFile{e, ours, worktree, r.lockNeeded(path)})
 		}
 	}
 	return list, nil
 }
+
+// lockNeeded reports whether commands of ours take a lock: of HEAD, of the index, of packed refs, or of a ref of ours.
+func (r *Repo) lockNeeded(lock string) bool {
+	switch filepath.Base(lock) {
+	case "HEAD.lock", "index.lock", packedLock:
+		return true
+	}
+	ref := r.nameBelow(lock)
+	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, branchPrefix)
+}
+
+// Stays reports whether nobody holds the lock, and it is there all the same.
+func (l LockFile) Stays() bool { return l.Deserted() && isThere(l.Path) }
 
 // globbed is a path in which a pattern finds nothing but itself.
 func globbed(path string) string {
