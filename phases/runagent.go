@@ -338,7 +338,7 @@ func (w *watched) event(e agents.Event) {
 		}
 		w.retry.Store(class)
 		if fatal {
-			w.stop(useless{class, e.Limited.ResetsAt, e.Retrying.Error})
+			w.stop(useless{class, e.Limited.ResetsAt, e.Retrying.Says()})
 		}
 	default:
 		w.signs.Said(false)

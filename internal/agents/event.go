@@ -5,6 +5,11 @@
 // Whoever shows or keeps one does that.
 package agents
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Kind is what an event tells.
 type Kind string
 
@@ -106,4 +111,12 @@ type Retrying struct {
 	Status      int    `json:"status,omitempty"` // of HTTP; 0: none
 	Error       string `json:"error,omitempty"`  // the agent's word for it
 	DelayMillis int64  `json:"delay_ms,omitempty"`
+}
+
+// Says is the agent's word, with the status that it leaves out.
+func (r Retrying) Says() string {
+	if status := fmt.Sprint(r.Status); r.Status > 0 && !strings.Contains(r.Error, status) {
+		return strings.TrimSpace(r.Error + " (HTTP " + status + ")")
+	}
+	return r.Error
 }

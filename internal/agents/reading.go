@@ -141,7 +141,7 @@ func (r *reading) retry(t Retrying, c Class) {
 		c = ""
 	}
 	t.Error = oneLine(t.Error, maxMessage)
-	r.fatal, r.why = c, t.Error
+	r.fatal, r.why = c, t.Says()
 	r.o.Emit(Event{Kind: Retry, Retrying: t, Fatal: c})
 }
 
