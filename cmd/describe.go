@@ -204,7 +204,11 @@ func nextCommands(s *session.Session, alive []session.Process, current bool) []s
 	case session.StatusWaiting:
 		switch {
 		case s.Waiting.Agree:
-			return slices.DeleteFunc([]string{"wfs approve", finishCommand(s), `wfs reject --reason "what is still missing"`}, isEmpty)
+			next := []string{"wfs approve"}
+			if f := finishCommand(s); f != "" {
+				next = append(next, f)
+			}
+			return append(next, `wfs reject --reason "what is still missing"`)
 		case s.Waiting.Approve:
 			return []string{"wfs diff", "wfs approve", `wfs reject --reason "what is to be done"`}
 		}
@@ -239,8 +243,6 @@ func finishCommand(s *session.Session) string {
 	}
 	return "wfs finish"
 }
-
-func isEmpty(text string) bool { return text == "" }
 
 // beforeInterruption is the checkpoint to go back to for somebody who does not want what an interrupted attempt left.
 // That is still in the work tree if nobody has kept it in a checkpoint yet.

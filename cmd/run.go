@@ -62,8 +62,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 					return err
 				}
 			}
-			switch {
-			case detach:
+			if detach {
 				return a.detach(ctx, first(args), o)
 			}
 			return a.run(ctx, first(args), o, much, detached)

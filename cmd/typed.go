@@ -15,15 +15,15 @@ import (
 // and one that acts on the work tree where it is typed says which, if there are several. So it does the same wherever and
 // whenever it is typed.
 
-// takesSession are the verbs that can be given a session's name, and what stands before that.
-var takesSession = map[string]string{
-	"run": " ", "attach": " ", "watch": " ", "stop": " ", "finish": " ", "checkpoint": " ", "undo": " ", "redo": " ", "resume": " ",
-	"diff": " ", "show": " ", "log": " ", "status": " ", "events": " ", "export": " ", "path": " ", "budget": " ", "budget set": " ",
-	"approve": " ", "reject": " ", "abandon": " ", "edit": " ", "repin": " ", "hook log": " ", "note": " ",
-	"allow": sessionFlag, "phase back": sessionFlag, "phase skip": sessionFlag,
+// takesSession are the verbs that can be given a session's name.
+var takesSession = []string{
+	"run", "attach", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status", "events",
+	"export", "path", "budget", "budget set", "approve", "reject", "abandon", "edit", "repin", "hook log", "note",
 }
 
-// sessionFlag names the session of verbs whose arguments are something else.
+// takesFlag are verbs whose arguments are something else: sessionFlag names the session.
+var takesFlag = []string{"allow", "phase back", "phase skip"}
+
 const sessionFlag = " --session "
 
 // onlyThere are verbs that act on the work tree in which they are typed, and can be told of no other.
@@ -47,18 +47,17 @@ func forSession(command string, id session.ID) (named string, there bool) {
 		chunks[i] = ofWfs.ReplaceAllStringFunc(chunks[i], func(found string) string {
 			m := ofWfs.FindStringSubmatch(found)
 			verb, next := m[1], strings.TrimSpace(m[2])
-			before, takes := takesSession[verb]
+			flag := slices.Contains(takesFlag, verb)
 			switch {
-			case !takes || id == "":
+			case !flag && !slices.Contains(takesSession, verb) || id == "":
 				there = there || slices.Contains(onlyThere, verb)
 				return found
-			case before == sessionFlag:
-				if strings.Contains(command, sessionFlag) {
-					return found
-				}
-				return "wfs " + verb + before + string(id) + m[2]
+			case flag && strings.Contains(command, sessionFlag):
+				return found
+			case flag:
+				return "wfs " + verb + sessionFlag + string(id) + m[2]
 			case next == "":
-				return "wfs " + verb + before + string(id)
+				return "wfs " + verb + " " + string(id)
 			case next == "auto" || strings.Trim(next, "0123456789") == "": // a checkpoint of it
 				return "wfs " + verb + " " + string(id) + "@" + next
 			}

@@ -25,7 +25,7 @@ func (h *Hand) Hear() error {
 			}
 			continue
 		case r.Kind == session.RequestNow:
-			h.woken = r.Driver == h.e.Driver && h.S.Status == session.StatusWaiting
+			h.woken = h.woken || r.Driver == h.e.Driver && h.S.Status == session.StatusWaiting
 		case r.Kind == session.RequestAllow && h.S.Open != nil:
 			continue // what an attempt is judged by stays as it is until it has its checkpoint
 		case r.Kind == session.RequestAllow:

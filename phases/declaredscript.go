@@ -233,6 +233,8 @@ func (s *scriptCode) operandDue() bool {
 	if strings.IndexByte("(,=:[!&|?{;+-*%~^", before[len(before)-1]) >= 0 {
 		return true
 	}
-	word := before[1+strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }):]
-	return slices.Contains([]string{"return", "typeof", "case", "in", "of", "do", "else", "void", "delete", "throw", "new", "await", "yield", "instanceof"}, word)
+	word := before[1+strings.LastIndexFunc(before, func(r rune) bool {
+		return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}):]
+	return slices.Contains(strings.Fields("return typeof case in of do else void delete throw new await yield instanceof"), word)
 }

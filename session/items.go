@@ -61,6 +61,11 @@ type Settlement struct {
 	By         string    `json:"by,omitempty"`
 }
 
+// on reports whether it holds on a line of checkpoints.
+func (e Settlement) on(way []Checkpoint) bool {
+	return slices.ContainsFunc(way, func(c Checkpoint) bool { return c.Number == e.Checkpoint })
+}
+
 // ItemStates says of every item what became of it, as far as the present checkpoint knows.
 func (s *Session) ItemStates() []Item {
 	way := s.Way()
@@ -91,7 +96,7 @@ func (s *Session) lapState(n int, way []Checkpoint) Item {
 		}
 	}
 	for _, e := range s.Settlements {
-		if e.Item == n && e.Checkpoint >= item.Checkpoint && slices.ContainsFunc(way, func(c Checkpoint) bool { return c.Number == e.Checkpoint }) {
+		if e.Item == n && e.Checkpoint >= item.Checkpoint && e.on(way) {
 			item.State, item.Checkpoint, item.Test, item.By = e.State, e.Checkpoint, e.Test, e.By
 		}
 	}
@@ -220,7 +225,7 @@ func (s *Session) LapsJudged() int {
 func (s *Session) agreedTo() bool {
 	way := s.Way()
 	return slices.ContainsFunc(s.Settlements, func(e Settlement) bool {
-		return e.State == ItemAgreed && slices.ContainsFunc(way, func(c Checkpoint) bool { return c.Number == e.Checkpoint })
+		return e.State == ItemAgreed && e.on(way)
 	})
 }
 

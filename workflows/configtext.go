@@ -58,18 +58,8 @@ func RenderConfig(p Proposal) []byte {
 		line("")
 		line("# `wfs new --worktree` gives a session a work tree of its own. Git does not bring there what it ignores.")
 		line("worktree:")
-		for i, name := range w.Copy {
-			if i == 0 {
-				line("  copy:")
-			}
-			line("    - %s", yamlText(name))
-		}
-		for i, name := range w.Link {
-			if i == 0 {
-				line("  link:")
-			}
-			line("    - %s", yamlText(name))
-		}
+		renderList(line, "copy", w.Copy)
+		renderList(line, "link", w.Link)
 		if !w.Setup.IsZero() {
 			line("  setup: %s", yamlCommand(w.Setup))
 		}
@@ -103,6 +93,15 @@ func (g *ProposedGate) render(line func(string, ...any)) {
 	}
 }
 
+func renderList(line func(string, ...any), key string, texts []string) {
+	if len(texts) > 0 {
+		line("  %s:", key)
+	}
+	for _, text := range texts {
+		line("    - %s", yamlText(text))
+	}
+}
+
 // RenderLocal returns the text of a .wfs/local.yaml that names who works.
 func RenderLocal(a Agent) []byte {
 	var b strings.Builder
@@ -128,10 +127,7 @@ func renderAgent(line func(string, ...any), a Agent) {
 		}
 		if len(a.Allow) > 0 {
 			line("  # What it may run unattended, besides editing files and reading. Whatever else it wants to run is refused.")
-			line("  allow:")
-			for _, word := range a.Allow {
-				line("    - %s", yamlText(word))
-			}
+			renderList(line, "allow", a.Allow)
 		}
 		if len(a.Args) > 0 {
 			line("  args: %s", yamlCommand(Command{Argv: a.Args}))

@@ -98,7 +98,8 @@ func everyGate(use Gate, c *Config, beside []Gate) []Gate {
 	}
 	var all []Gate
 	for _, name := range names {
-		if slices.ContainsFunc(beside, func(o Gate) bool { return o.Use == name }) || use.Expect == ExpectRed && !c.Gates[name].Format.PerTest() {
+		blind := use.Expect == ExpectRed && !c.Gates[name].Format.PerTest()
+		if blind || slices.ContainsFunc(beside, func(o Gate) bool { return o.Use == name }) {
 			continue
 		}
 		use.Use = name
@@ -114,8 +115,9 @@ func sharedNames(p *Plan) []Finding {
 	for _, ph := range p.Workflow.Phases {
 		for _, g := range ph.Gates {
 			if other, there := first[strings.ToLower(g.Name)]; there && !sameGate(g, other) {
-				return []Finding{{Message: fmt.Sprintf("phase %s: workflow %s has a gate %s of its own, and the configuration has another one", ph.Name, p.Workflow.Name, g.Name),
-					Hint: "give the gate another name under gates: in the configuration"}}
+				return []Finding{{Hint: "give the gate another name under gates: in the configuration",
+					Message: fmt.Sprintf("phase %s: workflow %s has a gate %s of its own, and the configuration has another one",
+						ph.Name, p.Workflow.Name, g.Name)}}
 			}
 			first[strings.ToLower(g.Name)] = g
 		}

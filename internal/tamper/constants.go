@@ -54,6 +54,9 @@ func word(toks []token, i int) string {
 	return toks[i].text
 }
 
+// among reports whether a token's text is one of several, with spaces between them.
+func among(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
+
 // isConstant reports whether a value is one text or number that nothing is inserted into.
 func isConstant(value []token) bool {
 	return len(value) == 1 && (value[0].kind == number || value[0].kind == text && !strings.Contains(value[0].text, "{"))
@@ -66,7 +69,7 @@ func appendNumber(out []token, t token, next string) []token {
 		t.text, t.line, t.col, t.lead = "-"+t.text, out[n-1].line, out[n-1].col, out[n-1].lead
 		out, n = out[:n-1], n-1
 	}
-	if n > 1 && word(out, n-1) == "*" && out[n-2].kind == number && !slices.Contains([]string{"*", "/", "//", "%", "**"}, word(out, n-3)) &&
+	if n > 1 && word(out, n-1) == "*" && out[n-2].kind == number && !among(word(out, n-3), "* / // % **") &&
 		next != "**" && next != "." {
 		a, err1 := strconv.ParseInt(out[n-2].text, 10, 32)
 		b, err2 := strconv.ParseInt(t.text, 10, 32)
@@ -143,25 +146,25 @@ func constantNames(l *language, toks []token) map[string]*token {
 
 // binds reports whether a name gets a value here, beside its declaration: a variable, a parameter, a part of a pattern.
 func binds(l *language, toks []token, pairs map[int]int, open []int, i int) bool {
-	binders := []string{"const", "let", "var", "function", "func", "def", "class", "for", "as", "import", "global", "nonlocal", "lambda", "catch"}
+	const binders = "const let var function func def class for as import global nonlocal lambda catch"
 	before, next := word(toks, i-1), word(toks, i+1)
-	if slices.Contains(binders, before) || slices.Contains([]string{"=", ":=", "+=", "-=", "*=", "/=", "++", "--", "=>", "in", "of"}, next) {
+	if among(before, binders) || among(next, "= := += -= *= /= ++ -- => in of") {
 		for n := i + 1; n <= i+3 && n < len(toks); n++ {
 			if toks[n].kind == punct && toks[n].text == "=" {
 				return declared(l, toks, n) != toks[i].text
 			}
 		}
-		return next != "in" && next != "of" || slices.Contains(binders, before)
+		return next != "in" && next != "of" || among(before, binders)
 	}
 	for n := len(open) - 1; n >= 0; n-- {
 		o := open[n]
 		lead, behind := word(toks, o-1), word(toks, pairs[o]+1)
 		switch {
-		case behind == "=", behind == ":=", behind == "=>", lead != "for" && slices.Contains(binders, lead):
+		case behind == "=", behind == ":=", behind == "=>", lead != "for" && among(lead, binders):
 			return true
-		case word(toks, o) == "{" && !slices.Contains([]string{"(", ",", "[", ":", "="}, lead):
+		case word(toks, o) == "{" && !among(lead, "( , [ : ="):
 			return false // a block
-		case word(toks, o) != "(" || slices.Contains([]string{"if", "for", "while", "switch"}, lead):
+		case word(toks, o) != "(" || among(lead, "if for while switch"):
 		case behind == "{" || behind == ":" || behind == "->":
 			return true
 		}
