@@ -558,3 +558,40 @@ func TestExclude(t *testing.T) {
 		t.Fatalf("%q, %v", on, err)
 	}
 }
+
+// TestMend: what comes before the damage is kept, in a journal that can be written to; the damaged one is kept aside.
+func TestMend(t *testing.T) {
+	t.Parallel()
+	c := clone(t)
+	mustAppend(t, open(t, c, tip(1)), notes(1, 3)...)
+	path, err := c.JournalPath("auth", tip(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	lines[2][0] = 'X' // after the header and the first event
+	damaged := bytes.Join(lines, nil)
+	if err := os.WriteFile(path, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := c.Beginning("auth", tip(1))
+	if seqs(good) != "1" {
+		t.Fatalf("before the damage: %s", seqs(good))
+	}
+	kept, err := c.Mend(Flaw{Path: path, Kind: FileKind{Name: journalKind}}, len(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if aside, err := os.ReadFile(kept); err != nil || !bytes.Equal(aside, damaged) {
+		t.Errorf("aside: %q, %v", aside, err)
+	}
+	j := open(t, c, tip(1))
+	mustAppend(t, j, note(2))
+	if got, torn := peek(t, c, tip(1)); seqs(got) != "1 2" || torn {
+		t.Errorf("mended: %s, %t", seqs(got), torn)
+	}
+}
