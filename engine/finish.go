@@ -396,8 +396,8 @@ func (h *Hand) tested(gates []session.GateResult) string {
 		}
 		text := g.Gate
 		for _, p := range h.Plan.Baseline {
-			if p.Name == g.Gate && p.Run.Shell != "" && len(p.Run.Shell) <= 60 && !strings.Contains(p.Run.Shell, "\n") {
-				text = p.Run.Shell
+			if p.Name == g.Gate {
+				text = oneLine(cmp.Or(p.Run.Shell, strings.Join(p.Run.Argv, " "), g.Gate), 60)
 			}
 		}
 		if n := g.Counts.Passed; n > 0 {
