@@ -33,6 +33,7 @@ type uninstallJSON struct {
 	Refs    []string   `json:"refs,omitempty"`
 	Files   []string   `json:"files,omitempty"` // directories that go, and files that lose what wfs put into them
 	Trust   bool       `json:"trust"`           // what is trusted here is forgotten
+	Stays   []string   `json:"stays,omitempty"` // directories in which sessions had their documents
 	tips    []session.RefMove
 	hooks   []string
 }
@@ -204,6 +205,9 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 		}
 		if t.Gone {
 			continue
+		}
+		if dir := filepath.Join(t.Path, ".workflow"); isDir(dir) {
+			j.Stays = append(j.Stays, dir)
 		}
 		path := filepath.Join(t.Path, filepath.FromSlash(localSettings))
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -516,6 +520,9 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 	}
 	if j.Trust {
 		a.out("%s what you have trusted here", verb("forgets", "forgot"))
+	}
+	for _, dir := range j.Stays {
+		a.out("documents of sessions stay, as all files do: %s", shellLine([]string{"rm", "-r", dir}))
 	}
 	if j.Backup != "" {
 		a.out("backup of all sessions: %s", j.Backup)
