@@ -214,11 +214,14 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
 }
 
-// toldAnew reports whether a person has said something since attempts stopped getting anywhere: the next one knows more
-// than those before.
+// toldAnew reports whether a person has said something, or let a file in, since attempts stopped getting anywhere: the next
+// one knows more than those before.
 func (h *Hand) toldAnew() bool {
-	b := h.S.Blocked
-	return h.S.Status == session.StatusBlocked && len(h.S.Notes) > 0 &&
+	b, g, letIn := h.S.Blocked, session.Guard{Allowed: h.S.Allowed}, false
+	if c := h.S.At(h.S.Current); c != nil {
+		letIn = slices.ContainsFunc(c.Skipped, func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) })
+	}
+	return h.S.Status == session.StatusBlocked && (len(h.S.Notes) > 0 || letIn) &&
 		(b.Reason == session.BlockBreaker || b.Reason == session.BlockTamper && h.S.Visit.Tampered > 0)
 }
 
