@@ -139,8 +139,14 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		return nil, err
 	}
 	for _, id := range ids { // what was interrupted comes to its end, as far as anything of it is to be had
-		if h, err := a.take(ctx, id); err != nil && h == nil && ctx.Err() != nil {
+		h, err := a.take(ctx, id)
+		if err != nil && h == nil && ctx.Err() != nil {
 			return nil, err
+		}
+		if err == nil {
+			if err := h.KeepJournal(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	trees, err := a.repo.Worktrees(ctx)

@@ -25,6 +25,17 @@ func (h *Hand) recordOp(ctx context.Context, body func(session.Turn) session.Bod
 	return n, err
 }
 
+// KeepJournal puts what only the journal says into the ledger, since the journal goes.
+func (h *Hand) KeepJournal(ctx context.Context) error {
+	if len(h.live) == 0 {
+		return nil
+	}
+	const what = "what the journal said"
+	return h.record(ctx, what, func(t session.Turn) session.Body {
+		return session.Answered{Summary: what, Since: h.S.Seq, Turn: t}
+	}, nil)
+}
+
 // recordedOp is the operation that an event of recordOp stands for. It reports false for other events.
 func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
 	kind, summary, undoes := "", "", int64(0)
@@ -42,7 +53,9 @@ func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
 	case session.Repinned:
 		kind, summary = OpRepin, fmt.Sprintf("repin %s: %s", h.ID, firstOf(b.Changes))
 	case session.Answered:
-		kind, summary = b.Op, b.Summary
+		if kind, summary = b.Op, b.Summary; kind == "" {
+			return session.Op{}, false
+		}
 	case session.PhaseMoved:
 		kind, summary = OpPhase, fmt.Sprintf("take %s back from %s to %s", h.ID, b.From, b.To)
 		if b.Skip {

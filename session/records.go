@@ -66,7 +66,7 @@ type TakenBack struct {
 // Answered makes an operation of what a person said in the events right before it: an answer, a note, an allowance or a
 // budget. It changes nothing by itself. (turn)
 type Answered struct {
-	Op      string `json:"op"` // kind of the operation
+	Op      string `json:"op"` // kind of the operation, "" for none: it ends a journal that goes
 	Summary string `json:"summary"`
 	Since   int64  `json:"since"` // the event before the first of those
 	Turn    Turn   `json:"turn"`
