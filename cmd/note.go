@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,10 +35,11 @@ brief already. Work that is complete is taken up again by the next wfs run, with
 			return upTo(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			alone := false
 			if !c.Flags().Changed("message") {
-				args = args[1:]
+				args, alone = args[1:], len(args) == 1
 			}
-			return a.leaveNote(c.Context(), text, first(args))
+			return a.leaveNote(c.Context(), text, first(args), alone)
 		},
 	}
 	c.Flags().StringVarP(&text, "message", "m", "", "the note")
@@ -55,9 +57,19 @@ type requestJSON struct {
 	Next    []string       `json:"next"`
 }
 
-func (a *app) leaveNote(ctx context.Context, text, name string) error {
+// leaveNote leaves a note. alone says that the text is all that was typed: then it is not to be the name of a session, whose
+// note was forgotten.
+func (a *app) leaveNote(ctx context.Context, text, name string, alone bool) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
+	}
+	if id, err := session.ParseID(text); err == nil && alone {
+		if tip, err := a.repo.Ref(ctx, session.LedgerOf(id)); err != nil {
+			return err
+		} else if tip != "" {
+			return &usageError{fmt.Sprintf("%s is a session, and the note is missing", id),
+				fmt.Sprintf(`wfs note %s -m "what the next attempt should know"`, id)}
+		}
 	}
 	id, err := a.resolve(ctx, name)
 	if err != nil {
