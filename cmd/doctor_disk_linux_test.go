@@ -70,3 +70,36 @@ test -z "$(find .git -name '*.lock' -size +0 -path '*/refs/*')" || exit 19
 		})
 	}
 }
+
+// TestFullDiskMove fills a real disk before a resume, wholly and so that the files of the move do not fit: it says in one
+// line that the disk is full, everything is as it was, and once there is room the same command works.
+func TestFullDiskMove(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	out, exit := f.small("size=32m", `
+wfs trust --yes > ../said; wfs trust one --yes > ../said
+dd if=/dev/urandom of=big.bin bs=1k count=4000 2> ../said
+wfs checkpoint -m big > ../said 2>&1; rm big.bin; wfs checkpoint -m small > ../said 2>&1
+state() { git for-each-ref; git status --porcelain; cat .git/HEAD; git ls-files -s; find . -name .git -prune -o -type f -exec cksum {} +; }
+before=$(state)
+for left in 0 1 2; do
+	dd if=/dev/zero of=../full bs=4k 2> /dev/null || true
+	truncate -s -${left}m ../full
+	if said=$(wfs resume one --at 3 2>&1); then echo "$left MB were enough"; exit 11; fi
+	echo "$left: $said"
+	test "$(echo "$said" | grep -c 'disk is full')" = 1 || exit 12
+	test "$(echo "$said" | wc -l)" = 2 || exit 13
+	rm ../full
+	test "$before" = "$(state)" || { state; exit 14; }
+	wfs doctor || exit 15
+done
+wfs resume one --at 3 || exit 16
+test -s big.bin || exit 17
+wfs undo || exit 18
+test ! -e big.bin || exit 19
+git fsck --full --strict || exit 20
+`)
+	if exit != 0 {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -156,7 +157,7 @@ func diagnose(err error) failure {
 	case errors.As(err, &output):
 		f.Error, f.Code = output.Error(), "output"
 	case diskFull(err) && !errors.As(err, &failed): // of a move it is told what has become of the files
-		f.Error = "the disk is full, or your quota is used up: " + f.Error
+		f.Error = isFull + f.Error
 		f.Code, f.Hint = "disk_full", "make room (df -h . shows how much there is), then type it again: nothing was lost"
 	case errors.As(err, &refusal):
 		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
@@ -192,6 +193,9 @@ func diagnose(err error) failure {
 		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then type it again"
 	case errors.As(err, &failed):
 		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "type it again")
+		if diskFull(err) {
+			f.Error = isFull + f.Error
+		}
 	case errors.As(err, &absent):
 		f.Code, f.Hint = "absent", absentHint(absent, "type it again")
 	case errors.As(err, &mounted):
@@ -227,10 +231,13 @@ func diagnose(err error) failure {
 	return f
 }
 
+const isFull = "the disk is full, or your quota is used up: "
+
 // diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
 func diskFull(err error) bool {
 	var git *gitstate.GitError
-	said := errors.As(err, &git) && (strings.Contains(git.Stderr, "No space left on device") || strings.Contains(git.Stderr, "Disk quota exceeded"))
+	said := errors.As(err, &git) && slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"},
+		func(word string) bool { return strings.Contains(git.Stderr, word) })
 	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 

@@ -108,8 +108,14 @@ func (h *Hand) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 // writes to meanwhile are kept and moved again, a few times.
 func (h *Hand) bringFilesBack(ctx context.Context, m session.MoveStarted) error {
 	const tries = 4
+	roomy := false
 	for try := 1; ; try++ {
 		err := h.tryBack(ctx, m)
+		if err != nil && !errors.Is(err, session.ErrTouched) && !roomy { // on a full disk the half-written file is the room that is needed
+			if roomy = true; h.e.Store.DropBegun(ctx, m.Turn.TreeOld, m.Turn.Tree) == nil {
+				continue
+			}
+		}
 		if !errors.Is(err, session.ErrTouched) || try == tries {
 			return err
 		}

@@ -102,6 +102,9 @@ type Store interface {
 	// MoveBack is MoveTree back to where a move began that failed on its way to a tree.
 	MoveBack(ctx context.Context, m session.Move, failed session.Tree) error
 
+	// DropBegun removes files that a failed move between two trees has added, or begun to: they hold nothing of anybody's.
+	DropBegun(ctx context.Context, from, failed session.Tree) error
+
 	// Ops lists this work tree's operations, newest first.
 	Ops(ctx context.Context) ([]session.Op, error)
 	// LogOp appends an operation and returns its number; one with the same Ledger that is already logged is not

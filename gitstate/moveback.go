@@ -27,6 +27,11 @@ func (r *Repo) MoveBack(ctx context.Context, m session.Move, failed session.Tree
 	return r.moveTree(ctx, m, true)
 }
 
+// DropBegun removes files that a failed move has added, as far as they hold what it was to write, or the beginning of that.
+func (r *Repo) DropBegun(ctx context.Context, from, failed session.Tree) error {
+	return r.dropBegun(ctx, session.Move{From: from, To: from}, failed)
+}
+
 // dropBegun removes files that a failed move added or began to add and that the snapshot it is taken back from has not.
 func (r *Repo) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
 	target, err := r.withUserDir(ctx, failed, m.To)
