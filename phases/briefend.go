@@ -110,7 +110,7 @@ func (b *brief) gates() {
 		if !g.Runs() {
 			for _, k := range looking {
 				if k.is(g) {
-					lines = append(lines, k.brief(g, b.s.ID))
+					lines = append(lines, k.brief(g, b.s))
 				}
 			}
 			continue

@@ -221,6 +221,10 @@ func situations(t *testing.T) map[string][]byte {
 		return found{}
 	})
 	add("plan", "PLAN", "first", "claude", nil)
+	add("plan", "PLAN", "no-items", "claude", func(r *session.RunRequest) found {
+		r.Session.Items, r.Session.SpecPath, r.Spec = nil, "", nil
+		return found{}
+	})
 	add("loop", "WORK", "first", "claude", nil)
 	add("plan", "PLAN", "failed", "command", func(r *session.RunRequest) found {
 		judged(r, "PLAN", 1, session.Fail, session.ClassDocument, true, session.FileLines{Path: ".workflow/slugs/plan.md", Added: 9})

@@ -13,7 +13,7 @@ import (
 var looking = []struct {
 	is    func(workflows.Gate) bool
 	judge func(*Judge, workflows.Gate, session.JudgeRequest) finding
-	brief func(workflows.Gate, session.ID) string // what whoever works is told
+	brief func(workflows.Gate, *session.Session) string // what whoever works is told
 }{
 	{func(g workflows.Gate) bool { return g.Document != "" }, judgeDocument, briefDocument},
 	{func(g workflows.Gate) bool { return len(g.Changes) > 0 }, judgeChanges, briefChanges},
@@ -110,12 +110,12 @@ func (j *Judge) ticked(r session.JudgeRequest) []int {
 	return all
 }
 
-func briefDocument(g workflows.Gate, id session.ID) string {
-	what := fmt.Sprintf("`%s` must be there", name(DocumentPath(id, g.Document)))
+func briefDocument(g workflows.Gate, s *session.Session) string {
+	what := fmt.Sprintf("`%s` must be there", name(DocumentPath(s.ID, g.Document)))
 	if slices.Contains(g.Needs, workflows.NeedTasks) {
 		what += ", with a task list (lines that begin with `- [ ] `)"
 	}
-	if slices.Contains(g.Needs, workflows.NeedItems) {
+	if len(s.Items) > 0 && slices.Contains(g.Needs, workflows.NeedItems) {
 		what += ", with a task for every item of the specification's checklist that begins with the item's words"
 	}
 	if slices.Contains(g.Needs, workflows.NeedTicked) {
@@ -134,7 +134,7 @@ func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	return finding{verdict: session.Fail, class: session.ClassUnchanged, reason: "nothing changed since the phase began, of " + strings.Join(g.Changes, ", ")}
 }
 
-func briefChanges(g workflows.Gate, _ session.ID) string {
+func briefChanges(g workflows.Gate, _ *session.Session) string {
 	if slices.Equal(g.Changes, []string{"**"}) {
 		return "something must have changed"
 	}
