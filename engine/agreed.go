@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,10 +53,27 @@ func (h *Hand) rejected(t session.Tree) *session.Checkpoint {
 	return nil
 }
 
-// agreed refuses to hand over less than what was agreed, unless the person says why.
-func (h *Hand) agreed(c *session.Checkpoint, o Handover) error {
+// agreed refuses to hand over less than what was agreed, or a key that an agent has committed itself, unless the person says
+// why.
+func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) error {
+	if o.Anyway != "" {
+		return nil
+	}
 	open := h.notAgreed(c)
-	if len(open) == 0 || o.Anyway != "" {
+	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
+	if err != nil {
+		return err
+	}
+	keys, err := h.e.Store.Keys(ctx, base, c.Tree)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if g := (session.Guard{Allowed: h.S.Allowed}); !g.Allows(k.Path) {
+			open = append(open, fmt.Sprintf("%s %s; remove it, or let it in with wfs allow", k.Path, k.Why))
+		}
+	}
+	if len(open) == 0 {
 		return nil
 	}
 	hint := `wfs finish --anyway "why it is handed over all the same"`

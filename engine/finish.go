@@ -127,7 +127,7 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 	if v.checkpoint, err = h.handed(ctx, snap); err != nil {
 		return v, err
 	}
-	if err := h.agreed(v.checkpoint, o); err != nil {
+	if err := h.agreed(ctx, v.checkpoint, o); err != nil {
 		return v, err
 	}
 	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {

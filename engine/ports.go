@@ -60,6 +60,8 @@ type Store interface {
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Lines counts the lines that differ between two trees, by file.
 	Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error)
+	// Keys names the files of a tree with a key that no changed file has in the other one.
+	Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error)
 
 	// Prepare makes the code commit and the ledger commit that a draft describes, durable, and publishes nothing. seal
 	// is called with what was made and returns the ledger's documents.

@@ -131,12 +131,11 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, h *holding,
 		}
 	}
 	for _, c := range changes {
-		keys := suspects[c.Path]
-		i := slices.IndexFunc(keys, func(k redact.Key) bool { return slices.ContainsFunc(k.Text, func(t string) bool { return !known[t] }) })
-		if i < 0 {
+		skip, ok := given(c.Path, suspects[c.Path], known)
+		if !ok {
 			continue
 		}
-		out.skips = append(out.skips, session.Skip{Path: c.Path, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line), Rule: keys[i].Kind})
+		out.skips = append(out.skips, skip)
 		delete(suspects, c.Path) // one with conflicts is listed twice
 		if !nothingStaged {
 			entry := fmt.Appendf(nil, "%s %s\t%s\x00", c.oldMode, c.oldID, c.Path)
@@ -147,6 +146,50 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, h *holding,
 		}
 	}
 	return out, r.putEntries(ctx, index, out.unstaged)
+}
+
+// given names a file with a key that is not known, if there is one.
+func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bool) {
+	i := slices.IndexFunc(keys, func(k redact.Key) bool { return slices.ContainsFunc(k.Text, func(t string) bool { return !known[t] }) })
+	if i < 0 {
+		return session.Skip{}, false
+	}
+	return session.Skip{Path: p, Why: fmt.Sprintf("contains: %s, line %d", keys[i].Kind, keys[i].Line), Rule: keys[i].Kind}, true
+}
+
+// Keys names the files of a tree with a key that no changed file has in the other one.
+func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
+	changes, err := r.diffTrees(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	suspects := map[string][]redact.Key{}
+	for _, c := range changes {
+		if !strings.HasPrefix(c.newMode, "100") {
+			continue
+		}
+		_, content, err := r.object(ctx, c.newID)
+		if err != nil {
+			return nil, err
+		}
+		if len(content) > maxContent {
+			continue
+		}
+		if keys := secretKinds().Keys(content); len(keys) > 0 {
+			suspects[c.Path] = keys
+		}
+	}
+	if len(suspects) == 0 {
+		return nil, nil
+	}
+	known, err := r.keysBefore(ctx, changes)
+	var found []session.Skip
+	for _, p := range slices.Sorted(maps.Keys(suspects)) {
+		if skip, ok := given(p, suspects[p], known); ok {
+			found = append(found, skip)
+		}
+	}
+	return found, err
 }
 
 // keysBefore are the keys that changed files had.
