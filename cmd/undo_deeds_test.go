@@ -55,7 +55,7 @@ var undoDeeds = []deed{
 		done: func(f *fixture) { f.says("to begin with WORK") },
 	},
 	{
-		name: "undo of approve", args: "undo",
+		name: "undo of approve", args: "undo", dirty: true, // what the reviewer edited is an edit again
 		before: func(f *fixture) {
 			f.waitingForReview()
 			f.write("edited.txt", "by the reviewer\n")
