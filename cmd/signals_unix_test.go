@@ -188,7 +188,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 	holds(t, p.ok("wfs", "status"), "interrupted in WORK")
 	p.agent("echo more > more.txt")
 	p.exits(exitBlocked, []string{"wfs", "resume", "--fresh"}, agent, child, "hint: ") // a move ends nobody
-	holds(t, p.ok("wfs", "status"), agent, "wfs run ends them", "next: wfs run")
+	holds(t, p.ok("wfs", "status"), agent, "wfs run one ends them", "next: wfs run one")
 	holds(t, p.ok("wfs", "run"), "of the interrupted run (pid ", agent, child, "completed")
 	p.gone(agent)
 	p.gone(child)
