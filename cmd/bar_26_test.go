@@ -30,7 +30,7 @@ func TestBar26HarnessBites(t *testing.T) {
 		{"refs", "refs written in place, without a lock", "./cmd", sweep,
 			[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint", "WFS_SWEEP_WAY=tear", "WFS_SWEEP_OF=refs/wfs/one/index"}, "bad object refs/wfs/one"},
 		{"sync", "files renamed without being synced", "./cmd", "TestBar13PowerCut",
-			[]string{"WFS_SWEEP=end", "WFS_SWEEP_DEED=note"}, "not noted"},
+			[]string{"WFS_SWEEP=end", "WFS_SWEEP_DEED=doctor --repair of a damaged journal"}, "did not happen"},
 		{"add", "excluded files added", "./gitstate", "TestSnapshotHonoursExcludes", nil, ".env"},
 		{"lock", "locks that exclude nobody", "./internal/durable", "TestLockExcludesAnotherProcess", nil, "ErrLocked"},
 		{"kin", "descendants that nobody looks for", "./internal/proc", "TestRunFindsEscapedByMarker|TestMarked", nil, "FAIL: TestMarked"},
