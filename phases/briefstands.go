@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -222,6 +223,11 @@ func (b *brief) verdict(listed bool) string {
 	if names, ok := inline(failed); ok && d.Class == session.ClassCommandFailed {
 		text = names + " failed"
 	}
+	if told := b.told(); d.Verdict != session.Pass && ownWords[d.Class] && len(told) > 0 {
+		text = strings.Join(told, "; ")
+	} else if len(told) > 0 {
+		text += "; " + strings.Join(told, "; ")
+	}
 	listed = listed && text == outcome
 	switch {
 	case counts != "" && listed:
@@ -236,9 +242,43 @@ func (b *brief) verdict(listed bool) string {
 	return text
 }
 
+// ownWords are the classes of a gate's result whose reason may be nothing but wfs's own words.
+var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true, session.ClassNoTests: true}
+
+var onlyWords = regexp.MustCompile(`^[a-z0-9_,; ]*$`)
+
+// tells is the reason of a gate that did not pass, when it may stand in a sentence, else "".
+func tells(g session.GateResult) string {
+	if g.Verdict == session.Pass || !ownWords[g.Class] || !onlyWords.MatchString(g.Reason) || !quotable.MatchString(g.Gate) {
+		return ""
+	}
+	if how, ok := strings.CutPrefix(g.Reason, "the command "); ok {
+		return fmt.Sprintf("the command of `%s` %s", g.Gate, how)
+	}
+	return g.Reason
+}
+
+// told are the reasons that stand in the sentence about the newest judgement. What they have told is not quoted.
+func (b *brief) told() []string {
+	var all []string
+	for _, g := range b.s.LastGates {
+		if text := tells(g); text != "" {
+			if more, ok := strings.CutPrefix(b.s.Last.Reason, spoken(g)); ok && onlyWords.MatchString(more) {
+				text += more
+			}
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // output quotes what the newest judgement found and what failing tests printed.
 func (b *brief) output() {
-	quoted := map[session.TestID]bool{}
+	quoted, whole := map[session.TestID]bool{}, map[session.TestID]bool{}
+	for _, g := range b.s.LastGates {
+		whole[gateID(g.Gate)] = true // its verdict tells of it
+	}
+	b.failures = slices.DeleteFunc(slices.Clone(b.failures), func(f Failure) bool { return f.Message == "" && f.Test == gateID(f.Gate) })
 	for _, f := range b.failures {
 		quoted[f.Test] = true
 	}
@@ -250,7 +290,7 @@ func (b *brief) output() {
 				add("%s: and %d more", label, len(tests)-i)
 				break
 			}
-			if !quoted[id] || label != "fails" {
+			if !whole[id] && (!quoted[id] || label != "fails") {
 				add("%s: %s", label, b.inner(name(string(id))))
 			}
 		}
@@ -262,10 +302,12 @@ func (b *brief) output() {
 		if d.Verdict == session.Pass {
 			break
 		}
-		add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
+		if !slices.ContainsFunc(b.s.LastGates, func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, spoken(g)) }) {
+			add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
+		}
 	}
 	for _, g := range b.s.LastGates {
-		if reason := safetext.Line(g.Reason, maxSaid); g.Verdict != session.Pass && g.Class != session.ClassTargetFailing && reason != "" && !strings.HasSuffix(d.Reason, g.Reason) {
+		if reason := safetext.Line(g.Reason, maxSaid); g.Verdict != session.Pass && g.Class != session.ClassTargetFailing && reason != "" && tells(g) == "" && !strings.HasSuffix(d.Reason, g.Reason) {
 			add("%s: %s", name(g.Gate), b.inner(reason))
 		}
 		names("fails", g.Failing)

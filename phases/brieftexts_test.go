@@ -143,6 +143,14 @@ func situations(t *testing.T) map[string][]byte {
 		r.Started.Lap = 2
 		return found{}
 	})
+	add("tdd", "RED", "nothing-added", "claude", func(r *session.RunRequest) found {
+		judged(r, "RED", 1, session.Fail, session.ClassNothingAdded, true, session.FileLines{Path: "make.go", Added: 4})
+		s := &r.Session
+		s.LastGates = []session.GateResult{{Gate: "tests", Verdict: session.Fail, Class: session.ClassNothingAdded, Counts: session.Counts{Passed: 40, Failed: 1},
+			Reason: "no test was added or changed that can fail", KnownRed: []session.TestID{"example.org/slug.TestOld"}}}
+		s.Last.Reason = spoken(s.LastGates[0]) + ", and nothing_left names no existing test that shows it already"
+		return found{}
+	})
 	add("tdd", "RED", "test-is-wrong", "codex", func(r *session.RunRequest) found {
 		red(r)
 		judged(r, "GREEN", 1, session.Fail, session.ClassTestChange, false)
@@ -226,6 +234,16 @@ func situations(t *testing.T) map[string][]byte {
 		return found{}
 	})
 	add("loop", "WORK", "first", "claude", nil)
+	add("loop", "WORK", "failed", "command", func(r *session.RunRequest) found {
+		judged(r, "WORK", 1, session.Fail, session.ClassCommandFailed, false, session.FileLines{Path: "c", Added: 1})
+		r.Session.Items, r.Session.SpecPath, r.Spec = nil, "", nil
+		tests := session.GateResult{Gate: "tests", Verdict: session.Fail, Class: session.ClassCommandFailed, KnownRed: []session.TestID{"gate tests"},
+			Reason: "the command ended with exit code 1, as it did before the session began"}
+		lint := session.GateResult{Gate: "lint", Verdict: session.Fail, Class: session.ClassCommandFailed, Failing: []session.TestID{"gate lint"},
+			Reason: "the command ended with exit code 2"}
+		r.Session.LastGates, r.Session.Last.Reason = []session.GateResult{tests, lint}, spoken(tests)
+		return found{failures: []Failure{{Gate: "tests", Test: "gate tests", Status: session.TestError}}}
+	})
 	add("plan", "PLAN", "failed", "command", func(r *session.RunRequest) found {
 		judged(r, "PLAN", 1, session.Fail, session.ClassDocument, true, session.FileLines{Path: ".workflow/slugs/plan.md", Added: 9})
 		r.Session.Last.Reason = `.workflow/slugs/plan.md has no task list: lines that begin with "- [ ] "`
