@@ -51,7 +51,8 @@ type Judge struct {
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
 // found out: a gate could not be watched, the work tree not be read, or ctx ended it.
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
-	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
+	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "no gate judged it",
+		Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
 	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
 		out.Verdict, out.Class = session.Fail, session.ClassGuard
 		out.Reason = fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths))

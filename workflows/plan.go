@@ -74,8 +74,8 @@ func (w *Workflow) sound() error {
 				return fmt.Errorf("phase %q: %s leads to %q, which is no phase", p.Name, v, to)
 			}
 		}
-		if len(p.Gates) == 0 && !p.Run.Human {
-			return fmt.Errorf("phase %q has no gate", p.Name)
+		if len(p.Gates) == 0 && !p.Run.Human && !p.Approve {
+			return fmt.Errorf("phase %s has no gate", p.Name)
 		}
 		for _, g := range p.Gates {
 			if g.Name == "" || g.Runs() && g.Run.IsZero() {

@@ -70,6 +70,9 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	}
 	findings = append(findings, checkPlan(p)...)
 	findings = append(findings, checkReviewers(p)...)
+	if err := p.Workflow.sound(); err != nil && len(findings) == 0 { // no session is made of a plan that cannot be read again
+		findings = []Finding{{Message: "workflow " + p.Workflow.Name + ": " + err.Error(), Hint: "write one under gates: in the configuration"}}
+	}
 	if len(findings) > 0 {
 		return nil, findings
 	}
