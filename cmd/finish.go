@@ -25,6 +25,7 @@ type finishJSON struct {
 	keptJSON
 	baseJSON
 	Carried []string `json:"carried,omitempty"`        // files that were uncommitted before the session, and are in the commit
+	Agreed  bool     `json:"agreed,omitempty"`         // it was the answer to the question whether the work is done
 	Stayed  string   `json:"documents_stay,omitempty"` // why the session's documents are still in the work tree
 }
 
@@ -153,7 +154,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
 	j := finishJSON{Version: jsonVersion, Session: id, Branch: branch, Commit: f.Commit, Checkpoint: f.Checkpoint, Operation: op, Proof: proofAt(&h.S, f.Checkpoint),
-		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues())}
+		Holdout: h.S.HoldoutAt(f.Checkpoint), keptJSON: keptIn(f.Turn.Rescues()), Agreed: h.Agreed}
 	if h.Stayed != nil {
 		j.Stayed = h.Stayed.Error()
 	}
@@ -173,6 +174,9 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	}
 	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id.Display(), what, branch, f.Commit.Short(), f.Checkpoint)
 	a.out("HEAD is on %s%s; nothing was pushed", branch, a.inTree())
+	if h.Agreed {
+		a.out("that counts as your approval of the work")
+	}
 	a.sayKept(wasThere, f.Turn.Rescues(), a.out)
 	if h.Stayed != nil {
 		a.out("the session's documents could not be removed from the work tree; they are in no commit of %s: %v", branch, h.Stayed)

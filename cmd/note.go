@@ -35,11 +35,11 @@ brief already. Work that is complete is taken up again by the next wfs run, with
 			return upTo(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			alone := false
-			if !c.Flags().Changed("message") {
-				args, alone = args[1:], len(args) == 1
+			bare := !c.Flags().Changed("message")
+			if bare {
+				args = args[1:]
 			}
-			return a.leaveNote(c.Context(), text, first(args), alone)
+			return a.leaveNote(c.Context(), text, first(args), bare)
 		},
 	}
 	c.Flags().StringVarP(&text, "message", "m", "", "the note")
@@ -57,16 +57,20 @@ type requestJSON struct {
 	Next    []string       `json:"next"`
 }
 
-// leaveNote leaves a note. alone says that the text is all that was typed: then it is not to be the name of a session, whose
-// note was forgotten.
-func (a *app) leaveNote(ctx context.Context, text, name string, alone bool) error {
+// leaveNote leaves a note. bare says that the text was typed without -m: then it is not to be the name of a session, whose
+// note was forgotten or comes after it.
+func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error {
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
-	if id, err := session.ParseID(text); err == nil && alone {
-		if tip, err := a.repo.Ref(ctx, session.LedgerOf(id)); err != nil {
+	if id, err := session.ParseID(text); err == nil && bare {
+		tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+		if err != nil {
 			return err
-		} else if tip != "" {
+		}
+		if _, unknown := a.resolve(ctx, name); tip != "" && name != "" && unknown != nil {
+			return &usageError{"after the name of a session a note needs -m", fmt.Sprintf("wfs note %s -m %s", id, shellWord(name))}
+		} else if tip != "" && name == "" {
 			return &usageError{fmt.Sprintf("%s is a session, and the note is missing", id),
 				fmt.Sprintf(`wfs note %s -m "what the next attempt should know"`, id)}
 		}

@@ -195,6 +195,8 @@ type Hand struct {
 	GivenBack int
 	// Stayed is why the session's documents are still in the work tree after a finish, nil: they are not.
 	Stayed error
+	// Agreed says that a finish was the answer to the question whether the work is done.
+	Agreed bool
 	scopes func() []Scope // of its budget, since it last looked at other sessions
 }
 

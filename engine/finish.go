@@ -68,6 +68,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		if err := h.append(session.Agreed{By: "person"}); err != nil { // asking for the work is a yes
 			return nil, 0, err
 		}
+		h.Agreed = true
 	}
 	if snap.Raw = plan.Raw; snap.Raw != "" {
 		if t.Rescue, err = st.Rescue(ctx, h.ID, "finish "+string(h.ID), snap, h.e.Clock.Now().Unix()); err != nil {

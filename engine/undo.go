@@ -286,6 +286,13 @@ func begins(events []session.Event) int {
 		if b.Trigger == session.TriggerAttempt { // a person's answer
 			before(session.KindAttemptStarted)
 		}
+	case session.Finished: // with the yes that asking for the work is
+		finishes := func(k session.Kind) bool {
+			return k == session.KindFinishStarted || k == session.KindDropped || k == session.KindAgreed
+		}
+		for i > 0 && finishes(events[i-1].Kind()) {
+			i--
+		}
 	case session.PhaseMoved: // with why, when it was a rejection
 		if i > 0 {
 			if n, ok := events[i-1].Body.(session.Noted); ok && n.Back {

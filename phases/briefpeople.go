@@ -52,10 +52,18 @@ func (b *brief) people() {
 		notes = append(notes, item(text))
 	}
 	if more := len(b.req.Notes) - len(notes); more > 0 {
-		notes = append(notes, fmt.Sprintf("- (%d older ones are left out)", more))
+		notes = append(notes, leftOut(more))
 	}
 	slices.Reverse(notes)
 	b.line("%sNotes:\n%s", gap, strings.Join(notes, "\n"))
+}
+
+// leftOut says how many older lines are not in a list.
+func leftOut(n int) string {
+	if n == 1 {
+		return "- (1 older one is left out)"
+	}
+	return fmt.Sprintf("- (%d older ones are left out)", n)
 }
 
 func item(text string) string { return "- " + strings.ReplaceAll(text, "\n", "\n  ") }

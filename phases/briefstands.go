@@ -88,7 +88,7 @@ func (b *brief) history() {
 		}
 		b.line("Attempts of this %s, oldest first%s:", b.span(), show)
 		if more := len(lines) - session.MaxTold; more > 0 {
-			b.line("- (%d older ones are left out)", more)
+			b.line("%s", leftOut(more))
 			lines = lines[more:]
 		}
 		b.line("%s", strings.Join(lines, "\n"))
