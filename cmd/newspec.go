@@ -42,6 +42,10 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 	if len(text) > maxSpecFile {
 		return &usageError{fmt.Sprintf("the spec %s is larger than %d bytes", file, maxSpecFile), ""}
 	}
+	if keys := a.redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
+		return &usageError{fmt.Sprintf("%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
+			file, keys[0].Line, keys[0].Kind), ""}
+	}
 	b.Spec, b.Created.SpecDigest = text, hexDigest(text)
 	if b.Created.SpecPath, err = a.specPath(ctx, path); err != nil {
 		return err
