@@ -39,9 +39,6 @@ and a gate that says no has the last word. The answer becomes a checkpoint. No a
 
 // answerFor takes a session in hand for a person's word about it, and says where it stands then.
 func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
-	if a.env.get("WFS_RUN_ID") != "" {
-		return &session.Refusal{Code: session.RefuseUsage, Message: command + " is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
-	}
 	if err := a.beginAt(ctx, command, name, true); err != nil {
 		return err
 	}

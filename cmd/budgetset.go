@@ -127,9 +127,6 @@ type budgetSetJSON struct {
 }
 
 func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) error {
-	if a.env.get("WFS_RUN_ID") != "" {
-		return &session.Refusal{Code: session.RefuseUsage, Message: "wfs budget set is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
-	}
 	id, err := a.openNamed(ctx, name)
 	if err != nil {
 		return err

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -79,7 +81,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "wfs", Short: "a workflow engine that keeps its state in Git", Long: rootHelp, Example: rootExamples,
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
-		RunE: func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
+		RunE:              func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON on standard output")
@@ -105,6 +108,26 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommandGroupID("look")
 	root.SetHelpFunc(a.help)
 	return root
+}
+
+// peoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
+var peoplesWords = []string{
+	"note", "approve", "reject", "phase back", "phase skip", "allow", "finish", "stop", "abandon", "delete", "edit", "repin", "budget set", "trust",
+	"gc", "uninstall",
+}
+
+// notByAgent refuses a person's word within the run of an agent.
+func (a *app) notByAgent(c *cobra.Command) error {
+	if a.env.get("WFS_RUN_ID") == "" {
+		return nil
+	}
+	command := c.CommandPath()
+	if seen := c.Flags().Lookup("seen"); seen != nil && seen.Changed {
+		command += " --seen"
+	} else if !slices.Contains(peoplesWords, strings.TrimPrefix(command, "wfs ")) {
+		return nil
+	}
+	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
 }
 
 // directory is the flag -C. What is relative is so to where the user is.

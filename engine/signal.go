@@ -31,6 +31,8 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 		if o.Run.NotDone {
 			d.Reason = "the gates pass, and the agent says that the work is not done yet"
 		}
+	case ph.Signal == workflows.SignalVeto && o.Run.Unread:
+		d.Reason = "the gates pass, and " + o.Run.Note
 	case ph.Signal == workflows.SignalVeto && o.Run.NotDone:
 		d.Reason = "the gates pass, and the agent says that the work is not done yet"
 	default:

@@ -14,9 +14,11 @@ const statusMark = "WFS_RESULT:"
 // else its last words, if they are that JSON as a whole, else the last line of its last words that begins with statusMark. Nothing at all means that it is not done.
 func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if len(o.Structured) > 0 {
-		if a, err := parseResult(o.Structured, now); err == nil {
-			return a
+		a, err := parseResult(o.Structured, now)
+		if err != nil {
+			a = unreadable(err)
 		}
+		return a
 	}
 	if file != (answer{}) {
 		return file
@@ -29,10 +31,11 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 		if !ok {
 			continue
 		}
-		if a, err := parseResult([]byte(strings.Trim(rest, "*_` \t")), now); err == nil {
-			return a
+		a, err := parseResult([]byte(strings.Trim(rest, "*_` \t")), now)
+		if err != nil {
+			a = unreadable(err)
 		}
-		break
+		return a
 	}
 	return answer{}
 }

@@ -28,12 +28,14 @@ const (
 
 // answer is what a runner says about its run. Nothing of it is evidence.
 type answer struct {
-	done  bool
-	not   bool // it says that the work is not done
-	waits bool
-	until int64 // Unix seconds, 0: it did not say
-	ask   string
-	note  string
+	done bool
+	not  bool // it says that the work is not done
+	// unread says that it answered, and that nobody can tell what: that is no yes. The note says why.
+	unread bool
+	waits  bool
+	until  int64 // Unix seconds, 0: it did not say
+	ask    string
+	note   string
 	// change is why it asks to go back to where tests are written.
 	change string
 	// left is the existing test that shows that nothing is left to do.
@@ -56,21 +58,37 @@ type resultFile struct {
 	Nothing   string          `json:"nothing_left"` // the existing test that already shows the item
 }
 
-// readResult reads what the run left at path. A file that cannot be read says nothing but that, in the note: a broken
-// wrapper must not stop honest work.
+// readResult reads what the run left at path. An empty file says nothing.
 func readResult(path string, secrets *redact.Redactor, now func() time.Time) answer {
 	text, err := durable.ReadFile(path, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
 		return answer{}
 	}
-	var a answer
-	if err == nil {
-		a, err = parseResult([]byte(secrets.String(string(text))), now)
-	}
 	if err != nil {
-		return answer{note: clipped("the result file could not be read: " + reason(err))}
+		return unreadable(err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return answer{}
+	}
+	a, err := parseResult([]byte(secrets.String(string(text))), now)
+	if err != nil {
+		return unreadable(err)
 	}
 	return a
+}
+
+// unreadable is the answer of whoever meant to give one.
+func unreadable(err error) answer {
+	why := reason(err)
+	var wrong *json.UnmarshalTypeError
+	var broken *json.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		why = fmt.Sprintf("%q may not be a %s", wrong.Field, wrong.Value)
+	case errors.As(err, &broken):
+		why = "it is not one JSON object: " + broken.Error()
+	}
+	return answer{unread: true, note: clipped("the answer could not be read, and counts as \"not done\": " + why)}
 }
 
 // reason leaves paths of this machine out.
@@ -161,7 +179,7 @@ func clipped(s string) string {
 
 // conclude tells how a run that ended by itself went.
 func conclude(exit int, a answer) session.RunResult {
-	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Review: a.review, Note: a.note, Ask: a.ask, TestChange: a.change, NothingLeft: a.left,
+	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Unread: a.unread, Review: a.review, Note: a.note, Ask: a.ask, TestChange: a.change, NothingLeft: a.left,
 		CostUSD: a.cost}
 	switch {
 	case a.ask != "":

@@ -222,7 +222,7 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 			f.note = a.note
 		}
 	}
-	if l := req.Session.LastResult; f.note == "" && l != nil && l.Agent != "" { // one that answers in another way than by that file
+	if l := req.Session.LastResult; f.note == "" && l != nil && (l.Agent != "" || l.Unread) { // one that answers in another way than by that file
 		f.note = l.Note
 	}
 	return render(req, f)

@@ -120,17 +120,19 @@ func TestCommandOutcomes(t *testing.T) {
 		script string
 		want   session.RunResult
 	}{
-		"failed":            {`exit 3`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 3}},
-		"signalled":         {`kill -9 $$`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 137}},
-		"wait":              {`exit 75`, session.RunResult{Outcome: session.OutcomeWait, Exit: 75}},
-		"wait a while":      {`echo '{"wait": "15m"}' > $WFS_RESULT; exit 75`, session.RunResult{Outcome: session.OutcomeWait, Exit: 75, WaitUntil: noon.Unix() + 900}},
-		"wait without exit": {`echo '{"wait_until": "2030-01-02T13:00:00Z"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeWait, WaitUntil: noon.Unix() + 3600}},
-		"ask":               {`echo '{"ask": "tabs?"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeAsk, Ask: "tabs?"}},
-		"continue":          {`echo '{"done": true, "continue": true}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, NotDone: true}},
-		"garbage":           {`echo '{"done": yes' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: invalid character 'y' looking for beginning of value"}},
-		"fifo":              {`mkfifo $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: not a regular file"}},
-		"too large":         {`head -c 70000 /dev/zero > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Note: "the result file could not be read: file is too large"}},
-		"exits 127 itself":  {`echo lost; exit 127`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 127, Message: "lost", Printed: []string{"lost"}}},
+		"failed":                   {`exit 3`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 3}},
+		"signalled":                {`kill -9 $$`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 137}},
+		"wait":                     {`exit 75`, session.RunResult{Outcome: session.OutcomeWait, Exit: 75}},
+		"wait a while":             {`echo '{"wait": "15m"}' > $WFS_RESULT; exit 75`, session.RunResult{Outcome: session.OutcomeWait, Exit: 75, WaitUntil: noon.Unix() + 900}},
+		"wait without exit":        {`echo '{"wait_until": "2030-01-02T13:00:00Z"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeWait, WaitUntil: noon.Unix() + 3600}},
+		"ask":                      {`echo '{"ask": "tabs?"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeAsk, Ask: "tabs?"}},
+		"continue":                 {`echo '{"done": true, "continue": true}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, NotDone: true}},
+		"garbage":                  {`echo '{"done": yes' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Unread: true, Note: `the answer could not be read, and counts as "not done": it is not one JSON object: invalid character 'y' looking for beginning of value`}},
+		"fifo":                     {`mkfifo $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Unread: true, Note: `the answer could not be read, and counts as "not done": not a regular file`}},
+		"too large":                {`head -c 70000 /dev/zero > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Unread: true, Note: `the answer could not be read, and counts as "not done": file is too large`}},
+		"a word of the wrong kind": {`echo '{"done": "false", "note": "half"}' > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK, Unread: true, Note: `the answer could not be read, and counts as "not done": "done" may not be a string`}},
+		"empty":                    {`: > $WFS_RESULT`, session.RunResult{Outcome: session.OutcomeOK}},
+		"exits 127 itself":         {`echo lost; exit 127`, session.RunResult{Outcome: session.OutcomeFailed, Exit: 127, Message: "lost", Printed: []string{"lost"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

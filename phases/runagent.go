@@ -182,7 +182,7 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 	}
 	good := class == agents.OK || class == agents.Denied
 	if good {
-		res.Done, res.NotDone, res.Review, res.TestChange = a.done, a.not, a.review, a.change
+		res.Done, res.NotDone, res.Unread, res.Review, res.TestChange = a.done, a.not, a.unread, a.review, a.change
 		res.NothingLeft = a.left
 		switch {
 		case a.ask != "":

@@ -226,6 +226,7 @@ type RunResult struct {
 	Rejected     bool    `json:"rejected,omitempty"`  // a person's no; Note says why
 	Approved     bool    `json:"approved,omitempty"`  // a person's yes
 	NotDone      bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
+	Unread       bool    `json:"unread,omitempty"`    // its answer could not be read; Note says why
 	Review       *Review `json:"review,omitempty"`    // of a phase that is a review
 
 	// Of agents whose stream is understood.
