@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -133,7 +134,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			return // who has just typed the answer knows
 		}
 		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis)+runCost(b.RunResult), claimed(b.RunResult))
-		p.sayRefused(say, s.ID, b.RunResult)
+		p.sayRefused(say, s, b.RunResult)
 	case session.UsageFound:
 		if text := costText(b.Usage); text != "" {
 			say("    of a run whose end nobody saw: %s", text)
@@ -269,20 +270,28 @@ func ranAs(r session.RunResult) string {
 }
 
 // sayRefused names the commands that the agent was not permitted to run, each once, and what permits them.
-func (p *progress) sayRefused(say func(string, ...any), id session.ID, r session.RunResult) {
+func (p *progress) sayRefused(say func(string, ...any), s *session.Session, r session.RunResult) {
 	for _, c := range r.Refused {
-		if p.refused[c.Text] {
+		key := cmp.Or(c.Text, c.Whole)
+		if p.refused[key] {
 			continue
 		}
 		if p.refused == nil {
 			p.refused = map[string]bool{}
 		}
-		p.refused[c.Text] = true
-		text := fmt.Sprintf("refused %d %s: `%s`", c.Times, plural(c.Times, "time", "times"), c.Text)
-		if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
+		p.refused[key] = true
+		text := fmt.Sprintf("refused %d %s: `%s`", c.Times, plural(c.Times, "time", "times"), cmp.Or(c.Whole, c.Text))
+		if c.Variable {
+			text += fmt.Sprintf("; %s refuses commands with a variable or a substitution, whatever is allowed: `%s`", r.Agent, c.Text)
+		} else if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
 			text += " (wfs commits what the agent leaves; nothing is pushed)"
-		} else if word := p.permission(r.Agent, c.Text); word != "" {
-			text += fmt.Sprintf("; to allow it: %q under agent: allow: in %s, then: wfs trust && wfs repin %s", word, localPath, id)
+		} else if word := p.permission(r.Agent, c.Text); word != "" && c.Text != "" {
+			what := "it"
+			if c.Whole != "" {
+				what = "`" + c.Text + "`"
+			}
+			text += fmt.Sprintf("; to allow %s: %q under agent: allow: in %s, then: %s", what, word, localPath,
+				p.app.typedFor("wfs trust && "+s.Repin(r.Agent), s.ID, ""))
 		}
 		say("    %s", text)
 	}

@@ -37,8 +37,8 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 		wayJSON{what, fmt.Sprintf("wfs fork %s@%d", s.ID, from)},
 		wayJSON{fmt.Sprintf("go on without %s, which is told for ever", s.Phase), `wfs phase skip --reason "why"`},
 		wayJSON{"give up; everything is kept", `wfs abandon --reason "why"`})
-	if s.Visit.Denied > 0 {
-		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", "wfs repin && wfs run"}}, ways...)
+	if r := s.LastResult; r != nil && s.Visit.Denied > 0 {
+		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", s.Repin(r.Agent) + " && wfs run"}}, ways...)
 	}
 	if c := s.At(s.Current); c != nil {
 		for _, f := range c.Skipped {

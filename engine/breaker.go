@@ -146,7 +146,7 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 	hint := `wfs run --note "what to do differently"`
 	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {
 		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what it needs belongs into agent: allow: of the configuration, then:")
-		hint = "wfs repin && wfs run"
+		hint = s.Repin(r.Agent) + " && wfs run"
 	}
 	return session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint}
 }

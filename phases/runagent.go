@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -256,30 +257,48 @@ func denied(calls []agents.Tool) []string {
 	return names
 }
 
+// onlyRead are beginnings of commands that claude runs by itself.
+var onlyRead = []string{"cat", "cd", "echo", "find", "grep", "head", "ls", "pwd", "sort", "tail", "true", "wc",
+	"git diff", "git log", "git show", "git status"}
+
+var (
+	singleQuoted = regexp.MustCompile(`'[^']*'`)
+	substituted  = regexp.MustCompile("[$][A-Za-z0-9_({@*#?!]|`")
+)
+
 // refused are the beginnings of the commands that nobody was there to permit: of several in one, the first that is not
 // among those that are allowed.
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {
-		text := ""
+		text, substitutes := "", false
 		for _, part := range strings.FieldsFunc(c.Detail, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
 			words := workflows.Command{Shell: part}.Beginning()
 			may := slices.ContainsFunc(agent.Allow, func(word string) bool {
 				command, ok := permitted(agent.Card, word)
 				return ok && strings.HasPrefix(words+" ", command+" ")
 			})
-			if words != "" && words != "cd" && !may {
-				text = words
+			claude := agent.Card.Decoder == "claude"
+			if claude && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
+				text, substitutes = safetext.Line(part, maxShown), true
 				break
 			}
+			reads := claude && slices.ContainsFunc(onlyRead, func(command string) bool { return strings.HasPrefix(words+" ", command+" ") })
+			if words != "" && words != "cd" && !may && !reads && text == "" {
+				text = words
+			}
 		}
-		i := slices.IndexFunc(list, func(r session.RefusedCommand) bool { return r.Text == text })
+		whole := safetext.Line(c.Detail, maxShown)
+		i := slices.IndexFunc(list, func(r session.RefusedCommand) bool { return r.Text == text && (text != "" || r.Whole == whole) })
 		switch {
-		case c.Action != agents.Runs || text == "":
+		case c.Action != agents.Runs || whole == "":
 		case i >= 0:
 			list[i].Times++
 		case len(list) < session.MaxNamed:
-			list = append(list, session.RefusedCommand{Text: text, Times: 1})
+			if whole == text {
+				whole = ""
+			}
+			list = append(list, session.RefusedCommand{Text: text, Times: 1, Whole: whole, Variable: substitutes})
 		}
 	}
 	return list

@@ -255,6 +255,19 @@ type RunResult struct {
 type RefusedCommand struct {
 	Text  string `json:"command"`
 	Times int    `json:"times"`
+	// Whole is the first of those commands as it was given, when that is more than its beginning.
+	Whole string `json:"whole,omitempty"`
+	// Variable: it was refused for a variable or a substitution, which no permission changes.
+	Variable bool `json:"variable,omitempty"`
+}
+
+// Repin is the command by which a session takes what this agent is allowed now: one that was typed stays until it is typed
+// again.
+func (s *Session) Repin(agent string) string {
+	if s.AgentTyped && agent == s.Agent {
+		return "wfs repin --agent " + agent
+	}
+	return "wfs repin"
 }
 
 // Tokens are what a model read and wrote.

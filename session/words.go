@@ -24,7 +24,7 @@ func Worded(b Body, f func(string) string) Body {
 		b.TestChange, b.NothingLeft = f(b.TestChange), f(b.NothingLeft)
 		b.Refused = slices.Clone(b.Refused)
 		for i := range b.Refused {
-			b.Refused[i].Text = f(b.Refused[i].Text)
+			b.Refused[i].Text, b.Refused[i].Whole = f(b.Refused[i].Text), f(b.Refused[i].Whole)
 		}
 		return b
 	case Judged:

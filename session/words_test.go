@@ -11,7 +11,7 @@ import (
 func TestWorded(t *testing.T) {
 	t.Parallel()
 	free := map[string]bool{"Goal": true, "Note": true, "Ask": true, "Message": true, "Reason": true, "Why": true, "Evidence": true,
-		"Hint": true, "Text": true, "Title": true, "Changes": true, "TestChange": true, "Anyway": true, "NothingLeft": true, "Before": true, "After": true}
+		"Hint": true, "Text": true, "Title": true, "Changes": true, "TestChange": true, "Anyway": true, "NothingLeft": true, "Before": true, "After": true, "Whole": true}
 	for _, kind := range Kinds() {
 		b, err := bodies[kind]([]byte("{}"))
 		if err != nil {
