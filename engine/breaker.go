@@ -140,8 +140,14 @@ func breaksMore(v *session.Visit, j *session.Judgement) bool {
 // tripped is the block of an open breaker, with its evidence.
 func tripped(s *session.Session, why string) session.BlockedBy {
 	evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
+	if s.Last != nil && s.Last.Class == session.ClassNoReview { // to change nothing is its duty
+		evidence[0] = fmt.Sprintf("%s: %d attempts without a verdict", s.Phase, s.Visit.Attempts)
+	}
 	if s.Last != nil {
 		evidence = append(evidence, "last: "+s.Last.Reason)
+	}
+	if s.Review != nil {
+		evidence = append(evidence, "the reviewer sent it back"+remarks(s.Review))
 	}
 	hint := `wfs run --note "what to do differently"`
 	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {

@@ -460,7 +460,7 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 		req.LapStart = req.Baseline
 	}
 	req.Frozen, req.Approved, req.TestChange = frozen(&h.S, h.Plan), o.Run.Approved, h.S.TestChange != ""
-	req.NothingLeft = o.Run.NothingLeft
+	req.NothingLeft, req.SentBack = o.Run.NothingLeft, h.S.SentBack()
 	if !h.S.Laps {
 		req.Items = h.S.Items
 	}

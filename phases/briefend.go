@@ -13,13 +13,18 @@ import (
 func (b *brief) rules() {
 	b.section("Rules")
 	g := b.req.Phase.Guards
-	if len(g.Only) > 0 {
+	review := b.req.Phase.Review != nil && len(g.Except) == 0 && slices.Equal(g.Only, []string{workflows.DocumentsPattern})
+	if len(g.Only) > 0 && !review {
 		b.line("- Only these paths may change: %s.", code(g.Only))
 	}
 	if len(g.Except) > 0 {
 		b.line("- These paths may not change: %s.", code(g.Except))
 	}
-	b.line("- Edit files in the current directory. You need not commit: wfs commits what you leave. Do not push.")
+	if b.req.Phase.Review != nil {
+		b.line("- Do not commit or push.")
+	} else {
+		b.line("- Edit files in the current directory. You need not commit: wfs commits what you leave. Do not push.")
+	}
 	b.line("- Leave `.git` and `.wfs` alone.")
 	if b.card() != nil {
 		b.permissions()

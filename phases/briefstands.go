@@ -356,6 +356,8 @@ func (b *brief) quote() {
 func (b *brief) stuck() {
 	n := max(b.s.Visit.NoProgress, b.s.Visit.SameFailure)
 	switch {
+	case b.s.Last != nil && b.s.Last.Class == session.ClassNoReview:
+		b.line("\nWhat is missing is your verdict: answer with one.")
 	case b.req.Started.HalfOpen:
 		b.line("\nTake another approach than these attempts. This is the last one before wfs stops and asks a person.")
 	case n >= 2:

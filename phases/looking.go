@@ -27,7 +27,7 @@ func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResul
 			f = k.judge(j, g, r)
 		}
 	}
-	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.verdict, Class: f.class, Reason: f.reason}
+	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.verdict, Class: f.class, Reason: f.reason, Left: f.left}
 	if f.verdict != session.Pass {
 		res.Fingerprint = fingerprint(f.class, nil, map[session.TestID]string{gateID(g.Name): f.reason})
 	}
@@ -60,6 +60,9 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 		}
 	}
 	gone := slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == path && c.Status == "D" })
+	if needs(workflows.NeedTicked) && len(tasks) > 0 && len(lacking) == 0 {
+		bad.left = len(open) + 1
+	}
 	switch missing := strings.TrimSpace(string(text)) == ""; {
 	case missing && needs(workflows.NeedTicked) && !needs(workflows.NeedTasks) && len(r.Items) == 0 && !gone:
 		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "there is no " + path + ", and no open task"}
@@ -75,7 +78,7 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	if bad.reason != "" {
 		return bad
 	}
-	f := finding{verdict: session.Pass, class: session.ClassGreen, reason: path + " is there"}
+	f := finding{verdict: session.Pass, class: session.ClassGreen, reason: path + " is there", left: bad.left}
 	if len(tasks) > 0 {
 		f.reason += ", with " + plural(len(tasks), "task", "tasks")
 	}
@@ -124,19 +127,25 @@ func briefDocument(g workflows.Gate, s *session.Session) string {
 	return what
 }
 
-// judgeChanges asks for a change since the phase was entered. The session's documents are no work.
+// judgeChanges asks for a change since the phase was entered. The session's documents are no work, but they may answer a
+// rejection.
 func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	for _, c := range r.Visit {
-		if !strings.HasPrefix(c.Path, ".workflow/") && !strings.HasPrefix(c.Path, ".wfs/") && matchAny(g.Changes, c.Path) {
+		answer := r.SentBack && strings.HasPrefix(c.Path, DocumentsDir(r.Session)+"/")
+		if answer || !strings.HasPrefix(c.Path, ".workflow/") && !strings.HasPrefix(c.Path, ".wfs/") && matchAny(g.Changes, c.Path) {
 			return finding{verdict: session.Pass, class: session.ClassGreen, reason: fmt.Sprintf("%s changed", c.Path)}
 		}
 	}
 	return finding{verdict: session.Fail, class: session.ClassUnchanged, reason: "nothing changed since the phase began, of " + strings.Join(g.Changes, ", ")}
 }
 
-func briefChanges(g workflows.Gate, _ *session.Session) string {
-	if slices.Equal(g.Changes, []string{"**"}) {
-		return "something must have changed"
+func briefChanges(g workflows.Gate, s *session.Session) string {
+	what := "something must have changed"
+	if !slices.Equal(g.Changes, []string{"**"}) {
+		what += ", of: " + name(strings.Join(g.Changes, ", "))
 	}
-	return fmt.Sprintf("something must have changed, of: %s", name(strings.Join(g.Changes, ", ")))
+	if s.SentBack() {
+		what += " (or a document of this work, where you do not agree with a finding)"
+	}
+	return what
 }

@@ -69,6 +69,7 @@ type finding struct {
 	targets  []session.TestID
 	expected []string
 	passing  int
+	left     int              // see GateResult
 	retry    []session.TestID // the only thing wrong is that these, green before, fail: they may be flaky
 }
 

@@ -65,3 +65,13 @@ func (s *Session) Way() []Checkpoint {
 	}
 	return way
 }
+
+// SentBack reports whether a reviewer or a person rejected the work, and it has passed no phase since.
+func (s *Session) SentBack() bool {
+	for _, c := range slices.Backward(s.Way()) {
+		if c.Class == ClassRejected || c.Verdict == Pass {
+			return c.Class == ClassRejected
+		}
+	}
+	return false
+}

@@ -105,6 +105,7 @@ type GateResult struct {
 	Targets     []TestID `json:"targets,omitempty"`     // RED: the tests that this lap is about from now on
 	Expected    []string `json:"expected,omitempty"`    // RED by missing_symbol: names declared in the new tests that must exist once they build
 	Passing     int      `json:"passing,omitempty"`     // GREEN: how many targets pass
+	Left        int      `json:"left,omitempty"`        // a document whose tasks must be ticked: one more than the tasks that are not
 	FirstError  string   `json:"first_error,omitempty"` // the line of its output that says what is wrong first, without secrets
 	Fingerprint string   `json:"fingerprint,omitempty"` // digest of the failure with paths, numbers, times and addresses taken out
 }

@@ -49,6 +49,7 @@ type Reached struct {
 	Gates   int  `json:"gates,omitempty"`   // that pass
 	Tests   int  `json:"tests,omitempty"`   // that pass, where the lap has no targets and no gate expects red
 	Holdout int  `json:"holdout,omitempty"` // hold-out tests that pass
+	Left    int  `json:"left,omitempty"`    // as in a gate's result: the fewer the further; 0 is unknown
 }
 
 // Reached is how far the judged attempt got.
@@ -64,6 +65,7 @@ func (j *Judgement) Reached() Reached {
 		if g.Verdict == Pass {
 			r.Gates++
 		}
+		r.Left += g.Left
 	}
 	switch j.Class {
 	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree, ClassLeadsBack:
@@ -78,8 +80,12 @@ func (j *Judgement) Reached() Reached {
 
 // Beyond reports whether r is more than has been reached, in anything.
 func (r Reached) Beyond(most Reached) bool {
-	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests || r.Holdout > most.Holdout
+	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests || r.Holdout > most.Holdout ||
+		fewer(r.Left, most.Left)
 }
+
+// fewer reports whether a leaves less to do than b, where both are known.
+func fewer(a, b int) bool { return a > 0 && b > 0 && a < b }
 
 // less orders what was reached by what counts most.
 func (r Reached) less(other Reached) bool {
@@ -91,11 +97,15 @@ func (r Reached) less(other Reached) bool {
 			return c[0] < c[1]
 		}
 	}
-	return false
+	return fewer(other.Left, r.Left)
 }
 
 func (r Reached) most(other Reached) Reached {
-	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates), Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout)}
+	left := r.Left
+	if left == 0 || fewer(other.Left, left) {
+		left = other.Left
+	}
+	return Reached{Ran: r.Ran || other.Ran, Targets: max(r.Targets, other.Targets), Gates: max(r.Gates, other.Gates), Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout), Left: left}
 }
 
 // Failing are the tests that gates hold against the attempt. all is false when there may be more than are named.
@@ -198,10 +208,10 @@ func (v Visit) counted(d *Decided, fingerprint string) Visit {
 		v.Unsigned = 0
 	}
 	switch {
-	case fingerprint != "" && fingerprint == v.Fingerprint:
-		v.SameFailure++
 	case d.Step == StepAhead: // how far it got counts, and not where it failed then
 		v.SameFailure = 0
+	case fingerprint != "" && fingerprint == v.Fingerprint:
+		v.SameFailure++
 	default:
 		v.SameFailure = 1
 	}

@@ -81,6 +81,8 @@ type JudgeRequest struct {
 	// TestChange: it goes on where tests are written because one must change. What fails is looked at without the code
 	// that was written for the one before.
 	TestChange bool
+	// SentBack: the work was rejected. Who does not agree may change nothing but the documents, and say why there.
+	SentBack bool
 	// NothingLeft is the existing test that the run names as showing what is wanted, "" for none.
 	NothingLeft string
 	// Items are the checklist of work without laps.
