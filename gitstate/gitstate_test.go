@@ -59,6 +59,7 @@ func (r *testRepo) open(dir string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.t.Cleanup(repo.Quiet) // or it goes on in a directory that is being removed
 	r.Repo = repo
 }
 
