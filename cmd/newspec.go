@@ -114,6 +114,11 @@ func (a *app) specEdited(ctx context.Context, s *session.Session) string {
 	if err != nil || bytes.Equal(unticked(text), unticked(pinned)) {
 		return ""
 	}
+	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) { // pinned, and left where the session was begun
+		if born, err := a.repo.Show(ctx, birth.Tree, s.SpecPath); err == nil && born != nil && bytes.Equal(unticked(text), unticked(born)) {
+			return ""
+		}
+	}
 	return a.editSpec(s.ID, file)
 }
 
