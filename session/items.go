@@ -207,6 +207,9 @@ func (s *Session) unjudged() string {
 	if len(items) > 0 {
 		return "nothing was done in this session: existing tests show every item, the agent says. Is the work done?"
 	}
+	if n := len(s.SkippedPhases); n > 0 {
+		return fmt.Sprintf("nothing was judged in this session: a person skipped %s. Is the work done?", s.SkippedPhases[n-1].Phase)
+	}
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
 }
 
