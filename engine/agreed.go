@@ -59,22 +59,9 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 	if o.Anyway != "" {
 		return nil
 	}
-	open := h.notAgreed(c)
-	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
-	if err != nil {
+	open, err := h.inTheWay(ctx, c)
+	if err != nil || len(open) == 0 {
 		return err
-	}
-	keys, err := h.e.Store.Keys(ctx, base, c.Tree)
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if g := (session.Guard{Allowed: h.S.Allowed}); !g.Allows(k.Path) {
-			open = append(open, fmt.Sprintf("%s %s; remove it, or let it in with wfs allow", k.Path, k.Why))
-		}
-	}
-	if len(open) == 0 {
-		return nil
 	}
 	hint := `wfs finish --anyway "why it is handed over all the same"`
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Reason == session.WaitHuman && (w.Agree || w.Approve) {
@@ -84,4 +71,20 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 	}
 	return &session.Refusal{Code: session.RefuseNotAgreed, Hint: hint,
 		Message: "not everything that was agreed is done:\n  " + strings.Join(open, "\n  ")}
+}
+
+// inTheWay lists all that keeps a checkpoint from being handed over without a word of why.
+func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) ([]string, error) {
+	open := h.notAgreed(c)
+	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := h.e.Store.Keys(ctx, base, c.Tree)
+	for _, k := range keys {
+		if g := (session.Guard{Allowed: h.S.Allowed}); !g.Allows(k.Path) {
+			open = append(open, fmt.Sprintf("%s %s; remove it, or let it in with wfs allow", k.Path, k.Why))
+		}
+	}
+	return open, err
 }

@@ -312,13 +312,20 @@ func (h *Hand) lead(ctx context.Context, b session.PhaseMoved) error {
 
 // nothingToHand refuses to hand over what changes nothing. A run would do nothing either, of a session that is
 // completed or waits for the word that it is.
-func (h *Hand) nothingToHand() error {
+func (h *Hand) nothingToHand(onto session.Commit) error {
 	r := &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
 	switch w := h.S.Waiting; {
 	case h.S.Status == session.StatusWaiting && w != nil && w.Agree:
 		r.Hint = `wfs reject --reason "what is still missing" && wfs run, or wfs abandon`
 	case h.S.Status == session.StatusCompleted:
 		r.Hint = `wfs phase back && wfs run --note "what is to be done", or wfs abandon`
+	}
+	if onto != h.S.Base {
+		r.Message = "there is nothing to hand over: " + short(h.S.BaseRef) + " has all of it"
+		if m := h.movedBase(); m != nil && m.Old != "" && m.New != "" {
+			r.Message += fmt.Sprintf(", and was moved during a run, from %s to %s", m.Old.Short(), m.New.Short())
+			r.Hint = fmt.Sprintf("git update-ref %s %s %s", m.Ref, m.Old, m.New)
+		}
 	}
 	return r
 }

@@ -83,7 +83,7 @@ func (h *Hand) Finish(ctx context.Context, o Handover) (*session.Finished, int64
 		return nil, 0, err
 	}
 	h.e.hit("finish/journaled")
-	commit, err := h.commitOver(ctx, c, o, onto, tree, joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held)))
+	commit, err := h.commitOver(ctx, c, o, onto, tree, proof, joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held)))
 	if err != nil {
 		return nil, 0, joined(err, h.dropFinish(err))
 	}
@@ -159,7 +159,7 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 		}
 	}
 	if base == v.tree && !o.Keep {
-		return v, h.nothingToHand()
+		return v, h.nothingToHand(v.onto)
 	}
 	return v, nil
 }
@@ -200,6 +200,13 @@ func (h *Hand) handoverBase(ctx context.Context, tip session.Commit) (session.Co
 	if err != nil || theirs == "" || theirs == base {
 		return base, err
 	}
+	if m := h.movedBase(); m != nil && m.Old != "" && m.New != "" {
+		if own, err := h.inLine(ctx, h.S.At(0).Code, m.New, theirs); err != nil {
+			return base, err
+		} else if own { // a run put the session's own commits there
+			theirs = m.Old
+		}
+	}
 	common, err := st.MergeBase(ctx, theirs, tip)
 	if err != nil || common == "" || common == base {
 		return base, err
@@ -209,6 +216,28 @@ func (h *Hand) handoverBase(ctx context.Context, tip session.Commit) (session.Co
 		return base, err
 	}
 	return common, nil
+}
+
+// movedBase is what runs did to the session's base branch and no person has seen yet, nil for nothing.
+func (h *Hand) movedBase() *session.RefMove {
+	if h.S.Unseen != nil {
+		for _, m := range h.S.Unseen.Refs {
+			if m.Ref == h.S.BaseRef {
+				return &m
+			}
+		}
+	}
+	return nil
+}
+
+// inLine reports whether each of some commits is an ancestor of the next.
+func (h *Hand) inLine(ctx context.Context, commits ...session.Commit) (bool, error) {
+	for i := range len(commits) - 1 {
+		if is, err := h.e.Store.IsAncestor(ctx, commits[i], commits[i+1]); err != nil || !is {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // handed returns the checkpoint that can be handed over: the present one, judged green, with nothing changed since.
@@ -231,7 +260,13 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", g.Number)
-				if h.S.Less() {
+				then := *h // as it is after going back
+				then.S.Current = g.Number
+				open, err := then.inTheWay(ctx, &g)
+				if err != nil {
+					return c, err
+				}
+				if len(open) > 0 || h.S.Less() {
 					r.Hint += ` --anyway "why"`
 				}
 				break
@@ -275,13 +310,24 @@ func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Hand
 	return h.e.Store.HandoverTree(ctx, c.Tree, base, h.S.At(0).Tree)
 }
 
-func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit, tree session.Tree, unproven string) (session.Commit, error) {
+func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover, onto session.Commit, tree session.Tree, proof *session.Proof, unproven string) (session.Commit, error) {
 	if o.Keep {
 		return c.Code, nil
 	}
 	gates, err := h.judgedAt(ctx, c)
 	if err != nil {
 		return "", err
+	}
+	if proof != nil && proof.Tree == c.Tree {
+		for _, g := range proof.Gates { // what was passed over before has judged the end of the work
+			i := slices.IndexFunc(gates, func(j session.GateResult) bool { return j.Gate == g.Gate })
+			switch {
+			case i < 0:
+				gates = append(slices.Clip(gates), g)
+			case gates[i].Verdict != session.Pass:
+				gates[i] = g
+			}
+		}
 	}
 	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o, unproven))
 }
