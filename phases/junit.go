@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -30,6 +31,8 @@ type testCase struct {
 	class, name, file string
 	status            session.TestStatus
 	message           strings.Builder
+	said              int // where in it the text of the newest failure begins, behind what its attribute says
+	attribute         string
 }
 
 // maxDepth is far above what suites nest; a deeper document is an attack on the reader.
@@ -90,6 +93,9 @@ func (p *junitParser) document(feed *xmlFeed) error {
 				}
 				tc = nil
 			}
+			if inside && tc != nil {
+				tc.restore()
+			}
 			inside = false
 			if depth <= 0 {
 				return nil
@@ -121,10 +127,33 @@ func (c *testCase) child(t xml.StartElement) bool {
 	case t.Name.Local == "failure":
 		c.status = session.TestFail
 	}
-	if m := attr(t, "message"); m != "" {
-		c.message.WriteString(m + "\n")
+	if c.attribute = attr(t, "message"); c.attribute != "" {
+		c.message.WriteString(c.attribute + "\n")
 	}
+	c.said = c.message.Len()
 	return true
+}
+
+// restore gives what the attribute of a failure says its line breaks back, which Node takes out of attributes, where the
+// failure's text holds the same.
+func (c *testCase) restore() {
+	all := c.message.String()
+	text := all[c.said:]
+	var joined []byte
+	var at []int
+	for i := range len(text) {
+		if text[i] != '\n' {
+			joined, at = append(joined, text[i]), append(at, i)
+		}
+	}
+	i := bytes.Index(joined, []byte(c.attribute))
+	if c.attribute == "" || i < 0 {
+		return
+	}
+	said := text[at[i] : at[i+len(c.attribute)-1]+1]
+	before := all[:c.said-len(c.attribute)-1]
+	c.message.Reset()
+	c.message.WriteString(before + said + "\n" + text)
 }
 
 func (p *junitParser) add(c *testCase, suites []string) {

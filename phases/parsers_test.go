@@ -284,3 +284,29 @@ func judgeAnything(r *report) {
 		panic("no class")
 	}
 }
+
+// Node takes the line breaks out of the attribute that says what failed; the text has them.
+func TestJUnitLineBreaks(t *testing.T) {
+	t.Parallel()
+	p := &junitParser{r: newReport(), seen: map[session.TestID]int{}}
+	p.parse(strings.NewReader(`<testsuites><testcase name="x" classname="test"><failure type="testCodeFailure" message="Expected values to be strictly equal:+ actual - expected+ undefined- 1209600000">
+Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:
++ actual - expected
+
++ undefined
+- 1209600000
+
+    at run (a.js:1)
+</failure></testcase><testcase name="y" classname="test"><failure message="one line">another</failure></testcase></testsuites>`))
+	got := p.r.messages["x"]
+	if want := "Expected values to be strictly equal:\n+ actual - expected\n\n+ undefined\n- 1209600000\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q", got)
+	}
+	const want = "Expected values to be strictly equal: + actual - expected + undefined - 1209600000"
+	if first := (&Judge{}).firstError(got); first != want {
+		t.Errorf("%q", first)
+	}
+	if got := p.r.messages["y"]; got != "one line\nanother" {
+		t.Errorf("%q", got)
+	}
+}
