@@ -56,8 +56,12 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err != nil {
 		return err
 	}
+	mine, at := a.editsIn(ctx, &h.S, a.here()), h.S.Current
 	if err := do(h); err != nil {
 		return err
+	}
+	if text := mine.says("that you edited yourself"); text != "" && h.S.Current != at {
+		a.note("with %s", text)
 	}
 	if !a.json {
 		a.out("undo: %s", a.typed("wfs undo"))

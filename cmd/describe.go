@@ -66,6 +66,7 @@ type sessionJSON struct {
 	AutoSave      *autoSaveJSON          `json:"auto_save,omitempty"`    // it holds what no checkpoint has
 	Alive         []session.Process      `json:"alive,omitempty"`        // of the newest run, when its wfs is dead
 	SpecEdited    string                 `json:"spec_edited,omitempty"`  // the command that pins its spec as it is now
+	Edits         []string               `json:"edits,omitempty"`        // files that differ from the present checkpoint
 	Requests      int                    `json:"requests,omitempty"`     // in the inbox: nobody has taken them in yet
 	GateRuns      int                    `json:"gate_runs,omitempty"`    // results of gates, since the session began
 	GatesCached   int                    `json:"gates_cached,omitempty"` // of those, known already: not run again

@@ -23,7 +23,7 @@ func (a *app) diffCmd() *cobra.Command {
 		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what the session changed, or one checkpoint against another",
 		Long: `Diff shows what the current session, or the one that is named, changed since its base. With one checkpoint it shows that checkpoint against the
 session's present one; with two, the second against the first. auto, or SESSION@auto, is the newest auto-save: alone it is shown
-against the present checkpoint. It writes nothing and takes no lock.`,
+against the present checkpoint. Edits that are in no checkpoint yet are left out, and named. It writes nothing and takes no lock.`,
 		Example: "  wfs diff\n  wfs diff csv-export\n  wfs diff --stat\n  wfs diff 3\n  wfs diff auto\n  wfs diff csv-export@3 csv-export@7",
 		Args:    upTo(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -36,6 +36,7 @@ against the present checkpoint. It writes nothing and takes no lock.`,
 				return err
 			}
 			if !a.json {
+				a.noteEdits(ctx, to)
 				a.page(ctx)
 				return a.diffTo(ctx, from, to, o)
 			}

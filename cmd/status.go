@@ -67,6 +67,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	d := a.describe(&v.Session, in)
 	a.addAutoSave(ctx, &d, &v.Session, v.Tip, in)
 	d.SpecEdited = a.specEdited(ctx, &v.Session)
+	d.Edits = a.editsIn(ctx, &v.Session, in).all()
 	if a.json {
 		what, completes := a.halfMoved(ctx)
 		d.HalfMoved, d.Next = what, nextOr(completes, d.Next)
@@ -98,6 +99,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	a.sayCost(ctx, &v)
 	a.sayIncomplete(s)
 	saySpecEdited(a.out, d.SpecEdited)
+	a.sayEdits(d.Edits)
 	a.sayDriver(d)
 	a.sayPlace(d)
 	d.Next = a.sayHalfMoved(ctx, d.Next)

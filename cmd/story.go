@@ -87,6 +87,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 	j := a.storyOf(&v.Session, a.here())
 	a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, a.here())
 	j.SpecEdited = a.specEdited(ctx, &v.Session)
+	j.Edits = a.editsIn(ctx, &v.Session, a.here()).all()
 	if a.json {
 		what, completes := a.halfMoved(ctx)
 		j.HalfMoved, j.Next = what, nextOr(completes, j.Next)
@@ -179,6 +180,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	}
 	a.sayIncomplete(s)
 	saySpecEdited(a.out, j.SpecEdited)
+	a.sayEdits(j.Edits)
 	a.sayDriver(j.sessionJSON)
 	a.sayPlace(j.sessionJSON)
 	a.sayAutoSave(&j.sessionJSON)

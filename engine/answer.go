@@ -98,6 +98,9 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	switch {
 	case !(waits && w.Agree) && h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx)
+	case no && h.S.Status == session.StatusCompleted:
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and does not wait for an answer", h.ID.Display()),
+			Hint: fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID)}
 	case !waits || w.Reason != session.WaitHuman:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
 	case w.Agree && no && h.S.Phase == workflows.Done:
@@ -206,7 +209,11 @@ func (h *Hand) carryOut(ctx context.Context) error {
 	if d, done := conclusion(&h.S, h.Plan, Facts{}); done {
 		return h.append(d.Events...)
 	}
-	return h.rest(string(h.S.Last.Class))
+	why := string(h.S.Last.Class)
+	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected { // a gate had the last word
+		why = said("the approval was refused: "+why, oneLine(h.S.Last.Reason, 200))
+	}
+	return h.rest(why)
 }
 
 // rest ends a person's act: the session waits for the next one if its phase is a person's, and else for a run.

@@ -1,0 +1,74 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// edits are files of a work tree that differ from its session's present checkpoint.
+type edits struct{ tracked, untracked []string }
+
+func (e edits) all() []string { return slices.Concat(e.tracked, e.untracked) }
+
+// says counts and names them, "" for none.
+func (e edits) says(what string) string {
+	all := e.all()
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %s %s: %s", len(all), plural(len(all), "file", "files"), what, shortList(all))
+}
+
+// editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree that has the
+// session checked out: another one is not looked into. Nor is one in which an attempt is open: there they may be the agent's.
+func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Worktree) (e edits) {
+	c := s.At(s.Current)
+	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != a.repo.Worktree() {
+		return e
+	}
+	tracked, untracked, err := a.repo.Edited(ctx, c.Code, a.clone.ExcludeFile(s.ID))
+	if err != nil {
+		return e // it is only said: what needs to know takes a snapshot
+	}
+	never := func(path string) bool { // no checkpoint will hold it
+		in := func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") }
+		return slices.ContainsFunc(c.Skipped, func(x session.Skip) bool { return in(x.Path) }) ||
+			slices.ContainsFunc(c.HeldOut, func(x session.Held) bool { return in(x.Path) })
+	}
+	return edits{slices.DeleteFunc(tracked, never), slices.DeleteFunc(untracked, never)}
+}
+
+// sayEdits says what is in the work tree and in no checkpoint yet.
+func (a *app) sayEdits(files []string) {
+	if len(files) > 0 {
+		a.out("%s", edits{tracked: files}.says("edited, not in a checkpoint yet"))
+	}
+}
+
+// noteEdits says that a comparison with the present checkpoint of this work tree's session leaves its edits out.
+func (a *app) noteEdits(ctx context.Context, to session.Commit) {
+	id, err := a.current(ctx)
+	if err != nil || id == "" {
+		return
+	}
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return
+	}
+	if c := v.Session.At(v.Session.Current); c == nil || c.Code != to {
+		return
+	}
+	e := a.editsIn(ctx, &v.Session, a.here())
+	show := "git diff HEAD"
+	if len(e.untracked) > 0 {
+		show = "git status"
+	}
+	if text := e.says("edited since, not in this diff"); text != "" {
+		a.note("%s (%s)", text, show)
+	}
+}
