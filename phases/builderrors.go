@@ -43,6 +43,9 @@ var buildErrorRE = sync.OnceValue(func() (forms []*regexp.Regexp) {
 	return forms
 })
 
+// buildErrorHas is what each of these forms has in every line that it fits.
+var buildErrorHas = [...]string{":[", ": error: ", "e: ", ": error ", " error TS", "PHP ", ": error: "}
+
 func (b *buildErrors) line(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,6 +62,9 @@ func (b *buildErrors) line(text string) {
 		}
 	}
 	for i, re := range buildErrorRE() {
+		if !strings.Contains(text, buildErrorHas[i]) { // a flood of output must not cost seven expressions a line
+			continue
+		}
 		m := re.FindStringSubmatch(text)
 		if m == nil || len(b.list) >= maxBroken {
 			continue
