@@ -98,6 +98,9 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		}
 		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
 			r.Note = h.ID.Display() + " is abandoned; everything of it is kept"
+			if a.ownTree(op.Session) {
+				r.Note += "\nits work tree stays; to remove it: " + a.fromMain(ctx, "wfs worktree remove "+string(op.Session))
+			}
 		}
 		if ran > 0 && r != nil {
 			ranSince := fmt.Sprintf("%d %s ran since; their checkpoints stay: wfs log %s", ran, plural(ran, "attempt", "attempts"), op.Session)
