@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -30,8 +31,8 @@ func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 			}
 			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
 			if left := a.leftByRun(ctx); left != "" {
-				err = &session.Refusal{Code: session.RefuseNoSession, Hint: "wfs resume " + string(left),
-					Message: fmt.Sprintf("no session is current in this work tree: a run of %s was killed after HEAD had been taken off its branch", left.Display())}
+				err = &session.Refusal{Code: session.RefuseNoSession, Hint: a.wayBack(ctx, left),
+					Message: fmt.Sprintf("no session is current in this work tree: a run of %s broke off after HEAD had been taken off its branch", left.Display())}
 			}
 		}
 		return id, err
@@ -99,6 +100,20 @@ func (a *app) leftByRun(ctx context.Context) (left session.ID) {
 		left = id
 	}
 	return left
+}
+
+// wayBack is the command that brings HEAD back to a session that a run has left.
+func (a *app) wayBack(ctx context.Context, id session.ID) string {
+	head, err := a.repo.Head(ctx)
+	if tip, e := a.repo.Ref(ctx, session.BranchOf(id)); e == nil && tip == "" {
+		if v, e := a.view(ctx, id); e == nil {
+			return engine.BranchGone(&v.Session).Hint
+		}
+	}
+	if err != nil {
+		return "wfs resume " + string(id)
+	}
+	return engine.WayTo(head, id)
 }
 
 func (a *app) pickHint(ctx context.Context) string {
