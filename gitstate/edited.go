@@ -11,10 +11,27 @@ import (
 // user's own directory is not looked at. exclude is the session's extra exclude file, "" for none.
 func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string, err error) {
 	paths := []string{"--", ":/", ":(top,exclude)" + userDir}
-	diff := []string{"diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", string(since)}
-	changed, err := r.git(ctx, gitOpts{}, append(diff, paths...)...)
+	head, err := r.Head(ctx)
 	if err != nil {
 		return nil, nil, err
+	}
+	if head.Commit != since { // committed by hand, say
+		moved, err := r.git(ctx, gitOpts{}, append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)}, paths...)...)
+		if err != nil {
+			return nil, nil, err
+		}
+		tracked = splitZ(moved)
+	}
+	// Not git diff: it writes the index when a file only looks changed.
+	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
+	changed, err := r.git(ctx, gitOpts{}, append(status, paths...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, line := range splitZ(changed) { // XY PATH
+		if len(line) > 3 && !slices.Contains(tracked, line[3:]) {
+			tracked = append(tracked, line[3:])
+		}
 	}
 	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
 	if exclude != "" {
@@ -24,7 +41,6 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 	if err != nil {
 		return nil, nil, err
 	}
-	tracked = splitZ(changed)
 	untracked = slices.DeleteFunc(splitZ(made), func(p string) bool { return slices.Contains(tracked, p) })
 	return tracked, untracked, nil
 }

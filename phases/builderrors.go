@@ -28,23 +28,26 @@ func newBuildErrors(at place) *buildErrors { return &buildErrors{at: at} }
 // stream is a writer for one stream of the gate.
 func (b *buildErrors) stream() io.Writer { return &lineFeed{to: b.line} }
 
-var buildErrorRE = sync.OnceValue(func() (forms []*regexp.Regexp) {
-	for _, re := range []string{
-		`^(?:\[ERROR\] )?(\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(.*)$`,                      // Maven
-		`^(?:\[ERROR\] )?(\S.*?\.(?:java|groovy|scala)):\d+: error: (.*)$`,                                         // javac
-		`^(?:\[ERROR\] )?e: (?:file://)?(\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (.*)$`,                          // kotlinc
-		`^\s*(\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error ((?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`,         // dotnet
-		`^(\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (TS\d+: .*)$`,                                        // tsc
-		`^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(.*?) in (\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`, // php, reason first
-		`^(\S.*?\.swift):\d+:\d+: error: (.*)$`,
+// errorForm is how a compiler prints an error. has stands in every line that it fits.
+type errorForm struct {
+	has string
+	re  *regexp.Regexp
+}
+
+var errorForms = sync.OnceValue(func() (forms []errorForm) {
+	for _, f := range []struct{ has, re string }{
+		{":[", `^(?:\[ERROR\] )?(\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(.*)$`},                        // Maven
+		{": error: ", `^(?:\[ERROR\] )?(\S.*?\.(?:java|groovy|scala)):\d+: error: (.*)$`},                                    // javac
+		{"e: ", `^(?:\[ERROR\] )?e: (?:file://)?(\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (.*)$`},                           // kotlinc
+		{": error ", `^\s*(\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error ((?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`},     // dotnet
+		{" error TS", `^(\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (TS\d+: .*)$`},                                   // tsc
+		{"PHP ", `^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(.*?) in (\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`}, // php, reason first
+		{": error: ", `^(\S.*?\.swift):\d+:\d+: error: (.*)$`},
 	} {
-		forms = append(forms, regexp.MustCompile(re))
+		forms = append(forms, errorForm{f.has, regexp.MustCompile(f.re)})
 	}
 	return forms
 })
-
-// buildErrorHas is what each of these forms has in every line that it fits.
-var buildErrorHas = [...]string{":[", ": error: ", "e: ", ": error ", " error TS", "PHP ", ": error: "}
 
 func (b *buildErrors) line(text string) {
 	b.mu.Lock()
@@ -61,11 +64,11 @@ func (b *buildErrors) line(text string) {
 			return
 		}
 	}
-	for i, re := range buildErrorRE() {
-		if !strings.Contains(text, buildErrorHas[i]) { // a flood of output must not cost seven expressions a line
+	for i, form := range errorForms() {
+		if !strings.Contains(text, form.has) { // a flood of output must not cost seven expressions a line
 			continue
 		}
-		m := re.FindStringSubmatch(text)
+		m := form.re.FindStringSubmatch(text)
 		if m == nil || len(b.list) >= maxBroken {
 			continue
 		}

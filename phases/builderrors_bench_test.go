@@ -20,8 +20,8 @@ func BenchmarkBuildErrors(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
 			for range 1000 {
-				for _, re := range buildErrorRE() {
-					re.FindStringSubmatch(line)
+				for _, form := range errorForms() {
+					form.re.FindStringSubmatch(line)
 				}
 			}
 		}
