@@ -147,7 +147,7 @@ func (p *parsed) call(i, end int, words []string, args []int) {
 			c.strength = 0
 		}
 	}
-	if len(args) == 2 && words[0] == "expect" && p.close(args[1]) == end { // expect(x).toBe(x)
+	if len(args) == 2 && words[0] == "expect" && p.close(args[1]) == end && end-1 > args[1] { // expect(x).toBe(x), not cut off
 		a, b := p.toks[args[0]+1:p.close(args[0])-1], p.toks[args[1]+1:end-1]
 		if len(a) > 0 && joined(a, "") == joined(b, "") {
 			c.strength = 0
