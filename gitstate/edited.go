@@ -22,6 +22,11 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 		}
 		tracked = splitZ(moved)
 	}
+	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
+	if exclude != "" {
+		others = append(others, "--exclude-from="+exclude)
+	}
+	made := soon(r, func() ([]byte, error) { return r.git(ctx, gitOpts{}, append(others, paths...)...) })
 	// Not git diff: it writes the index when a file only looks changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
 	changed, err := r.git(ctx, gitOpts{}, append(status, paths...)...)
@@ -29,18 +34,19 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 		return nil, nil, err
 	}
 	for _, line := range splitZ(changed) { // XY PATH
-		if len(line) > 3 && !slices.Contains(tracked, line[3:]) {
+		if len(line) > 3 {
 			tracked = append(tracked, line[3:])
 		}
 	}
-	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
-	if exclude != "" {
-		others = append(others, "--exclude-from="+exclude)
-	}
-	made, err := r.git(ctx, gitOpts{}, append(others, paths...)...)
+	slices.Sort(tracked)
+	tracked = slices.Compact(tracked)
+	names, err := made()
 	if err != nil {
 		return nil, nil, err
 	}
-	untracked = slices.DeleteFunc(splitZ(made), func(p string) bool { return slices.Contains(tracked, p) })
+	untracked = slices.DeleteFunc(splitZ(names), func(p string) bool {
+		_, is := slices.BinarySearch(tracked, p)
+		return is
+	})
 	return tracked, untracked, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -163,17 +164,18 @@ func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip,
 	if err != nil {
 		return nil, err
 	}
+	large, err := r.large(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
 	suspects := map[string][]redact.Key{}
 	for _, c := range changes {
-		if !strings.HasPrefix(c.newMode, "100") {
+		if !strings.HasPrefix(c.newMode, "100") || large[c.newID] {
 			continue
 		}
 		_, content, err := r.object(ctx, c.newID)
 		if err != nil {
 			return nil, err
-		}
-		if len(content) > maxContent {
-			continue
 		}
 		if keys := secretKinds().Keys(content); len(keys) > 0 {
 			suspects[c.Path] = keys
@@ -190,6 +192,27 @@ func (r *Repo) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip,
 		}
 	}
 	return found, err
+}
+
+// large are those new files of a comparison whose content is too large to be looked at, by id.
+func (r *Repo) large(ctx context.Context, changes []treeChange) (map[string]bool, error) {
+	var ids strings.Builder
+	for _, c := range changes {
+		if strings.HasPrefix(c.newMode, "100") {
+			ids.WriteString(c.newID + "\n")
+		}
+	}
+	if ids.Len() == 0 {
+		return nil, nil
+	}
+	sizes, err := r.git(ctx, gitOpts{stdin: []byte(ids.String())}, "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	large := map[string]bool{}
+	for line := range strings.Lines(string(sizes)) {
+		id, size, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(size)
+		large[id] = err == nil && n > maxContent
+	}
+	return large, err
 }
 
 // keysBefore are the keys that changed files had.

@@ -17,7 +17,7 @@ type answerKey struct {
 var answerKeys = []answerKey{
 	{"done", "boolean", "true when the job is done and you have seen it; else false", always},
 	{"note", "string", "what is left, or what the next attempt should know", always},
-	{"nothing_left", "string", "if nothing is left to do: name the existing test that already shows this item, and change nothing", beginsLap},
+	{"nothing_left", "string", "if nothing is left to do: change nothing, and name what already shows this item (an existing test, where there are tests)", beginsLap},
 	{"test_change", "string", "if a test is wrong: which one, and why; the work then goes back to where tests are written", testsAreFixed},
 	{"ask", "string", "what only a person can decide: the question, and what you suggest", always},
 }
