@@ -3,6 +3,7 @@ package phases
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -24,6 +25,7 @@ func Left(runDir string) session.Remains {
 	if u := &left.Usage; u.USD == 0 {
 		u.USD = session.Dollars(readResult(filepath.Join(runDir, ResultFile), nil, nil).cost)
 	}
+	left.Usage.Millis = max(left.Usage.Millis, untilLastWord(runDir))
 	var who session.Conversation
 	text, err := durable.ReadFile(filepath.Join(runDir, AgentFile), 4<<10)
 	if err != nil || json.Unmarshal(text, &who) != nil || who.Agent == "" {
@@ -35,6 +37,22 @@ func Left(runDir string) session.Remains {
 		c.Agent, c.Place = left.Agent, clipped(who.Place)
 	}
 	return left
+}
+
+// untilLastWord is how long a run printed anything, in milliseconds: from its brief to its last output. How much longer it
+// worked is not known.
+func untilLastWord(runDir string) int64 {
+	brief, err := os.Lstat(filepath.Join(runDir, BriefFile))
+	if err != nil {
+		return 0
+	}
+	var longest int64
+	for _, name := range []string{OutputFile, ErrorsFile, EventsFile} {
+		if info, err := os.Lstat(filepath.Join(runDir, name)); err == nil {
+			longest = max(longest, info.ModTime().Sub(brief.ModTime()).Milliseconds())
+		}
+	}
+	return longest
 }
 
 // leftIn is what the events of a run tell. Each process counts from nothing, and tells all that it has used so far. A

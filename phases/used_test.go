@@ -45,6 +45,18 @@ func TestLeft(t *testing.T) {
 	if u := Left(dir).Usage; u != (session.Usage{USD: 260_000, Tokens: session.Tokens{Input: 320}, Millis: 4000}) {
 		t.Errorf("of events: %+v", u)
 	}
+	begun := time.Now()
+	for name, after := range map[string]time.Duration{BriefFile: 0, OutputFile: time.Hour, EventsFile: time.Minute} { // a command prints, and no more
+		if name != EventsFile {
+			write(name, "x")
+		}
+		if err := os.Chtimes(filepath.Join(dir, name), begun.Add(after), begun.Add(after)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u := Left(dir).Usage; u.Millis != time.Hour.Milliseconds() {
+		t.Errorf("of a run that printed for an hour: %+v", u)
+	}
 	if c := Left(dir).Conversation; c != nil {
 		t.Errorf("a conversation without an id: %+v", c)
 	}
