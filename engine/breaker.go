@@ -34,7 +34,7 @@ func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason strin
 	switch {
 	case v.Denied >= maxDenied:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: what they asked to do was not permitted", v.Denied)
-	case v.Attempts >= l.Attempts:
+	case v.Attempts-v.Fewer >= l.Attempts: // a list of tasks may be longer than that
 		return BreakerOpen, fmt.Sprintf("%d attempts at this phase without passing it", v.Attempts)
 	case v.NoProgress >= l.NoProgress:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row without progress%s", v.NoProgress, idle(v))

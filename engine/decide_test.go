@@ -244,6 +244,8 @@ func TestTrip(t *testing.T) {
 		{session.Visit{Attempts: 3, NoProgress: 0, SameFailure: 3}, BreakerHalfOpen},
 		{session.Visit{Attempts: 4, NoProgress: 0, SameFailure: 4}, BreakerOpen},
 		{session.Visit{Attempts: 10, NoProgress: 0, SameFailure: 1}, BreakerOpen},
+		{session.Visit{Attempts: 13, Fewer: 4, NoProgress: 0, SameFailure: 1}, BreakerClosed},
+		{session.Visit{Attempts: 14, Fewer: 4, NoProgress: 0, SameFailure: 1}, BreakerOpen},
 	} {
 		if got, _ := Trip(l, c.v); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.v, got, c.want)

@@ -20,6 +20,7 @@ type Visit struct {
 	Idle     int      `json:"idle,omitempty"`     // attempts in a row that changed nothing
 	Denied   int      `json:"denied,omitempty"`   // of those in a row, the newest ones that were refused what they asked to do
 	Looked   int      `json:"looked,omitempty"`   // attempts that were excused for only looking around
+	Fewer    int      `json:"fewer,omitempty"`    // attempts that left fewer tasks open than any before
 	Unsigned int      `json:"unsigned,omitempty"` // attempts in a row that passed all gates and lacked their agent's word
 	Failing  []TestID `json:"failing,omitempty"`  // tests that failed at this visit, at most maxFailing
 	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
@@ -178,6 +179,9 @@ func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int)
 	}
 	v.Best = max(v.Best, j.Passing())
 	r := j.Reached()
+	if fewer(r.Left, v.High.Left) {
+		v.Fewer++
+	}
 	if v.High = v.High.most(r); v.BestAt == 0 || v.BestHas.less(r) {
 		v.BestAt, v.BestHas = checkpoint, r
 	}

@@ -306,7 +306,7 @@ var onObject = &object{
 var limitsObject = &object{
 	name: "limits", about: "When the breaker stops the work.",
 	keys: []key{
-		{name: "attempts", about: "Attempts at one visit of the phase.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.Attempts)},
+		{name: "attempts", about: "Attempts at one visit of the phase, without those that leave fewer tasks open than any before.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.Attempts)},
 		{name: "no-progress", about: "Attempts in a row without progress.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.NoProgress)},
 		{name: "same-failure", about: "Attempts in a row that fail in the same way.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.SameFailure)},
 		{name: "failed-runs", about: "Runs in a row that failed without changing anything.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.FailedRuns)},
