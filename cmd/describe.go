@@ -165,8 +165,14 @@ func (a *app) nextFor(s *session.Session) []string {
 
 // nextIn are nextCommands as they have to be typed. in is the work tree that has the session checked out, nil for none.
 func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
-	there := in != nil && !in.Gone
-	next := nextCommands(s, a.alive(s), there)
+	way := ""
+	if in == nil || in.Gone {
+		way = "wfs resume " + string(s.ID)
+		if head, err := a.repo.Head(context.Background()); err == nil {
+			way = engine.WayTo(head, s.ID)
+		}
+	}
+	next := nextCommands(s, a.alive(s), way)
 	for i := range next {
 		next[i] = a.typedFor(next[i], s.ID, rootOf(in))
 	}
@@ -181,17 +187,17 @@ func rootOf(in *gitstate.Worktree) string {
 	return in.Path
 }
 
-// nextCommands are what makes sense to type next, the first one first. alive are processes of the newest run.
-func nextCommands(s *session.Session, alive []session.Process, current bool) []string {
+// nextCommands are what makes sense to type next, the first one first. alive are processes of the newest run. way makes the
+// session current, "" when it is.
+func nextCommands(s *session.Session, alive []session.Process, way string) []string {
 	id := string(s.ID)
-	if s.Status == session.StatusAbandoned {
+	switch {
+	case s.Status == session.StatusAbandoned:
 		return []string{"wfs resume " + id}
-	}
-	if s.Status == session.StatusFinished {
+	case s.Status == session.StatusFinished:
 		return []string{"wfs show " + id}
-	}
-	if !current {
-		return []string{"wfs resume " + id}
+	case way != "":
+		return []string{way}
 	}
 	switch s.Status {
 	case session.StatusBlocked:
