@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
 // session.json with another one is folded anew.
-const FoldVersion = 1
+const FoldVersion = 2
 
 // UpToDate reports whether a session was folded as this wfs folds events.
 func (s *Session) UpToDate() bool { return s.Version == FormatVersion && s.Folded == FoldVersion }
@@ -244,7 +244,8 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
-	if open.Run != nil && open.Run.Done && d.Verdict != Blocked && !d.NothingLeft { // what nobody could judge is neither true nor refuted
+	judged := d.Refuted || open.Judgement != nil && slices.ContainsFunc(open.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
+	if open.Run != nil && open.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft { // what nobody judged is neither true nor refuted
 		s.Claims++
 		if d.Refuted {
 			s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason})
