@@ -71,7 +71,10 @@ func printingMain() int {
 		return p.Exit
 	}
 	named := session.ID("")
-	for _, arg := range p.Args {
+	for i, arg := range p.Args {
+		if i > 0 && p.Args[i-1] == "-m" { // a text
+			continue
+		}
 		if id := session.Exactly(strings.SplitN(strings.TrimPrefix(arg, "--session="), "@", 2)[0]); ledgerIn(env.Dir, id) {
 			named = id
 		}
@@ -205,6 +208,7 @@ var saidInWords = []string{
 	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
 	"set XDG_STATE_HOME to", "name another", "write review:", "let git ignore", "commit it first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
+	"write one under gates:",
 }
 
 // typedCommand is one thing to type. after says that something a person must do comes before it.

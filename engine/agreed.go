@@ -10,20 +10,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// notAgreed lists what stands between a checkpoint and what was agreed at the session's birth: open items, phases that
-// were skipped, reviews that were not passed.
-func (h *Hand) notAgreed(c *session.Checkpoint) []string {
+// unpassed lists the reviews that a checkpoint has not passed.
+func (h *Hand) unpassed(c *session.Checkpoint) (list []string) {
 	s := &h.S
-	var list []string
-	for _, item := range s.OpenItems() {
-		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(), oneLine(item.Text, 100)))
-	}
-	for _, p := range s.SkippedPhases {
-		list = append(list, fmt.Sprintf("%s was skipped: %s", p.Phase, cmp.Or(oneLine(p.Why, 100), "no reason given")))
-	}
 	rejected := h.rejected(c.Tree)
 	if rejected != nil {
-		list = append(list, fmt.Sprintf("%s was rejected at checkpoint %d: %s", rejected.Phase, rejected.Number, rejected.Summary))
+		why := rejected.Summary
+		for _, x := range rejected.Said {
+			if x.From == rejected.Phase {
+				why = oneLine(x.Text, 100)
+			}
+		}
+		list = append(list, fmt.Sprintf("%s was rejected at checkpoint %d: %s", rejected.Phase, rejected.Number, why))
 	}
 	approved := func(phase session.PhaseName) bool {
 		return slices.ContainsFunc(s.Approvals(&h.Plan.Workflow), func(a session.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
@@ -73,18 +71,39 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 		Message: "not everything that was agreed is done:\n  " + strings.Join(open, "\n  ")}
 }
 
-// inTheWay lists all that keeps a checkpoint from being handed over without a word of why.
-func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) ([]string, error) {
-	open := h.notAgreed(c)
+// inTheWay lists all that stands between a checkpoint and what was agreed at the session's birth: open items, phases that
+// were skipped, reviews that were not passed, keys.
+func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
+	s := &h.S
+	for _, item := range s.OpenItems() {
+		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(), oneLine(item.Text, 100)))
+	}
+	for _, p := range s.SkippedPhases {
+		list = append(list, fmt.Sprintf("%s was skipped: %s", p.Phase, cmp.Or(oneLine(p.Why, 100), "no reason given")))
+	}
+	keys, err := h.keysOf(ctx, c)
+	for _, k := range keys {
+		list = append(list, k+"; remove it, or let it in with wfs allow")
+	}
+	return append(list, h.unpassed(c)...), err
+}
+
+// keysOf names the files of a checkpoint with a key that the base does not have.
+func (h *Hand) keysOf(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := h.e.Store.Keys(ctx, base, c.Tree)
+	keys, err := h.keysSince(ctx, base, c.Tree)
 	for _, k := range keys {
-		if g := (session.Guard{Allowed: h.S.Allowed}); !g.Allows(k.Path) {
-			open = append(open, fmt.Sprintf("%s %s; remove it, or let it in with wfs allow", k.Path, k.Why))
-		}
+		list = append(list, k.Path+" "+k.Why)
 	}
-	return open, err
+	return list, err
+}
+
+// keysSince names files with a key that came with commits, but for those that a person has let in.
+func (h *Hand) keysSince(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
+	keys, err := h.e.Store.Keys(ctx, from, to)
+	g := session.Guard{Allowed: h.S.Allowed}
+	return slices.DeleteFunc(keys, func(k session.Skip) bool { return g.Allows(k.Path) }), err
 }

@@ -261,7 +261,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	}
 	said := run != nil && run.Done
 	left := run != nil && run.NothingLeft != "" && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
-	if left && (j.Class == session.ClassNothingAdded || onlyUnchanged(j)) {
+	if left && (j.Class == session.ClassNothingAdded && len(j.Beside) == 0 || onlyUnchanged(j)) {
 		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
 		return d
 	}

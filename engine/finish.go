@@ -329,7 +329,11 @@ func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover
 			}
 		}
 	}
-	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o, unproven))
+	keys, err := h.keysOf(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o, keys, unproven))
 }
 
 // judgedAt returns what the gates said about the tree of a checkpoint. The newest judgement of the session may be about
@@ -378,8 +382,9 @@ func asHanded(gates []session.GateResult) []session.GateResult {
 	return gates
 }
 
-// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
-func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult, o Handover, unproven string) string {
+// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted. keys are files
+// with one that are handed over all the same.
+func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult, o Handover, keys []string, unproven string) string {
 	s := &h.S
 	var b strings.Builder
 	subject := o.Subject
@@ -391,8 +396,12 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 		b.WriteString(g + "\n\n")
 	}
 	for _, item := range s.ItemStates() {
+		says := ""
 		if item.Settled() {
-			fmt.Fprintf(&b, "- %s\n", oneLine(item.Text, 200))
+			if item.State != session.ItemDelivered {
+				says = " (" + item.Says() + ")"
+			}
+			fmt.Fprintf(&b, "- %s%s\n", oneLine(item.Text, 200), says)
 		}
 	}
 	if len(s.Items) > len(s.OpenItems()) {
@@ -418,6 +427,9 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 		fmt.Fprintf(&b, "Not done: %s\n", oneLine(item.Text, 200))
 	}
 	if o.Anyway != "" {
+		for _, what := range append(h.unpassed(c), keys...) {
+			fmt.Fprintf(&b, "Not done: %s\n", oneLine(what, 200))
+		}
 		fmt.Fprintf(&b, "Not judged: %s\n", oneLine(o.Anyway, 500))
 	}
 	if len(s.SkippedPhases) > 0 {

@@ -441,7 +441,7 @@ func said(what, text string) string {
 func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest, err error) {
 	st := h.e.Store
 	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, TargetsOf: h.S.TargetsOf, Tree: snap.Tree,
-		Given: h.given(snap.Skipped)}
+		Given: h.given(snap.Skipped), Spec: h.S.SpecPath}
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}
@@ -450,6 +450,11 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 	if req.Visit, err = st.Changes(ctx, h.S.Visit.Tree, snap.Tree); err != nil {
 		return req, err
 	}
+	keys, err := h.keysSince(ctx, h.S.Visit.Tree, snap.Tree)
+	if err != nil {
+		return req, err
+	}
+	req.Given = append(req.Given, keys...)
 	if req.Baseline, err = h.evidence(ctx, session.FileBaseline); err != nil {
 		return req, err
 	}

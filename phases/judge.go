@@ -62,7 +62,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	if len(r.Given) > 0 {
 		out.Verdict, out.Class = session.Fail, session.ClassKey
-		out.Reason = withoutKeys(r.Given)
+		out.Reason = wroteKeys(r.Given)
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
@@ -144,8 +144,19 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	oneIsRed(out.Gates)
 	sumUp(&out)
 	out.Shown, out.Ticked = shown(r, out.Evidence), j.ticked(r)
-	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && r.NothingLeft == "" && w.Laps != nil && r.Phase.Name == w.Start {
-		out.Reason += ", and nothing_left names no existing test that shows it already"
+	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && w.Laps != nil && r.Phase.Name == w.Start {
+		for _, c := range r.Visit {
+			if isWork(c.Path, r) {
+				out.Beside = append(out.Beside, c.Path)
+			}
+		}
+		switch {
+		case r.NothingLeft == "":
+			out.Reason += ", and nothing_left names no existing test that shows it already"
+		case len(out.Beside) > 0:
+			out.Reason += ", and nothing_left goes with no change: take back what was done to " + some(out.Beside)
+			out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
+		}
 	}
 	if err := j.packagesRest(ctx, &out, r); err != nil {
 		return session.Judgement{}, err
@@ -161,13 +172,13 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
-// withoutKeys says which files an attempt wrote keys into.
-func withoutKeys(given []session.Skip) string {
+// wroteKeys says which files an attempt wrote keys into.
+func wroteKeys(given []session.Skip) string {
 	names := make([]string, len(given))
 	for i, s := range given {
 		names[i] = fmt.Sprintf("%s (%s)", s.Path, s.Why)
 	}
-	return "no checkpoint takes a key: remove it from " + some(names)
+	return "a key was written: remove it from " + some(names) + "; one that is not real a person lets in with wfs allow FILE"
 }
 
 // inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.

@@ -132,15 +132,23 @@ func briefDocument(g workflows.Gate, s *session.Session) string {
 func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	for _, c := range r.Visit {
 		answer := r.SentBack && strings.HasPrefix(c.Path, DocumentsDir(r.Session)+"/")
-		if answer || !strings.HasPrefix(c.Path, ".workflow/") && !strings.HasPrefix(c.Path, ".wfs/") && matchAny(g.Changes, c.Path) {
+		if answer || isWork(c.Path, r) && matchAny(g.Changes, c.Path) {
 			return finding{verdict: session.Pass, class: session.ClassGreen, reason: fmt.Sprintf("%s changed", c.Path)}
 		}
 	}
 	return finding{verdict: session.Fail, class: session.ClassUnchanged, reason: "nothing changed since the phase began, of " + strings.Join(g.Changes, ", ")}
 }
 
+// isWork reports whether a change of a file is work, and not a word about it: documents, settings of wfs, the specification.
+func isWork(path string, r session.JudgeRequest) bool {
+	return !strings.HasPrefix(path, ".workflow/") && !strings.HasPrefix(path, ".wfs/") && path != r.Spec
+}
+
 func briefChanges(g workflows.Gate, s *session.Session) string {
-	what := "something must have changed"
+	what := "something must have changed, beside the specification"
+	if s.SpecPath == "" {
+		what = "something must have changed"
+	}
 	if !slices.Equal(g.Changes, []string{"**"}) {
 		what += ", of: " + name(strings.Join(g.Changes, ", "))
 	}

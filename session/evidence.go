@@ -137,6 +137,8 @@ type Judgement struct {
 	Ticked   []int          `json:"ticked,omitempty"`   // numbers of the items that documents of the session tick
 	// Shown is the existing test that the run named as showing what is wanted, if it ran and passes.
 	Shown TestID `json:"shown,omitempty"`
+	// Beside are files that were changed in a phase that added no test, at most MaxNamed: something was left to do.
+	Beside []string `json:"beside,omitempty"`
 }
 
 // NotRun is a gate that was not asked, and why.
