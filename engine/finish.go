@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -329,11 +330,18 @@ func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover
 			}
 		}
 	}
-	keys, err := h.keysOf(ctx, c)
+	told := handedOver{gates: gates, unproven: unproven}
+	base, err := h.e.Store.TreeOf(ctx, h.S.Base)
 	if err != nil {
 		return "", err
 	}
-	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, gates, o, keys, unproven))
+	if told.changed, err = h.e.Store.Changes(ctx, base, c.Tree); err != nil {
+		return "", err
+	}
+	if told.keys, err = h.keysOf(ctx, c); err != nil {
+		return "", err
+	}
+	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, o, told))
 }
 
 // judgedAt returns what the gates said about the tree of a checkpoint. The newest judgement of the session may be about
@@ -382,10 +390,17 @@ func asHanded(gates []session.GateResult) []session.GateResult {
 	return gates
 }
 
-// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted. keys are files
-// with one that are handed over all the same.
-func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult, o Handover, keys []string, unproven string) string {
-	s := &h.S
+// handedOver is what the message of the one commit tells beside the session.
+type handedOver struct {
+	gates    []session.GateResult // as they judged the tree
+	changed  []session.Change     // since the base
+	keys     []string             // files with a key
+	unproven string               // why it was not proven in a clean tree, "" when it was
+}
+
+// handoverMessage is the message of the one commit: the goal, the gates, and what was claimed and refuted.
+func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOver) string {
+	s, unproven := &h.S, told.unproven
 	var b strings.Builder
 	subject := o.Subject
 	if subject == "" {
@@ -408,10 +423,10 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 		b.WriteString("\n")
 	}
 	if o.Report == workflows.ReportFull {
-		h.fullReport(&b, c, gates, unproven)
+		h.fullReport(&b, c, told.gates, unproven)
 	} else {
 		if o.Report != workflows.ReportNone {
-			fmt.Fprintf(&b, "Tested: %s\n", h.tested(gates))
+			fmt.Fprintf(&b, "Tested: %s\n", h.tested(told))
 			for _, a := range s.Approvals(&h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
 			}
@@ -427,7 +442,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 		fmt.Fprintf(&b, "Not done: %s\n", oneLine(item.Text, 200))
 	}
 	if o.Anyway != "" {
-		for _, what := range append(h.unpassed(c), keys...) {
+		for _, what := range append(h.unpassed(c), told.keys...) {
 			fmt.Fprintf(&b, "Not done: %s\n", oneLine(what, 200))
 		}
 		fmt.Fprintf(&b, "Not judged: %s\n", oneLine(o.Anyway, 500))
@@ -446,10 +461,11 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, gates []session.GateResult
 	return b.String()
 }
 
-// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them are new.
-func (h *Hand) tested(gates []session.GateResult) string {
+// tested names what passed on the tree that is handed over: commands, with how many tests and how many of them are new, and
+// files that a command names if they are not what they were.
+func (h *Hand) tested(told handedOver) string {
 	var list []string
-	for _, g := range gates {
+	for _, g := range told.gates {
 		if g.Verdict != session.Pass || g.Where == session.InTree { // that one only looks at files
 			continue
 		}
@@ -457,6 +473,11 @@ func (h *Hand) tested(gates []session.GateResult) string {
 		for _, p := range h.Plan.Baseline {
 			if p.Name == g.Gate {
 				text = oneLine(cmp.Or(p.Run.Shell, strings.Join(p.Run.Argv, " "), g.Gate), 60)
+			}
+		}
+		for _, word := range strings.Fields(text) {
+			if slices.ContainsFunc(told.changed, func(c session.Change) bool { return c.Path == path.Clean(word) }) {
+				text += fmt.Sprintf(" (%s was changed)", word)
 			}
 		}
 		if n := g.Counts.Passed; n > 0 {
