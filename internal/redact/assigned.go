@@ -2,90 +2,114 @@ package redact
 
 import "strings"
 
-// bearers finds what stands behind "Bearer" and "Basic", as in headers.
-func bearers(s string, found []span) []span {
-	for _, word := range []string{"earer ", "asic "} {
-		for at := 0; ; {
-			i := strings.Index(s[at:], word)
-			if i < 0 {
-				break
-			}
-			start := at + i + len(word)
-			at = start
-			n := set(func(b byte) bool { return folder(b) || b == '~' }).run(s[start:])
-			v := s[start : start+n]
-			if word == "asic " && !strings.Contains(strings.ToLower(s[max(0, start-40):start]), "authorization") {
-				continue
-			}
-			if n >= 16 && likely(v) && !named(v) {
-				found = append(found, span{start - len(word) - 1, start, start + n, mark("authorization")})
-			}
-		}
+// What the secrets of headers, addresses and options stand behind.
+const (
+	bearer = "earer "
+	basic  = "asic "
+	scheme = "://"
+	option = "--"
+
+	// What may stand before an option. It is not looked for in the middle of a ruler.
+	beforeOption = " \n\t\"'`=([{,"
+)
+
+func visible(b byte) bool { return b > ' ' && b < 0x7f }
+
+// authorization finds what stands behind "Bearer" and "Basic", as in headers, whose second letter is at i.
+func authorization(s string, i int, found []span) []span {
+	start := i + strings.IndexByte(s[i:], ' ') + 1
+	n := set(func(b byte) bool { return folder(b) || b == '~' }).run(s[start:])
+	v := s[start : start+n]
+	if s[i] == basic[0] && !strings.Contains(strings.ToLower(s[max(0, start-40):start]), "authorization") {
+		return found
+	}
+	if n >= 16 && likely(v) && !named(v) {
+		found = append(found, span{from: max(i, 1) - 1, start: start, end: start + n, mark: mark("authorization")})
 	}
 	return found
 }
 
-// addresses finds passwords in addresses: scheme://user:password@host.
-func addresses(s string, found []span) []span {
-	for at := 0; ; {
-		i := strings.Index(s[at:], "://")
-		if i < 0 {
-			return found
-		}
-		from := at + i
-		at = from + 3
-		n := set(func(b byte) bool { return b > ' ' && b < 0x7f && strings.IndexByte("\"'`<>\\/()[]{},", b) < 0 }).run(s[at:])
-		user := s[at : at+n]
-		host := strings.LastIndexByte(user, '@')
-		if host < 0 {
-			continue
-		}
-		colon := strings.IndexByte(user[:host], ':')
-		if colon < 0 || host-colon < 4 || strings.IndexByte("$<{*%", user[colon+1]) >= 0 {
-			continue
-		}
-		found = append(found, span{from, at + colon + 1, at + host, mark("password")})
+// address finds the password in an address, scheme://user:password@host, whose "://" is at i.
+func address(s string, i int, found []span) []span {
+	at := i + len(scheme)
+	user := s[at : at+set(func(b byte) bool { return b > ' ' && b < 0x7f && strings.IndexByte("\"'`<>\\/()[]{},", b) < 0 }).run(s[at:])]
+	host := strings.LastIndexByte(user, '@')
+	if host < 0 {
+		return found
 	}
+	colon := strings.IndexByte(user[:host], ':')
+	if colon < 0 || host-colon < 4 || strings.IndexByte("$<{*%", user[colon+1]) >= 0 {
+		return found
+	}
+	return append(found, span{from: i, start: at + colon + 1, end: at + host, mark: mark("password")})
 }
 
-// assigned finds what is given to a name that says it is secret, and looks drawn at random: NAME=…, "name": "…", --name ….
+// optional finds the value of an option, --name value, whose name begins at i.
+func (r *Redactor) optional(s string, i int, found []span) []span {
+	n := strings.IndexByte(s[i:min(len(s), i+40)], ' ')
+	if n < 0 || !telling(s, i+n) {
+		return found
+	}
+	if f, ok := assignment(s, i+n, r.keys); ok {
+		found = append(found, f)
+	}
+	return found
+}
+
+// assigned finds what is given to a name that says it is secret, and looks drawn at random: NAME=…, "name": "…".
 func assigned(s string, table *[longestOfVendor + 1][]vendor, found []span) []span {
-	for i := 0; i < len(s); i++ {
+	past, equal, colon := 0, indexFrom(s, '=', 0), indexFrom(s, ':', 0)
+	for {
+		i := min(equal, colon)
 		switch {
-		case s[i] == '=' || s[i] == ':':
-		case s[i] == ' ' && i > 3 && telling(s, i):
-			if k := strings.LastIndexByte(s[max(0, i-40):i], ' '); !strings.HasPrefix(s[max(0, i-40)+k+1:i], "--") {
-				continue
-			}
+		case i == len(s):
+			return found
+		case i == equal:
+			equal = indexFrom(s, '=', i+1)
 		default:
+			colon = indexFrom(s, ':', i+1)
+		}
+		if i < past {
 			continue
 		}
-		from, how := name(s, i)
-		start, quoted := valueAt(s, i)
-		if from, end, ok := ofVendor(s, i, start, table); ok {
-			found = append(found, span{from, start, end, mark("secret")})
-			i = end - 1
-			continue
-		}
-		if how == ordinary {
-			continue
-		}
-		end := start + set(secretByte).run(s[start:min(len(s), start+judged)])
-		for end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 { // the end of a sentence
-			end--
-		}
-		if end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') { // code that gets it from elsewhere
-			continue
-		}
-		if how.fits(s[start:end], quoted) {
-			if end == start+judged {
-				end += set(secretByte).run(s[end:])
-			}
-			found = append(found, span{from, start, end, mark("secret")})
-			i = end - 1
+		if f, ok := assignment(s, i, table); ok {
+			found, past = append(found, f), f.end
 		}
 	}
-	return found
+}
+
+// indexFrom is where a byte is next, the length of the text where it is not.
+func indexFrom(s string, b byte, from int) int {
+	if n := strings.IndexByte(s[from:], b); n >= 0 {
+		return from + n
+	}
+	return len(s)
+}
+
+// assignment finds what is given to the name before the sign at i.
+func assignment(s string, i int, table *[longestOfVendor + 1][]vendor) (f span, ok bool) {
+	start, quoted := valueAt(s, i)
+	if from, end, ok := ofVendor(s, i, start, table); ok {
+		return span{from: from, start: start, end: end, mark: mark("secret")}, true
+	}
+	from, how := name(s, i)
+	if how == ordinary {
+		return f, false
+	}
+	end := start + set(secretByte).run(s[start:min(len(s), start+judged)])
+	for end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 { // the end of a sentence
+		end--
+	}
+	if end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') { // code that gets it from elsewhere
+		return f, false
+	}
+	if !how.fits(s[start:end], quoted) {
+		return f, false
+	}
+	if end == start+judged {
+		end += set(secretByte).run(s[end:])
+	}
+	return span{from: from, start: start, end: end, mark: mark("secret")}, true
 }
 
 // judged is how much of a value is looked at before it is believed to be a secret, in bytes.
@@ -121,12 +145,16 @@ func telling(s string, i int) bool {
 	if i < 3 {
 		return false
 	}
-	switch string([]byte{s[i-3] | 0x20, s[i-2] | 0x20, s[i-1] | 0x20}) { // in lower case
-	case "ord", "swd", "pwd", "ase", "ret", "key", "ken", "ial", "als", "uth", "ass", "kie":
-		return true
-	}
-	return false
+	return tellingEnds[int(s[i-3]&0x1f)<<10|int(s[i-2]&0x1f)<<5|int(s[i-1]&0x1f)]
 }
+
+// tellingEnds has the last three letters of such names, by what is the same in small and capital ones.
+var tellingEnds = func() (ends [1 << 15]bool) {
+	for _, s := range []string{"ord", "swd", "pwd", "ase", "ret", "key", "ken", "ial", "als", "uth", "ass", "kie"} {
+		ends[int(s[0]&0x1f)<<10|int(s[1]&0x1f)<<5|int(s[2]&0x1f)] = true
+	}
+	return ends
+}()
 
 // strength is how much a name says about its value.
 type strength int

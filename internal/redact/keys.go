@@ -28,7 +28,7 @@ func (k *keyState) find(s string, found []span) []span {
 			found[n-1].end = end
 			return
 		}
-		found = append(found, span{start, start, end, what})
+		found = append(found, span{from: start, start: start, end: end, mark: what})
 		what = ""
 	}
 	for at := 0; at < len(s); {

@@ -40,7 +40,16 @@ func (r *Redactor) Keys(content []byte) []Key {
 	if i := strings.Index(s, "\nPrivate-Lines: "); i >= 0 && strings.Contains(s, "PuTTY-User-Key-File-") {
 		add(private, i+1, strings.Fields(s[i:])[2:]...)
 	}
-	for _, f := range tokens(s, &r.tokens, nil) {
+	past := 0
+	r.begins.in(s, func(i int) {
+		if i < past {
+			return
+		}
+		f, ok := r.token(s, i)
+		if !ok {
+			return
+		}
+		past = f.end
 		for prefix, least := range unmistakable {
 			token, ok := strings.CutPrefix(s[f.start:f.end], prefix)
 			if ok && len(token) >= least && !strings.Contains(token, "EXAMPLE") && likely(token) {
@@ -48,7 +57,7 @@ func (r *Redactor) Keys(content []byte) []Key {
 				break
 			}
 		}
-	}
+	})
 	return keys
 }
 

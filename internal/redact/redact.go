@@ -13,10 +13,10 @@ import (
 
 // Redactor takes secrets out of text. It can be used by many at a time. A nil one takes nothing out.
 type Redactor struct {
-	tokens byFirst
+	tokens [256][]form // by the first byte of their prefixes
 	keys   *[longestOfVendor + 1][]vendor
-	values []value    // the longest first, so that one which contains another goes as a whole
-	firsts beginnings // of values
+	values []value // the longest first, so that one which contains another goes as a whole
+	begins beginnings
 }
 
 // value is one that must not be seen, and what is written in its place.
@@ -24,7 +24,18 @@ type value struct{ text, mark string }
 
 // New returns a redactor that knows the secret values of an environment, each variable as "NAME=value".
 func New(environ []string) *Redactor {
-	r := &Redactor{tokens: newByFirst(), keys: bySize()}
+	r := &Redactor{keys: bySize()}
+	for _, word := range []string{bearer, basic} {
+		r.begins.add(word, nil)
+	}
+	r.begins.add(scheme, visible)
+	for _, b := range []byte(beforeOption) {
+		r.begins.add(string(b)+option, visible)
+	}
+	for _, f := range known() {
+		r.tokens[f.prefix[0]] = append(r.tokens[f.prefix[0]], f)
+		r.begins.add(f.prefix, f.in)
+	}
 	for _, v := range environ {
 		name, text, _ := strings.Cut(v, "=")
 		if !secretName(name) {
@@ -33,7 +44,7 @@ func New(environ []string) *Redactor {
 		for _, form := range forms(text) {
 			if !slices.ContainsFunc(r.values, func(v value) bool { return v.text == form }) {
 				r.values = append(r.values, value{form, mark("$" + name)})
-				r.firsts.add(form)
+				r.begins.add(form, nil)
 			}
 		}
 	}
@@ -47,7 +58,9 @@ func (r *Redactor) Forms() *Redactor {
 	if r == nil {
 		return nil
 	}
-	return &Redactor{tokens: r.tokens, keys: r.keys}
+	forms := *r
+	forms.values = nil
+	return &forms
 }
 
 // mark is what stands in place of a secret. Nothing in it has a meaning in JSON or in a shell's single quotes.
@@ -55,7 +68,7 @@ func mark(what string) string { return "[redacted: " + what + "]" }
 
 // String returns the text without secrets.
 func (r *Redactor) String(s string) string {
-	if r == nil {
+	if r == nil || s == "" {
 		return s
 	}
 	return without(s, r.find(s, &keyState{}))
@@ -66,72 +79,110 @@ type span struct {
 	from       int // where what makes it one begins: a name, a prefix
 	start, end int
 	mark       string
+	value      bool // of the environment: Forms would not find it
 }
 
-// find lists the secrets of a text in order, none over another. key is where the text before it ended, and becomes where
-// this one does.
+// find lists the secrets of a text by where they start. They may overlap. key is where the text before it ended, and becomes
+// where this one does.
 func (r *Redactor) find(s string, key *keyState) []span {
 	if r == nil {
 		return nil
 	}
-	text, where := withoutEscapes(s)
-	found := merged(r.inPlain(text, key))
-	if where != nil {
+	text, cuts := withoutEscapes(s)
+	found := r.inPlain(text, key)
+	if len(found) > 1 {
+		slices.SortStableFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	}
+	if len(cuts) > 0 {
 		for i, f := range found {
-			found[i].from, found[i].start, found[i].end = where[f.from], where[f.start], where[max(f.end, 1)-1]+1
+			found[i].from, found[i].start, found[i].end = cuts.before(f.from), cuts.before(f.start), cuts.before(max(f.end, 1)-1)+1
 		}
 	}
 	return found
 }
 
-// inPlain lists the secrets of a text without escapes.
+// inPlain lists the secrets of a text without escapes. Of two that start together the first one gives the mark.
 func (r *Redactor) inPlain(s string, key *keyState) []span {
 	found := key.find(s, nil)
-	found = r.environment(s, found)
-	found = tokens(s, &r.tokens, found)
-	found = bearers(s, found)
-	found = addresses(s, found)
-	found = assigned(s, r.keys, found)
-	slices.SortStableFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	return found
-}
-
-// environment finds values of variables.
-func (r *Redactor) environment(s string, found []span) []span {
-	if len(r.values) == 0 {
-		return found
+	var tokens, others []span
+	past := 0 // where the last token ends
+	if strings.HasPrefix(s, option) {
+		others = r.optional(s, 0, others)
 	}
-	for i := 0; i+2 < len(s); i++ {
-		if !r.firsts.has(s, i) {
-			continue
+	r.begins.in(s, func(i int) {
+		switch rest := s[i:]; {
+		case strings.HasPrefix(rest, bearer), strings.HasPrefix(rest, basic):
+			others = authorization(s, i, others)
+		case strings.HasPrefix(rest, scheme):
+			others = address(s, i, others)
+		case strings.HasPrefix(rest[1:], option):
+			others = r.optional(s, i+1, others)
 		}
 		for _, v := range r.values {
 			if strings.HasPrefix(s[i:], v.text) {
-				found = append(found, span{i, i, i + len(v.text), v.mark})
+				found = append(found, span{from: i, start: i, end: i + len(v.text), mark: v.mark, value: true})
 			}
 		}
-	}
-	return found
+		if i < past {
+			return
+		}
+		if f, ok := r.token(s, i); ok {
+			tokens, past = append(tokens, f), f.end
+		}
+	})
+	found = append(append(found, tokens...), others...)
+	return assigned(s, r.keys, found)
 }
 
-// beginnings is a set of the first three bytes of texts, and of few others that fall together with them: the quick look
-// that leaves little of a text for a second one.
-type beginnings [1 << 16 / 64]uint64
+// beginnings is a set of the first four bytes of texts, and of few others that fall together with them: the quick look that
+// leaves little of a text for a second one. three has of each the first three bytes and the last three, so that only half of the
+// places of a text need a look.
+type beginnings struct{ three, four [1 << 16 / 64]uint64 }
 
-func (b *beginnings) at(s string, i int) (word int, bit uint64) {
-	h := (uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16) * 0x9e3779b1 >> 16
+// place is where a few bytes stand in a set.
+func place(bytes uint32) (word int, bit uint64) {
+	h := bytes * 0x9e3779b1 >> 16
 	return int(h >> 6), 1 << (h & 63)
 }
 
-func (b *beginnings) add(s string) {
-	word, bit := b.at(s, 0)
-	b[word] |= bit
+func threeAt(s string, i int) (word int, bit uint64) {
+	return place(uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16)
 }
 
-// has looks at the three bytes from i on.
-func (b *beginnings) has(s string, i int) bool {
-	word, bit := b.at(s, i)
-	return b[word]&bit != 0
+func fourAt(s string, i int) (word int, bit uint64) {
+	return place(uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24)
+}
+
+// add enters a text. If it is shorter than four bytes, characters of the set follow it.
+func (b *beginnings) add(s string, follow set) {
+	if len(s) < 4 {
+		for c := range byte(0x80) {
+			if follow(c) {
+				b.add(s+string(rune(c)), follow)
+			}
+		}
+		return
+	}
+	word, bit := fourAt(s, 0)
+	b.four[word] |= bit
+	for i := range 2 {
+		word, bit := threeAt(s, i)
+		b.three[word] |= bit
+	}
+}
+
+// in calls look for the places, in order, at which one of the texts may begin.
+func (b *beginnings) in(s string, look func(i int)) {
+	for i := 0; i+2 < len(s); i += 2 {
+		if word, bit := threeAt(s, i); b.three[word]&bit == 0 {
+			continue
+		}
+		for at := max(i-1, 0); at <= i && at+3 < len(s); at++ {
+			if word, bit := fourAt(s, at); b.four[word]&bit != 0 {
+				look(at)
+			}
+		}
+	}
 }
 
 // merged makes one span of those that overlap; the first gives the mark.

@@ -2,7 +2,9 @@ package redact
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -15,14 +17,19 @@ const (
 // Stream redacts what is written to it in pieces. It passes on whole lines, so that a secret which comes in several writes
 // is found; the last line waits for Close. The memory is bounded.
 type Stream struct {
-	r    *Redactor
-	w    io.Writer
-	rest []byte // not passed on yet
-	key  keyState
+	r     *Redactor
+	w     io.Writer
+	forms io.Writer // nil: nobody reads the values of the environment
+	rest  []byte    // not passed on yet
+	key   keyState
 }
 
 // Stream returns one that writes to w.
 func (r *Redactor) Stream(w io.Writer) *Stream { return &Stream{r: r, w: w} }
+
+// Streams returns one that writes to two: what String leaves to w, and what String of Forms leaves to forms. It looks for secrets
+// once.
+func (r *Redactor) Streams(w, forms io.Writer) *Stream { return &Stream{r: r, w: w, forms: forms} }
 
 // Write returns the errors of the writer below. p is always taken as a whole.
 func (s *Stream) Write(p []byte) (int, error) {
@@ -50,8 +57,9 @@ func (s *Stream) Close() error { return s.lines(len(s.rest)) }
 // lines passes on what ends there.
 func (s *Stream) lines(end int) error {
 	text := string(s.rest[:end])
+	err := s.pass(text, s.r.find(text, &s.key))
 	s.rest = append(s.rest[:0], s.rest[end:]...)
-	return s.pass(text, s.r.find(text, &s.key))
+	return err
 }
 
 // piece passes on the beginning of a line that is too long to wait for its end. It is cut before a secret, not in one.
@@ -59,26 +67,24 @@ func (s *Stream) piece() error {
 	text := string(s.rest)
 	key := s.key
 	found := s.r.find(text, &key)
-	cut := len(text) - held
-	for i, f := range found {
+	cut, past := len(text)-held, 0
+	for _, f := range merged(slices.Clone(found)) {
 		if f.end <= cut {
+			past = f.end
 			continue
 		}
-		from := f.from
-		if i > 0 {
-			from = max(from, found[i-1].end)
-		}
-		if from == 0 {
-			cut, found = f.end, found[:i+1]
+		if from := max(f.from, past); from == 0 {
+			cut = f.end
 		} else {
-			cut, found = min(cut, from), found[:i]
+			cut = min(cut, from)
 		}
 		break
 	}
-	s.rest = append(s.rest[:0], text[cut:]...)
 	plain, _ := withoutEscapes(text[:cut])
 	s.key.find(plain, nil) // where what is passed on ends
-	return s.pass(text[:cut], found)
+	err := s.pass(text[:cut], slices.DeleteFunc(found, func(f span) bool { return f.end > cut }))
+	s.rest = append(s.rest[:0], text[cut:]...)
+	return err
 }
 
 // Reader returns one that reads from another, without secrets.
@@ -110,13 +116,22 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.ready.Read(p)
 }
 
-// pass writes a text without what was found in it.
+// pass writes a text without what was found in it. It is the beginning of what is kept back.
 func (s *Stream) pass(text string, found []span) error {
-	_, err := io.WriteString(s.w, without(text, found))
+	all := s.rest[:len(text)]
+	if len(found) > 0 {
+		all = []byte(without(text, found))
+	}
+	_, err := s.w.Write(all)
+	if s.forms != nil {
+		found = slices.DeleteFunc(found, func(f span) bool { return f.value })
+		_, ferr := io.WriteString(s.forms, without(text, found))
+		err = errors.Join(err, ferr)
+	}
 	return err
 }
 
-// without writes the marks in place of what was found.
+// without is a text with the marks in place of what was found. Of several secrets that overlap the first one gives the mark.
 func without(s string, found []span) string {
 	if len(found) == 0 {
 		return s
@@ -125,9 +140,11 @@ func without(s string, found []span) string {
 	b.Grow(len(s))
 	at := 0
 	for _, f := range found {
-		b.WriteString(s[at:f.start])
-		b.WriteString(f.mark)
-		at = f.end
+		if f.start >= at {
+			b.WriteString(s[at:f.start])
+			b.WriteString(f.mark)
+		}
+		at = max(at, f.end)
 	}
 	b.WriteString(s[at:])
 	return b.String()

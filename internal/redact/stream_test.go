@@ -44,6 +44,49 @@ func TestStreamIsString(t *testing.T) {
 	}
 }
 
+// TestStreams compares the two texts of one stream with those of two streams.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	r := New(environ)
+	rnd := rand.New(rand.NewPCG(13, 14))
+	var lines []string
+	for _, text := range planted() {
+		lines = append(lines, text, "nothing to see here", "\x1b[1m"+text+"\x1b[0m")
+	}
+	for n := range 20 {
+		rnd.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		text := strings.Join(lines, []string{"\n", " "}[n%2])
+		var all, forms, wantAll, wantForms bytes.Buffer
+		streams := []*Stream{r.Streams(&all, &forms), r.Stream(&wantAll), r.Forms().Stream(&wantForms)}
+		for rest := []byte(text); len(rest) > 0; {
+			n := min(1+rnd.IntN(5000), len(rest))
+			for _, s := range streams {
+				s.Write(rest[:n])
+			}
+			rest = rest[n:]
+		}
+		for _, s := range streams {
+			s.Close()
+		}
+		if all.String() != wantAll.String() || forms.String() != wantForms.String() || forms.String() == all.String() {
+			t.Errorf("%d bytes become %d and %d, want %d and %d", len(text), all.Len(), forms.Len(), wantAll.Len(), wantForms.Len())
+		}
+	}
+}
+
+// TestBeginnings has what stands at the beginning of a text, and of a line.
+func TestBeginnings(t *testing.T) {
+	t.Parallel()
+	r := New(nil)
+	token := drawn(rand.New(rand.NewPCG(15, 16)), letters, 30)
+	for _, text := range []string{"earer " + token + "\x1b[0m", "Bearer " + token, "--password " + token, "x\n--api-key " + token, "\"--password " + token, "glpat-" + token,
+		"-" + "glpat-" + token, "password=" + token, "://a:" + token + "@b"} {
+		if got := r.String(text); strings.Contains(got, token) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // TestLongLines puts secrets at every place of lines that do not end.
 func TestLongLines(t *testing.T) {
 	t.Parallel()

@@ -93,52 +93,27 @@ func caps2(b byte) bool  { return caps(b) || b == '-' }
 func dollar(b byte) bool { return alnum(b) || b == '$' }
 func hook(b byte) bool   { return folder(b) || b == 0x40 }
 
-// byFirst has the forms by the first byte of their prefixes.
-type byFirst struct {
-	forms  [256][]form
-	firsts beginnings
-}
-
-func newByFirst() (table byFirst) {
-	for _, f := range known() {
-		table.forms[f.prefix[0]] = append(table.forms[f.prefix[0]], f)
-		if len(f.prefix) > 2 {
-			table.firsts.add(f.prefix)
+// token finds a token of a known form that begins at i.
+func (r *Redactor) token(s string, i int) (span, bool) {
+	forms := r.tokens[s[i]]
+	if len(forms) == 0 || !begins(s, i) && s[i] != ':' {
+		return span{}, false
+	}
+	for _, f := range forms {
+		if !strings.HasPrefix(s[i:], f.prefix) {
 			continue
 		}
-		for c := range byte(0x80) {
-			if f.in(c) {
-				table.firsts.add(f.prefix + string(c))
-			}
-		}
-	}
-	return table
-}
-
-// tokens finds tokens of a known form.
-func tokens(s string, table *byFirst, found []span) []span {
-	for i := 0; i+2 < len(s); i++ {
-		if !table.firsts.has(s, i) || !begins(s, i) && s[i] != ':' {
+		rest := s[i+len(f.prefix):]
+		n := f.in.run(rest)
+		if n < f.least || f.most > 0 && n > f.most || f.has != "" && !strings.Contains(rest[:n], f.has) {
 			continue
 		}
-		for _, f := range table.forms[s[i]] {
-			if !strings.HasPrefix(s[i:], f.prefix) {
-				continue
-			}
-			rest := s[i+len(f.prefix):]
-			n := f.in.run(rest)
-			if n < f.least || f.most > 0 && n > f.most || f.has != "" && !strings.Contains(rest[:n], f.has) {
-				continue
-			}
-			if !likely(rest[:n]) && (len(f.prefix) < 5 || entropy(rest[:n]) < 2.5) {
-				continue
-			}
-			found = append(found, span{i, i, i + len(f.prefix) + n, mark(f.kind)})
-			i += len(f.prefix) + n - 1
-			break
+		if !likely(rest[:n]) && (len(f.prefix) < 5 || entropy(rest[:n]) < 2.5) {
+			continue
 		}
+		return span{from: i, start: i, end: i + len(f.prefix) + n, mark: mark(f.kind)}, true
 	}
-	return found
+	return span{}, false
 }
 
 // likely tells what was drawn from what was written: "sk-" and "hf_" begin words as well.

@@ -51,8 +51,11 @@ var (
 		"version", "release", "build", "url", "name", "region", "zone", "trace", "span", "request", "run", "app", "project", "org", "account", "user"}
 )
 
-// longestOfVendor is how long the longest of these keys is, in characters.
-const longestOfVendor = 88
+// How long these keys are, in characters.
+const (
+	shortestOfVendor = 15
+	longestOfVendor  = 88
+)
 
 // bySize lists the vendors by the length of a key.
 func bySize() *[longestOfVendor + 1][]vendor {
@@ -72,6 +75,9 @@ func bySize() *[longestOfVendor + 1][]vendor {
 // ofVendor finds the key of a vendor behind the sign at i, whose name stands before the sign. start is where the value
 // begins.
 func ofVendor(s string, i, start int, table *[longestOfVendor + 1][]vendor) (from, end int, ok bool) {
+	if last := start + shortestOfVendor - 1; last >= len(s) || !base64(s[last]) { // most are none
+		return 0, 0, false
+	}
 	n := 0
 	for n <= longestOfVendor && start+n < len(s) && base64(s[start+n]) { // set.run would be slow here
 		n++
