@@ -92,3 +92,25 @@ func FuzzStrip(f *testing.F) {
 		}
 	})
 }
+
+// TestEveryByte puts each byte at each place of a few words.
+func TestEveryByte(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 20 {
+			before, after := strings.Repeat("a", at), strings.Repeat(" b", 10)
+			want := before + string(rune(c)) + after
+			switch {
+			case c >= 0x80:
+				want = before + "\ufffd" + after
+			case c == '\x1b':
+				want = before + after[2:] // it and what follows it are a sequence
+			case c != '\n' && c != '\t' && (c < ' ' || c == 0x7f):
+				want = before + after
+			}
+			if got := safetext.Strip(before + string([]byte{byte(c)}) + after); got != want {
+				t.Errorf("%#x at %d: %q, want %q", c, at, got, want)
+			}
+		}
+	}
+}
