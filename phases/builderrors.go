@@ -3,7 +3,6 @@ package phases
 import (
 	"io"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -13,7 +12,6 @@ import (
 // buildErrors listens to what is printed around a report for the errors of compilers. Where tests are compiled, the report
 // of a build that failed is missing or has gaps, and only the compiler says why.
 type buildErrors struct {
-	mu   sync.Mutex
 	at   place
 	list []breakage
 	more int // lines that may still belong to the last one
@@ -28,47 +26,51 @@ func newBuildErrors(at place) *buildErrors { return &buildErrors{at: at} }
 // stream is a writer for one stream of the gate.
 func (b *buildErrors) stream() io.Writer { return &lineFeed{to: b.line} }
 
-// errorForm is how a compiler prints an error. has stands in every line that it fits.
-type errorForm struct {
-	has string
-	re  *regexp.Regexp
-}
-
-var errorForms = sync.OnceValue(func() (forms []errorForm) {
-	for _, f := range []struct{ has, re string }{
-		{":[", `^(?:\[ERROR\] )?(\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(.*)$`},                        // Maven
-		{": error: ", `^(?:\[ERROR\] )?(\S.*?\.(?:java|groovy|scala)):\d+: error: (.*)$`},                                    // javac
-		{"e: ", `^(?:\[ERROR\] )?e: (?:file://)?(\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (.*)$`},                           // kotlinc
-		{": error ", `^\s*(\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error ((?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`},     // dotnet
-		{" error TS", `^(\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (TS\d+: .*)$`},                                   // tsc
-		{"PHP ", `^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(.*?) in (\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`}, // php, reason first
-		{": error: ", `^(\S.*?\.swift):\d+:\d+: error: (.*)$`},
-	} {
-		forms = append(forms, errorForm{f.has, regexp.MustCompile(f.re)})
+// errorForms are how compilers print errors.
+var errorForms = sync.OnceValue(func() []lineForm {
+	return []lineForm{
+		newLineForm(":[", `^(?:\[ERROR\] )?(\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(.*)$`),                        // Maven
+		newLineForm(": error: ", `^(?:\[ERROR\] )?(\S.*?\.(?:java|groovy|scala)):\d+: error: (.*)$`),                                    // javac
+		newLineForm("e: ", `^(?:\[ERROR\] )?e: (?:file://)?(\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (.*)$`),                           // kotlinc
+		newLineForm(": error ", `^\s*(\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error ((?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`),     // dotnet
+		newLineForm(" error TS", `^(\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (TS\d+: .*)$`),                                   // tsc
+		newLineForm("PHP ", `^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(.*?) in (\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`), // php, reason first
+		newLineForm(": error: ", `^(\S.*?\.swift):\d+:\d+: error: (.*)$`),
 	}
-	return forms
 })
 
+// maySayError is the quick look at a line that leaves few for a second one.
+func maySayError(text string) bool {
+	if strings.IndexByte(text, ':') < 0 { // all that is looked for has one
+		return false
+	}
+	first := strings.TrimLeft(text, " ")
+	for _, begins := range []string{"/", "file:///", "e: ", "[ERROR]"} {
+		if strings.HasPrefix(first, begins) {
+			return true
+		}
+	}
+	return strings.Contains(text, "rror") || strings.Contains(text, ":[")
+}
+
 func (b *buildErrors) line(text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	if b.more == 0 && len(b.loads) == 0 && !maySayError(text) {
+		return
+	}
 	b.nodeLine(text)
 	if b.more > 0 {
 		b.more--
 		rest := strings.TrimSpace(strings.TrimPrefix(text, "[ERROR]"))
 		last := &b.list[len(b.list)-1]
 		if kind, name, ok := strings.Cut(rest, ":"); ok && strings.TrimSpace(kind) == "symbol" { // javac says on the next line what it cannot find
-			last.Missing = symbolOf(name)
+			last.Missing = symbolOf(strings.Clone(name))
 			last.Message += "\n  " + rest
 			b.more = 0
 			return
 		}
 	}
 	for i, form := range errorForms() {
-		if !strings.Contains(text, form.has) { // a flood of output must not cost seven expressions a line
-			continue
-		}
-		m := form.re.FindStringSubmatch(text)
+		m := form.find(text)
 		if m == nil || len(b.list) >= maxBroken {
 			continue
 		}
@@ -91,10 +93,10 @@ func (b *buildErrors) line(text string) {
 	}
 }
 
-var nodeErrorRE = sync.OnceValue(func() (r struct{ at, failed, from *regexp.Regexp }) {
-	r.at = regexp.MustCompile(`^(?:file://)?(/\S+\.[cm]?[jt]sx?):\d+$`)
-	r.failed = regexp.MustCompile(`^(?:\w*Error(?: \[\w+\])?|error): `)
-	r.from = regexp.MustCompile(`(?:imported from |' from ')([^'\s]+)`)
+var nodeErrorRE = sync.OnceValue(func() (r struct{ at, failed, from lineForm }) {
+	r.at = newLineForm("/", `^(?:file://)?(/\S+\.[cm]?[jt]sx?):\d+$`)
+	r.failed = newLineForm("rror", `^(?:\w*Error(?: \[\w+\])?|error): .*`)
+	r.from = newLineForm("from ", `(?:imported from |' from ')([^'\s]+)`)
 	return r
 })
 
@@ -102,12 +104,14 @@ var nodeErrorRE = sync.OnceValue(func() (r struct{ at, failed, from *regexp.Rege
 func (b *buildErrors) nodeLine(text string) {
 	re := nodeErrorRE()
 	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
-	if m := re.at.FindStringSubmatch(text); m != nil {
-		b.node = m[1]
-		return
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "file:///") {
+		if m := re.at.find(text); m != nil {
+			b.node = m[1]
+			return
+		}
 	}
 	if file, ok := strings.CutPrefix(text, "- "); ok && b.stack {
-		b.loads[len(b.loads)-1].File = b.at.relative(file) // the first of the stack has the require
+		b.loads[len(b.loads)-1].File = strings.Clone(b.at.relative(file)) // the first of the stack has the require
 		b.stack = false
 		return
 	}
@@ -115,11 +119,12 @@ func (b *buildErrors) nodeLine(text string) {
 		b.stack = true
 		return
 	}
-	if !re.failed.MatchString(text) || len(b.loads) >= maxBroken {
+	failed := re.failed.find(text)
+	if failed == nil || len(b.loads) >= maxBroken {
 		return
 	}
-	x := breakage{File: b.at.relative(b.node), Missing: missingInScript(text), Message: text, Build: true}
-	if m := re.from.FindStringSubmatch(text); m != nil {
+	x := breakage{File: b.at.relative(b.node), Missing: missingInScript(failed[0]), Message: failed[0], Build: true}
+	if m := re.from.find(text); m != nil {
 		x.File = b.at.relative(strings.TrimPrefix(m[1], "file://"))
 	}
 	b.loads, b.stack = append(b.loads, x), false
@@ -127,8 +132,6 @@ func (b *buildErrors) nodeLine(text string) {
 
 // explain adds the errors to a report. Only files of the work tree count: a test may print what looks like an error.
 func (b *buildErrors) explain(r *report, inTree func(file string) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	n := r.tests.Count()
 	for _, x := range b.loads {
 		if (x.Missing != "" || n.Failed+n.Errors == 0) && isTestFile(x.File) && inTree(x.File) {

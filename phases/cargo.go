@@ -3,7 +3,6 @@ package phases
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,8 @@ type quote struct {
 
 func (q *quote) add(line string) {
 	if q != nil && q.text.Len() < maxExcerpt {
-		q.text.WriteString(line + "\n")
+		q.text.WriteString(line)
+		q.text.WriteByte('\n')
 	}
 }
 
@@ -53,28 +53,28 @@ func newCargoParser(at place) *cargoParser {
 	return &cargoParser{r: newReport(), at: at, seen: map[session.TestID]int{}, crate: "crate", unit: "crate"}
 }
 
-var cargoRE = sync.OnceValue(func() (r struct{ running, docs, count, result, code, where *regexp.Regexp }) {
-	r.running = regexp.MustCompile(`^\s*Running (unittests )?(\S+) \((?:.*[/\\])?([^/\\]+?)(?:-[0-9a-f]{16})?(?:\.exe|\.wasm)?\)$`)
-	r.docs = regexp.MustCompile(`^\s*Doc-tests (\S+)$`)
-	r.count = regexp.MustCompile(`^running (\d+) tests?$`)
-	r.result = regexp.MustCompile(`(?:^|\.\.\. |[^\w])(ok|FAILED|ignored)(?:, .*)?$`)
-	r.code = regexp.MustCompile(`^error(?:\[(E\d+)\])?: (.*)$`)
-	r.where = regexp.MustCompile(`^\s*--> (.+?):(\d+):\d+$`)
+var cargoRE = sync.OnceValue(func() (r struct{ running, docs, count, result, code, where lineForm }) {
+	r.running = newLineForm("Running ", `^\s*Running (unittests )?(\S+) \((?:.*[/\\])?([^/\\]+?)(?:-[0-9a-f]{16})?(?:\.exe|\.wasm)?\)$`)
+	r.docs = newLineForm("Doc-tests ", `^\s*Doc-tests (\S+)$`)
+	r.count = newLineForm("running ", `^running (\d+) tests?$`)
+	r.result = newLineForm("", `(?:^|\.\.\. |[^\w])(ok|FAILED|ignored)(?:, .*)?$`)
+	r.code = newLineForm("error", `^error(?:\[(E\d+)\])?: (.*)$`)
+	r.where = newLineForm("--> ", `^\s*--> (.+?):(\d+):\d+$`)
 	return r
 })
 
 func (p *cargoParser) line(text string) {
 	re := cargoRE()
-	if m := re.running.FindStringSubmatch(text); m != nil {
+	if m := re.running.find(text); m != nil {
 		p.program(m[1] != "", m[2], m[3])
 		return
 	}
-	if m := re.docs.FindStringSubmatch(text); m != nil {
+	if m := re.docs.find(text); m != nil {
 		p.ended()
 		p.crate, p.unit = m[1], m[1]+"/doc"
 		return
 	}
-	if m := re.count.FindStringSubmatch(text); m != nil {
+	if m := re.count.find(text); m != nil {
 		p.ended()
 		p.left, _ = strconv.Atoi(m[1])
 		return
@@ -134,9 +134,12 @@ func (p *cargoParser) result(text string) {
 	if name == "" {
 		name = p.open
 	}
-	m := cargoRE().result.FindStringSubmatch(rest)
+	m := []string{rest, rest}
+	if rest != "ok" { // most are
+		m = cargoRE().result.find(rest)
+	}
 	if m == nil {
-		p.open = name
+		p.open = strings.Clone(name)
 		return
 	}
 	p.open = ""
@@ -167,7 +170,7 @@ func (p *cargoParser) id(name string) session.TestID {
 // compiler reads the compiler's errors and reports whether the line was of the compiler or of cargo.
 func (p *cargoParser) compiler(text string) bool {
 	re := cargoRE()
-	if m := re.code.FindStringSubmatch(text); m != nil {
+	if m := re.code.find(text); m != nil {
 		p.lines = 0
 		switch msg := m[2]; {
 		case strings.HasPrefix(msg, "could not compile"), strings.HasPrefix(msg, "could not document"):
@@ -176,7 +179,7 @@ func (p *cargoParser) compiler(text string) bool {
 			strings.HasPrefix(msg, "aborting due to"):
 		case len(p.diags) < maxBroken:
 			p.lines = maxBuildLines
-			p.diags = append(p.diags, cargoError{breakage{Missing: missingInRust(msg), Message: text, Build: true},
+			p.diags = append(p.diags, cargoError{breakage{Missing: missingInRust(msg), Message: m[0], Build: true},
 				m[1] == "E0282" || m[1] == "E0283" || m[1] == "E0284"})
 		}
 		return true
@@ -186,7 +189,7 @@ func (p *cargoParser) compiler(text string) bool {
 	}
 	p.lines--
 	d := &p.diags[len(p.diags)-1]
-	if m := re.where.FindStringSubmatch(text); m != nil && d.File == "" {
+	if m := re.where.find(text); m != nil && d.File == "" {
 		d.File = p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
 	}
 	if text == "" || strings.HasPrefix(text, "warning:") {

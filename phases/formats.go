@@ -3,8 +3,8 @@ package phases
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/workflows"
@@ -12,7 +12,7 @@ import (
 
 // lineParser reads results out of what a gate prints.
 type lineParser interface {
-	line(text string) // without control characters and its line feed, cut after maxTextLine bytes
+	line(text string) // without control characters and its line feed, cut after maxTextLine bytes; see lineFeed
 	finish() *report
 }
 
@@ -79,42 +79,81 @@ func (at place) without(s string) string {
 // maxTextLine bounds one printed line; results stand at the beginning or the end of far shorter ones.
 const maxTextLine = 16 << 10
 
-// lineFeed cuts what is written to it into lines. Of a line that is too long the end is dropped.
+// lineFeed cuts what is written to it into lines. Of a line that is too long the end is dropped. Lines that come together share
+// their memory: whoever keeps one clones it.
 type lineFeed struct {
-	mu   sync.Mutex
 	to   func(string)
 	part []byte
-	done bool
 }
 
 func (l *lineFeed) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := len(b)
-	for len(b) > 0 && !l.done { // done: from a process that outlived the run
-		line, rest, ended := bytes.Cut(b, []byte{'\n'})
-		l.part = append(l.part, line[:min(len(line), maxTextLine-len(l.part))]...)
-		if ended {
-			l.flush()
-		}
-		b = rest
+	if bytes.IndexByte(b, '\n') >= 0 {
+		return l.WriteString(string(b))
 	}
+	l.begin(b)
+	return len(b), nil
+}
+
+// WriteString is Write.
+func (l *lineFeed) WriteString(text string) (int, error) {
+	n := len(text)
+	if len(l.part) > 0 {
+		line, rest, ended := strings.Cut(text, "\n")
+		l.begin([]byte(line))
+		if !ended {
+			return n, nil
+		}
+		l.close()
+		text = rest
+	}
+	end := strings.LastIndexByte(text, '\n') + 1
+	l.lines(text[:end])
+	l.begin([]byte(text[end:]))
 	return n, nil
 }
 
-func (l *lineFeed) flush() {
-	l.to(strings.TrimRight(safetext.Strip(string(l.part)), "\r\n"))
-	l.part = l.part[:0]
+func (l *lineFeed) begin(line []byte) {
+	l.part = append(l.part, line[:min(len(line), maxTextLine-len(l.part))]...)
+}
+
+func (l *lineFeed) lines(text string) {
+	for text = safetext.Strip(text); text != ""; {
+		line, rest, _ := strings.Cut(text, "\n")
+		if len(line) > maxTextLine {
+			line = safetext.Strip(line[:maxTextLine]) // it may end in half a character now
+		}
+		l.to(line)
+		text = rest
+	}
 }
 
 // close hands on what stands after the last line feed.
 func (l *lineFeed) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if len(l.part) > 0 {
-		l.flush()
+		l.lines(string(l.part) + "\n")
+		l.part = l.part[:0]
 	}
-	l.done = true
+}
+
+// lineForm is an expression for lines that all have a text in them: a line without it costs no expression, since a flood of
+// output must not cost several of them a line.
+type lineForm struct {
+	has string
+	re  *regexp.Regexp
+}
+
+func newLineForm(has, re string) lineForm { return lineForm{has, regexp.MustCompile(re)} }
+
+// find returns the parts of a line, nil if it does not fit. They may be kept.
+func (f lineForm) find(line string) []string {
+	if !strings.Contains(line, f.has) {
+		return nil
+	}
+	m := f.re.FindStringSubmatch(line)
+	for i, part := range m {
+		m[i] = strings.Clone(part)
+	}
+	return m
 }
 
 // printedDocument parses a document while it is printed.

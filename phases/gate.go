@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -80,7 +81,6 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if err != nil {
 		return nil, err
 	}
-	shared := &lockedWriter{w: j.Secrets.Stream(log)}
 	marker := gateMarker + reportFile
 	// Python takes what it compiled for current when the source has the same size and was written in the same second. What a
 	// gate compiled must not answer for what the next attempt wrote. Whatever the environment says comes later and counts.
@@ -89,44 +89,44 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		env = goWithoutCache(env)
 	}
 	tail := &lastLines{}
-	printed := &lockedWriter{w: j.Secrets.Stream(tail)}
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
-	// Parsers keep names, and beginnings and ends of texts: half a secret would not be recognised.
-	var parsers []*lockedWriter
-	parser := func(w io.Writer) io.Writer {
-		parsers = append(parsers, &lockedWriter{w: j.Secrets.Forms().Stream(w)})
-		return parsers[len(parsers)-1]
+	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers keep names, and
+	// beginnings and ends of texts: half a secret would not be recognised.
+	var mu sync.Mutex
+	var pipes []lockedStream
+	pipe := func(people, parser io.Writer) io.Writer {
+		pipes = append(pipes, lockedStream{&mu, j.Secrets.Streams(people, parser)})
+		return pipes[len(pipes)-1]
 	}
 	read := func() *report { return newReport() }
 	compiler := newBuildErrors(j.place())
 	switch lines := lineParserOf(g.Format, j.place()); {
 	case g.Format == workflows.FormatGoTest:
-		p := newGoParser(filepath.ToSlash(j.Root), func(line string) { fmt.Fprintln(printed, line) })
-		spec.Stdout, spec.Stderr = io.MultiWriter(shared, parser(p.stream(false))), io.MultiWriter(shared, parser(p.stream(true)))
+		tail.secrets = j.Secrets // what is in the events of one test comes together only there
+		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
+		spec.Stdout, spec.Stderr = pipe(log, p.stream(false)), pipe(log, p.stream(true))
 		read = p.finish
 	case lines != nil:
 		// One pipe for both streams keeps their lines in order.
 		feed := &lineFeed{to: lines.line}
-		both := io.MultiWriter(shared, printed, parser(io.MultiWriter(feed, compiler.stream())))
-		spec.Stdout, spec.Stderr = both, both
+		all := pipe(both{log, tail}, io.MultiWriter(feed, compiler.stream()))
+		spec.Stdout, spec.Stderr = all, all
 		read = func() *report { feed.close(); return lines.finish() }
 	case g.Format.InFiles() && g.Report == "":
 		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
 		out := startDocument(fileParserOf(g.Format, j.place()))
-		spec.Stdout, spec.Stderr = io.MultiWriter(shared, printed, parser(io.MultiWriter(compiler.stream(), out))),
-			io.MultiWriter(shared, printed, parser(compiler.stream()))
+		spec.Stdout, spec.Stderr = pipe(both{log, tail}, io.MultiWriter(compiler.stream(), out)), pipe(both{log, tail}, compiler.stream())
 		read = out.finish
 	default:
-		both := io.MultiWriter(shared, printed, parser(compiler.stream()))
-		spec.Stdout, spec.Stderr = both, both
+		all := pipe(both{log, tail}, compiler.stream())
+		spec.Stdout, spec.Stderr = all, all
 	}
 	keepBegan(runDir)
 	res, err := proc.Run(ctx, spec)
-	for _, p := range parsers {
-		_ = p.Close()
+	for _, p := range pipes {
+		_ = p.Close() // what went wrong is known to the log
 	}
 	parsed := read()
-	_ = shared.Close() // what went wrong is known to the log
 	if cerr := log.Close(); cerr != nil {
 		j.say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
 	}
@@ -137,7 +137,6 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, ctx.Err()
 	}
 	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
-	_ = printed.Close()
 	run.printed, run.report = tail.lines(), parsed
 	if len(res.Survivors) > 0 {
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
@@ -270,73 +269,94 @@ func goWithoutCache(env []string) []string {
 	return append(env, "GOFLAGS="+flags+"-count=1")
 }
 
-// lockedWriter is for a program's two streams.
-type lockedWriter struct {
-	sync.Mutex
-	w io.WriteCloser
+// lockedStream is for one of a program's two streams. They share the lock, and whatever is behind it.
+type lockedStream struct {
+	mu *sync.Mutex
+	*redact.Stream
 }
 
-func (l *lockedWriter) Write(b []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	return l.w.Write(b)
-}
-
-func (l *lockedWriter) Close() error {
-	l.Lock()
-	defer l.Unlock()
-	return l.w.Close()
+func (l lockedStream) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Stream.Write(b)
 }
 
 // lastLines keeps the last lines of a text for people.
 type lastLines struct {
-	sync.Mutex
-	part []byte
-	list []string
+	secrets *redact.Redactor // of lines that are not redacted yet
+	part    []byte
+	kept    [printedLines][]byte // the beginnings of lines, as they came: few are ever shown
+	n       int                  // all lines, those of the past as well
 }
 
+// maxKept is how much of a line is kept, in bytes.
+const maxKept = 2 * maxTestName
+
+// Write looks at the last lines of a large piece first: whatever comes before them is rarely needed.
 func (l *lastLines) Write(b []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	n := len(b)
+	at := len(b)
+	for i := 0; i < 2*printedLines && at > 0; i++ {
+		at = bytes.LastIndexByte(b[:at], '\n')
+	}
+	n, part := l.n, l.part
+	if at > 0 {
+		l.part = nil
+		if l.take(b[at+1:]); l.n-n >= printedLines {
+			return len(b), nil
+		}
+	}
+	l.n, l.part = n, part // all that was put into places of older lines comes again
+	l.take(b)
+	return len(b), nil
+}
+
+func (l *lastLines) take(b []byte) {
 	for len(b) > 0 {
 		line, rest, ended := bytes.Cut(b, []byte{'\n'})
-		if len(l.part) < 2*maxTestName {
-			l.part = append(l.part, line[:min(len(line), 2*maxTestName)]...)
-		}
-		if ended {
-			l.keep(string(l.part))
-			l.part = l.part[:0]
+		switch {
+		case ended && len(l.part) == 0:
+			l.keep(line)
+		default:
+			l.part = append(l.part, line[:min(len(line), max(0, maxKept-len(l.part)))]...)
+			if ended {
+				l.keep(l.part)
+				l.part = l.part[:0]
+			}
 		}
 		b = rest
 	}
-	return n, nil
 }
 
-func (l *lastLines) add(line string) {
-	l.Lock()
-	defer l.Unlock()
-	l.keep(line)
-}
+func (l *lastLines) add(line string) { l.keep([]byte(line)) }
 
-func (l *lastLines) keep(line string) {
-	if line = strings.TrimRight(safetext.Strip(line), " \t\n"); line == "" {
+func (l *lastLines) keep(line []byte) {
+	if first := bytes.TrimLeft(line, " \t"); len(first) == 0 || (first[0] <= ' ' || first[0] > '~') && strings.TrimSpace(safetext.Strip(string(first))) == "" {
 		return
 	}
-	if len(l.list) == printedLines {
-		l.list = append(l.list[:0], l.list[1:]...)
+	if len(line) > maxKept {
+		line = []byte(l.secrets.String(string(line))) // half a secret would not be recognised
 	}
-	l.list = append(l.list, safetext.Line(line, 300))
+	slot := &l.kept[l.n%printedLines]
+	*slot = append((*slot)[:0], line[:min(len(line), maxKept)]...)
+	l.n++
 }
 
 func (l *lastLines) lines() []string {
-	l.Lock()
-	defer l.Unlock()
 	if len(l.part) > 0 {
-		l.keep(string(l.part))
+		l.keep(l.part)
 		l.part = nil
 	}
-	return l.list
+	var raw []string
+	for i := max(0, l.n-printedLines); i < l.n; i++ {
+		raw = append(raw, string(l.kept[i%printedLines]))
+	}
+	var list []string
+	for line := range strings.SplitSeq(l.secrets.String(strings.Join(raw, "\n")), "\n") {
+		if line = safetext.Line(line, 300); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 // fileName makes a gate's name fit for a file.

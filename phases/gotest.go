@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -23,13 +24,10 @@ type goEvent struct {
 
 // goParser reads `go test -json` as it is printed. Lines that are no events are text.
 type goParser struct {
-	mu      sync.Mutex
 	r       *report
 	root    string
 	text    func(string)
 	streams []*goStream
-
-	finished bool
 
 	running map[session.TestID]bool
 	output  map[session.TestID]*lastBytes
@@ -80,38 +78,137 @@ func (p *goParser) stream(plain bool) *goStream {
 }
 
 func (s *goStream) Write(b []byte) (int, error) {
-	s.p.mu.Lock()
-	defer s.p.mu.Unlock()
-	n := len(b)
-	if s.p.finished {
-		return n, nil // from a process that outlived the run
+	if bytes.IndexByte(b, '\n') >= 0 {
+		return s.WriteString(string(b))
 	}
-	for len(b) > 0 {
-		part, rest, ended := bytes.Cut(b, []byte{'\n'})
-		if !s.skipping && len(s.line)+len(part) <= maxLine {
-			s.line = append(s.line, part...)
-		} else {
-			s.skipping, s.line = true, s.line[:0]
-		}
-		if ended {
+	s.begin(b)
+	return len(b), nil
+}
+
+func (s *goStream) begin(line []byte) {
+	if s.skipping = s.skipping || len(s.line)+len(line) > maxLine; s.skipping {
+		s.line = s.line[:0]
+		return
+	}
+	s.line = append(s.line, line...)
+}
+
+// WriteString is Write. Lines that come together share their memory: whoever keeps something of one clones it.
+func (s *goStream) WriteString(text string) (int, error) {
+	n := len(text)
+	for text != "" {
+		part, rest, ended := strings.Cut(text, "\n")
+		if ended && !s.skipping && len(s.line) == 0 {
+			s.p.line(part, s.plain)
+		} else if s.begin([]byte(part)); ended {
 			s.end()
 		}
-		b = rest
+		text = rest
 	}
 	return n, nil
 }
 
+// end reads the line that came in pieces.
 func (s *goStream) end() {
-	line := bytes.TrimSpace(s.line)
-	if !s.skipping && len(line) > 0 {
-		var e goEvent
-		if !s.plain && line[0] == '{' && json.Unmarshal(line, &e) == nil && e.Action != "" {
-			s.p.event(e)
-		} else {
-			s.p.textLine(string(s.line))
-		}
+	if !s.skipping && len(s.line) > 0 {
+		s.p.line(string(s.line), s.plain)
 	}
 	s.line, s.skipping = s.line[:0], false
+}
+
+func (p *goParser) line(line string, plain bool) {
+	trimmed := strings.TrimSpace(line)
+	if trimmed == "" {
+		return
+	}
+	if !plain && trimmed[0] == '{' {
+		e, ok := quickEvent(trimmed)
+		if !ok {
+			e = goEvent{}
+			ok = json.Unmarshal([]byte(trimmed), &e) == nil
+		}
+		if ok && e.Action != "" {
+			p.event(e)
+			return
+		}
+	}
+	p.textLine(line)
+}
+
+// quickEvent reads an event as test2json writes it, several times as fast as encoding/json, and is false for whatever has
+// another form.
+func quickEvent(line string) (e goEvent, ok bool) {
+	for at := byte('{'); ; at = ',' {
+		if line == "}" {
+			return e, true
+		}
+		if line == "" || line[0] != at {
+			return e, false
+		}
+		name, rest, ok := quickString(line[1:])
+		if !ok || rest == "" || rest[0] != ':' {
+			return e, false
+		}
+		rest = rest[1:]
+		if name == "Elapsed" {
+			line = strings.TrimLeft(rest, "0123456789.e-+")
+			continue
+		}
+		value, rest, ok := quickString(rest)
+		if !ok {
+			return e, false
+		}
+		switch line = rest; name {
+		case "Action":
+			e.Action = value
+		case "Package":
+			e.Package = value
+		case "ImportPath":
+			e.ImportPath = value
+		case "Test":
+			e.Test = value
+		case "Output":
+			e.Output = value
+		case "FailedBuild":
+			e.FailedBuild = value
+		case "Time":
+		default:
+			return e, false
+		}
+	}
+}
+
+// quickString reads a string of JSON that has no escapes but those which test2json writes for ASCII.
+func quickString(s string) (value, rest string, ok bool) {
+	if s == "" || s[0] != '"' {
+		return "", "", false
+	}
+	var b []byte
+	from := 1
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			if value = s[from:i]; b != nil {
+				value = string(append(b, value...))
+			}
+			return value, s[i+1:], utf8.ValidString(value)
+		case c == '\\' && i+1 < len(s):
+			b = append(b, s[from:i]...)
+			i++
+			if plain := strings.IndexByte(`"\/nt`, s[i]); plain >= 0 {
+				b = append(b, "\"\\/\n\t"[plain])
+			} else if code, err := strconv.ParseUint(s[i+1:min(i+5, len(s))], 16, 7); s[i] == 'u' && err == nil {
+				b = append(b, byte(code))
+				i += 4
+			} else {
+				return "", "", false
+			}
+			from = i + 1
+		case c < ' ' || c == '\\':
+			return "", "", false
+		}
+	}
+	return "", "", false
 }
 
 // textLine reads what is no event: what older versions of go print about builds, and everything on stderr.
@@ -121,7 +218,7 @@ func (p *goParser) textLine(line string) {
 		p.r.noTests = true
 	}
 	if header, ok := strings.CutPrefix(line, "# "); ok {
-		p.header = header
+		p.header = strings.Clone(header)
 	} else if p.header != "" {
 		p.buildLine(p.header, line)
 	}
@@ -132,7 +229,7 @@ func (p *goParser) buildLine(of, line string) {
 	if lines == nil && len(p.builds) >= maxBuilds || len(lines) >= maxBuildLines {
 		return
 	}
-	p.builds[of] = append(lines, strings.TrimRight(line, "\n\r"))
+	p.builds[strings.Clone(of)] = append(lines, strings.Clone(strings.TrimRight(line, "\n\r")))
 }
 
 func (p *goParser) pack(name string) *goPackage {
@@ -140,7 +237,7 @@ func (p *goParser) pack(name string) *goPackage {
 	if g == nil {
 		g = &goPackage{}
 		if len(p.packs) < maxTests {
-			p.packs[name] = g
+			p.packs[strings.Clone(name)] = g
 		}
 	}
 	return g
@@ -220,19 +317,16 @@ func (p *goParser) packageEvent(e goEvent) {
 	case "pass", "skip":
 		g.done = true
 	case "fail":
-		g.done, g.failed, g.failedBuild = true, true, e.FailedBuild
+		g.done, g.failed, g.failedBuild = true, true, strings.Clone(e.FailedBuild)
 	}
 }
 
 // finish closes the report: what was running when its process ended has no result, and a package that failed is
 // explained by a test, by its build, or by an entry of its own.
 func (p *goParser) finish() *report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, s := range p.streams {
 		s.end()
 	}
-	p.finished = true
 	for _, id := range sortedKeys(p.running) {
 		p.r.set(id, session.TestError)
 		p.r.say(id, "it was running when the test process ended\n"+p.output[id].String())

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -26,32 +25,32 @@ func newMinitestParser(at place) *minitestParser {
 	return &minitestParser{r: newReport(), at: at, seen: map[session.TestID]int{}}
 }
 
-var minitestRE = sync.OnceValue(func() (r struct{ test, result, number, name, sum, load, numbered *regexp.Regexp }) {
-	r.test = regexp.MustCompile(`^(\S.*?)#(test_\S.*?) = (.*)$`)
-	r.result = regexp.MustCompile(`[\d.]+ s = ([.FES])$`)
-	r.number = regexp.MustCompile(`^ +\d+\) (Failure|Error|Skipped):$`)
-	r.name = regexp.MustCompile(`^(\S.*?)#(test_\S.*?)(?: \[.*:\d+\])?:$`)
-	r.numbered = regexp.MustCompile(`^test_\d{4}_(.+)$`)
-	r.sum = regexp.MustCompile(`^(\d+) (?:runs|tests), \d+ assertions, `)
-	r.load = regexp.MustCompile(`^(\S.*?\.rb):\d+:in .*?[': ](.*)\((\w+(?:::\w+)*)\)$`)
+var minitestRE = sync.OnceValue(func() (r struct{ test, result, number, name, sum, load, numbered lineForm }) {
+	r.test = newLineForm("#test_", `^(\S.*?)#(test_\S.*?) = (.*)$`)
+	r.result = newLineForm(" s = ", `[\d.]+ s = ([.FES])$`)
+	r.number = newLineForm(") ", `^ +\d+\) (Failure|Error|Skipped):$`)
+	r.name = newLineForm("#test_", `^(\S.*?)#(test_\S.*?)(?: \[.*:\d+\])?:$`)
+	r.numbered = newLineForm("test_", `^test_\d{4}_(.+)$`)
+	r.sum = newLineForm(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, `)
+	r.load = newLineForm(".rb:", `^(\S.*?\.rb):\d+:in .*?[': ](.*)\((\w+(?:::\w+)*)\)$`)
 	return r
 })
 
 func (p *minitestParser) line(text string) {
 	re := minitestRE()
-	if m := re.sum.FindStringSubmatch(text); m != nil {
+	if m := re.sum.find(text); m != nil {
 		p.flush()
 		p.ended, p.r.noTests = true, m[1] == "0"
 		return
 	}
-	if m := re.number.FindStringSubmatch(text); m != nil {
+	if m := re.number.find(text); m != nil {
 		p.flush()
 		p.said, p.heard = &quote{}, 0
 		return
 	}
 	if p.said != nil {
 		if p.heard++; p.heard == 1 {
-			if m := re.name.FindStringSubmatch(text); m != nil {
+			if m := re.name.find(text); m != nil {
 				p.said.id = minitestID(m[1], m[2])
 			}
 			return
@@ -59,19 +58,19 @@ func (p *minitestParser) line(text string) {
 		p.said.add(text)
 		return
 	}
-	if m := re.test.FindStringSubmatch(text); m != nil {
+	if m := re.test.find(text); m != nil {
 		p.open = minitestID(m[1], m[2])
 		text = m[3]
 	}
 	if p.open != "" {
-		if m := re.result.FindStringSubmatch(text); m != nil {
+		if m := re.result.find(text); m != nil {
 			p.close(m[1])
 		}
 		return
 	}
-	if m := re.load.FindStringSubmatch(text); m != nil && p.load == nil {
+	if m := re.load.find(text); m != nil && p.load == nil {
 		file := p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
-		p.load = &breakage{Unit: session.TestID(file), File: file, Message: text, Missing: missingInRuby(text)}
+		p.load = &breakage{Unit: session.TestID(file), File: file, Message: m[0], Missing: missingInRuby(m[0])}
 	} else if p.load != nil && len(p.load.Message) < maxExcerpt {
 		p.load.Message += "\n" + text
 		if file, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "from "), ":"); ok && strings.HasSuffix(file, ".rb") && !isTestFile(p.load.File) && isTestFile(file) {
@@ -83,7 +82,7 @@ func (p *minitestParser) line(text string) {
 
 // minitestID leaves out the number that Minitest gives to an `it`: it changes when another one is put in front.
 func minitestID(class, name string) session.TestID {
-	if m := minitestRE().numbered.FindStringSubmatch(name); m != nil {
+	if m := minitestRE().numbered.find(name); m != nil {
 		name = m[1]
 	}
 	return session.TestID(testName(class + "::" + name))

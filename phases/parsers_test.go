@@ -1,15 +1,19 @@
 package phases
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -160,6 +164,67 @@ func TestJUnitParser(t *testing.T) {
 	}
 	if m := parseJUnit(`<testsuite><testcase classname="c" name="a"><failure message="one"><![CDATA[two <b>]]></failure></testcase></testsuite>`).messages["c::a"]; m != "one\ntwo <b>" {
 		t.Errorf("message = %q", m)
+	}
+}
+
+// TestQuickEvent compares what reads events quickly with encoding/json.
+func TestQuickEvent(t *testing.T) {
+	t.Parallel()
+	quick := 0
+	for _, line := range []string{
+		`{"Time":"2026-11-20T15:20:11Z","Action":"output","Package":"x.org/a","Test":"TestA/b","Output":"got \"two\"\t\\ \u003e é ✓\n"}`,
+		`{"ImportPath":"x.org/a","Action":"build-output","Output":"# x.org/a\n"}`, `{"Action":"fail","Package":"x","Elapsed":0.25,"FailedBuild":"x [x.test]"}`,
+		`{}`, `{"Action":"run"`, `{"Action":"run"}}`, `{"Action":"run",}`, `{"Action":"run" }`, `{"Action":"a\u00e9\ud83d\ude00"}`, `{"Action":"a` + "\x01" + `"}`,
+		`{"Action":"a` + "\xff" + `"}`, `{"Action":7}`, `{"action":"run"}`, `{"Action":"\`, `{"Action":"\u00`, `{"Elapsed":1}`, `{"Elapsed":[1]}`, `{"Other":"x","Action":"y"}`, "{", `{"Action":"\x41"}`,
+	} {
+		var want goEvent
+		err := json.Unmarshal([]byte(line), &want)
+		e, ok := quickEvent(line)
+		if ok && (err != nil || e != want) {
+			t.Errorf("%s: %+v, want %+v, %v", line, e, want, err)
+		}
+		if ok {
+			quick++
+		}
+	}
+	if quick != 4 {
+		t.Errorf("%d lines are read quickly", quick)
+	}
+}
+
+// TestLastLines gives lines in one piece, in pieces, and one by one.
+func TestLastLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 3*maxKept)
+	for _, text := range []string{"", "\n\n", "one\n\x1b[1m\x1b[0m\ntwo", strings.Repeat("a\n\n\n\n", 100) + "b\n", strings.Repeat("one\ntwo\n", 3) + strings.Repeat("\n \n", 200),
+		long + "\nend\n" + long, strings.Repeat("line\n", 19) + strings.Repeat("\n", 90) + "last"} {
+		var want []string
+		for line := range strings.SplitSeq(text, "\n") {
+			if line = safetext.Line(line[:min(len(line), maxKept)], 300); line != "" {
+				want = append(want, line)
+			}
+		}
+		want = want[max(0, len(want)-printedLines):]
+		for _, size := range []int{1, 7, 64, 1 << 20} {
+			l := &lastLines{}
+			_, _ = l.Write([]byte("before\n"))
+			for rest := []byte(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+				_, _ = l.Write(rest[:min(size, len(rest))])
+			}
+			got := l.lines()
+			if len(want) < printedLines {
+				got = got[1:]
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%.40q by %d: %q, want %q", text, size, got, want)
+			}
+		}
+	}
+	l := &lastLines{secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"})}
+	l.add("open-sesame-for-all")
+	l.add(strings.Repeat(" ", maxKept-5) + "open-sesame-for-all")
+	if got := strings.Join(l.lines(), "|"); got != "[redacted: $API_TOKEN]|[red" && strings.Contains(got, "open") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -96,10 +96,9 @@ func count(tests session.Tests, gate string) session.Counts {
 	return c
 }
 
-// testName makes a name fit for an id: printable, on one line, bounded.
+// testName makes a name fit for an id: printable, on one line, bounded. It may be kept: it shares no memory with what was printed.
 func testName(s string) string {
-	s = safetext.Line(s, 0)
-	return excerpt(s, maxTestName)
+	return excerpt(strings.Clone(safetext.Line(s, 0)), maxTestName)
 }
 
 // A Go id is "import/path.TestName/sub". goTest splits it; pkg is "" for ids of other runners and of whole packages.

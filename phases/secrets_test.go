@@ -1,14 +1,17 @@
 package phases
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 func TestCleanLeft(t *testing.T) {
@@ -116,6 +119,45 @@ func TestBriefIsClean(t *testing.T) {
 	for _, line := range b.lines {
 		if strings.Contains(line, "sesame") {
 			t.Error(line)
+		}
+	}
+}
+
+// TestGatesAreClean has a token and a value of the environment in what gates print, in two pieces: neither stands in a log or in
+// the last lines, nor the token in a report, whose names must be the same in every environment.
+func TestGatesAreClean(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	const value, token = "open-sesame-for-all", "ghp_" + "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
+	for format, text := range map[workflows.Format]string{
+		workflows.FormatExit: "use " + token + "\nand " + value,
+		workflows.FormatTAP:  "not ok 1 - " + value + "\n  ---\n  error: " + token + "\n  ...\n1..1\n",
+		workflows.FormatGoTest: `{"Action":"output","Package":"x","Test":"TestA/` + value + `","Output":"use ` + token + ` and ` + value + `\n"}` + "\n" +
+			`{"Action":"fail","Package":"x","Test":"TestA/` + value + `"}` + "\n",
+		workflows.FormatJUnit: `<testsuite><testcase classname="c" name="` + value + `"><failure>` + token + `</failure></testcase></testsuite>` + "\n" + value + "\n",
+	} {
+		for _, to := range []string{"1", "2"} {
+			dir := t.TempDir()
+			j := &Judge{Root: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Secrets: redact.New([]string{"API_TOKEN=" + value})}
+			at := strings.Index(text, value) + 7
+			g := workflows.Gate{Name: "g", Format: format, Timeout: time.Minute,
+				Run: workflows.Command{Argv: []string{"sh", "-c", `printf %s "$1" >&$3; sleep 0.05; printf %s "$2" >&$3; exit 1`, "sh", text[:at], text[at:], to}}}
+			run, err := j.runGate(t.Context(), g, dir, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log, err := os.ReadFile(filepath.Join(dir, run.log))
+			shown := string(log) + strings.Join(run.printed, "\n")
+			if err != nil || strings.Contains(shown, value) || strings.Contains(shown, token) || strings.Count(string(log), "[redacted: ") < 2 || len(run.printed) == 0 {
+				t.Errorf("%s to %s: %q, %q, %v", format, to, log, run.printed, err)
+			}
+			if all := fmt.Sprint(run.report.tests, run.report.messages, run.report.broken); strings.Contains(all, token) {
+				t.Errorf("%s to %s: %s", format, to, all)
+			} else if to == "1" && format != workflows.FormatExit && !strings.Contains(all, value+":fail") {
+				t.Errorf("%s has no test with its name: %s", format, all)
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,11 +47,11 @@ func newTAPParser(at place) *tapParser {
 	return &tapParser{r: newReport(), at: at, plan: -1, level: []tapLevel{{seen: map[string]int{}}}}
 }
 
-var tapRE = sync.OnceValue(func() (r struct{ test, directive, plan, thrown *regexp.Regexp }) {
-	r.test = regexp.MustCompile(`^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
-	r.directive = regexp.MustCompile(`(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
-	r.thrown = regexp.MustCompile(`^\w*Error(?: \[\w+\])?: `)
-	r.plan = regexp.MustCompile(`^1\.\.(\d+)\s*(?:#.*)?$`)
+var tapRE = sync.OnceValue(func() (r struct{ test, directive, plan, thrown lineForm }) {
+	r.test = newLineForm("ok", `^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
+	r.directive = newLineForm("#", `(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
+	r.thrown = newLineForm("Error", `^\w*Error(?: \[\w+\])?: `)
+	r.plan = newLineForm("1..", `^1\.\.(\d+)\s*(?:#.*)?$`)
 	return r
 })
 
@@ -74,12 +73,12 @@ func (p *tapParser) line(text string) {
 		p.tape = true
 	case strings.HasPrefix(trimmed, "#"):
 		p.comment(depth, trimmed)
-	default:
-		if m := re.plan.FindStringSubmatch(trimmed); m != nil {
-			if depth == 0 {
-				p.plan, _ = strconv.Atoi(m[1])
-			}
-		} else if m := re.test.FindStringSubmatch(trimmed); m != nil {
+	case strings.HasPrefix(trimmed, "1"):
+		if m := re.plan.find(trimmed); m != nil && depth == 0 {
+			p.plan, _ = strconv.Atoi(m[1])
+		}
+	case strings.HasPrefix(trimmed, "ok"), strings.HasPrefix(trimmed, "not ok"):
+		if m := re.test.find(trimmed); m != nil {
 			p.test(depth, m)
 		}
 	}
@@ -104,7 +103,7 @@ func (p *tapParser) test(depth int, m []string) {
 	if m[1] != "" {
 		status = session.TestFail
 	}
-	if d := tapRE().directive.FindStringSubmatch(name); d != nil {
+	if d := tapRE().directive.find(name); d != nil {
 		name = d[1]
 		if !strings.EqualFold(d[2], "time") {
 			status = session.TestSkip
@@ -126,8 +125,11 @@ func (p *tapParser) test(depth int, m []string) {
 	if here.seen[name]++; here.seen[name] > 1 {
 		name = fmt.Sprintf("%s#%d", name, here.seen[name])
 	}
-	t := tapTest{name: []string{testName(p.at.relative(name))}, status: status, text: &quote{}}
-	p.said = t.text
+	t := tapTest{name: []string{testName(p.at.relative(name))}, status: status}
+	if p.said = nil; bad(status) {
+		p.said = &quote{}
+	}
+	t.text = p.said
 	var below []tapTest
 	if len(p.level) > depth+1 {
 		below = p.level[depth+1].inside
@@ -159,7 +161,7 @@ func (p *tapParser) loadFailure(name string) bool {
 	name = p.at.relative(name)
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {
-	case tapRE().thrown.MatchString(name):
+	case tapRE().thrown.find(name) != nil:
 		p.fault = &quote{}
 		p.fault.add(name)
 		p.said = p.fault

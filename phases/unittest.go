@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,16 +31,22 @@ func newUnittestParser(at place) *unittestParser {
 	return &unittestParser{r: newReport(), at: at, seen: map[session.TestID]int{}, ran: -1}
 }
 
-var unittestRE = sync.OnceValue(func() (r struct{ test, result, head, sum, file *regexp.Regexp }) {
+var unittestRE = sync.OnceValue(func() (r struct {
+	test, result, head, sum lineForm
+	file                    *regexp.Regexp
+}) {
 	// test_a (mod.Class.test_a), before Python 3.11 test_a (mod.Class); a subtest has [message] or (i=1) behind it. The
 	// result follows; a line may hold very many of these, so it is not looked at here.
-	r.test = regexp.MustCompile(`^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. |$)`)
-	r.result = regexp.MustCompile(`(ok|FAIL|ERROR|expected failure|unexpected success|skipped (?:'.*'|".*"))$`)
-	r.head = regexp.MustCompile(`^(ERROR|FAIL|UNEXPECTED SUCCESS): (.*)$`)
-	r.sum = regexp.MustCompile(`^Ran (\d+) tests? in [\d.]+s$`)
+	r.test = newLineForm(" (", `^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. |$)`)
+	r.result = newLineForm("", `(ok|FAIL|ERROR|expected failure|unexpected success|skipped (?:'.*'|".*"))$`)
+	r.head = newLineForm(": ", `^(ERROR|FAIL|UNEXPECTED SUCCESS): (.*)$`)
+	r.sum = newLineForm("Ran ", `^Ran (\d+) tests? in [\d.]+s$`)
 	r.file = regexp.MustCompile(`(?m)^  File "(.+?)", line \d+`)
 	return r
 })
+
+// unittestResults are the ends of results: most lines have none of them.
+var unittestResults = []string{"ok", "FAIL", "ERROR", " failure", " success", "'", `"`}
 
 func (p *unittestParser) line(text string) {
 	re := unittestRE()
@@ -47,7 +54,7 @@ func (p *unittestParser) line(text string) {
 		p.section(text)
 		return
 	}
-	if m := re.sum.FindStringSubmatch(text); m != nil {
+	if m := re.sum.find(text); m != nil {
 		p.sum(m[1])
 		return
 	}
@@ -57,7 +64,7 @@ func (p *unittestParser) line(text string) {
 		return
 	}
 	named, indented := strings.CutPrefix(text, "  ")
-	if m := re.test.FindStringSubmatch(named); m != nil && unittestName(m[1], m[2]) != "" {
+	if m := re.test.find(named); m != nil && unittestName(m[1], m[2]) != "" {
 		p.closeTest("")
 		id, rest := unittestName(m[1], m[2]), named[len(m[0]):]
 		if indented {
@@ -65,13 +72,13 @@ func (p *unittestParser) line(text string) {
 			return
 		}
 		p.named = id
-		if text = rest; re.test.MatchString(text) { // before Python 3.11: failing subtests leave the line open
+		if text = rest; re.test.find(text) != nil { // before Python 3.11: failing subtests leave the line open
 			p.line(text)
 			return
 		}
 	}
-	if p.named != "" {
-		if m := re.result.FindStringSubmatch(text); m != nil {
+	if p.named != "" && slices.ContainsFunc(unittestResults, func(end string) bool { return strings.HasSuffix(text, end) }) {
+		if m := re.result.find(text); m != nil {
 			p.closeTest(m[1])
 		}
 	}
@@ -146,7 +153,7 @@ func (p *unittestParser) section(text string) {
 	re := unittestRE()
 	if p.rule {
 		p.rule = false
-		m := re.head.FindStringSubmatch(text)
+		m := re.head.find(text)
 		if m == nil {
 			return
 		}
@@ -158,7 +165,7 @@ func (p *unittestParser) section(text string) {
 		p.rule = true
 		return
 	}
-	if m := re.sum.FindStringSubmatch(text); m != nil {
+	if m := re.sum.find(text); m != nil {
 		p.sum(m[1])
 		return
 	}
@@ -171,7 +178,7 @@ func (p *unittestParser) section(text string) {
 func (p *unittestParser) begin(kind, what string) {
 	p.broken, p.module, p.raised = false, "", kind == "ERROR"
 	p.said = &quote{}
-	m := unittestRE().test.FindStringSubmatch(what)
+	m := unittestRE().test.find(what)
 	switch {
 	case m == nil:
 		p.said.id = session.TestID(testName(what))

@@ -34,12 +34,10 @@ func newXMLFeed(r io.Reader) *xmlFeed { return &xmlFeed{in: bufio.NewReaderSize(
 func (f *xmlFeed) next(roots ...string) bool {
 	f.buf, f.where, f.dead = nil, (*xmlFeed).text, false
 	for {
-		c, err := f.in.ReadByte()
-		if err != nil {
-			return false
-		}
-		if c != '<' {
+		if _, err := f.in.ReadSlice('<'); err == bufio.ErrBufferFull {
 			continue
+		} else if err != nil {
+			return false
 		}
 		ahead, _ := f.in.Peek(len("testsuite"))
 		if slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(string(ahead), root) }) {
