@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,7 +245,11 @@ type output struct {
 
 func newOutput(log *boundedLog, events *runLog, secrets *redact.Redactor, report func(string)) *output {
 	o := &output{log: log, events: events, progress: progress{report: report}}
-	o.safe = secrets.Stream(both{log, &o.progress})
+	to := io.Writer(both{log, &o.progress})
+	if events != nil {
+		to = both{to, events}
+	}
+	o.safe = secrets.Stream(to)
 	return o
 }
 

@@ -92,7 +92,7 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
 		told = both{said, warnings}
 	}
-	stdout, stderr := r.Secrets.Stream(both{out.log, decoder}), r.Secrets.Stream(both{errs, told})
+	stdout, stderr := r.Secrets.Stream(both{both{out.log, decoder}, out.events}), r.Secrets.Stream(both{both{errs, told}, out.events})
 	p, err := r.start(ctx, req, proc.Spec{
 		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: stdout, Stderr: stderr,
 		Idle: agent.Idle, Timeout: timeout(req), Signs: w.signs, Interrupt: card.Interrupt,

@@ -43,22 +43,22 @@ type claudeModelUsage struct {
 }
 
 type claudeEvent struct {
-	Type         string          `json:"type"`
-	Subtype      string          `json:"subtype"`
-	SessionID    string          `json:"session_id"`
-	Parent       string          `json:"parent_tool_use_id"`
-	Model        string          `json:"model"`
-	Version      string          `json:"claude_code_version"`
-	Message      json.RawMessage `json:"message"`
-	Error        string          `json:"error"`
-	IsAPIError   bool            `json:"is_api_error_message"`
-	ToolName     string          `json:"tool_name"`
-	ToolUseID    string          `json:"tool_use_id"`
-	Attempt      int             `json:"attempt"`
-	MaxRetries   int             `json:"max_retries"`
-	RetryDelay   float64         `json:"retry_delay_ms"`
-	ErrorStatus  int             `json:"error_status"`
-	Limit        claudeLimit     `json:"rate_limit_info"`
+	Type         string        `json:"type"`
+	Subtype      string        `json:"subtype"`
+	SessionID    string        `json:"session_id"`
+	Parent       string        `json:"parent_tool_use_id"`
+	Model        string        `json:"model"`
+	Version      string        `json:"claude_code_version"`
+	Message      claudeMessage `json:"message"`
+	Error        string        `json:"error"`
+	IsAPIError   bool          `json:"is_api_error_message"`
+	ToolName     string        `json:"tool_name"`
+	ToolUseID    string        `json:"tool_use_id"`
+	Attempt      int           `json:"attempt"`
+	MaxRetries   int           `json:"max_retries"`
+	RetryDelay   float64       `json:"retry_delay_ms"`
+	ErrorStatus  int           `json:"error_status"`
+	Limit        claudeLimit   `json:"rate_limit_info"`
 	StreamedKind struct {
 		Type string `json:"type"`
 	} `json:"event"`
@@ -190,8 +190,7 @@ func (c *claude) system(e claudeEvent) {
 }
 
 func (c *claude) assistant(e claudeEvent) {
-	var m claudeMessage
-	decode(e.Message, &m)
+	m := e.Message
 	if m.Model == "<synthetic>" || e.IsAPIError { // what it says in place of an answer
 		c.problem = bounded(e.Error, maxWord)
 		for _, b := range blocks(m.Content) {
@@ -249,10 +248,8 @@ func blocks(content json.RawMessage) []claudeBlock {
 }
 
 func (c *claude) user(e claudeEvent) {
-	var m claudeMessage
-	decode(e.Message, &m)
 	known := false
-	for _, b := range blocks(m.Content) {
+	for _, b := range blocks(e.Message.Content) {
 		switch {
 		case b.Type == "tool_result":
 			c.back(b.ToolUseID, b.IsError, b.said())

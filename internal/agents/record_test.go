@@ -12,6 +12,8 @@ func TestRecord(t *testing.T) {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 5e6, time.UTC)
 	for _, e := range []Event{
 		{Kind: Text, Text: "one\ntwo"},
+		{Kind: Text, Text: "\"<é\x1b\\\u2028>&"},
+		{Kind: Text},
 		{Kind: ToolCall, Tool: Tool{ID: "t1", Name: "Bash", Action: Runs, Detail: "go test ./..."}},
 		{Kind: Limit, Limited: Limited{Status: "rejected", ResetsAt: 1763722800, Window: "five_hour", Used: 1}},
 		{Kind: Retry, Retrying: Retrying{Attempt: 2, Of: 10, Status: 529, Error: "overloaded", DelayMillis: 600}},
