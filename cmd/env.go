@@ -113,8 +113,9 @@ func (e Env) get(name string) string {
 
 // lookup is get, and whether the variable is set.
 func (e Env) lookup(name string) (value string, set bool) {
+	name += "="
 	for i := len(e.Environ) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(e.Environ[i], "="); ok && k == name {
+		if v, ok := strings.CutPrefix(e.Environ[i], name); ok {
 			return v, true
 		}
 	}
