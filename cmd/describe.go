@@ -289,7 +289,7 @@ func stands(s *session.Session) string {
 		if did := itemsDid(s.ItemStates()); did != "" {
 			return "completed: " + did
 		}
-		if s.Last != nil && s.Last.Approve { // no gate judged it
+		if s.ApprovedInTheEnd(s.Current) {
 			return "completed: a person approved the work"
 		}
 		return "completed: everything asked for is done, and judged green"

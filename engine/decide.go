@@ -290,6 +290,6 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		}
 	}
 	ph := p.Workflow.Phase(s.Phase)
-	d.Approve = d.Next == workflows.Done && ph != nil && ph.Approve
+	d.Approve = d.Verdict == session.Pass && ph != nil && ph.Approve
 	return d
 }

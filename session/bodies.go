@@ -159,7 +159,7 @@ type Decided struct {
 	Progress    bool      `json:"progress"`
 	Step        Step      `json:"step,omitempty"`         // what kind of progress, "" for none
 	Refuted     bool      `json:"refuted,omitempty"`      // the agent claimed to be done and the facts say otherwise
-	Approve     bool      `json:"approve,omitempty"`      // the work ends here, and no gate judged it: a person does
+	Approve     bool      `json:"approve,omitempty"`      // no gate judged it: at the end of the work a person does
 	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
 	Shown       TestID    `json:"shown,omitempty"`        // by this test, which was there before and passes
 }

@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
 // session.json with another one is folded anew.
-const FoldVersion = 2
+const FoldVersion = 3
 
 // UpToDate reports whether a session was folded as this wfs folds events.
 func (s *Session) UpToDate() bool { return s.Version == FormatVersion && s.Folded == FoldVersion }
@@ -221,10 +221,6 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	s.Current, s.Keep = c.Number, nil
 	if s.Phase == workflows.Done && b.Trigger == TriggerAttempt {
 		s.complete()
-		if s.Waiting == nil && s.Last != nil && s.Last.Approve {
-			s.Status = StatusWaiting
-			s.Waiting = &Waiting{Reason: WaitHuman, Ask: "no gate judges this work: look at it, then approve or reject it", Agree: true}
-		}
 	}
 	return nil
 }
@@ -239,7 +235,7 @@ func redByDesign(j *Judgement) bool {
 // closeAttempt folds the open attempt's conclusion into the session and moves it to its next phase.
 func (s *Session) closeAttempt(c *Checkpoint) {
 	open, d := s.Open, s.Open.Decided
-	s.Open = nil
+	s.Open, c.Approve = nil, d.Approve
 	s.Tries++
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
@@ -336,8 +332,8 @@ func (s *Session) moved(b Moved) error {
 			s.Last, s.LastGates, s.NotRun, s.LastRun = nil, nil, nil, ""
 		}
 		s.Current, s.Tampered = c.Number, nil
-		s.standAt(c)
 		s.Open, s.Waiting, s.Blocked, s.Visit, s.Failed = nil, nil, nil, Visit{}, 0
+		s.standAt(c)
 		if b.Since != "" {
 			s.Visit.Tree, s.Visit.Recovered = b.Since, b.Turn.Tree
 		}

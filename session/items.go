@@ -201,6 +201,9 @@ func (s *Session) unjudged() string {
 		}
 		return fmt.Sprintf("%d of %d items %s: %s. %s", n, len(items), was, strings.Join(says, ", "), is)
 	}
+	if s.unapproved() {
+		return "no gate judges this work: look at it, then approve or reject it"
+	}
 	if !s.Laps || slices.ContainsFunc(items, func(i Item) bool { return i.State != ItemShown }) || s.LapsJudged() > 0 || s.agreedTo() {
 		return ""
 	}
@@ -230,6 +233,20 @@ func (s *Session) agreedTo() bool {
 	return slices.ContainsFunc(s.Settlements, func(e Settlement) bool {
 		return e.State == ItemAgreed && e.on(way)
 	})
+}
+
+// unapproved reports whether no gate judges work on this line of checkpoints, and no person has said yes to it since.
+func (s *Session) unapproved() bool {
+	way := s.Way()
+	for i, c := range slices.Backward(way) {
+		switch {
+		case c.Class == ClassApproved:
+			return false
+		case c.Approve:
+			return !slices.ContainsFunc(s.Settlements, func(e Settlement) bool { return e.Item == 0 && e.State == ItemAgreed && e.on(way[i:]) })
+		}
+	}
+	return false
 }
 
 // ApprovedInTheEnd reports whether a person said yes to the work as it ended at a checkpoint.

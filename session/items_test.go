@@ -74,3 +74,40 @@ func TestItemStates(t *testing.T) {
 	add(session.Moved{MoveStarted: session.MoveStarted{To: 6}})
 	want(session.StatusCompleted, session.ItemDelivered, session.ItemDelivered, session.ItemShown)
 }
+
+// TestQuestionsComeBack: what the end of the work asks is asked again when the session returns there.
+func TestQuestionsComeBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		items   []string
+		approve bool
+		ask     string
+	}{
+		"an item that nothing judged": {items: []string{"one"}, ask: `1 of 1 items was not judged: "one" (open). Is it done all the same?`},
+		"no gate":                     {approve: true, ask: "no gate judges this work: look at it, then approve or reject it"},
+	} {
+		s := history(t, session.Edited{Spec: true, Items: c.items, Lap: 1, Phase: "WORK"},
+			session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},
+			session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{},
+			session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: c.approve},
+			session.Checkpointed{Number: 1, Trigger: session.TriggerAttempt, Phase: "WORK", Lap: 1, Verdict: session.Pass})
+		then := func(bodies ...session.Body) {
+			t.Helper()
+			for _, b := range bodies {
+				var err error
+				if s, err = session.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(0, 0), Body: b}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		then(session.Moved{MoveStarted: session.MoveStarted{To: 0}}, session.Moved{MoveStarted: session.MoveStarted{To: 1}})
+		if w := s.Waiting; s.Status != session.StatusWaiting || w == nil || w.Ask != c.ask {
+			t.Errorf("%s: %s, %+v", name, s.Status, s.Waiting)
+		}
+		then(session.Noted{Text: "asked for", Request: "r"}, session.Agreed{By: "person"})
+		then(session.Moved{MoveStarted: session.MoveStarted{To: 0}}, session.Moved{MoveStarted: session.MoveStarted{To: 1}})
+		if s.Status != session.StatusCompleted || s.Waiting != nil {
+			t.Errorf("%s, and a yes: %s, %+v", name, s.Status, s.Waiting)
+		}
+	}
+}

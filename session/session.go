@@ -116,7 +116,8 @@ type Checkpoint struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Verdict Verdict   `json:"verdict,omitempty"`
 	Class   Class     `json:"class,omitempty"`
-	Green   bool      `json:"green,omitempty"` // its gates passed with nothing red: it can be handed over
+	Green   bool      `json:"green,omitempty"`   // its gates passed with nothing red: it can be handed over
+	Approve bool      `json:"approve,omitempty"` // as the attempt's decision says
 	Summary string    `json:"summary"`
 	On      int       `json:"on,omitempty"` // checkpoint that the session stood on when this one was made
 	// What the session returns to when it is resumed here.
