@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,22 +141,19 @@ func testsOf(s *session.Session) *testsJSON {
 	if s.Base0 == nil {
 		return nil
 	}
-	t := testsJSON{Before: countTests(s.Base0.Gates)}
-	if now := countTests(s.LastGates); now.Total() > 0 {
+	var t testsJSON
+	before := s.Base0.Gates
+	if now := session.CountsOf(s.LastGates); now.Total() > 0 {
 		t.Now = &now
+		before = slices.DeleteFunc(slices.Clone(before), func(g session.GateResult) bool { // the newest judgement did not ask it
+			return slices.ContainsFunc(s.NotRun, func(n session.NotRun) bool { return n.Gate == g.Gate })
+		})
 	}
+	t.Before = session.CountsOf(before)
 	if t.Before.Total() == 0 && t.Now == nil {
 		return nil
 	}
 	return &t
-}
-
-func countTests(gates []session.GateResult) session.Counts {
-	var c session.Counts
-	for _, g := range gates {
-		c.Passed, c.Failed, c.Skipped, c.Errors = c.Passed+g.Counts.Passed, c.Failed+g.Counts.Failed, c.Skipped+g.Counts.Skipped, c.Errors+g.Counts.Errors
-	}
-	return c
 }
 
 // tell is a session's story, for somebody who was away.
@@ -207,6 +205,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 			a.out("    failing: %s", t)
 		}
 	}
+	a.sayNotRun(s.NotRun)
 	a.sayForced(s.SkippedPhases)
 	a.sayUnseen(ctx, s)
 	a.out("")

@@ -60,8 +60,8 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	case session.RunEnded:
 		s.does("what is there is judged", at)
 	case session.Judged:
-		if t := (&session.Judgement{Gates: b.Gates}).Tests(); t != nil {
-			s.passing, s.tested = t.Passing, t.Expect != string(workflows.ExpectRed)
+		if red := b.Red(); red != nil || session.CountsOf(b.Gates).Total() > 0 {
+			s.passing, s.tested = b.Passing(), red == nil
 		}
 		s.does("a checkpoint is made", at)
 	case session.Reopened:

@@ -42,11 +42,7 @@ func (h *Hand) baseline(ctx context.Context, tree session.Tree) error {
 }
 
 func baselineSummary(b session.Baseline) string {
-	var c session.Counts
-	for _, g := range b.Gates {
-		c.Passed, c.Failed = c.Passed+g.Counts.Passed, c.Failed+g.Counts.Failed+g.Counts.Errors
-	}
-	s := fmt.Sprintf("baseline, %d tests pass", c.Passed)
+	s := fmt.Sprintf("baseline, %d tests pass", session.CountsOf(b.Gates).Passed)
 	if n := len(b.Red); n > 0 {
 		s += fmt.Sprintf(", %d red before", n)
 	}

@@ -129,8 +129,7 @@ func breaksMore(v *session.Visit, j *session.Judgement) bool {
 	default:
 		return false
 	}
-	g := j.Tests()
-	if v.Attempts == 0 || !v.High.Ran || g == nil || g.Expect == string(workflows.ExpectRed) {
+	if v.Attempts == 0 || !v.High.Ran || j.Red() != nil {
 		return false
 	}
 	ids, all := j.Failing()

@@ -128,16 +128,16 @@ func outcome(j *session.Judgement, d session.Decided) string {
 	}[d.Class]; ok {
 		return text
 	}
-	g := j.Tests()
-	switch {
-	case g == nil || g.Counts.Total() == 0:
-		return d.Reason
-	case g.Class == session.ClassTargetFailed:
+	if g := j.Red(); g != nil && g.Class == session.ClassTargetFailed {
 		return fmt.Sprintf("%d new %s as intended", len(g.Targets), plural(len(g.Targets), "test fails", "tests fail"))
 	}
-	text := fmt.Sprintf("%d/%d tests pass", g.Counts.Passed, g.Counts.Total())
-	if g.Counts.Flaky > 0 {
-		text += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
+	c := session.CountsOf(j.Gates)
+	if c.Total() == 0 {
+		return d.Reason
+	}
+	text := fmt.Sprintf("%d/%d tests pass", c.Passed, c.Total())
+	if c.Flaky > 0 {
+		text += fmt.Sprintf(", %d flaky", c.Flaky)
 	}
 	return text
 }

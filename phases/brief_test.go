@@ -72,3 +72,18 @@ func TestRenderIsBounded(t *testing.T) {
 		t.Errorf("%d bytes", n)
 	}
 }
+
+// TestRenderCountsTheTestsOfAllGates: the numbers are those of every gate, and the lap's tests may be those of any.
+func TestRenderCountsTheTestsOfAllGates(t *testing.T) {
+	t.Parallel()
+	r := work(t, "tdd", "GREEN", "claude")
+	r.Session.Targets = []session.TestID{"web.a", "web.b"}
+	judged(&r, "GREEN", 1, session.Fail, session.ClassTargetFailing, true)
+	r.Session.LastGates = []session.GateResult{
+		{Gate: "api", Verdict: session.Pass, Class: session.ClassGreen, Counts: session.Counts{Passed: 12}},
+		{Gate: "web", Verdict: session.Fail, Class: session.ClassTargetFailing, Counts: session.Counts{Passed: 3, Failed: 1}, Passing: 1},
+	}
+	if text := string(Render(r, nil)); !strings.Contains(text, "wfs ran the tests: 1 of this lap's 2 tests pass (15 passed, 1 failed).") {
+		t.Errorf("%s", text)
+	}
+}

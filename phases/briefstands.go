@@ -198,27 +198,26 @@ func (b *brief) verdict(listed bool) string {
 	d := b.s.Last
 	text := outcomeText(d.Verdict, d.Class)
 	outcome := text
-	var counts string
+	var counts, frozen string
 	var failed []string
+	passing := 0
 	for _, g := range b.s.LastGates {
 		if g.Verdict != session.Pass {
 			failed = append(failed, g.Gate)
 		}
-		if g.Counts.Total() == 0 {
-			continue
+		if passing += g.Passing; g.TestsOf != nil {
+			frozen = ", with the tests as they were frozen"
 		}
-		if d.Class == session.ClassTargetFailing && len(b.s.Targets) > 0 {
-			n := len(b.s.Targets)
-			text = fmt.Sprintf("%d of this lap's %s", g.Passing, plural(n, "test passes", "tests pass"))
+	}
+	if c := session.CountsOf(b.s.LastGates); c.Total() > 0 {
+		if n := len(b.s.Targets); n > 0 && d.Class == session.ClassTargetFailing {
+			text = fmt.Sprintf("%d of this lap's %s", passing, plural(n, "test passes", "tests pass"))
 		}
-		counts += fmt.Sprintf("%d passed, %d failed", g.Counts.Passed, g.Counts.Failed)
-		if g.Counts.Errors > 0 {
-			counts += fmt.Sprintf(", %d could not be built or run", g.Counts.Errors)
+		counts = fmt.Sprintf("%d passed, %d failed", c.Passed, c.Failed)
+		if c.Errors > 0 {
+			counts += fmt.Sprintf(", %d could not be built or run", c.Errors)
 		}
-		if g.TestsOf != nil {
-			counts += ", with the tests as they were frozen"
-		}
-		break
+		counts += frozen
 	}
 	if names, ok := inline(failed); ok && d.Class == session.ClassCommandFailed {
 		text = names + " failed"
@@ -321,7 +320,7 @@ func (b *brief) output() {
 		return
 	}
 	what := "output"
-	if slices.ContainsFunc(b.s.LastGates, func(g session.GateResult) bool { return g.Counts.Total() > 0 }) {
+	if session.CountsOf(b.s.LastGates).Total() > 0 {
 		what = "test output"
 	}
 	b.open(what)

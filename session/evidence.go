@@ -1,5 +1,7 @@
 package session
 
+import "slices"
+
 // TestID names one test as its runner reports it: "pkg.TestName/sub" for Go, "classname::name" for JUnit.
 type TestID string
 
@@ -147,25 +149,29 @@ type NotRun struct {
 	Why  string `json:"why"`
 }
 
-// Tests returns the result that a lap's targets come from: that of the gate that expects red, of several the one that has
-// targets, else the first that tells tests apart, else nil.
-func (j *Judgement) Tests() *GateResult {
-	for i, g := range j.Gates {
-		if g.Expect == "red" && g.Verdict == Pass && len(g.Targets)+len(g.Expected) > 0 {
-			return &j.Gates[i]
-		}
+// Red returns the result that a lap's targets come from: that of the gate that expects red, of several the one that has
+// targets, nil where none does.
+func (j *Judgement) Red() *GateResult {
+	i := slices.IndexFunc(j.Gates, func(g GateResult) bool {
+		return g.Expect == "red" && g.Verdict == Pass && len(g.Targets)+len(g.Expected) > 0
+	})
+	if i < 0 {
+		i = slices.IndexFunc(j.Gates, func(g GateResult) bool { return g.Expect == "red" })
 	}
-	for i := range j.Gates {
-		if j.Gates[i].Expect == "red" {
-			return &j.Gates[i]
-		}
+	if i < 0 {
+		return nil
 	}
-	for i := range j.Gates {
-		if j.Gates[i].Counts.Total() > 0 {
-			return &j.Gates[i]
-		}
+	return &j.Gates[i]
+}
+
+// CountsOf sums up the tests of gates.
+func CountsOf(gates []GateResult) Counts {
+	var c Counts
+	for _, g := range gates {
+		n := g.Counts
+		c = Counts{c.Passed + n.Passed, c.Failed + n.Failed, c.Skipped + n.Skipped, c.Errors + n.Errors, c.Flaky + n.Flaky}
 	}
-	return nil
+	return c
 }
 
 // Outcome is how a run ended. It says nothing about the work.
@@ -295,13 +301,14 @@ type Total struct {
 
 // Passing is how many of the lap's target tests pass.
 func (j *Judgement) Passing() int {
+	n := 0
+	for _, g := range j.Gates {
+		n += g.Passing
+	}
 	if j.Class == ClassTampered { // what passes with other tests than the tree's is not true of the tree
 		return 0
 	}
-	if g := j.Tests(); g != nil {
-		return g.Passing
-	}
-	return 0
+	return n
 }
 
 // Fingerprint tells one failure from another across attempts; "" for a pass.

@@ -250,7 +250,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	fingerprint := ""
 	if open.Judgement != nil {
 		s.LastGates, s.NotRun = open.Judgement.Gates, open.Judgement.NotRun
-		if g := open.Judgement.Tests(); g != nil && d.Verdict == Pass && g.Expect == string(workflows.ExpectRed) && !d.NothingLeft {
+		if g := open.Judgement.Red(); g != nil && d.Verdict == Pass && !d.NothingLeft {
 			s.Targets, s.Expected, s.TargetsOf = g.Targets, g.Expected, g.Gate
 		}
 		fingerprint = open.Judgement.Fingerprint()

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Tampering is one thing that was done to tests since they were frozen, or to the packages that they run with. It quotes
@@ -39,7 +37,7 @@ func (j *Judgement) Grave() []Tampering {
 // approved is frozen in their place. A lap's end lets them go.
 func (s *Session) froze(open *Open, d *Decided, c *Checkpoint) {
 	if j := open.Judgement; j != nil {
-		if g := j.Tests(); g != nil && d.Verdict == Pass && g.Expect == string(workflows.ExpectRed) && !d.NothingLeft {
+		if j.Red() != nil && d.Verdict == Pass && !d.NothingLeft {
 			s.Frozen, s.TestChange = c.Tree, ""
 		}
 		grave := j.Grave()

@@ -62,19 +62,21 @@ func (j *Judgement) Reached() Reached {
 	if j.Holdout != nil {
 		r.Holdout = j.Holdout.Passed
 	}
+	aimed := j.Red() != nil || r.Targets > 0
 	for _, g := range j.Gates {
 		if g.Verdict == Pass {
 			r.Gates++
 		}
 		r.Left += g.Left
+		aimed = aimed || g.Class == ClassTargetFailing || g.Class == ClassTargetMissing || g.Class == ClassFlaky
 	}
 	switch j.Class {
 	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree, ClassLeadsBack:
 	default:
 		r.Ran = true
 	}
-	if g := j.Tests(); g != nil && g.Expect != "red" && g.Passing == 0 && g.Class != ClassTargetFailing && g.Class != ClassTargetMissing && g.Class != ClassFlaky {
-		r.Tests = g.Counts.Passed
+	if !aimed {
+		r.Tests = CountsOf(j.Gates).Passed
 	}
 	return r
 }

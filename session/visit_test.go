@@ -43,3 +43,19 @@ func TestFurthest(t *testing.T) {
 		})
 	}
 }
+
+// TestReachedOfSeveralGates: the lap's tests may be those of any gate, and the tests of all gates count.
+func TestReachedOfSeveralGates(t *testing.T) {
+	t.Parallel()
+	j := session.Judgement{Class: session.ClassTargetFailing, Gates: []session.GateResult{
+		{Gate: "api", Verdict: session.Pass, Class: session.ClassGreen, Counts: session.Counts{Passed: 12}},
+		{Gate: "web", Verdict: session.Fail, Class: session.ClassTargetFailing, Counts: session.Counts{Passed: 3, Failed: 1}, Passing: 1},
+	}}
+	if r := j.Reached(); r.Targets != 1 || r.Tests != 0 {
+		t.Errorf("with targets: %+v", r)
+	}
+	j.Class, j.Gates[1].Class, j.Gates[1].Passing = session.ClassBrokeGreen, session.ClassBrokeGreen, 0
+	if r := j.Reached(); r.Tests != 15 {
+		t.Errorf("without: %+v", r)
+	}
+}
