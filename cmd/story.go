@@ -257,7 +257,10 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 		a.out("time: %s", strings.Join(spent, ", "))
 	}
 	if cost != "" {
-		a.out("cost: %s, as the agent reports it", cost)
+		if s.Used.Estimated == 0 {
+			cost += ", as the agent reports it"
+		}
+		a.out("cost: %s", cost)
 	}
 	if j.Claims > 0 {
 		a.out("%s", claimsText(j.Claims, j.Refuted))

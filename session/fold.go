@@ -52,6 +52,9 @@ func (s *Session) apply(e Event) error {
 		s.Version, s.Folded, s.Created, s.CreatedAt = FormatVersion, FoldVersion, b, e.At.Unix()
 		s.Status, s.Phase, s.Lap, s.Current = StatusCreated, b.Start, 1, -1
 		if b.Fork != nil {
+			if len(b.Fork.Line) == 0 {
+				return fmt.Errorf("a fork of no checkpoint")
+			}
 			s.Settlements = b.Fork.Settlements
 			s.standAt(b.Fork.at())
 		}

@@ -20,7 +20,8 @@ func (s *Session) ForkAt(number int) (*Fork, error) {
 	var f Fork
 	f.Line = then.Way()
 	for _, e := range then.Settlements {
-		if now := then.lapState(e.Item, f.Line); e.Item == 0 && then.agreedTo() || now.State == e.State && now.Checkpoint == e.Checkpoint {
+		now := then.lapState(e.Item, f.Line)
+		if e.Item == 0 && e.Checkpoint == number || e.Item > 0 && now.State == e.State && now.Checkpoint == e.Checkpoint {
 			e.Checkpoint = 0
 			f.Settlements = append(f.Settlements, e)
 		}

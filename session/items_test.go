@@ -111,3 +111,24 @@ func TestQuestionsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// TestForkOfAgreedWork: a yes to the whole work is one to the tree that it was said of, and to no other.
+func TestForkOfAgreedWork(t *testing.T) {
+	t.Parallel()
+	s := history(t, session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},
+		session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{}, session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: true},
+		session.Checkpointed{Number: 1, Trigger: session.TriggerAttempt, Phase: "WORK", Lap: 1, Verdict: session.Pass},
+		session.Agreed{By: "person"}, session.Checkpointed{Number: 2, Trigger: session.TriggerManual, Phase: "done", Lap: 1})
+	for number, want := range []int{0, 1, 0} {
+		f, err := s.ForkAt(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Settlements) != want {
+			t.Errorf("at checkpoint %d: %+v", number, f.Settlements)
+		}
+	}
+	if _, err := session.Fold([]session.Event{{Seq: 1, Body: session.Created{ID: "x", Fork: &session.Fork{}}}}); err == nil {
+		t.Error("a fork of nothing was folded")
+	}
+}
