@@ -69,6 +69,7 @@ type FormerStand struct {
 
 	Last      *Decided     `json:"last,omitempty"`
 	LastGates []GateResult `json:"last_gates,omitempty"`
+	NotRun    []NotRun     `json:"not_run,omitempty"`
 	LastRun   string       `json:"last_run,omitempty"`
 }
 
@@ -165,7 +166,7 @@ func (s *Session) bringBack(f Former) {
 		s.Phase, s.Lap, s.Visit, s.Failed = b.Phase, b.Lap, b.Visit, b.Failed
 		s.TargetsOf = b.TargetsOf
 		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
-		s.Last, s.LastGates, s.LastRun = b.Last, b.LastGates, b.LastRun
+		s.Last, s.LastGates, s.NotRun, s.LastRun = b.Last, b.LastGates, b.NotRun, b.LastRun
 		s.Rounds, s.Review, s.Said = b.Rounds, b.Review, b.Said
 		s.Frozen, s.Tampered, s.TestChange, s.TestChanges = b.Frozen, b.Tampered, b.TestChange, b.TestChanges
 	}
@@ -193,7 +194,7 @@ func standOf(s *Session) FormerStand {
 	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
 		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected, TargetsOf: s.TargetsOf,
 		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Said: s.Said, Frozen: s.Frozen, Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
-		Last: s.Last, LastGates: s.LastGates, LastRun: s.LastRun}
+		Last: s.Last, LastGates: s.LastGates, NotRun: s.NotRun, LastRun: s.LastRun}
 }
 
 // same compares values as files have them: one that was read back from JSON has no empty lists.
