@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -55,7 +56,7 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 		}
 	}
 	for _, item := range r.Items {
-		if _, ok := taskOf(tasks, item); !ok {
+		if len(tasksOf(item, tasks, r.Items)) == 0 {
 			lacking = append(lacking, fmt.Sprintf("%q", item))
 		}
 	}
@@ -85,13 +86,16 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	return f
 }
 
-// taskOf is the task of a document that stands for an item of the checklist: it begins with the item's words.
-func taskOf(tasks []workflows.Item, item string) (workflows.Item, bool) {
-	i := slices.IndexFunc(tasks, func(t workflows.Item) bool { return strings.HasPrefix(t.Text, item) })
-	if i < 0 {
-		return workflows.Item{}, false
+// tasksOf are the tasks of a document that stand for an item of the checklist: they begin with its words, and not with those
+// of a longer one.
+func tasksOf(item string, tasks []workflows.Item, items []string) []workflows.Item {
+	begins := func(task workflows.Item, words string) bool {
+		rest, ok := strings.CutPrefix(task.Text, words)
+		return ok && strings.IndexFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) != 0
 	}
-	return tasks[i], true
+	return slices.DeleteFunc(slices.Clone(tasks), func(task workflows.Item) bool {
+		return !begins(task, item) || slices.ContainsFunc(items, func(other string) bool { return len(other) > len(item) && begins(task, other) })
+	})
 }
 
 // ticked are the numbers of the items that documents of the session tick.
@@ -106,7 +110,8 @@ func (j *Judge) ticked(r session.JudgeRequest) []int {
 	}
 	var all []int
 	for i, item := range r.Items {
-		if t, ok := taskOf(tasks, item); ok && t.Done {
+		mine := tasksOf(item, tasks, r.Items)
+		if len(mine) > 0 && !slices.ContainsFunc(mine, func(t workflows.Item) bool { return !t.Done }) {
 			all = append(all, i+1)
 		}
 	}
