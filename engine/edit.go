@@ -116,15 +116,12 @@ func missing(a, b []string) []string {
 // on with its item, whatever the new spec says; one that has not takes the first item that is open now.
 func checklist(s *session.Session, open []string) (items []string, lap int, phase session.PhaseName) {
 	lap, phase = s.Lap, s.Phase
-	if !s.Laps {
-		return open, lap, phase
-	}
 	over := s.Phase == workflows.Done
 	done := passed(s)
 	for n := range done {
 		items = append(items, itemOf(s, n+1))
 	}
-	if begun(s) && !over && lap > done {
+	if s.Laps && begun(s) && !over && lap > done {
 		items = append(items, itemOf(s, lap))
 	}
 	items = append(items, missing(open, items)...)
@@ -132,9 +129,12 @@ func checklist(s *session.Session, open []string) (items []string, lap int, phas
 	switch {
 	case len(open) == 0 && len(s.Items) == 0:
 		return nil, lap, phase // there was no checklist, and there is none
-	case !over && lap <= done: // it has come back to an item
 	case over && len(items) > done: // there is more to do
-		return items, done + 1, s.Start
+		if s.Laps {
+			lap = done + 1
+		}
+		return items, lap, s.Start
+	case !s.Laps, !over && lap <= done: // all is worked on at once, or it has come back to an item
 	case !over && len(items) == done && done > 0 && green: // what was still to do is not wanted any more
 		return items, done, workflows.Done
 	case !over && len(items) == done && done > 0:
@@ -145,8 +145,13 @@ func checklist(s *session.Session, open []string) (items []string, lap int, phas
 
 // passed is how many items, from the first, keep their places: the work has been beyond them.
 func passed(s *session.Session) int {
-	n := s.LapsDone()
-	for _, item := range s.ItemStates() {
+	n, then := 0, *s
+	if s.Laps {
+		n = s.LapsDone()
+	} else {
+		then.Phase = workflows.Done // what was delivered once, whatever is worked on now
+	}
+	for _, item := range then.ItemStates() {
 		if item.State != session.ItemOpen {
 			n = max(n, item.Number)
 		}

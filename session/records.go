@@ -121,15 +121,13 @@ func (s *Session) edited(b Edited) {
 		return
 	}
 	s.Items, s.SpecPath, s.SpecDigest = b.Items, b.SpecPath, b.SpecDigest
-	if b.Phase == s.Phase && b.Lap == s.Lap {
-		return
+	if b.Phase != s.Phase || b.Lap != s.Lap { // there is more to do than there was, or less: a lap ends or begins here
+		s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, Visit{}, nil, nil, nil, nil
+		if c := s.At(s.Current); c != nil {
+			s.LapTree = c.Tree
+		}
+		s.Status, s.Why = StatusPaused, "the checklist was edited"
 	}
-	// The work was done and there is more to do now, or the other way round: a lap ends or begins here.
-	s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, Visit{}, nil, nil, nil, nil
-	if c := s.At(s.Current); c != nil {
-		s.LapTree = c.Tree
-	}
-	s.Status, s.Why = StatusPaused, "the checklist was edited"
 	if s.Phase == workflows.Done {
 		s.complete()
 	}
