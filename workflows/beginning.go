@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// launchers run whatever comes next: alone they would allow everything.
+// launchers run whatever comes next: alone, or with options only, they would allow everything.
 var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry", "pdm", "bundle", "deno", "bun", "env", "dotnet",
-	"exec", "run", "-m", "-c", "-e"}
+	"exec", "run"}
 
 // Beginning is the beginning of a command that says which program it is and what it does: "go test" of
 // `go test -json ./...`, "python3 -m pytest". It is "" when there is none that would not allow everything.
@@ -22,7 +22,13 @@ func (c Command) Beginning() string {
 	if len(fields) > 0 && fields[0] == "git" { // git -C . push
 		fields = append([]string{"git"}, pastOptions(fields[1:])...)
 	}
-	launches := func(words []string) bool { return len(words) > 0 && slices.Contains(launchers, words[len(words)-1]) }
+	launches := func(words []string) bool {
+		if len(words) == 0 {
+			return false
+		}
+		last := words[len(words)-1] // an option is only taken behind a launcher
+		return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
+	}
 	var out []string
 	for _, w := range fields {
 		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {

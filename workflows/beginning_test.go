@@ -13,6 +13,8 @@ func TestBeginning(t *testing.T) {
 		"cargo test --no-fail-fast": "cargo test", "bundle exec rspec --format json": "bundle exec rspec", "./gradlew --no-daemon test": "./gradlew", "make test": "make test",
 		"vendor/bin/phpunit --log-junit x": "vendor/bin/phpunit", "cd sub && go test ./...": "", "python3 $X": "", "node": "", "": "", "bats --tap -r test": "bats",
 		`"weird" thing`: "", "bash -c 'go test'": "", "uv run pytest -q": "uv run pytest", "git -C . push origin": "git push", "git --no-pager -c a=b log": "git log", "git -C .": "", "git": "", "npm run test": "npm run test", "npm test": "npm test", "uv run python -m pytest": "uv run python -m pytest",
+		"CI=true npx --no-install vitest --run": "npx --no-install vitest", "bash -lc 'go test'": "", "npx --yes": "",
+		"node --experimental-vm-modules node_modules/.bin/jest": "node --experimental-vm-modules node_modules/.bin/jest",
 	} {
 		if got := (Command{Shell: command}).Beginning(); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
