@@ -128,7 +128,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	agent, next, err := a.worker(ctx, o, list)
+	agent, next, err := a.worker(ctx, o, list, found)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type workerOptions struct {
 
 // worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
 // then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
-func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposal) (agent workflows.Agent, next string, err error) {
+func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposal, found []initGate) (agent workflows.Agent, next string, err error) {
 	cards, err := a.cards(nil)
 	if err != nil {
 		return agent, "", err
@@ -72,8 +72,8 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 	}
 	agent.Use, agent.Card = choice, c
 	var tests workflows.Command
-	if len(list) > 0 {
-		tests = list[0][0].Gate.Run
+	if len(found) > 0 {
+		tests = found[0].Gate.Run
 	}
 	allowed := o.worker.allow
 	if len(allowed) == 0 && c.Permit != "" {
