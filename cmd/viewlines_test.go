@@ -16,7 +16,7 @@ func TestViewLines(t *testing.T) {
 	noon := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 	s := &session.Session{Created: session.Created{Start: "RED", Laps: true, Items: []string{"one", "two", "three"}}, Phase: "GREEN", Lap: 2,
-		Targets: []session.TestID{"a", "b", "c"}, CostUSD: 2.68, Status: session.StatusRunning, Visit: session.Visit{NoProgress: 1},
+		Terms: session.Terms{Targets: []session.TestID{"a", "b", "c"}}, CostUSD: 2.68, Status: session.StatusRunning, Visit: session.Visit{NoProgress: 1},
 		Open: &session.Open{AttemptStarted: session.AttemptStarted{Phase: "GREEN", Lap: 2, Attempt: 3}}}
 	plan := &workflows.Plan{Agent: workflows.Agent{Use: "claude"}, Budget: workflows.Budget{Session: workflows.Cap{USD: 20}},
 		Workflow: workflows.Workflow{Phases: []workflows.Phase{{Name: "GREEN", Limits: workflows.Limits{NoProgress: 4}}}}}

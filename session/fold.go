@@ -215,10 +215,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 			s.kept(b.Tree)
 		}
 	}
-	c.Next, c.NextLap, c.Frozen = s.Phase, s.Lap, s.Frozen
-	c.TargetsOf = s.TargetsOf
-	c.Targets, c.Expected, c.LapTree, c.SkippedPhases = s.Targets, s.Expected, s.LapTree, s.SkippedPhases
-	c.Said, c.Review = s.Said, s.Review
+	c.Next, c.NextLap, c.Terms = s.Phase, s.Lap, s.Terms
 	c.Used, s.Fresh = s.Fresh, Usage{}
 	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
 	s.Current, s.Keep = c.Number, nil
@@ -354,11 +351,9 @@ func (s *Session) moved(b Moved) error {
 	return nil
 }
 
-// standAt returns to where a checkpoint led: its phase and lap, what people had said, and the tests that the work was held to.
+// standAt returns to where a checkpoint led.
 func (s *Session) standAt(c *Checkpoint) {
-	s.Phase, s.Lap, s.Frozen = c.Next, c.NextLap, c.Frozen
-	s.Targets, s.Expected, s.LapTree, s.SkippedPhases = c.Targets, c.Expected, c.LapTree, c.SkippedPhases
-	s.TargetsOf, s.Said, s.Review = c.TargetsOf, c.Said, c.Review
+	s.Phase, s.Lap, s.Terms = c.Next, c.NextLap, c.Terms
 	if s.Phase == workflows.Done {
 		s.complete()
 	}

@@ -48,21 +48,14 @@ type FormerStand struct {
 	Blocked *BlockedBy `json:"blocked,omitempty"`
 	Why     string     `json:"why,omitempty"`
 
-	Phase         PhaseName      `json:"phase"`
-	Lap           int            `json:"lap"`
-	Visit         Visit          `json:"visit"`
-	Failed        int            `json:"failed_runs,omitempty"`
-	Targets       []TestID       `json:"targets,omitempty"`
-	Expected      []string       `json:"expected,omitempty"`
-	TargetsOf     string         `json:"targets_of,omitempty"`
-	LapTree       Tree           `json:"lap_tree"`
-	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
+	Phase  PhaseName `json:"phase"`
+	Lap    int       `json:"lap"`
+	Visit  Visit     `json:"visit"`
+	Failed int       `json:"failed_runs,omitempty"`
+	Terms
 
 	Rounds map[PhaseName]int `json:"rounds,omitempty"`
-	Review *Review           `json:"review,omitempty"`
-	Said   []Said            `json:"said,omitempty"`
 
-	Frozen      Tree        `json:"frozen,omitempty"`
 	Tampered    []Tampering `json:"tampered,omitempty"`
 	TestChange  string      `json:"test_change,omitempty"`
 	TestChanges int         `json:"test_changes,omitempty"`
@@ -163,12 +156,9 @@ func (s *Session) bringBack(f Former) {
 	}
 	if b := f.Stand; b != nil {
 		s.Status, s.Waiting, s.Blocked, s.Why = b.Status, b.Waiting, b.Blocked, b.Why
-		s.Phase, s.Lap, s.Visit, s.Failed = b.Phase, b.Lap, b.Visit, b.Failed
-		s.TargetsOf = b.TargetsOf
-		s.Targets, s.Expected, s.LapTree, s.SkippedPhases = b.Targets, b.Expected, b.LapTree, b.SkippedPhases
+		s.Phase, s.Lap, s.Visit, s.Failed, s.Terms = b.Phase, b.Lap, b.Visit, b.Failed, b.Terms
 		s.Last, s.LastGates, s.NotRun, s.LastRun = b.Last, b.LastGates, b.NotRun, b.LastRun
-		s.Rounds, s.Review, s.Said = b.Rounds, b.Review, b.Said
-		s.Frozen, s.Tampered, s.TestChange, s.TestChanges = b.Frozen, b.Tampered, b.TestChange, b.TestChanges
+		s.Rounds, s.Tampered, s.TestChange, s.TestChanges = b.Rounds, b.Tampered, b.TestChange, b.TestChanges
 	}
 	if f.Notes != nil {
 		s.Notes = *f.Notes
@@ -192,8 +182,8 @@ func planOf(s *Session) FormerPlan {
 
 func standOf(s *Session) FormerStand {
 	return FormerStand{Status: s.Status, Waiting: s.Waiting, Blocked: s.Blocked, Why: s.Why,
-		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Targets: s.Targets, Expected: s.Expected, TargetsOf: s.TargetsOf,
-		LapTree: s.LapTree, SkippedPhases: s.SkippedPhases, Rounds: s.Rounds, Review: s.Review, Said: s.Said, Frozen: s.Frozen, Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
+		Phase: s.Phase, Lap: s.Lap, Visit: s.Visit, Failed: s.Failed, Terms: s.Terms, Rounds: s.Rounds,
+		Tampered: s.Tampered, TestChange: s.TestChange, TestChanges: s.TestChanges,
 		Last: s.Last, LastGates: s.LastGates, NotRun: s.NotRun, LastRun: s.LastRun}
 }
 

@@ -19,16 +19,12 @@ type Session struct {
 	Lap   int       `json:"lap"`   // from 1
 	Open  *Open     `json:"open,omitempty"`
 
-	Visit    Visit    `json:"visit"`              // what happened at this visit of the phase
-	Tries    int      `json:"tries"`              // attempts of the whole session that were judged
-	Runs     int      `json:"runs"`               // attempts that were started, also those that failed to run
-	Targets  []TestID `json:"targets,omitempty"`  // this lap's tests
-	Expected []string `json:"expected,omitempty"` // names that must exist once they build
-	// TargetsOf is the gate that they are of, "" for the only one that expects red.
-	TargetsOf string `json:"targets_of,omitempty"`
+	Visit Visit `json:"visit"` // what happened at this visit of the phase
+	Tries int   `json:"tries"` // attempts of the whole session that were judged
+	Runs  int   `json:"runs"`  // attempts that were started, also those that failed to run
+	Terms
 
 	Base0       *Baseline    `json:"baseline,omitempty"`
-	LapTree     Tree         `json:"lap_tree"` // the tree that the present lap began with
 	Checkpoints []Checkpoint `json:"checkpoints"`
 	Current     int          `json:"current"`        // number of the checkpoint that the branch stands on
 	Last        *Decided     `json:"last,omitempty"` // newest decision, since the session went to another checkpoint
@@ -40,7 +36,6 @@ type Session struct {
 	Proof *Proof `json:"proof,omitempty"` // newest one
 	// Holdout is the newest word of hold-out tests, but for that about the base.
 	Holdout     *HoldoutResult `json:"holdout,omitempty"`
-	Frozen      Tree           `json:"frozen,omitempty"`       // the tree whose tests hold: what RED was passed with
 	Tampered    []Tampering    `json:"tampered,omitempty"`     // what was done to them, as the newest judgement at this visit found it
 	TestChange  string         `json:"test_change,omitempty"`  // why the work went back to change tests
 	TestChanges int            `json:"test_changes,omitempty"` // how often in this lap
@@ -49,17 +44,14 @@ type Session struct {
 	GatesCached int      `json:"gates_cached,omitempty"`
 	Flaky       []TestID `json:"flaky,omitempty"` // tests that judgements found flaky, sorted, at most MaxNamed
 
-	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left, and that did not pass afterwards in the same lap
 	// Settlements are the ends of laps that no judgement brought, also on lines of checkpoints that were gone back from.
 	Settlements []Settlement `json:"settlements,omitempty"`
 
 	Rounds map[PhaseName]int `json:"rounds,omitempty"` // how often reviewers have sent the work back since somebody approved
-	Review *Review           `json:"review,omitempty"` // the newest of those, until it is answered
 
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
-	Said    []Said    `json:"said,omitempty"`    // a person's words that stay in the briefs for a while
 	Heard   []string  `json:"heard,omitempty"`   // ids of the newest requests that became events
 	CostUSD float64   `json:"cost_usd,omitempty"`
 	Spent   Spent     `json:"spent"`
@@ -104,6 +96,19 @@ type Open struct {
 	Found     bool       `json:"found,omitempty"` // what its run used up is counted, although nobody saw its end
 }
 
+// Terms are what the work is held to. A checkpoint keeps them, and a session that goes there returns to them.
+type Terms struct {
+	Targets  []TestID `json:"targets,omitempty"`  // this lap's tests
+	Expected []string `json:"expected,omitempty"` // names that must exist once they build
+	// TargetsOf is the gate that they are of, "" for the only one that expects red.
+	TargetsOf     string         `json:"targets_of,omitempty"`
+	LapTree       Tree           `json:"lap_tree,omitempty"`       // the tree that the present lap began with
+	Frozen        Tree           `json:"frozen,omitempty"`         // the tree whose tests hold: what RED was passed with
+	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left, and that did not pass afterwards in the same lap
+	Said          []Said         `json:"said,omitempty"`           // a person's words that stay in the briefs for a while
+	Review        *Review        `json:"review,omitempty"`         // the newest of a reviewer's that sent the work back, until it is answered
+}
+
 // Checkpoint is one entry of a session's history.
 type Checkpoint struct {
 	Number  int       `json:"number"`
@@ -121,23 +126,16 @@ type Checkpoint struct {
 	Summary string    `json:"summary"`
 	On      int       `json:"on,omitempty"` // checkpoint that the session stood on when this one was made
 	// What the session returns to when it is resumed here.
-	Next          PhaseName      `json:"next"`
-	NextLap       int            `json:"next_lap"`
-	Targets       []TestID       `json:"targets,omitempty"`
-	Expected      []string       `json:"expected,omitempty"`
-	TargetsOf     string         `json:"targets_of,omitempty"`
-	LapTree       Tree           `json:"lap_tree,omitempty"`
-	Frozen        Tree           `json:"frozen,omitempty"`
-	Tampered      []Tampering    `json:"tampered,omitempty"` // what of its tests asks for less, at most 10
-	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
-	Ticked        []int          `json:"ticked,omitempty"`     // numbers of the items that its documents tick
-	Incomplete    bool           `json:"incomplete,omitempty"` // something could not be held, or is held out
-	Skipped       []Skip         `json:"skipped,omitempty"`    // the former, at most MaxNamed
-	HeldOut       []Held         `json:"held_out,omitempty"`   // the latter, at most MaxNamed
-	Deleted       *Deleted       `json:"deleted,omitempty"`    // more than half of the files are gone
-	Said          []Said         `json:"said,omitempty"`
-	Review        *Review        `json:"review,omitempty"` // of a reviewer, that waits for its answer
-	Used          Usage          `json:"used,omitzero"`    // since the checkpoint that was made before
+	Next    PhaseName `json:"next"`
+	NextLap int       `json:"next_lap"`
+	Terms
+	Tampered   []Tampering `json:"tampered,omitempty"`   // what of its tests asks for less, at most 10
+	Ticked     []int       `json:"ticked,omitempty"`     // numbers of the items that its documents tick
+	Incomplete bool        `json:"incomplete,omitempty"` // something could not be held, or is held out
+	Skipped    []Skip      `json:"skipped,omitempty"`    // the former, at most MaxNamed
+	HeldOut    []Held      `json:"held_out,omitempty"`   // the latter, at most MaxNamed
+	Deleted    *Deleted    `json:"deleted,omitempty"`    // more than half of the files are gone
+	Used       Usage       `json:"used,omitzero"`        // since the checkpoint that was made before
 }
 
 // SkippedPhase is a phase that a person left forward, whatever its gates said. Each stands once for each lap.
