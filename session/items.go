@@ -204,7 +204,9 @@ func (s *Session) unjudged() string {
 	if s.unapproved() {
 		return "no gate judges this work: look at it, then approve or reject it"
 	}
-	if !s.Laps || slices.ContainsFunc(items, func(i Item) bool { return i.State != ItemShown }) || s.LapsJudged() > 0 || s.agreedTo() {
+	way := s.Way()
+	said := slices.ContainsFunc(s.Settlements, func(e Settlement) bool { return e.State == ItemAgreed && e.on(way) })
+	if said || !s.Laps || slices.ContainsFunc(items, func(i Item) bool { return i.State != ItemShown }) || s.LapsJudged() > 0 {
 		return ""
 	}
 	if len(items) > 0 {
@@ -225,14 +227,6 @@ func (s *Session) LapsJudged() int {
 		}
 	}
 	return n
-}
-
-// agreedTo reports whether a person has said, on this line of checkpoints, that nothing is left.
-func (s *Session) agreedTo() bool {
-	way := s.Way()
-	return slices.ContainsFunc(s.Settlements, func(e Settlement) bool {
-		return e.State == ItemAgreed && e.on(way)
-	})
 }
 
 // unapproved reports whether no gate judges work on this line of checkpoints, and no person has said yes to it since.

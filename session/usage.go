@@ -56,23 +56,25 @@ type Usage struct {
 }
 
 // Plus adds two usages.
-func (u Usage) Plus(v Usage) Usage {
-	return Usage{
-		USD: u.USD + v.USD, Estimated: u.Estimated + v.Estimated, Turns: u.Turns + v.Turns, Runs: u.Runs + v.Runs, Priced: u.Priced + v.Priced,
-		Attempts: u.Attempts + v.Attempts, Millis: u.Millis + v.Millis,
-		Tokens: Tokens{Input: u.Tokens.Input + v.Tokens.Input, Output: u.Tokens.Output + v.Tokens.Output,
-			CacheRead: u.Tokens.CacheRead + v.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite + v.Tokens.CacheWrite},
-	}
-}
+func (u Usage) Plus(v Usage) Usage { return u.plus(1, v) }
 
 // Minus is what was used up since v.
-func (u Usage) Minus(v Usage) Usage {
-	return Usage{
-		USD: u.USD - v.USD, Estimated: u.Estimated - v.Estimated, Turns: u.Turns - v.Turns, Runs: u.Runs - v.Runs, Priced: u.Priced - v.Priced,
-		Attempts: u.Attempts - v.Attempts, Millis: u.Millis - v.Millis,
-		Tokens: Tokens{Input: u.Tokens.Input - v.Tokens.Input, Output: u.Tokens.Output - v.Tokens.Output,
-			CacheRead: u.Tokens.CacheRead - v.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite - v.Tokens.CacheWrite},
-	}
+func (u Usage) Minus(v Usage) Usage { return u.plus(-1, v) }
+
+// plus adds n times v.
+func (u Usage) plus(n int64, v Usage) Usage {
+	u.USD += Money(n) * v.USD
+	u.Estimated += Money(n) * v.Estimated
+	u.Turns += n * v.Turns
+	u.Runs += n * v.Runs
+	u.Priced += n * v.Priced
+	u.Attempts += n * v.Attempts
+	u.Millis += n * v.Millis
+	u.Tokens.Input += n * v.Tokens.Input
+	u.Tokens.Output += n * v.Tokens.Output
+	u.Tokens.CacheRead += n * v.Tokens.CacheRead
+	u.Tokens.CacheWrite += n * v.Tokens.CacheWrite
+	return u
 }
 
 // Usage is what one run used up. What it says is untrusted: nothing of it is negative.
