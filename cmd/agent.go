@@ -113,7 +113,7 @@ func (a *app) agentList(ctx context.Context) error {
 	}
 	a.table(rows)
 	if agent := s.Config.Agent; agent.Use == "" && !agent.Command.IsZero() {
-		a.out("by default a command works here: %s", commandText(agent.Command))
+		a.out("by default a command works here: %s", agent.Command.Text())
 	}
 	return nil
 }

@@ -459,9 +459,6 @@ func agentName(p *workflows.Agent) string {
 		return "script"
 	case p.Use != "":
 		return p.Use
-	case p.Command.Shell != "":
-		return p.Command.Shell
-	default:
-		return strings.Join(p.Command.Argv, " ")
 	}
+	return p.Command.Text()
 }

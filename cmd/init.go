@@ -149,7 +149,7 @@ func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposa
 	var found []string
 	if o.test == "" {
 		for _, group := range list {
-			found = append(found, group[0].Why+": "+commandText(group[0].Gate.Run))
+			found = append(found, group[0].Why+": "+group[0].Gate.Run.Text())
 		}
 	}
 	if !known {
@@ -182,13 +182,13 @@ func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []ini
 		var refused *session.Refusal
 		switch {
 		case err != nil && i > 0 && errors.As(err, &refused) && ctx.Err() == nil:
-			failed = append(failed, commandText(group[0].Gate.Run)+"   ("+safetext.Line(refused.Message, 200)+")")
+			failed = append(failed, group[0].Gate.Run.Text()+"   ("+safetext.Line(refused.Message, 200)+")")
 			continue
 		case err != nil:
 			return nil, nil, err
 		}
 		if i > 0 && p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0 {
-			failed = append(failed, commandText(p.Gate.Run)+"   (there is no test yet)")
+			failed = append(failed, p.Gate.Run.Text()+"   (there is no test yet)")
 			continue
 		}
 		p.Gate.Timeout = gateTimeout(base.Gates[0].Millis)
@@ -217,7 +217,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 		if empty != nil && !p.Gate.Format.PerTest() {
 			continue
 		}
-		a.note("running: %s", commandText(p.Gate.Run))
+		a.note("running: %s", p.Gate.Run.Text())
 		base, err := a.tryGate(ctx, p.Gate)
 		var changed *phases.ChangedTreeError
 		switch {
@@ -416,14 +416,10 @@ func (a *app) writeConfig(ctx context.Context, file string, o initOptions, found
 			a.out("  it may also run: %s", strings.Join(agent.Allow, ", "))
 		}
 	}
-	if len(provide.Copy) > 0 {
-		a.out("in work trees of sessions' own, copied: %s", strings.Join(provide.Copy, " "))
-	}
-	if len(provide.Link) > 0 {
-		a.out("in work trees of sessions' own, linked: %s", strings.Join(provide.Link, " "))
-	}
-	if !provide.Setup.IsZero() {
-		a.out("in work trees of sessions' own, set up by: %s", commandText(provide.Setup))
+	for _, own := range [][2]string{{"copied", strings.Join(provide.Copy, " ")}, {"linked", strings.Join(provide.Link, " ")}, {"set up by", provide.Setup.Text()}} {
+		if own[1] != "" {
+			a.out("in work trees of sessions' own, %s: %s", own[0], own[1])
+		}
 	}
 	switch {
 	case len(found) == 0:
@@ -445,7 +441,7 @@ func (a *app) sayTried(g initGate) {
 		a.out("  flaky: %s", testNames(g.base.Flaky))
 	}
 	a.sayClean(g.Clean)
-	a.out("  gate %s: %s", g.Gate.Name, commandText(g.Gate.Run))
+	a.out("  gate %s: %s", g.Gate.Name, g.Gate.Run.Text())
 	if len(g.Gate.Paths) > 0 {
 		a.out("  runs when one of these changes, and when the work is complete: %s", strings.Join(g.Gate.Paths, " "))
 	}

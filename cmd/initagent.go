@@ -130,7 +130,7 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 		}
 		if command == allowTests {
 			if command = test.Beginning(); command == "" {
-				return nil, &usageError{"the test command has no beginning that could be allowed: " + commandText(test), "wfs init --allow COMMAND"}
+				return nil, &usageError{"the test command has no beginning that could be allowed: " + test.Text(), "wfs init --allow COMMAND"}
 			}
 		}
 		word := c.Permission(command)

@@ -217,7 +217,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.
 	if err := durable.MkdirAll(dir); err != nil {
 		return err
 	}
-	a.note("set-up: %s", commandText(c.Setup))
+	a.note("set-up: %s", c.Setup.Text())
 	w := a.eng.Works.(*works)
 	w.report = func(line string) { a.note("    %s", line) }
 	return w.runner().Setup(ctx, phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,

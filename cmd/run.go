@@ -247,13 +247,6 @@ func statusCode(s *session.Session) int {
 	return exitOK
 }
 
-func commandText(c workflows.Command) string {
-	if c.Shell != "" {
-		return c.Shell
-	}
-	return strings.Join(c.Argv, " ")
-}
-
 // gateText says what a gate asks for.
 func gateText(g workflows.Gate) string {
 	switch {
@@ -264,7 +257,7 @@ func gateText(g workflows.Gate) string {
 	case len(g.Changes) > 0:
 		return fmt.Sprintf("%s: a change of %s", g.Name, strings.Join(g.Changes, ", "))
 	}
-	return fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, commandText(g.Run))
+	return fmt.Sprintf("%s (expect %s): %s", g.Name, g.Expect, g.Run.Text())
 }
 
 func texts[T ~string](list []T) []string {
@@ -284,7 +277,7 @@ func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 		return "nothing: a person works there, and approves or rejects"
 	}
 	if !ph.Run.Agent {
-		return commandText(ph.Run.Command)
+		return ph.Run.Command.Text()
 	}
 	return agentName(p.AgentOf(ph))
 }

@@ -51,7 +51,7 @@ func (a *app) sayRuns(b *engine.Birth) {
 		return
 	}
 	for _, g := range b.Plan.Baseline {
-		a.note("baseline: running gate %s: %s", g.Name, commandText(g.Run))
+		a.note("baseline: running gate %s: %s", g.Name, g.Run.Text())
 	}
 }
 

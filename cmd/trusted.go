@@ -54,7 +54,7 @@ func configCommands(s *workflows.Settings) []string {
 	for _, name := range sortedKeys(s.Config.Agents) {
 		agent := s.Config.Agents[name]
 		if !agent.Command.IsZero() {
-			list = append(list, "agent "+name+": "+commandText(agent.Command))
+			list = append(list, "agent "+name+": "+agent.Command.Text())
 		}
 		list = append(list, agentCommands("agent "+name, &agent)...)
 	}
@@ -77,11 +77,11 @@ func workflowCommands(w *workflows.Workflow) []string {
 	var list []string
 	for _, p := range w.Phases {
 		if !p.Run.Agent && !p.Run.Human {
-			list = append(list, fmt.Sprintf("phase %s: %s", p.Name, commandText(p.Run.Command)))
+			list = append(list, fmt.Sprintf("phase %s: %s", p.Name, p.Run.Command.Text()))
 		}
 		for _, g := range p.Gates {
 			if !g.Run.IsZero() {
-				list = append(list, fmt.Sprintf("gate %s: %s", g.Name, commandText(g.Run)))
+				list = append(list, fmt.Sprintf("gate %s: %s", g.Name, g.Run.Text()))
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func planCommands(p *workflows.Plan) []string {
 	}
 	list = append(list, workflowCommands(&p.Workflow)...)
 	for _, g := range p.Baseline {
-		list = append(list, fmt.Sprintf("gate %s, on the base: %s", g.Name, commandText(g.Run)))
+		list = append(list, fmt.Sprintf("gate %s, on the base: %s", g.Name, g.Run.Text()))
 	}
 	if len(p.Env) > 0 {
 		list = append(list, "may see: "+strings.Join(p.Env, " "))

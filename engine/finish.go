@@ -472,7 +472,7 @@ func (h *Hand) tested(told handedOver) string {
 		text := g.Gate
 		for _, p := range h.Plan.Baseline {
 			if p.Name == g.Gate {
-				text = oneLine(cmp.Or(p.Run.Shell, strings.Join(p.Run.Argv, " "), g.Gate), 60)
+				text = oneLine(cmp.Or(p.Run.Text(), g.Gate), 60)
 			}
 		}
 		for _, word := range strings.Fields(text) {

@@ -120,7 +120,7 @@ func (b *brief) gates() {
 			}
 			continue
 		}
-		line := commandLine(g.Run)
+		line := g.Run.Text()
 		mayRun = mayRun || b.mayRun(line)
 		only := ""
 		if len(g.Paths) > 0 {
@@ -207,18 +207,15 @@ func (b *brief) answer() {
 func (b *brief) goOn() {
 	c := b.judged()
 	here := b.s.Last != nil && c != nil && c.Phase == b.req.Phase.Name && c.Lap == b.req.Started.Lap
-	news, cutOff := "", endedAs(b.req.Conversation.Ended)
+	news, cutOff := "go on", endedAs(b.req.Conversation.Ended)
 	switch {
 	case slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Ask != "" && !x.Told }):
 		news = "your question is answered"
 	case cutOff != "":
-		news = "go on"
 	case here && b.s.Last.Class == session.ClassUnsigned:
 		news = "is it done?"
 	case here && b.s.Last.Verdict != session.Pass:
 		news = "not done yet"
-	default:
-		news = "go on"
 	}
 	b.line("# %s, attempt %d: %s", b.req.Phase.Name, b.req.Started.Attempt, news)
 	b.people()

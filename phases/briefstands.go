@@ -8,7 +8,6 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // outcomes are the words of a brief for what became of an attempt.
@@ -362,11 +361,4 @@ func (b *brief) stuck() {
 	case n >= 2:
 		b.line("\nThe last %d attempts led nowhere. Take another approach: question what they took for granted.", n)
 	}
-}
-
-func commandLine(c workflows.Command) string {
-	if c.Shell != "" {
-		return c.Shell
-	}
-	return strings.Join(c.Argv, " ")
 }

@@ -57,7 +57,7 @@ func builtHere(file string, src []byte, tags []string) bool {
 
 // goTags are the build tags that a gate's command or its environment asks for.
 func goTags(command workflows.Command, env []string) []string {
-	words := strings.Fields(commandLine(command))
+	words := strings.Fields(command.Text())
 	for _, e := range env {
 		if flags, ok := strings.CutPrefix(e, "GOFLAGS="); ok {
 			words = append(words, strings.Fields(flags)...)

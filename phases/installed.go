@@ -248,12 +248,12 @@ func (j *Judge) compareInstalled(ctx context.Context, known, now *installed.Stat
 		}
 	}
 	for _, g := range r.Plan.Baseline {
-		req.Commands = append(req.Commands, commandLine(g.Run))
+		req.Commands = append(req.Commands, g.Run.Text())
 	}
 	for _, p := range r.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
 			if g.Runs() {
-				req.Commands = append(req.Commands, commandLine(g.Run))
+				req.Commands = append(req.Commands, g.Run.Text())
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (j *Judge) tampered(ctx context.Context, r session.JudgeRequest) (tamper.Re
 	for _, p := range r.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
 			if g.Runs() {
-				req.Gates = append(req.Gates, commandLine(g.Run))
+				req.Gates = append(req.Gates, g.Run.Text())
 			}
 		}
 	}

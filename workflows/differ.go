@@ -210,13 +210,6 @@ func gateNames(gates []Gate) []string {
 	return list
 }
 
-func (c Command) text() string {
-	if c.Shell != "" {
-		return c.Shell
-	}
-	return strings.Join(c.Argv, " ")
-}
-
 func (a Agent) text() string {
 	switch {
 	case a.Script != "":
@@ -224,7 +217,7 @@ func (a Agent) text() string {
 	case a.Use != "":
 		return a.Use
 	}
-	return a.Command.text()
+	return a.Command.Text()
 }
 
 func (r Run) text() string {
@@ -236,7 +229,7 @@ func (r Run) text() string {
 	case r.Human:
 		return "human"
 	}
-	return r.Command.text()
+	return r.Command.Text()
 }
 
 func (g Gate) text() string {
@@ -246,7 +239,7 @@ func (g Gate) text() string {
 	case len(g.Changes) > 0:
 		return "changes in " + strings.Join(g.Changes, " ")
 	}
-	return g.Run.text()
+	return g.Run.Text()
 }
 
 func (l *Laps) text() string {

@@ -3,6 +3,7 @@
 package workflows
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -124,6 +125,9 @@ type Command struct {
 
 // IsZero reports whether there is nothing to run.
 func (c Command) IsZero() bool { return c.Shell == "" && len(c.Argv) == 0 }
+
+// Text is the command on one line, "" for none.
+func (c Command) Text() string { return cmp.Or(c.Shell, strings.Join(c.Argv, " ")) }
 
 // Format is how a gate's output is read.
 type Format string
