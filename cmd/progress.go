@@ -170,7 +170,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Reopened:
 		say("    %s: judged again", b.Why)
 	case session.Decided:
-		if b.NothingLeft {
+		switch r := s.LastResult; {
+		case b.NothingLeft && r != nil && r.NothingLeft == "":
+			say("    nothing was added, and the agent does not say that anything is missing")
+		case b.NothingLeft:
 			say("    nothing was added, and the agent says that nothing is left: %s", shownBy(b.Shown))
 		}
 		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Reason != b.Reason && !b.NothingLeft { // more was heard than the gates

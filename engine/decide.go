@@ -104,6 +104,9 @@ func isItDone(s *session.Session) string {
 	if s.LastResult != nil {
 		named = oneLine(s.LastResult.NothingLeft, 200)
 	}
+	if named == "" {
+		return "the attempt changed nothing, and does not say that anything is missing. Is the work done?"
+	}
 	if s.Last.Shown != "" {
 		return fmt.Sprintf("%s: %s, which was there before and passes, is to show it. %s", ask, s.Last.Shown, is)
 	}
@@ -251,6 +254,14 @@ func onlyUnchanged(j *session.Judgement) bool {
 	})
 }
 
+// idleLap reports whether the first attempt at a lap, without a list of items, left the files as the lap before was judged: most
+// agents that find nothing more to do say only that they are done. Whoever was told to do more has to do it.
+func idleLap(s *session.Session) bool {
+	o, r := s.Open, s.Open.Run
+	return len(s.Items) == 0 && s.LapsJudged() > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
+		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" && o.Told+o.Said+s.Visit.Attempts == 0
+}
+
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.
 func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	j, run := s.Open.Judgement, s.Open.Run
@@ -260,7 +271,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		d.Progress = d.Step != ""
 	}
 	said := run != nil && run.Done
-	left := run != nil && run.NothingLeft != "" && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
+	left := run != nil && (run.NothingLeft != "" || idleLap(s)) && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
 	if left && (j.Class == session.ClassNothingAdded && len(j.Beside) == 0 || onlyUnchanged(j)) {
 		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
 		return d
