@@ -180,7 +180,11 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 			return false, err
 		}
 	}
-	if o.ResetBreaker || h.toldAnew() {
+	anew, err := h.toldAnew(ctx)
+	if err != nil {
+		return false, err
+	}
+	if o.ResetBreaker || anew {
 		if err := h.append(session.BreakerReset{}); err != nil {
 			return false, err
 		}
@@ -214,15 +218,22 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
 }
 
-// toldAnew reports whether a person has said something, or let a file in, since attempts stopped getting anywhere: the next
-// one knows more than those before.
-func (h *Hand) toldAnew() bool {
+// toldAnew reports whether a person has said something, let a file in, or edited files, since attempts stopped getting
+// anywhere: the next one knows more than those before.
+func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
 	b, g, letIn := h.S.Blocked, session.Guard{Allowed: h.S.Allowed}, false
 	if c := h.S.At(h.S.Current); c != nil {
 		letIn = slices.ContainsFunc(c.Skipped, func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) })
 	}
-	return h.S.Status == session.StatusBlocked && (len(h.S.Notes) > 0 || letIn) &&
-		(b.Reason == session.BlockBreaker || b.Reason == session.BlockTamper && h.S.Visit.Tampered > 0)
+	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker && (b.Reason != session.BlockTamper || h.S.Visit.Tampered == 0) {
+		return false, nil
+	}
+	judged := h.S.Judged()
+	if len(h.S.Notes) > 0 || letIn || judged == nil {
+		return len(h.S.Notes) > 0 || letIn, nil
+	}
+	snap, err := h.snapshot(ctx)
+	return snap.Tree != judged.Tree, err
 }
 
 // edited reports whether the work tree is something else than what was judged green last.

@@ -66,6 +66,16 @@ func (s *Session) Way() []Checkpoint {
 	return way
 }
 
+// Judged is the newest checkpoint of an attempt on that way, nil for none.
+func (s *Session) Judged() *Checkpoint {
+	for _, c := range slices.Backward(s.Way()) {
+		if c.Trigger == TriggerAttempt {
+			return &c
+		}
+	}
+	return nil
+}
+
 // SentBack reports whether a reviewer or a person rejected the work, and it has passed no phase since.
 func (s *Session) SentBack() bool {
 	for _, c := range slices.Backward(s.Way()) {
