@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // wayJSON is one way on from where a session was stopped, and the command that takes it.
@@ -14,12 +16,48 @@ type wayJSON struct {
 	Command string `json:"command"`
 }
 
-// waysOn are the ways on for a session that its breaker has stopped, nil for others. in is the work tree that has it checked
-// out, nil for none.
+// waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the work tree that
+// has it checked out, nil for none.
 func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
-	if s.Status != session.StatusBlocked || s.Blocked.Reason != session.BlockBreaker {
-		return nil
+	var ways []wayJSON
+	switch {
+	case s.Status != session.StatusBlocked:
+	case s.Blocked.Reason == session.BlockBreaker:
+		ways = waysOfBreaker(s)
+	case s.Blocked.Reason == session.BlockRunner && s.Failed > 0:
+		ways = a.waysOfRunner(s)
 	}
+	for i := range ways {
+		ways[i].Command = a.typedFor(ways[i].Command, s.ID, rootOf(in))
+	}
+	return ways
+}
+
+// waysOfRunner are those for a session whose runs fail.
+func (a *app) waysOfRunner(s *session.Session) []wayJSON {
+	other := wayJSON{"let another agent do it", "wfs repin --agent 'ANOTHER COMMAND' && wfs run"}
+	if v, err := a.view(context.Background(), s.ID); err == nil {
+		plan, err := a.planAt(context.Background(), v)
+		if err != nil {
+			return nil
+		}
+		if ph := plan.Workflow.Phase(s.Phase); ph != nil && (ph.Run.Name != "" || !ph.Run.Agent) {
+			other = wayJSON{fmt.Sprintf("change who does %s (agents: in the configuration, or the workflow), then", s.Phase), "wfs repin && wfs run"}
+		}
+	}
+	return append([]wayJSON{{"look at what it did", "wfs show --run"}, {"try again", "wfs run"}, other}, withoutIt(s)...)
+}
+
+// withoutIt are the ways on without the present phase, and without the work.
+func withoutIt(s *session.Session) []wayJSON {
+	return []wayJSON{
+		{fmt.Sprintf("go on without %s, which is told for ever", s.Phase), `wfs phase skip --reason "why"`},
+		{"give up; everything is kept", `wfs abandon --reason "why"`},
+	}
+}
+
+// waysOfBreaker are those for a session that its breaker has stopped.
+func waysOfBreaker(s *session.Session) []wayJSON {
 	ways := []wayJSON{
 		{"try on, told what to do differently", `wfs run --note "what to do differently"`},
 		{"try on as before", "wfs run --reset-breaker"},
@@ -28,15 +66,32 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs phase back %s --reason "what is wrong with it"`, c.Phase)})
 	}
 	from, what := s.Current, "try another way in a session beside this one"
+	var passed, ended session.Checkpoint // the newest that passed, and that ended a lap
+	for _, c := range s.Way() {
+		if c.Number == 0 || c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
+			continue
+		}
+		passed = c
+		if c.Green && (c.Next == workflows.Done || c.NextLap > c.Lap) {
+			ended = c
+		}
+	}
+	back := func(n int) string { return fmt.Sprintf("wfs resume --at %d", n) }
+	if passed.Number > 0 && passed.Tree != s.At(s.Current).Tree {
+		from = passed.Number
+		ways = append(ways, wayJSON{fmt.Sprintf("go back to the last checkpoint that passed, %d (%s)", from, passed.Phase), back(from)})
+	}
 	if best := s.Furthest(); best != nil {
 		from = best.Number
-		ways = append(ways, wayJSON{fmt.Sprintf("go back to the attempt that got furthest, checkpoint %d%s", from, gotTo(s)), fmt.Sprintf("wfs resume --at %d", from)})
+		ways = append(ways, wayJSON{fmt.Sprintf("go back to the attempt that got furthest, checkpoint %d%s", from, gotTo(s)), back(from)})
+	}
+	if from != s.Current {
 		what += ", from there"
 	}
-	ways = append(ways,
-		wayJSON{what, fmt.Sprintf("wfs fork %s@%d", s.ID, from)},
-		wayJSON{fmt.Sprintf("go on without %s, which is told for ever", s.Phase), `wfs phase skip --reason "why"`},
-		wayJSON{"give up; everything is kept", `wfs abandon --reason "why"`})
+	if f := finishCommand(s); f != "" && ended.Number > 0 {
+		ways = append(ways, wayJSON{fmt.Sprintf("hand over what is done: lap %d passed at checkpoint %d", ended.Lap, ended.Number), back(ended.Number) + " && " + f})
+	}
+	ways = append(append(ways, wayJSON{what, fmt.Sprintf("wfs fork %s@%d", s.ID, from)}), withoutIt(s)...)
 	if r := s.LastResult; r != nil && s.Visit.Denied > 0 {
 		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", s.Repin(r.Agent) + " && wfs run"}}, ways...)
 	}
@@ -47,9 +102,6 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 				break
 			}
 		}
-	}
-	for i := range ways {
-		ways[i].Command = a.typedFor(ways[i].Command, s.ID, rootOf(in))
 	}
 	return ways
 }
