@@ -61,7 +61,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 	if err := a.beginOr(ctx, dry, command, true); err != nil {
 		return err
 	}
-	next := a.eng.Undoable
+	next := a.undoable
 	if command == "wfs redo" {
 		next = a.eng.Redoable
 	}
@@ -216,6 +216,27 @@ func (a *app) damagedLog(ctx context.Context, err error) error {
 			Message: fmt.Sprintf("%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)}
 	}
 	return err
+}
+
+// undoable are the operations that an undo takes back. Where there is none, the newest of the other work trees is named.
+func (a *app) undoable(ctx context.Context) ([]session.Op, error) {
+	ops, err := a.eng.Undoable(ctx)
+	var nothing *session.Refusal
+	trees, e := a.repo.Worktrees(ctx)
+	if e != nil || !errors.As(err, &nothing) || nothing.Hint == "wfs redo" {
+		return ops, err
+	}
+	var newest session.Op
+	for _, t := range trees {
+		list, _, _ := a.repo.OpLog(ctx, t.ID)
+		if undo, _ := session.Standing(list); !t.Gone && len(undo) > 0 && undo[len(undo)-1].At >= newest.At {
+			newest = undo[len(undo)-1]
+		}
+	}
+	if newest.Session != "" {
+		nothing.Hint = "wfs undo " + string(newest.Session)
+	}
+	return ops, err
 }
 
 // enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about a session.
