@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -104,6 +105,9 @@ func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
 	now := a.env.Now()
 	j := storyJSON{sessionJSON: a.describe(s, in), CreatedAt: unix(s.CreatedAt).UTC(), Tests: testsOf(s), Claimed: s.Refuted,
 		Gates: s.LastGates, Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]}
+	if s.Last != nil && s.Last.NothingLeft {
+		j.Gates = engine.AsHanded(j.Gates)
+	}
 	j.Newest = j.Newest[max(0, len(j.Newest)-shownCheckpoints):]
 	j.Spent = spentJSON{float64(s.Spent.RunMillis) / 1000, float64(s.Spent.GateMillis) / 1000, s.Spent.Waited}
 	if w := s.Waiting; w != nil && s.Status == session.StatusWaiting && s.Spent.Since > 0 && j.Driver != nil {
@@ -193,6 +197,9 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
 		a.out("  … and %d later %s, which this one does not build on: %s", n, plural(n, "checkpoint", "checkpoints"), a.typedFor("wfs log", s.ID, ""))
 	}
+	if at := s.Judged(); at != nil && len(j.Gates) > 0 && at.Tree != s.At(s.Current).Tree {
+		a.out("  checkpoint %d is not judged yet; checkpoint %d was:", s.Current, at.Number)
+	}
 	for _, g := range j.Gates {
 		a.out("  gate %s", gateLine(g))
 		if g.FirstError != "" {
@@ -224,6 +231,9 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 	}
 	if r := j.LastRun; r != nil {
 		a.out("last run: %s", strings.Join(append([]string{runTime(r, j.Driver != nil, now)}, runDid(r, s.Laps)...), ", "))
+	}
+	if n, why := a.uncounted(s); n > 0 {
+		a.out("%d %s did not count; the newest: %s: %s", n, plural(n, "run", "runs"), safetext.Line(why, 200), a.typedFor("wfs events", s.ID, ""))
 	}
 	did := []string{fmt.Sprintf("%d %s judged", j.Attempts, plural(j.Attempts, "attempt", "attempts")),
 		fmt.Sprintf("%d %s", len(s.Checkpoints), plural(len(s.Checkpoints), "checkpoint", "checkpoints"))}
@@ -265,10 +275,38 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 	if j.Claims > 0 {
 		a.out("%s", claimsText(j.Claims, j.Refuted))
 	}
+	if n := len(j.Claimed); n > shownClaims {
+		a.out("  the newest %d of %d refuted claims:", shownClaims, n)
+	}
 	for _, r := range j.Claimed[max(0, len(j.Claimed)-shownClaims):] {
 		a.out("  refuted at checkpoint %d, %s: %s", r.Checkpoint, r.Phase, r.Reason)
 	}
 	a.sayFlaky(j.Flaky)
+}
+
+// uncounted is how many runs of the newest drive failed without a checkpoint, and why the newest did.
+func (a *app) uncounted(s *session.Session) (n int, why string) {
+	if s.Runs == s.Tries { // reading all events takes longer than the rest
+		return 0, ""
+	}
+	events, err := a.history(context.Background(), s.ID)
+	if err != nil {
+		return 0, ""
+	}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case session.Driving:
+			n = 0
+		case session.Voided:
+			n, why = n+1, b.Why
+		case session.RunEnded:
+			switch b.Outcome {
+			case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
+				n, why = n+1, ranAs(b.RunResult)
+			}
+		}
+	}
+	return n, why
 }
 
 // runTime says when a run was, and how long.

@@ -368,7 +368,7 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 				gates, ungated = b.Gates, b.Ungated
 			case session.Checkpointed:
 				if !ungated && b.Trigger == session.TriggerAttempt && b.Verdict == session.Pass && b.Tree == c.Tree && b.Number <= c.Number {
-					return asHanded(gates), nil
+					return AsHanded(gates), nil
 				}
 			}
 		}
@@ -379,12 +379,12 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 	return nil, fmt.Errorf("checkpoint %d counts as green, and no judgement of its tree is in the ledger", c.Number)
 }
 
-// asHanded says of a gate that missed a new failing test, when nothing was left to add, what holds for the work: it passes.
-func asHanded(gates []session.GateResult) []session.GateResult {
+// AsHanded says of a gate that missed a new failing test, when nothing was left to add, what holds for the work: it passes.
+func AsHanded(gates []session.GateResult) []session.GateResult {
 	gates = slices.Clone(gates)
 	for i, g := range gates {
 		if g.Class == session.ClassNothingAdded {
-			gates[i].Verdict, gates[i].Class = session.Pass, session.ClassGreen
+			gates[i].Verdict, gates[i].Class, gates[i].Expect = session.Pass, session.ClassGreen, string(workflows.ExpectPass)
 		}
 	}
 	return gates
