@@ -141,7 +141,11 @@ func judgeChanges(_ *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 			return finding{verdict: session.Pass, class: session.ClassGreen, reason: fmt.Sprintf("%s changed", c.Path)}
 		}
 	}
-	return finding{verdict: session.Fail, class: session.ClassUnchanged, reason: "nothing changed since the phase began, of " + strings.Join(g.Changes, ", ")}
+	reason := "nothing changed since the phase began"
+	if !slices.Equal(g.Changes, []string{"**"}) {
+		reason += ", of " + strings.Join(g.Changes, ", ")
+	}
+	return finding{verdict: session.Fail, class: session.ClassUnchanged, reason: reason}
 }
 
 // isWork reports whether a change of a file is work, and not a word about it: documents, settings of wfs, the specification.
