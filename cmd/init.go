@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -254,22 +255,37 @@ func cannotTry(p phases.Proposal, err error) error {
 	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
 }
 
-// ignoreHint says what to do about files that a gate wrote: git ignores those that are new, and the others are committed.
+// ignoreHint says what to do about files that a gate wrote: git ignores those that are new, but for lock files, and the others
+// are committed.
 func ignoreHint(changed *phases.ChangedTreeError) string {
 	if len(changed.Edited) > 0 {
 		return "commit what it makes of " + safetext.Line(changed.Edited[0], 100) + ", then wfs init"
 	}
-	var names []string
+	var names, locks []string
 	for _, p := range changed.New {
-		if name := shellWord(builtBelow(p)); len(names) < 5 && !slices.Contains(names, name) {
-			names = append(names, name)
+		list, name := &names, shellWord(builtBelow(p))
+		if lockFile.MatchString(p) && builtBelow(p) == "/"+p {
+			list, name = &locks, shellWord(p)
+		}
+		if len(*list) < 5 && !slices.Contains(*list, name) {
+			*list = append(*list, name)
 		}
 	}
-	if len(names) == 0 {
-		return "ignore what it writes in .gitignore, then wfs init"
+	commit := ""
+	if len(locks) > 0 {
+		commit = "git add " + strings.Join(locks, " ") + " && git commit -m \"" + filepath.Base(locks[0]) + "\" && "
 	}
-	return "printf '%s\\n' " + strings.Join(names, " ") + " >> .gitignore && wfs init   (if the tests made that)"
+	switch {
+	case len(names) > 0:
+		return commit + "printf '%s\\n' " + strings.Join(names, " ") + " >> .gitignore && wfs init   (if the tests made that)"
+	case len(locks) > 0:
+		return commit + "wfs init"
+	}
+	return "ignore what it writes in .gitignore, then wfs init"
 }
+
+// lockFile matches files that pin dependencies: tools write them, and projects commit them.
+var lockFile = regexp.MustCompile(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock)$`)
 
 // builtBelow is the part of a path that names the directory into which tools build, or the whole path.
 func builtBelow(path string) string {
