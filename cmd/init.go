@@ -165,7 +165,9 @@ func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposa
 	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
 		return &session.Refusal{Code: session.RefuseUntrusted, Message: "wfs init runs what it found here, and nobody has agreed to that", Hint: "wfs init --yes"}
 	}
-	answer, err := a.prompt(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ", "wfs init --yes")
+	answer, err := a.promptFor(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ", "wfs init --yes", func(answer string) bool {
+		return slices.Contains([]string{"", "y", "yes", "n", "no"}, strings.ToLower(answer))
+	})
 	if err != nil {
 		return err
 	}

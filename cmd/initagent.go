@@ -51,7 +51,8 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 		return agent, " --agent " + installed[0], nil
 	default:
 		others := strings.Join(append(slices.Clone(installed[1:]), noAgent), ", ")
-		if choice, err = a.prompt(ctx, fmt.Sprintf("Which agent shall work here? [%s] (or %s): ", installed[0], others), "wfs init --agent NAME"); err != nil {
+		known := func(name string) bool { return name == "" || name == noAgent || cards[name] != nil }
+		if choice, err = a.promptFor(ctx, fmt.Sprintf("Which agent shall work here? [%s] (or %s): ", installed[0], others), "wfs init --agent NAME", known); err != nil {
 			return agent, "", err
 		}
 		if choice == "" {
@@ -64,8 +65,6 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 		return agent, " --agent claude", nil
 	case c == nil && len(o.worker.allow) > 0:
 		return agent, "", &usageError{fmt.Sprintf("--allow is in words of an agent that wfs knows, and %q is none", choice), "wfs agent list"}
-	case c == nil && o.worker.agent == "":
-		return agent, "", &usageError{fmt.Sprintf("there is no agent %q", choice), "wfs agent list"}
 	case c == nil:
 		agent.Command = workflows.Command{Shell: choice}
 		return agent, "", nil

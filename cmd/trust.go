@@ -327,6 +327,21 @@ func (a *app) ask(ctx context.Context, question, flag string) (bool, error) {
 // asksHere reports whether there is a terminal at which a person can be asked.
 func (a *app) asksHere() bool { return a.env.StdinTTY && a.env.StderrTTY && !a.json }
 
+// promptFor asks until the answer is one that is known, three times at most.
+func (a *app) promptFor(ctx context.Context, question, flag string, known func(string) bool) (string, error) {
+	for try := 1; ; try++ {
+		answer, err := a.prompt(ctx, question, flag)
+		if err != nil || known(answer) {
+			return answer, err
+		}
+		unknown := fmt.Sprintf("%q is not one of the answers", answer)
+		if try == 3 {
+			return "", &usageError{unknown, flag}
+		}
+		a.note("%s", unknown)
+	}
+}
+
 // prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
 func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !a.asksHere() {
