@@ -221,16 +221,20 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 // toldAnew reports whether a person has said something, let a file in, or edited files, since attempts stopped getting
 // anywhere: the next one knows more than those before.
 func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
-	b, g, letIn := h.S.Blocked, session.Guard{Allowed: h.S.Allowed}, false
-	if c := h.S.At(h.S.Current); c != nil {
-		letIn = slices.ContainsFunc(c.Skipped, func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) })
-	}
+	b := h.S.Blocked
 	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker && (b.Reason != session.BlockTamper || h.S.Visit.Tampered == 0) {
 		return false, nil
 	}
 	judged := h.S.Judged()
-	if len(h.S.Notes) > 0 || letIn || judged == nil {
-		return len(h.S.Notes) > 0 || letIn, nil
+	if len(h.S.Notes) > 0 || judged == nil {
+		return len(h.S.Notes) > 0, nil
+	}
+	if judged.Class == session.ClassKey {
+		keys, err := h.e.Store.Keys(ctx, h.S.Visit.Tree, judged.Tree) // that were committed
+		g := session.Guard{Allowed: h.S.Allowed}
+		if err != nil || slices.ContainsFunc(append(keys, judged.Skipped...), func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) }) {
+			return err == nil, err
+		}
 	}
 	snap, err := h.snapshot(ctx)
 	return snap.Tree != judged.Tree, err
