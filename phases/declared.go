@@ -94,14 +94,13 @@ func pythonDeclarations(src string) []declaration {
 	var out []declaration
 	for _, m := range declaredRE().python.FindAllStringSubmatchIndex(src, -1) {
 		indent := m[3] - m[2]
-		body := pythonBlock(src[m[0]:], indent)
+		body := withoutComments(pythonBlock(src[m[0]:], indent), "#")
 		marks := pythonMarks(src[:m[0]], src[m[2]:m[3]])
-		_, inner, _ := strings.Cut(body, "\n")
-		if first, _, _ := strings.Cut(body, "\n"); strings.Contains(first, "assert ") {
-			inner = first[strings.Index(first, ")")+1:] + inner
+		_, code, _ := strings.Cut(body, "\n")
+		if colons := outside(body, ":"); len(colons) > 0 { // else a bracket in a string
+			code = body[colons[0]+1:]
 		}
-		code := withoutComments(inner, "#")
-		out = append(out, declaration{name: src[m[4]:m[5]], body: laidOut(marks + withoutComments(body, "#")), test: true,
+		out = append(out, declaration{name: src[m[4]:m[5]], body: laidOut(marks + body), test: true,
 			empty: !strings.Contains(code, "assert") && !strings.Contains(code, "(") && !strings.Contains(code, "raise")})
 	}
 	return out
