@@ -1,10 +1,18 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -75,15 +83,61 @@ func (a *app) sayUnseen(ctx context.Context, s *session.Session) {
 		}
 	}
 	for _, f := range s.Unseen.Files {
-		mends := ""
+		what, mends, put := a.watchedNow(ctx, s, f)
+		if put {
+			continue
+		}
 		if strings.HasPrefix(f, ".wfs/") && a.repo.HasFile(ctx, s.Base, f) {
 			mends = fmt.Sprintf("git -C %s checkout %s -- %s", shellWord(a.repo.Root()), s.Base.Short(), shellWord(f))
 		}
-		line(watchedName(f)+" was changed, made or removed", mends)
+		line(what, mends)
 	}
 	if said {
 		a.out("  once you have seen it: wfs status %s --seen", s.ID)
 	}
+}
+
+// watchedNow says what became of a file beside a session, and the command that puts it back; put says that it is.
+func (a *app) watchedNow(ctx context.Context, s *session.Session, f string) (what, mends string, put bool) {
+	name, was := watchedName(f), os.DevNull
+	file := filepath.Join(a.repo.CommonDir(), filepath.FromSlash(f))
+	if strings.HasPrefix(f, ".wfs/") {
+		file = filepath.Join(a.repo.Root(), filepath.FromSlash(f))
+	}
+	now, err := os.Lstat(file)
+	gone := errors.Is(err, fs.ErrNotExist)
+	if slices.Contains(s.Unseen.Made, f) {
+		what, mends, put = name+" was made", "rm "+shellWord(file), gone
+	} else {
+		was = a.clone.Was(s.ID, s.Unseen.Was[f], f)
+		info, err := os.Lstat(was)
+		if err != nil {
+			return name + " was changed, made or removed", "", false
+		}
+		mends = "cp " + shellWord(was) + " " + shellWord(file)
+		switch {
+		case gone:
+			what = name + " was removed"
+		case !now.Mode().IsRegular():
+			what, mends = name+" was replaced", "rm "+shellWord(file)+" && "+mends
+		default:
+			what = name + " was changed"
+			before, err1 := os.ReadFile(was)
+			text, err2 := durable.ReadFile(file, info.Size())
+			same := err1 == nil && err2 == nil && bytes.Equal(before, text)
+			if sign := map[bool]string{true: "+", false: "-"}[info.Mode()&0o100 != 0]; info.Mode()&0o100 != now.Mode()&0o100 {
+				mends += " && chmod " + sign + "x " + shellWord(file)
+			} else {
+				put = same
+			}
+		}
+	}
+	if base := path.Base(f); !gone && !put && now.Mode().IsRegular() && (base == "config" || base == "config.worktree") {
+		if keys := a.repo.SettingsBetween(ctx, was, file); len(keys) > 0 {
+			what += ": " + strings.Join(keys[:min(len(keys), mostSaid)], ", ")
+		}
+	}
+	return what, mends, put
 }
 
 // sawAll records that a person has seen what runs changed beside a session.

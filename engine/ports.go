@@ -135,6 +135,8 @@ type Journal interface {
 	Rotate(tip session.Commit) error
 	// RunDir returns the directory of one run, made if need be.
 	RunDir(runID string) (string, error)
+	// KeepWas keeps what a file beside the session was in the directory of the run that changed it, see Clone.Was.
+	KeepWas(runID, file string, t session.Text) error
 	// ExcludeFile is the path of the session's exclude file, "" when it has none.
 	ExcludeFile() string
 	// Exclude returns the text of the exclude file.

@@ -24,6 +24,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	strayed := session.StrayedFrom(before, after)
 	strayed.Locks = locks
+	h.keepWas(&strayed, before)
 	ledger := session.LedgerOf(h.ID)
 	tip, err := st.Ref(ctx, ledger)
 	if err != nil {
@@ -62,6 +63,18 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	_, err = h.save(ctx, session.TriggerInterrupted, "as the run left it")
 	return true, err
+}
+
+// keepWas writes copies of what changed files were into the run's directory, as far as that can be done.
+func (h *Hand) keepWas(strayed *session.Strayed, before session.Surroundings) {
+	for _, f := range strayed.Files {
+		if t, small := before.Texts[f]; small && h.j.KeepWas(h.S.Started, f, t) == nil {
+			if strayed.Was == nil {
+				strayed.Was = map[string]string{}
+			}
+			strayed.Was[f] = h.S.Started
+		}
+	}
 }
 
 // Seen records that a person has seen what runs changed beside the session.

@@ -23,7 +23,7 @@ const (
 // hooks, attributes, excludes, borrowed objects. The branches that are remembered of remotes are among them: they show a
 // push.
 func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
-	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{}, Files: map[string]string{}}
+	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{}, Files: map[string]string{}, Texts: map[string]session.Text{}}
 	out, err := r.git(ctx, gitOpts{}, "for-each-ref", "--format=%(objecttype),%(*objecttype),%(objectname),%(*objectname),%(refname)")
 	if err != nil {
 		return s, err
@@ -48,18 +48,22 @@ func (r *Repo) Surroundings(ctx context.Context, id session.ID) (session.Surroun
 	}
 	for _, dir := range []string{r.commonDir, r.gitDir} {
 		for _, name := range []string{"config", "config.worktree", "shallow", "hooks", "info", filepath.Join("objects", "info", "alternates")} {
-			watch(s.Files, r.commonDir, filepath.Join(dir, name))
+			watch(&s, r.commonDir, filepath.Join(dir, name))
 		}
 	}
-	watch(s.Files, r.root, filepath.Join(r.root, ".wfs"))
+	watch(&s, r.root, filepath.Join(r.root, ".wfs"))
 	return s, nil
 }
 
-// watch takes digests of a file, or of all those in a directory, by their paths from base. What cannot be read counts as
-// empty.
-func watch(files map[string]string, base, top string) {
+// watch takes digests of a file, or of all those in a directory, by their paths from base, and keeps what they hold, as far
+// as maxWatchedBytes go. What cannot be read counts as empty.
+func watch(s *session.Surroundings, base, top string) {
+	kept := 0
+	for _, t := range s.Texts {
+		kept += len(t.Data)
+	}
 	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || len(files) >= maxWatched || strings.HasSuffix(path, ".sample") || strings.HasSuffix(path, ".lock") {
+		if err != nil || len(s.Files) >= maxWatched || strings.HasSuffix(path, ".sample") || strings.HasSuffix(path, ".lock") {
 			return nil
 		}
 		rel, err := filepath.Rel(base, path)
@@ -73,15 +77,40 @@ func watch(files map[string]string, base, top string) {
 			to, _ := os.Readlink(path)
 			digest.Write([]byte("link " + to))
 		case info.Mode().IsRegular() && info.Size() <= maxWatchedBytes:
-			data, _ := os.ReadFile(path)
+			data, err := os.ReadFile(path)
+			if kept += len(data); err == nil && kept <= maxWatchedBytes {
+				s.Texts[filepath.ToSlash(rel)] = session.Text{Data: data, Exec: info.Mode()&0o100 != 0}
+			}
 			digest.Write([]byte(info.Mode().String() + "\x00"))
 			digest.Write(data)
 		default:
 			digest.Write([]byte(info.Mode().String() + info.ModTime().String()))
 		}
-		files[filepath.ToSlash(rel)] = hex.EncodeToString(digest.Sum(nil))
+		s.Files[filepath.ToSlash(rel)] = hex.EncodeToString(digest.Sum(nil))
 		return nil
 	})
+}
+
+// SettingsBetween are the names of the settings that differ between two files of git's, without what may be a password in
+// them. Of files that git cannot read there are none.
+func (r *Repo) SettingsBetween(ctx context.Context, was, now string) []string {
+	var all [2]map[string]string
+	for i, file := range []string{was, now} {
+		out, err := r.git(ctx, gitOpts{}, "config", "--file", file, "--list", "-z")
+		if err != nil {
+			return nil
+		}
+		all[i] = map[string]string{}
+		for entry := range strings.SplitSeq(string(out), "\x00") {
+			if name, value, _ := strings.Cut(entry, "\n"); name != "" {
+				if strings.Contains(name, "@") { // url.https://user:password@host.insteadof
+					name = name[:strings.Index(name, ".")] + ".*" + name[strings.LastIndex(name, "."):]
+				}
+				all[i][name] += value + "\x00"
+			}
+		}
+	}
+	return session.Differing(all[0], all[1])
 }
 
 // HasFile reports whether a commit has a file.

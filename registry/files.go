@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -39,6 +40,28 @@ func (c *Clone) RunDir(id session.ID, runID string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, runsName, runID), nil
+}
+
+// Was is where a copy is of what a file beside the session was before a run changed it, if there is one.
+func (c *Clone) Was(id session.ID, runID, file string) string {
+	dir, err := c.RunDir(id, runID)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "was", url.PathEscape(file))
+}
+
+// KeepWas writes that copy, for its owner alone.
+func (j *Journal) KeepWas(runID, file string, t session.Text) error {
+	to := j.clone.Was(j.id, runID, file)
+	perm := fs.FileMode(0o600)
+	if t.Exec {
+		perm = 0o700
+	}
+	if err := j.clone.make(filepath.Dir(to)); err != nil {
+		return err
+	}
+	return durable.WriteFile(to, t.Data, perm)
 }
 
 // ExcludeFile is the path of the session's exclude file, "" when it has none.

@@ -11,15 +11,24 @@ type Surroundings struct {
 	Refs  map[string]Commit // by full name; a tag's is that of the commit that it leads to
 	Wfs   map[string]Commit // branches and ledgers of other sessions, rescues, logs of operations: wfs moves them itself
 	Files map[string]string // digests of files of the git directory, by their paths in it
+	Texts map[string]Text   // of those of them that are small
+}
+
+// Text is what a file holds.
+type Text struct {
+	Data []byte
+	Exec bool // its owner may run it
 }
 
 // Strayed is what changed in them while a run went on. Whose doing it was nobody can tell; what refs had and nothing has
 // any more is kept alive by the session's next checkpoint.
 type Strayed struct {
-	Refs  []RefMove `json:"refs,omitempty"`  // at most MaxNamed
-	Files []string  `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
-	Seen  bool      `json:"seen,omitempty"`  // a person has seen what there was until now; the lists are empty
-	Locks []string  `json:"locks,omitempty"` // of git's, which a process that is dead had left, and which were set aside, at most MaxNamed
+	Refs  []RefMove         `json:"refs,omitempty"`  // at most MaxNamed
+	Files []string          `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
+	Made  []string          `json:"made,omitempty"`  // those of Files that were not there before
+	Was   map[string]string `json:"was,omitempty"`   // the run whose directory has a copy of what one of Files was
+	Seen  bool              `json:"seen,omitempty"`  // a person has seen what there was until now; the lists are empty
+	Locks []string          `json:"locks,omitempty"` // of git's, which a process that is dead had left, and which were set aside, at most MaxNamed
 }
 
 // GitLock is a lock file of git's that is there.
@@ -35,20 +44,26 @@ func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files)+len(s.Locks) == 
 // StrayedFrom compares surroundings before and after a run.
 func StrayedFrom(before, after Surroundings) Strayed {
 	var s Strayed
-	for _, ref := range differing(before.Refs, after.Refs) {
+	for _, ref := range Differing(before.Refs, after.Refs) {
 		s.Refs = append(s.Refs, RefMove{Ref: ref, Old: before.Refs[ref], New: after.Refs[ref]})
 	}
-	for _, ref := range differing(before.Wfs, after.Wfs) {
+	for _, ref := range Differing(before.Wfs, after.Wfs) {
 		if _, there := after.Wfs[ref]; !there {
 			s.Refs = append(s.Refs, RefMove{Ref: ref, Old: before.Wfs[ref]})
 		}
 	}
-	s.Files = differing(before.Files, after.Files)
+	s.Files = Differing(before.Files, after.Files)
 	s.Refs, s.Files = s.Refs[:min(len(s.Refs), MaxNamed)], s.Files[:min(len(s.Files), MaxNamed)]
+	for _, f := range s.Files {
+		if _, there := before.Files[f]; !there {
+			s.Made = append(s.Made, f)
+		}
+	}
 	return s
 }
 
-func differing[V comparable](a, b map[string]V) []string {
+// Differing are the keys under which two maps do not hold the same, sorted.
+func Differing[V comparable](a, b map[string]V) []string {
 	names := map[string]bool{}
 	for name, v := range a {
 		if w, ok := b[name]; !ok || v != w {
@@ -77,7 +92,7 @@ func (s *Session) strayed(b Strayed) {
 func (s *Session) unseen(b Strayed) {
 	var all Strayed
 	if s.Unseen != nil && !b.Seen {
-		all = Strayed{Refs: slices.Clone(s.Unseen.Refs), Files: slices.Clone(s.Unseen.Files)}
+		all = Strayed{Refs: slices.Clone(s.Unseen.Refs), Files: slices.Clone(s.Unseen.Files), Made: slices.Clone(s.Unseen.Made), Was: maps.Clone(s.Unseen.Was)}
 	}
 	for _, m := range b.Refs {
 		if i := slices.IndexFunc(all.Refs, func(o RefMove) bool { return o.Ref == m.Ref }); i >= 0 {
@@ -87,6 +102,17 @@ func (s *Session) unseen(b Strayed) {
 		}
 	}
 	all.Refs = slices.DeleteFunc(all.Refs, func(m RefMove) bool { return m.Old == m.New })
+	for _, f := range b.Files {
+		if run := b.Was[f]; slices.Contains(all.Files, f) { // what it was before an earlier run is what counts
+		} else if slices.Contains(b.Made, f) {
+			all.Made = append(all.Made, f)
+		} else if run != "" {
+			if all.Was == nil {
+				all.Was = map[string]string{}
+			}
+			all.Was[f] = run
+		}
+	}
 	all.Files = slices.Compact(slices.Sorted(slices.Values(append(all.Files, b.Files...))))
 	all.Files = all.Files[:min(len(all.Files), MaxNamed)]
 	if s.Unseen = &all; all.Empty() {
