@@ -27,15 +27,10 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 		return nil
 	}
 	path := a.env.abs(file)
-	f, err := os.Open(path)
+	text, err := readOr(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &usageError{fmt.Sprintf("there is no spec %s", file), ""}
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSpecFile+1))
 	if err != nil {
 		return err
 	}
@@ -56,6 +51,27 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 		}
 	}
 	return nil
+}
+
+// readOr reads a file that may be a pipe, up to one byte more than a spec may have, unless a signal comes first.
+func readOr(ctx context.Context, path string) ([]byte, error) {
+	var text []byte
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			defer f.Close()
+			text, err = io.ReadAll(io.LimitReader(f, maxSpecFile+1))
+		}
+	}()
+	select {
+	case <-done:
+		return text, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the same file in

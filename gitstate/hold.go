@@ -58,7 +58,9 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 	rules, g := session.SplitGuard(h.rules)
 	found := looked{suspects: []string{""}, others: true, unsure: true} // the whole work tree
 	if x != nil {
-		found = r.look(x, rules, g)
+		if found = r.look(x, rules, g); found.rules != nil {
+			return h, found.rules
+		}
 	}
 	if h.how = "-A"; !found.others && len(x.entries) > 0 {
 		h.how = "-u" // git need not look for what is not there

@@ -138,10 +138,18 @@ func toRefs(link string) bool {
 	return err == nil && fromErr == nil && info.IsDir() && strings.Contains(to+sep, sep+"refs"+sep) && !strings.HasPrefix(from+sep, to+sep)
 }
 
+// readsRules are the commands of git's that open rules in the work tree.
+var readsRules = strings.Fields("add ls-files status check-ignore check-attr diff-files diff-index hash-object")
+
 // passable reports, as an Obstacle, what a git command would not come back from.
 func (r *Repo) passable(args []string) error {
 	if r.commonDir == "" {
 		return nil
+	}
+	if slices.ContainsFunc(args, func(a string) bool { return slices.Contains(readsRules, a) }) {
+		if err := rulesIn(r.root, r.root); err != nil {
+			return err
+		}
 	}
 	walked := walkedRefs(args)
 	if len(walked) == 0 {
@@ -153,6 +161,17 @@ func (r *Repo) passable(args []string) error {
 			if o.Ref == "" || strings.HasPrefix(o.Ref+"/", dir+"/") || strings.HasPrefix(dir+"/", path.Dir(o.Ref)+"/") {
 				return o
 			}
+		}
+	}
+	return nil
+}
+
+// rulesIn reports, as an *UnusableError, what git would wait for where rules may be, in one directory of a work tree.
+func rulesIn(top, dir string) error {
+	for _, name := range []string{".gitignore", ".gitattributes"} {
+		file := filepath.Join(dir, name)
+		if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSymlink == 0 && kindOf(info.Mode()) != "" { // git follows no link here
+			return &UnusableError{Dir: top, Said: fmt.Sprintf("%s is %s", file, kindOf(info.Mode())), Hint: "rm " + quoteKey(file)}
 		}
 	}
 	return nil
@@ -197,6 +216,9 @@ func notOpened(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		git := filepath.Join(at, ".git")
 		if info, err := os.Stat(git); err == nil {
+			if err := rulesIn(dir, at); err != nil {
+				return err
+			}
 			if info.Mode().IsRegular() {
 				if git = linkTo(git); git == "" {
 					return nil

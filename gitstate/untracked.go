@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -28,6 +29,7 @@ type looked struct {
 	others   bool     // there may be something that is not tracked, of whatever kind
 	changed  []string // what is not tracked, and tracked files that may differ from the index; a directory stands for all in it
 	unsure   bool     // there may be more of that
+	rules    error    // see rulesIn
 	disk     uint64   // what tracked files are like that are not in changed, see onDisk
 }
 
@@ -186,6 +188,11 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			whole = false // git has rules of its own for what lies in another repository
 			l.doubt()
 			continue
+		}
+		if kindOf(e.Type()) != "" && (name == ".gitignore" || name == ".gitattributes") {
+			l.mu.Lock()
+			l.found.rules = cmp.Or(rulesIn(l.root, filepath.Join(l.root, filepath.FromSlash(d.prefix))), l.found.rules)
+			l.mu.Unlock()
 		}
 		file, entries := find(d.entries, len(d.prefix), name)
 		switch {
