@@ -46,6 +46,8 @@ func TestBar23Modes(t *testing.T) {
 			under("wfs", "note", "hello", "two")
 			under("wfs", "resume", "one", "--at", "1")
 			under("wfs", "export", "one", "-o", "../one.tar.gz")
+			under("wfs", "new", "three", "--workflow", "plain", "--agent", `echo '{"done":true}' >"$WFS_RESULT"`)
+			under("wfs", "run")
 			under("wfs", "doctor", "--repair")
 			for _, dir := range []string{".git/wfs", "../state/wfs"} {
 				looked += private(t, filepath.Join(f.dir, dir))
@@ -71,7 +73,7 @@ func private(t *testing.T, dir string) (looked int) {
 		}
 		looked++
 		rel := strings.TrimPrefix(path, dir)
-		if inGit := strings.Contains(rel, "/move/") || strings.Contains(rel, "/index") || strings.Contains(rel, "/auto/") || strings.Contains(rel, "/clean/git/"); inGit {
+		if inGit := strings.Contains(rel, "/move/") || strings.Contains(rel, "/auto/") || strings.Contains(rel, "/clean/git/"); inGit {
 			return nil // git's, or a copy of git's that may become it again, in a directory that nobody else comes into
 		}
 		if strings.HasPrefix(rel, "/clean/") && strings.Count(rel, "/") > 3 {

@@ -80,7 +80,9 @@ func (m *materialiser) discard() error {
 func (m *materialiser) git(ctx context.Context, args ...string) ([]byte, error) {
 	in := &Repo{root: m.dir, env: m.repo.env, userEnv: m.repo.userEnv}
 	o := gitOpts{gitDir: filepath.Join(m.private, "git"), env: withIndex(m.index())}
-	return in.git(ctx, o, append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...)...)
+	out, err := in.git(ctx, o, append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...)...)
+	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
+	return out, err
 }
 
 func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps) error {

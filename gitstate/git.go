@@ -155,6 +155,11 @@ func (r *Repo) gitOnce(ctx context.Context, o gitOpts, args []string) (stdout, s
 		return nil, nil, err
 	}
 	stdout, stderr, err = run(ctx, c, o.stdin, o.okExit, args)
+	for _, v := range o.env { // git makes files as the umask says
+		if index, ok := strings.CutPrefix(v, withIndex("")[0]); ok && o.write && index != r.indexPath() {
+			_ = os.Chmod(index, 0o600)
+		}
+	}
 	return stdout, stderr, r.gone(err)
 }
 

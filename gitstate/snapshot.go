@@ -114,9 +114,9 @@ func (r *Repo) copyIndex(to string) (content []byte, written time.Time, err erro
 	return data, st.ModTime(), putCopy(to, data, st)
 }
 
-// putCopy writes the content of another file, with its mode and time, where there is none.
+// putCopy writes the content of another file, with its time, where there is none.
 func putCopy(to string, data []byte, of fs.FileInfo) error {
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, of.Mode().Perm())
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

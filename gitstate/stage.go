@@ -222,6 +222,11 @@ func syncIndex(private string) error {
 
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
 func (r *Repo) installIndex(private string) error {
+	if was, err := os.Stat(r.indexPath()); err == nil {
+		if err := os.Chmod(private, was.Mode().Perm()); err != nil {
+			return err
+		}
+	}
 	if err := putIndex(private, r.indexPath()); err != nil {
 		return err
 	}

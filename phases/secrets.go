@@ -24,6 +24,9 @@ func cleanLeft(name string, secrets *redact.Redactor) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
+		if err := os.Chmod(name, 0o600); err != nil { // an agent makes files as the umask says
+			return err
+		}
 		text, err := durable.ReadFile(name, maxLeft)
 		switch safe := secrets.String(string(text)); {
 		case errors.Is(err, durable.ErrTooLarge):
