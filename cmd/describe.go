@@ -344,6 +344,14 @@ func itemsDid(items []session.Item) string {
 	return fmt.Sprintf("%d of %d items done: %s", done, len(items), strings.Join(parts, ", "))
 }
 
+// stoppedHere is whyStopped without what is past by now: HEAD was taken away, and is on the session's branch again.
+func stoppedHere(s *session.Session, now time.Time, current bool) []string {
+	if current && s.Status == session.StatusBlocked && s.Blocked.Hint == "wfs resume "+string(s.ID) {
+		return []string{"HEAD is back on " + strings.TrimPrefix(s.Branch(), "refs/heads/")}
+	}
+	return whyStopped(s, now)
+}
+
 // whyStopped lists what a person must know about a session that does not go on by itself.
 func whyStopped(s *session.Session, now time.Time) []string {
 	switch {

@@ -189,6 +189,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    checkpoint %d  %s  %s", b.Number, b.Code.Short(), b.Summary)
 		}
 		for _, c := range b.Adopted {
+			if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
+				say("    the branch had been taken back to checkpoint %d", i)
+				continue
+			}
 			say("    commit %s, which somebody made since, is part of it", c.Short())
 		}
 		if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {

@@ -76,7 +76,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	s := &v.Session
 	a.short("%s  %s", s.ID.Display(), s.Headline())
 	a.out("%s", standing(s))
-	for _, line := range whyStopped(s, a.env.Now()) {
+	for _, line := range stoppedHere(s, a.env.Now(), d.Current) {
 		a.out("  %s", line)
 	}
 	if s.Agent != "" {

@@ -171,7 +171,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 		a.short("  item: %s", item)
 	}
 	a.sayItems(j.sessionJSON)
-	for _, line := range whyStopped(s, now) {
+	for _, line := range stoppedHere(s, now, j.Current) {
 		a.out("  %s", line)
 	}
 	if j.Failed != nil {
