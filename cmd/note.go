@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -86,6 +87,13 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if s := &v.Session; s.Status.Final() {
 		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": nobody would read it", Hint: "wfs show " + string(id)}
 	}
+	waiting := v.Session.Notes
+	if o := v.Session.Open; o != nil {
+		waiting = waiting[min(o.Told, len(waiting)):]
+	}
+	if err := fitsBrief(waiting, text); err != nil {
+		return err
+	}
 	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.redactor().String(text)})
 	if err != nil {
 		return err
@@ -111,6 +119,18 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	}
 	a.next(j.Next)
 	return nil
+}
+
+// fitsBrief refuses a text that a brief would cut, or that would put notes out of it that nobody was told yet.
+func fitsBrief(waiting []string, text string) error {
+	what := "the text is longer than what a brief takes"
+	switch {
+	case phases.NotesFit(waiting, text):
+		return nil
+	case phases.NotesFit(nil, text):
+		what = fmt.Sprintf("%d notes wait for the next attempt, and its brief does not take this one as well", len(waiting))
+	}
+	return &usageError{what, "put it into a file of the repository and name that file"}
 }
 
 // asked is what became of a request of a person's.

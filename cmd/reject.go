@@ -25,6 +25,9 @@ yourself. No agent is started: wfs run goes on.`,
 				}
 				return &usageError{"--reason is missing: whoever works next must know why", of + ` --reason "what is to be done"`}
 			}
+			if err := fitsBrief(nil, why); err != nil {
+				return err
+			}
 			return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
 		},
 	}

@@ -50,6 +50,9 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 			if o.MaxAttempts < 0 {
 				return &usageError{"--max-attempts must not be negative", ""}
 			}
+			if err := fitsBrief(nil, o.Note); err != nil {
+				return err
+			}
 			much, err := tells.how()
 			if err != nil {
 				return err

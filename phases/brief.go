@@ -26,6 +26,15 @@ const (
 	maxBrief  = 80 << 10 // bytes of the whole brief
 )
 
+// NotesFit reports whether a brief takes a text of a person's whole, beside the notes that wait for it.
+func NotesFit(waiting []string, text string) bool {
+	all := len(text)
+	for _, n := range waiting {
+		all += len(n)
+	}
+	return all <= maxNoted && len(waiting) < maxNotes
+}
+
 // found is what a brief quotes from the work tree and from the last run's directory.
 type found struct {
 	failures  []Failure // what failing tests of the newest judged attempt printed
