@@ -39,13 +39,16 @@ var errorForms = sync.OnceValue(func() []lineForm {
 	}
 })
 
+// mochaLoads is what Mocha prints before an error of a file that it loads.
+const mochaLoads = "Exception during run: "
+
 // maySayError is the quick look at a line that leaves few for a second one.
 func maySayError(text string) bool {
 	if strings.IndexByte(text, ':') < 0 { // all that is looked for has one
 		return false
 	}
 	first := strings.TrimLeft(text, " ")
-	for _, begins := range []string{"/", "file:///", "e: ", "[ERROR]"} {
+	for _, begins := range []string{"/", "file:///", mochaLoads, "e: ", "[ERROR]"} {
 		if strings.HasPrefix(first, begins) {
 			return true
 		}
@@ -103,7 +106,7 @@ var nodeErrorRE = sync.OnceValue(func() (r struct{ at, failed, from lineForm }) 
 // nodeLine reads Node's word for a file that could not be loaded, for runners that report nothing then (Mocha, AVA, Bun).
 func (b *buildErrors) nodeLine(text string) {
 	re := nodeErrorRE()
-	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
+	text = strings.TrimPrefix(strings.TrimLeft(text, " "), mochaLoads)
 	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "file:///") {
 		if m := re.at.find(text); m != nil {
 			b.node = m[1]

@@ -18,6 +18,7 @@ func TestBuildErrors(t *testing.T) {
 		{"typescript", "test/calc.test.ts(3,10): error TS2305: Module '\"./calc\"' has no exported member 'sub'.\n", "test/calc.test.ts=error [test/calc.test.ts test/calc.test.ts sub]"},
 		{"php", "PHP Fatal error:  Uncaught Error: Class \"Calc\" not found in /top/tests/CalcTest.php:7\n", "tests/CalcTest.php=error [tests/CalcTest.php tests/CalcTest.php Calc]"},
 		{"require", "Error: Cannot find module '../src/sub.js'\nRequire stack:\n- /top/test/sub.test.js\n- /top/node_modules/mocha/x.js\n", "test/sub.test.js=error [test/sub.test.js test/sub.test.js ../src/sub.js]"},
+		{"mocha, of a file that cannot be parsed", " Exception during run: file:///top/test/sub.test.mjs:3\n  foo bar\n      ^^^\n\nSyntaxError: Unexpected identifier 'bar'\n    at x\n", "test/sub.test.mjs=error [test/sub.test.mjs test/sub.test.mjs ]"},
 		{"mocha", " Exception during run: Error: Cannot find module '../src/sub.js'\nRequire stack:\n- /top/test/sub.test.js\n    at x\n", "test/sub.test.js=error [test/sub.test.js test/sub.test.js ../src/sub.js]"},
 		{"import", "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/top/src/sub.js' imported from /top/test/sub.test.mjs\n", "test/sub.test.mjs=error [test/sub.test.mjs test/sub.test.mjs /top/src/sub.js]"},
 		{"export", "file:///top/test/a.test.mjs:1\nimport { sub } from '../src/calc.mjs';\n         ^^^\nSyntaxError: The requested module '../src/calc.mjs' does not provide an export named 'sub'\n", "test/a.test.mjs=error [test/a.test.mjs test/a.test.mjs sub]"},
