@@ -9,6 +9,9 @@ const (
 	scheme = "://"
 	option = "--"
 
+	// longestOption is how long a name of an option may be that is looked at, in bytes.
+	longestOption = 40
+
 	// What may stand before an option. It is not looked for in the middle of a ruler.
 	beforeOption = " \n\t\"'`=([{,"
 )
@@ -46,7 +49,7 @@ func address(s string, i int, found []span) []span {
 
 // optional finds the value of an option, --name value, whose name begins at i.
 func (r *Redactor) optional(s string, i int, found []span) []span {
-	n := strings.IndexByte(s[i:min(len(s), i+40)], ' ')
+	n := strings.IndexByte(s[i:min(len(s), i+longestOption+1)], ' ')
 	if n < 0 || !telling(s, i+n) {
 		return found
 	}

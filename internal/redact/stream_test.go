@@ -80,7 +80,8 @@ func TestBeginnings(t *testing.T) {
 	r := New(nil)
 	token := drawn(rand.New(rand.NewPCG(15, 16)), letters, 30)
 	for _, text := range []string{"earer " + token + "\x1b[0m", "Bearer " + token, "--password " + token, "x\n--api-key " + token, "\"--password " + token, "glpat-" + token,
-		"-" + "glpat-" + token, "password=" + token, "://a:" + token + "@b"} {
+		"-" + "glpat-" + token, "password=" + token, "://a:" + token + "@b",
+		"run --spring-datasource-hikari-main-password " + token} {
 		if got := r.String(text); strings.Contains(got, token) {
 			t.Errorf("%q", got)
 		}
