@@ -465,7 +465,10 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 	if req.Visit, err = st.Changes(ctx, h.S.Visit.Tree, snap.Tree); err != nil {
 		return req, err
 	}
-	keys, err := h.keysSince(ctx, h.S.Visit.Tree, snap.Tree)
+	if req.Own, err = st.Changes(ctx, h.S.Untouched(), snap.Tree); err != nil {
+		return req, err
+	}
+	keys, err := h.keysSince(ctx, h.S.Untouched(), snap.Tree)
 	if err != nil {
 		return req, err
 	}

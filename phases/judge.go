@@ -145,7 +145,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	sumUp(&out)
 	out.Shown, out.Ticked = shown(r, out.Evidence), j.ticked(r)
 	if w := r.Plan.Workflow; out.Class == session.ClassNothingAdded && w.Laps != nil && r.Phase.Name == w.Start {
-		for _, c := range r.Visit {
+		for _, c := range r.Own {
 			if isWork(c.Path, r) {
 				out.Beside = append(out.Beside, c.Path)
 			}

@@ -124,6 +124,23 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 	return ids, all
 }
 
+// Untouched is the tree with the newest edits of people at this visit, what it began with when there are none: attempts made
+// what came after it.
+func (s *Session) Untouched() Tree {
+	attempts := 0
+	for _, c := range slices.Backward(s.Way()) {
+		switch {
+		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // of an earlier visit
+			return s.Visit.Tree
+		case c.Trigger == TriggerAttempt:
+			attempts++
+		case c.Trigger == TriggerFound || c.Trigger == TriggerSwitch || c.Trigger == TriggerHook:
+			return c.Tree
+		}
+	}
+	return s.Visit.Tree
+}
+
 // Known reports whether an attempt at this visit has left a tree before, or the visit began with it.
 func (v *Visit) Known(t Tree) bool { return t == v.Tree || slices.Contains(v.Trees, t) }
 

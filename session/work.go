@@ -64,6 +64,7 @@ type JudgeRequest struct {
 	RunDir  string
 	Changed []Change // since the lap began
 	Visit   []Change // since the phase was entered, for guards
+	Own     []Change // of those, what attempts changed
 	Given   []Skip   // files that were given a key
 	Spec    string   // the file of the specification from the top of the work tree, "" without one: to edit it is no work
 	// VisitTree is the tree that the phase was entered with, to recognise tests that are renamed in it. May be "".
