@@ -95,7 +95,9 @@ func (s *saver) run(ctx context.Context) {
 
 // once saves what is being judged, at once or when the judgement takes its time.
 func (s *saver) once(ctx context.Context, now bool) {
-	if !now {
+	if now { // what is gone by now gets a ref of its own, however soon the judgement ends
+		ctx = context.WithoutCancel(ctx)
+	} else {
 		select {
 		case <-ctx.Done():
 			return
@@ -130,7 +132,7 @@ func (s *saver) try(ctx context.Context, why string) {
 	s.failed = 0
 	where := ""
 	if done.Lost > 0 {
-		where = cmp.Or(done.Kept, "the auto-save: wfs resume --auto, once the run is over")
+		where = cmp.Or(done.Kept, "the auto-save, and gets a ref of its own when the run has ended")
 	}
 	if where != "" && where != s.lost {
 		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost, plural(done.Lost, "file", "files"), where))
