@@ -87,6 +87,10 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if s := &v.Session; s.Status.Final() {
 		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": nobody would read it", Hint: "wfs show " + string(id)}
 	}
+	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
+		return &session.Refusal{Code: session.RefuseUsage, Message: id.Display() + " waits for a yes or a no, and a note is neither",
+			Hint: fmt.Sprintf(`wfs reject %s --reason "what is still missing"`, id)}
+	}
 	waiting := v.Session.Notes
 	if o := v.Session.Open; o != nil {
 		waiting = waiting[min(o.Told, len(waiting)):]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // unpassed lists the reviews that a checkpoint has not passed.
@@ -85,7 +86,35 @@ func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) (list []stri
 	for _, k := range keys {
 		list = append(list, k+"; remove it, or let it in with wfs allow")
 	}
-	return append(list, h.unpassed(c)...), err
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := h.notReached(ctx, c)
+	return append(append(list, ahead...), h.unpassed(c)...), err
+}
+
+// notReached lists the phases between a checkpoint and the end of its lap with a gate that has not passed its tree.
+func (h *Hand) notReached(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
+	w := &h.Plan.Workflow
+	if c.Next == workflows.Done || c.NextLap != c.Lap {
+		return nil, nil
+	}
+	gates, err := h.judgedAt(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	passed := func(g workflows.Gate) bool {
+		return !g.Runs() || g.Expect == workflows.ExpectRed ||
+			slices.ContainsFunc(gates, func(r session.GateResult) bool { return r.Gate == g.Name && r.Verdict == session.Pass })
+	}
+	seen := map[session.PhaseName]bool{}
+	for at := w.Phase(c.Next); at != nil && !seen[at.Name]; at = w.Phase(at.On[workflows.Verdict(session.Pass)]) {
+		seen[at.Name] = true
+		if i := slices.IndexFunc(at.Gates, func(g workflows.Gate) bool { return !passed(g) }); i >= 0 {
+			list = append(list, fmt.Sprintf("%s has not been passed yet: gate %s has not judged the work", at.Name, at.Gates[i].Name))
+		}
+	}
+	return list, nil
 }
 
 // keysOf names the files of a checkpoint with a key that the base does not have.

@@ -338,9 +338,14 @@ func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover
 	if told.changed, err = h.e.Store.Changes(ctx, base, c.Tree); err != nil {
 		return "", err
 	}
-	if told.keys, err = h.keysOf(ctx, c); err != nil {
+	if told.left, err = h.notReached(ctx, c); err != nil {
 		return "", err
 	}
+	keys, err := h.keysOf(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	told.left = append(told.left, keys...)
 	return h.e.Store.CommitOnto(ctx, o.Branch, onto, tree, h.handoverMessage(c, o, told))
 }
 
@@ -394,7 +399,7 @@ func AsHanded(gates []session.GateResult) []session.GateResult {
 type handedOver struct {
 	gates    []session.GateResult // as they judged the tree
 	changed  []session.Change     // since the base
-	keys     []string             // files with a key
+	left     []string             // phases that were not passed, files with a key
 	unproven string               // why it was not proven in a clean tree, "" when it was
 }
 
@@ -442,7 +447,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 		fmt.Fprintf(&b, "Not done: %s\n", oneLine(item.Text, 200))
 	}
 	if o.Anyway != "" {
-		for _, what := range append(h.unpassed(c), told.keys...) {
+		for _, what := range append(h.unpassed(c), told.left...) {
 			fmt.Fprintf(&b, "Not done: %s\n", oneLine(what, 200))
 		}
 		fmt.Fprintf(&b, "Not judged: %s\n", oneLine(o.Anyway, 500))
