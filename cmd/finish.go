@@ -74,8 +74,8 @@ the last tree that the gates judged green, without .workflow/. Your hooks and si
 delivered and tested (finish.report in the configuration: summary, full or none). Nothing is pushed. The session stays
 readable. A session that is named is handed over in the work tree that it has.
 
-An open item, a skipped phase, or a review that was rejected or has not been reached is refused. --anyway WHY hands over
-all the same; the commit names what is not done, and why.`,
+An open item, a skipped phase, a phase whose gates have not judged the work, or a review that was rejected or has not
+been reached is refused. --anyway WHY hands over all the same; the commit names what is not done, and why.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },
