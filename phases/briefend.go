@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,8 +121,8 @@ func (b *brief) gates() {
 			}
 			continue
 		}
-		line := g.Run.Text()
-		mayRun = mayRun || b.mayRun(line)
+		line := toType(g.Run.Text())
+		mayRun = mayRun || !strings.Contains(line, reportWord) && b.mayRun(line)
 		only := ""
 		if len(g.Paths) > 0 {
 			only = fmt.Sprintf(" (when %s changed, and when all is done)", code(g.Paths))
@@ -141,6 +142,17 @@ func (b *brief) gates() {
 	if mayRun {
 		b.line("Run it yourself before you stop.")
 	}
+}
+
+// reportOption is an option that names the file of a gate's report, with or without a word of its own for the file.
+var reportOption = regexp.MustCompile(`\s+(?:-\S*|(?:-\S+\s+)?[^-\s]\S*|(?:-\S+\s+)?)\$WFS_REPORT\S*`)
+
+// toType is a gate's command as an agent can run it: the report is for wfs, and some agents refuse commands with variables.
+func toType(command string) string {
+	if strings.ContainsAny(command, ";&|\n") { // the file may be what the rest reads
+		return command
+	}
+	return reportOption.ReplaceAllString(command, "")
 }
 
 // expected says what a gate's command has to show.
