@@ -26,12 +26,16 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		frozen   map[string]string // beside what is frozen otherwise
 		after    map[string]string // what the attempt did to the frozen tree
 		approved bool
+		unbuilt  bool   // RED ended with a missing symbol: what it is about is known by name
 		says     string // "" when it passes
 		ran      bool   // with the frozen tests
 	}{
 		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
 		{name: "and a comment", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
+		{name: "and a comment, where RED could not be built", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, unbuilt: true, ran: true,
+			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
+		{name: "the code is right, where RED could not be built", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}, unbuilt: true},
 		{name: "the gate wants what is ignored", after: map[string]string{"test_calc.py": tidied, "calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1"}},
 		{name: "a person has approved", after: map[string]string{"test_calc.py": asks}, approved: true},
 		{name: "a person has frozen the code", frozen: map[string]string{"calc.py": sub + "a - b\n"}, after: map[string]string{"test_calc.py": tidied}},
@@ -59,9 +63,13 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 			first := workflows.Phase{Name: "RED", Gates: []workflows.Gate{red}, On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "GREEN"}}
 			at := 4
 			changed, _ := l.changes(t.Context(), frozen, tree)
-			j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph, Approved: tc.approved,
+			r := session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph, Approved: tc.approved,
 				Plan:   workflows.Plan{Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{first, ph}}},
-				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}})
+				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}}
+			if tc.unbuilt {
+				r.Targets, r.Expected = nil, []string{"sub"}
+			}
+			j, err := l.judge.Judge(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
