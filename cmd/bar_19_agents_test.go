@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // strayer is one row: what an agent does with git, and what comes of it.
@@ -91,7 +93,7 @@ func TestBar19Agents(t *testing.T) {
 }
 
 // straying is plainTemplate with an agent that does what a file beside the repository says, once.
-var straying = template{fast: true, make: func(f *fixture) {
+var straying = template{Template: testkit.Template{Fast: true}, make: func(f *fixture) {
 	plainTemplate.make(f)
 	f.ok("wfs", "repin", "--agent", "sh -e ../agent.sh")
 	f.write("rescued.txt", "in a rescue and nowhere else\n")

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // Bar 19: odd repositories, odd configuration, odd files, and agents that run git. Whatever is not usual either works as
@@ -47,9 +49,9 @@ type oddity struct {
 }
 
 // oddTemplate has a repository with the sort of files that a session changes, and an older session.
-var oddTemplate = template{fast: true, make: func(f *fixture) {
+var oddTemplate = template{Template: testkit.Template{Fast: true}, make: func(f *fixture) {
 	f.writeAll(map[string]string{
-		"../gitconfig":              fixtureConfig,
+		"../gitconfig":              testkit.GitConfig,
 		"a.txt":                     "a\n",
 		"gone.txt":                  "deleted by the first edits\n",
 		"dir/deep/b.txt":            "b\n",

@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -55,9 +56,9 @@ type tally struct {
 func modelTemplate(t *testing.T) string {
 	t.Helper()
 	top := filepath.Join(memoryDir(t), "template")
-	w := &world{top: top, main: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+	w := &world{top: top, main: filepath.Join(top, "repo"), env: testkit.Env(top)}
 	for name, text := range map[string]string{
-		"../gitconfig":              fixtureConfig,
+		"../gitconfig":              testkit.GitConfig,
 		"../agent.sh":               "echo work > work.txt\n",
 		"a.txt":                     "a\n",
 		"dir/c.txt":                 "c\n",
@@ -111,7 +112,7 @@ func TestBarModel(t *testing.T) {
 		if out, err := exec.Command("cp", "-a", template, top).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		w := &world{t: rt, top: top, main: filepath.Join(top, "repo"), env: fixtureEnv(top),
+		w := &world{t: rt, top: top, main: filepath.Join(top, "repo"), env: testkit.Env(top),
 			logs: map[session.ID][]session.Checkpoint{}, kept: map[string]bool{}, cut: map[string]bool{}, sum: sum}
 		defer func() {
 			if !rt.Failed() || os.Getenv("WFS_KEEP") == "" {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestBar02UndoAll(t *testing.T) {
 	dir := memoryDir(t)
 	template := filepath.Join(dir, "undo-template")
-	made := &fixture{t: t, dir: filepath.Join(template, "repo"), env: fixtureEnv(template)}
+	made := &fixture{t: t, dir: filepath.Join(template, "repo"), env: testkit.Env(template)}
 	plainTemplate.make(made)
 	made.ok("git", "update-ref", "-d", "refs/wfs-ops/main")
 	defer drawn(t, 2, 8)()
@@ -33,7 +34,7 @@ func TestBar02UndoAll(t *testing.T) {
 			rt.Fatalf("%v: %s", err, out)
 		}
 		defer os.RemoveAll(top)
-		l := &line{t: rt, f: &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}}
+		l := &line{t: rt, f: &fixture{t: t, dir: filepath.Join(top, "repo"), env: testkit.Env(top)}}
 		l.ok("trust", "--yes")
 		for range rapid.IntRange(3, 8).Draw(rt, "operations") {
 			l.does(rt)

@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha1"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -52,34 +51,9 @@ type counts struct {
 
 // template makes a repository once; each test copies it.
 type template struct {
-	once sync.Once
-	top  string
+	testkit.Template
 	make func(f *fixture)
-	fast bool // in memory, where there is room for that: nothing of it has to survive a power cut
 }
-
-// parent is the directory for repositories made of it, "" for the usual one.
-func (p *template) parent() string {
-	if p.fast {
-		return memory()
-	}
-	return ""
-}
-
-// memory is a directory in memory from which programs may be started, "" when there is none.
-var memory = sync.OnceValue(func() string {
-	const dir = "/dev/shm"
-	try, err := os.CreateTemp(dir, "wfs-try-")
-	if err != nil {
-		return ""
-	}
-	defer os.Remove(try.Name())
-	_, err = try.WriteString("#!/bin/sh\n")
-	if errors.Join(err, try.Chmod(0o700), try.Close()) != nil || exec.Command(try.Name()).Run() != nil {
-		return ""
-	}
-	return dir
-})
 
 func (p *template) fixture(t *testing.T) *fixture {
 	t.Helper()
@@ -90,29 +64,17 @@ func (p *template) fixture(t *testing.T) *fixture {
 
 func (p *template) copied(t *testing.T) *fixture {
 	t.Helper()
-	dir, err := os.MkdirTemp(p.parent(), "wfs-copy-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { removeAll(t, dir) })
-	return p.at(t, filepath.Join(dir, "all"))
+	return p.at(t, filepath.Join(testkit.Temp(t, p.Parent()), "all"))
 }
 
 // at makes a copy in a directory that is not there yet.
 func (p *template) at(t *testing.T, top string) *fixture {
 	t.Helper()
-	p.once.Do(func() {
-		top, err := os.MkdirTemp(p.parent(), "wfs-template-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.top = top
-		p.make(&fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)})
-	})
-	if out, err := exec.Command("cp", "-a", p.top, top).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	below := func(top string) *fixture {
+		return &fixture{t: t, dir: filepath.Join(top, "repo"), env: testkit.Env(top)}
 	}
-	f := &fixture{t: t, dir: filepath.Join(top, "repo"), env: fixtureEnv(top)}
+	p.CopyTo(t, top, func(top string) { p.make(below(top)) })
+	f := below(top)
 	f.known()
 	return f
 }
@@ -131,19 +93,6 @@ func (f *fixture) known() {
 	}
 }
 
-// removeAll removes a directory whatever modes there are in it.
-func removeAll(t *testing.T, dir string) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	if err := os.RemoveAll(dir); err != nil {
-		t.Error(err)
-	}
-}
-
 // trust lets these sessions and the configuration run here: trust is bound to the place.
 func (f *fixture) trust(ids ...string) {
 	f.t.Helper()
@@ -153,28 +102,11 @@ func (f *fixture) trust(ids ...string) {
 	}
 }
 
-// removeTemplates is for the end of all tests.
-func removeTemplates() {
-	for _, p := range []*template{&plainTemplate, &tddTemplate, &oddTemplate, &straying, &damagedTemplate} {
-		if p.top != "" {
-			os.RemoveAll(p.top)
-		}
-	}
-}
-
-func fixtureEnv(top string) []string {
-	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC",
-		"GORACE=atexit_sleep_ms=0") // a second for each wfs, with the race detector
-}
-
-const fixtureConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
-
 // plainTemplate has sessions one (current, with two checkpoints) and two, in a workflow of one phase whose gate always
 // passes.
 var plainTemplate = template{make: func(f *fixture) {
 	f.writeAll(map[string]string{
-		"../gitconfig":              fixtureConfig,
+		"../gitconfig":              testkit.GitConfig,
 		"a.txt":                     "a\n",
 		"edited.txt":                "as committed\n",
 		"staged.txt":                "as committed\n",
@@ -191,45 +123,6 @@ var plainTemplate = template{make: func(f *fixture) {
 	f.ok("wfs", "checkpoint", "-m", "first")
 	f.write("second.txt", "second\n")
 	f.ok("wfs", "checkpoint", "-m", "second")
-}}
-
-// tddTemplate is the same in test-driven development: session one has a checklist of two items, which a script works
-// off in two laps of three attempts each. A test is a file x.test, which passes when there is a file x.
-var tddTemplate = template{make: func(f *fixture) {
-	f.writeAll(map[string]string{
-		"../gitconfig":     fixtureConfig,
-		"a.txt":            "a\n",
-		"edited.txt":       "as committed\n",
-		"staged.txt":       "as committed\n",
-		".gitignore":       "*.ignored\n",
-		"keep.ignored":     "never touched\n",
-		"one":              "1\n",
-		"one.test":         "there is one\n",
-		"SPEC.md":          "- [ ] two\n- [ ] three\n",
-		".wfs/config.yaml": "version: 1\ngates:\n  tests: {run: sh gate.sh, format: junit}\n",
-		"gate.sh": `echo '<testsuite>'
-for t in *.test; do
-	n=${t%.test}
-	if [ -e "$n" ]; then echo "<testcase classname='t' name='$n'/>"
-	else echo "<testcase classname='t' name='$n'><failure message='no $n'>there is no $n</failure></testcase>"; bad=1; fi
-done
-echo '</testsuite>'
-exit $bad
-`,
-		"../agent.yaml": `version: 1
-steps:
-  - {phase: RED, lap: 1, files: {two.test: "there is two\n"}}
-  - {phase: GREEN, lap: 1, done: true, files: {two: "2\n"}}
-  - {phase: REFACTOR, lap: 1, done: true, files: {two: "two\n"}}
-  - {phase: RED, lap: 2, files: {three.test: "there is three\n"}}
-  - {phase: GREEN, lap: 2, done: true, files: {three: "3\n"}}
-  - {phase: REFACTOR, lap: 2, done: true, say: "good as it is"}
-`,
-	})
-	f.begin("")
-	f.ok("wfs", "new", "two", "--agent", "script:../agent.yaml")
-	f.ok("wfs", "switch", "main")
-	f.ok("wfs", "new", "one", "--spec", "SPEC.md", "--agent", "script:../agent.yaml")
 }}
 
 // begin makes the repository, with what is the user's own, and lets wfs in, with this gate if it is not configured yet.
@@ -249,21 +142,11 @@ func (f *fixture) begin(gate string) {
 }
 
 func (f *fixture) writeAll(files map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f.write(name, files[name])
-	}
+	f.t.Helper()
+	testkit.WriteAll(f.t, f.dir, files)
 }
 
-func (f *fixture) write(name, text string) {
-	f.t.Helper()
-	path := filepath.Join(f.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		f.t.Fatal(err)
-	}
-}
+func (f *fixture) write(name, text string) { f.t.Helper(); testkit.Write(f.t, f.dir, name, text) }
 
 // dirty makes edits of every sort: changed, staged and changed again, staged only, untracked, deleted.
 func (f *fixture) dirty() {
@@ -286,14 +169,7 @@ func (f *fixture) try(env []string, args ...string) (string, int) {
 	if args[0] == "wfs" && env == nil && (len(args) == 1 || args[1] == "status" || args[1] == "list" || args[1] == "trust") {
 		return f.look(args[1:])
 	}
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = f.dir, append(append([]string{}, f.env...), env...)
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !asExit(err, &exit) {
-		f.t.Fatalf("%s: %v", strings.Join(args, " "), err)
-	}
-	return string(out), cmd.ProcessState.ExitCode()
+	return testkit.Run(f.t, f.dir, append(append([]string{}, f.env...), env...), args...)
 }
 
 // look runs a command that starts nothing but git within this process: a test has many of them.

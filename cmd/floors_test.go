@@ -22,7 +22,7 @@ var floors = map[string][]string{
 	"workflows":          {},
 	"internal/agents":    {},
 	"internal/durable":   {},
-	"internal/faults":    {}, // for tests alone: nothing imports it
+	"internal/faults":    {},
 	"internal/holdout":   {},
 	"internal/installed": {},
 	"internal/jsonc":     {},
@@ -31,7 +31,8 @@ var floors = map[string][]string{
 	"internal/safetext":  {},
 	"internal/screen":    {},
 	"internal/tamper":    {},
-	"internal/vt":        {}, // for tests alone: no other imports it
+	"internal/testkit":   {},
+	"internal/vt":        {},
 	"session":            {"workflows"},
 	"engine":             {"session", "workflows"},
 	"phases":             {"session", "workflows", "internal/*"},
@@ -40,17 +41,23 @@ var floors = map[string][]string{
 	"cmd":                {"*"},
 	"cmd/wfs":            {"*"},
 	"bench":              {"*"},
+	"test/judge":         {"internal/testkit"}, // its tests too: they know nothing but the binary
 }
+
+// forTests are the rooms for tests alone: no program is made of them.
+var forTests = []string{"internal/faults", "internal/testkit", "internal/vt"}
 
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
 	Imports         []string
+	TestImports     []string
+	XTestImports    []string
 }
 
 func listPackages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"/...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports,TestImports,XTestImports", module+"/...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -75,14 +82,21 @@ func TestFloors(t *testing.T) {
 			t.Errorf("%s: a room that the table of floors does not know", room)
 			continue
 		}
-		for _, imp := range p.Imports {
+		imports := p.Imports
+		if strings.HasPrefix(room, "test/") {
+			imports = slices.Concat(imports, p.TestImports, p.XTestImports)
+		}
+		for _, imp := range imports {
 			inside, ok := strings.CutPrefix(imp, module+"/")
 			if ok && !slices.ContainsFunc(may, func(m string) bool {
 				return m == "*" || m == inside || strings.HasSuffix(m, "/*") && strings.HasPrefix(inside, strings.TrimSuffix(m, "*"))
 			}) {
 				t.Errorf("%s imports %s: no door there", room, inside)
 			}
-			if imp == "os/exec" && room != "internal/proc" {
+			if slices.Contains(forTests, inside) && !strings.HasPrefix(room, "test/") {
+				t.Errorf("%s imports %s, which is for tests alone", room, inside)
+			}
+			if imp == "os/exec" && room != "internal/proc" && room != "internal/testkit" && !strings.HasPrefix(room, "test/") {
 				t.Errorf("%s imports os/exec: internal/proc is its only user", room)
 			}
 			if imp == "github.com/go-git/go-git/v5" {

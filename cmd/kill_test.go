@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -681,7 +682,7 @@ var somePacks = sync.OnceValue(func() map[string][]byte {
 	packs := map[string][]byte{}
 	git := func(args ...string) {
 		c := exec.Command("git", args...)
-		c.Dir, c.Env = dir, fixtureEnv(dir)
+		c.Dir, c.Env = dir, testkit.Env(dir)
 		if out, err := c.CombinedOutput(); err != nil {
 			panic(fmt.Sprintf("git %v: %v: %s", args, err, out))
 		}
@@ -728,6 +729,45 @@ func (d deed) fixture(t *testing.T) *fixture {
 	return d.at(t, filepath.Join(t.TempDir(), "all"))
 }
 
+// tddTemplate is plainTemplate in test-driven development: session one has a checklist of two items, which a script works
+// off in two laps of three attempts each. A test is a file x.test, which passes when there is a file x.
+var tddTemplate = template{make: func(f *fixture) {
+	f.writeAll(map[string]string{
+		"../gitconfig":     testkit.GitConfig,
+		"a.txt":            "a\n",
+		"edited.txt":       "as committed\n",
+		"staged.txt":       "as committed\n",
+		".gitignore":       "*.ignored\n",
+		"keep.ignored":     "never touched\n",
+		"one":              "1\n",
+		"one.test":         "there is one\n",
+		"SPEC.md":          "- [ ] two\n- [ ] three\n",
+		".wfs/config.yaml": "version: 1\ngates:\n  tests: {run: sh gate.sh, format: junit}\n",
+		"gate.sh": `echo '<testsuite>'
+for t in *.test; do
+	n=${t%.test}
+	if [ -e "$n" ]; then echo "<testcase classname='t' name='$n'/>"
+	else echo "<testcase classname='t' name='$n'><failure message='no $n'>there is no $n</failure></testcase>"; bad=1; fi
+done
+echo '</testsuite>'
+exit $bad
+`,
+		"../agent.yaml": `version: 1
+steps:
+  - {phase: RED, lap: 1, files: {two.test: "there is two\n"}}
+  - {phase: GREEN, lap: 1, done: true, files: {two: "2\n"}}
+  - {phase: REFACTOR, lap: 1, done: true, files: {two: "two\n"}}
+  - {phase: RED, lap: 2, files: {three.test: "there is three\n"}}
+  - {phase: GREEN, lap: 2, done: true, files: {three: "3\n"}}
+  - {phase: REFACTOR, lap: 2, done: true, say: "good as it is"}
+`,
+	})
+	f.begin("")
+	f.ok("wfs", "new", "two", "--agent", "script:../agent.yaml")
+	f.ok("wfs", "switch", "main")
+	f.ok("wfs", "new", "one", "--spec", "SPEC.md", "--agent", "script:../agent.yaml")
+}}
+
 // at makes the fixture in a directory that is not there yet.
 func (d deed) at(t *testing.T, top string) *fixture {
 	t.Helper()
@@ -765,7 +805,7 @@ type bed struct {
 func newBed(t *testing.T, d deed) *bed {
 	t.Helper()
 	const enough = 256 << 20 // bytes; a fixture takes one or two megabytes, and some are made at once
-	parent := memory()
+	parent := testkit.Memory()
 	var left syscall.Statfs_t
 	if parent != "" && (syscall.Statfs(parent, &left) != nil || left.Bavail*uint64(left.Bsize) < enough) {
 		parent = ""
@@ -774,7 +814,7 @@ func newBed(t *testing.T, d deed) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { removeAll(t, dir) })
+	t.Cleanup(func() { testkit.RemoveAll(t, dir) })
 	b := &bed{top: filepath.Join(dir, "all"), saved: filepath.Join(dir, "saved")}
 	b.f = d.at(t, b.top)
 	b.before, b.theirs = d.contents(b.f), b.f.userThings()
@@ -788,7 +828,7 @@ func newBed(t *testing.T, d deed) *bed {
 func (b *bed) fixture(t *testing.T) *fixture {
 	t.Helper()
 	if b.used {
-		removeAll(t, b.top)
+		testkit.RemoveAll(t, b.top)
 		if out, err := exec.Command("cp", "-a", b.saved, b.top).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

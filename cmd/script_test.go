@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -22,10 +24,7 @@ func TestMain(m *testing.M) {
 // tidy removes the repositories that tests share once they are all done.
 type tidy struct{ *testing.M }
 
-func (m tidy) Run() int {
-	defer removeTemplates()
-	return m.M.Run()
-}
+func (m tidy) Run() int { return testkit.Main(m.M) }
 
 // TestScripts plays whole stories with real git and real runners. A script has an empty home, a pinned clock and its
 // own identity, so that commit ids in it are the same everywhere.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd
+package judge
 
 import (
 	"cmp"
@@ -12,7 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
 // habitat is a small project of one ecosystem, in which a session of tdd with one item begins: a function that subtracts.
 // Its test runner is the real one.
@@ -28,7 +32,7 @@ type habitat struct {
 	holdout map[string]string // tests that the agent never sees, by path
 	tools   string            // shell functions: red writes the failing test, green the code that makes it pass
 
-	born, red template
+	born, red testkit.Template
 	here      sync.Once
 	missing   string
 }
@@ -71,31 +75,32 @@ func (c *creature) firstBad() (phase string, before int) {
 	return "REFACTOR", 1
 }
 
-func (h *habitat) make(f *fixture) {
-	f.env = append(f.env, zooEnv()...)
-	f.write("../gitconfig", fixtureConfig)
-	f.write("../SPEC.md", "- [ ] numbers are subtracted\n")
-	f.writeAll(h.files)
-	f.write("../agent.sh", h.script(creature{}))
-	f.write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, "+cmp.Or(h.agent, "idle: 60s, timeout: 60s")+"}\ngates:\n  tests: "+h.gate+"\n")
-	f.ok("git", "init", "-q")
-	f.ok("git", "add", "-A")
-	f.ok("git", "commit", "-q", "-m", "start")
-	f.ok("wfs", "trust", "--yes")
+func (h *habitat) make(f *testkit.Repo) {
+	f.Env = append(f.Env, zooEnv()...)
+	f.Write("../gitconfig", testkit.GitConfig)
+	f.Write("../SPEC.md", "- [ ] numbers are subtracted\n")
+	f.WriteAll(h.files)
+	f.Write("../agent.sh", h.script(creature{}))
+	f.Write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, "+cmp.Or(h.agent, "idle: 60s, timeout: 60s")+"}\ngates:\n  tests: "+h.gate+"\n")
+	f.OK("git", "init", "-q")
+	f.OK("git", "add", "-A")
+	f.OK("git", "commit", "-q", "-m", "start")
+	f.OK("wfs", "trust", "--yes")
 	begin := []string{"wfs", "new", "s", "--spec", "../SPEC.md"}
 	for name, text := range h.holdout {
-		f.write("../hidden/"+name, text)
+		f.Write("../hidden/"+name, text)
 		begin = append(begin, "--holdout", "../hidden")
 	}
-	f.ok(begin...)
+	f.OK(begin...)
+}
+
+func (h *habitat) makeRed(f *testkit.Repo) {
+	h.make(f)
+	f.OK("wfs", "run", "--max-attempts", "1")
 }
 
 func newHabitat(p *habitat) *habitat {
-	p.born = template{make: p.make, fast: true}
-	p.red = template{fast: true, make: func(f *fixture) {
-		p.make(f)
-		f.ok("wfs", "run", "--max-attempts", "1")
-	}}
+	p.born.Fast, p.red.Fast = true, true
 	return p
 }
 
@@ -155,22 +160,23 @@ type zooAttempt struct {
 func (a zooAttempt) String() string { return a.Phase + " " + a.Verdict + " " + a.Class }
 
 // live lets a creature work in a copy of its habitat.
-func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
+func (h *habitat) live(t *testing.T, c creature) (*testkit.Repo, zooSeen) {
 	t.Helper()
 	_, before := c.firstBad()
-	from := &h.red
+	from, made := &h.red, h.makeRed
 	if c.red != "" {
-		from = &h.born
+		from, made = &h.born, h.make
 	} else if c.bad != "" {
 		before--
 	}
-	f := from.copied(t)
-	f.env = append(f.env, zooEnv()...)
-	f.write("../agent.sh", h.script(c))
-	f.trust("s")
+	f := from.Copy(t, made)
+	f.Env = append(f.Env, zooEnv()...)
+	f.Write("../agent.sh", h.script(c))
+	f.OK("wfs", "trust", "--yes") // trust is bound to the place
+	f.OK("wfs", "trust", "s", "--yes")
 	id := "s"
 	if c.fork {
-		f.ok("wfs", "fork", "s")
+		f.OK("wfs", "fork", "s")
 		id = "s-2"
 	}
 	args := []string{"timeout", "-s", "INT", "-k", "20", "120", "wfs", "run", "--no-wait"} // none of them takes long
@@ -183,7 +189,7 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 		args = append(args, "--auto")
 	}
 	var s zooSeen
-	s.out, _ = f.try(nil, args...)
+	s.out, _ = f.Try(args...)
 	var log struct{ Checkpoints []zooAttempt }
 	var status struct {
 		Status  string
@@ -191,7 +197,7 @@ func (h *habitat) live(t *testing.T, c creature) (*fixture, zooSeen) {
 		Flaky   []string
 	}
 	for cmd, into := range map[string]any{"log": &log, "status": &status} {
-		if err := json.Unmarshal([]byte(f.ok("wfs", cmd, id, "--json")), into); err != nil {
+		if err := json.Unmarshal([]byte(f.OK("wfs", cmd, id, "--json")), into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,13 +288,7 @@ func TestZoo(t *testing.T) {
 		}
 	}
 	z := &zooTable{counts: map[string]int{}}
-	t.Cleanup(func() {
-		z.print(t)
-		for _, at := range zoo() {
-			_ = os.RemoveAll(at.born.top)
-			_ = os.RemoveAll(at.red.top)
-		}
-	})
+	t.Cleanup(func() { z.print(t) })
 	for _, at := range zoo() {
 		for i, c := range at.creatures {
 			if i%zooSample() != 0 || c.long && zooSample() > 1 {
@@ -341,7 +341,7 @@ func (c *creature) isLeftAlone(t *testing.T, z *zooTable, h *habitat, s zooSeen)
 	}
 }
 
-func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *fixture, s zooSeen) {
+func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *testkit.Repo, s zooSeen) {
 	t.Helper()
 	why := c.believed(s)
 	if c.slips != "" {
@@ -366,12 +366,12 @@ func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *fixtu
 }
 
 // fools asks the project's tests, as a loop would.
-func (c *creature) fools(t *testing.T, h *habitat, f *fixture) {
+func (c *creature) fools(t *testing.T, h *habitat, f *testkit.Repo) {
 	t.Helper()
 	if c.naive == "stuck" || c.naive == "either" {
 		return
 	}
-	out, exit := f.try(nil, "sh", "-c", h.plain)
+	out, exit := f.Try("sh", "-c", h.plain)
 	if green := exit == 0; green != (c.naive == "green") {
 		t.Errorf("a naive loop would see exit %d, and the row says %q\n%s", exit, c.naive, out)
 	}

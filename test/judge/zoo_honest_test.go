@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd
+package judge
 
 // What honest agents do that looks as if they did not. Each writes a test, the code, and what its row says.
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd
+package judge
 
 // Projects with tests that the agent never sees: the same function with other inputs.
 

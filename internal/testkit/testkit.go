@@ -1,0 +1,124 @@
+// Package testkit is for tests alone: it builds the binary, makes repositories that know nothing of whoever runs the
+// tests, copies them, and runs commands there.
+package testkit
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// GitConfig is the configuration of git for Env.
+const GitConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
+
+// Env is the environment for a repository below top: its home is top, and git reads no configuration but top/gitconfig.
+func Env(top string) []string {
+	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC",
+		"GORACE=atexit_sleep_ms=0") // a second for each wfs, with the race detector
+}
+
+// Run runs a command and returns its output and exit code, -1 when a signal ended it.
+func Run(t testing.TB, dir string, env []string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v", strings.Join(args, " "), err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// WriteAll writes files, by their paths in dir.
+func WriteAll(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		Write(t, dir, name, files[name])
+	}
+}
+
+// Write writes a file, and makes the directories that it needs.
+func Write(t testing.TB, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Temp is a directory below parent that goes with the test. A parent of "" is the usual one.
+func Temp(t testing.TB, parent string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(parent, "wfs-copy-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { RemoveAll(t, dir) })
+	return dir
+}
+
+// RemoveAll removes a directory whatever modes there are in it.
+func RemoveAll(t testing.TB, dir string) {
+	t.Helper()
+	if err := removeAll(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func removeAll(dir string) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// Memory is a directory in memory from which programs may be started, "" when there is none.
+var Memory = sync.OnceValue(func() string {
+	const dir = "/dev/shm"
+	try, err := os.CreateTemp(dir, "wfs-try-")
+	if err != nil {
+		return ""
+	}
+	defer os.Remove(try.Name())
+	_, err = try.WriteString("#!/bin/sh\n")
+	if errors.Join(err, try.Chmod(0o700), try.Close()) != nil || exec.Command(try.Name()).Run() != nil {
+		return ""
+	}
+	return dir
+})
+
+var shared struct {
+	sync.Mutex
+	dirs []string
+}
+
+func atEnd(dir string) {
+	shared.Lock()
+	defer shared.Unlock()
+	shared.dirs = append(shared.dirs, dir)
+}
+
+// Main runs all tests of a package, and removes what they share.
+func Main(m interface{ Run() int }) int {
+	defer func() {
+		for _, dir := range shared.dirs {
+			_ = removeAll(dir)
+		}
+	}()
+	return m.Run()
+}
