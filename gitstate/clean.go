@@ -51,7 +51,7 @@ func (r *Repo) materialiseWith(ctx context.Context, dir string, tree session.Tre
 		return err
 	}
 	// Something is in the way, or was changed in a way that git does not mend: begin anew.
-	if again := m.discard(); again != nil {
+	if again := m.anew(); again != nil {
 		return errors.Join(err, again)
 	}
 	return m.write(ctx, tree, keep)
@@ -66,7 +66,7 @@ type materialiser struct {
 	repo    *Repo
 	dir     string
 	private string // what is remembered of it: the index, a private git directory, and the place
-	fresh   bool   // git has just written every file
+	before  *index // of the last layout, nil for none
 }
 
 func (m *materialiser) index() string { return filepath.Join(m.private, "index") }
@@ -76,11 +76,24 @@ func (m *materialiser) discard() error {
 	return errors.Join(os.RemoveAll(m.private), RemoveAll(m.dir))
 }
 
+// anew makes the directory empty. The times that files of it had are remembered: what lies elsewhere may know it by its path.
+func (m *materialiser) anew() error {
+	had := m.readTimes()
+	if err := m.discard(); err != nil {
+		return err
+	}
+	if err := errors.Join(durable.MkdirAll(m.private), durable.MkdirAll(m.dir), m.noteTimes(laidTimes{newest: had.newest})); err != nil {
+		return err
+	}
+	return durable.WriteCache(m.place(), []byte(m.dir), 0o600)
+}
+
 // git runs git on the directory, with what is remembered of it.
 func (m *materialiser) git(ctx context.Context, args ...string) ([]byte, error) {
 	in := &Repo{root: m.dir, env: m.repo.env, userEnv: m.repo.userEnv}
 	o := gitOpts{gitDir: filepath.Join(m.private, "git"), env: withIndex(m.index())}
-	out, err := in.git(ctx, o, append([]string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"}, args...)...)
+	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "index.skipHash=false"}
+	out, err := in.git(ctx, o, append(own, args...)...)
 	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
 	return out, err
 }
@@ -95,10 +108,13 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 		return err
 	}
 	durable.Hit(durable.CleanWritten)
+	if err := m.age(); err != nil {
+		return err
+	}
 	if err := m.tidy(ctx, keep); err != nil {
 		return err
 	}
-	if !m.fresh {
+	if m.before != nil { // else git has just written every file
 		differ, err := m.git(ctx, "diff-files", "--name-only", "-z", "--ignore-submodules=all")
 		if err != nil {
 			return err
@@ -114,28 +130,25 @@ func (m *materialiser) write(ctx context.Context, tree session.Tree, keep keeps)
 func (m *materialiser) prepare() error {
 	text, err := os.ReadFile(m.place())
 	info, there := os.Lstat(m.dir)
-	m.fresh = err != nil || string(text) != m.dir || there != nil || !info.IsDir()
-	if m.fresh {
-		if err := m.discard(); err != nil {
-			return err
-		}
-		if err := errors.Join(durable.MkdirAll(m.private), durable.MkdirAll(m.dir)); err != nil {
-			return err
-		}
+	var data []byte
+	if m.before = nil; err == nil && string(text) == m.dir && there == nil && info.IsDir() {
+		m.before, data = m.laidIndex()
 	}
-	if err := os.Remove(m.index() + ".lock"); err != nil && !absent(err) {
-		return err
-	}
-	if err := m.repo.makeGitDir(filepath.Join(m.private, "git"), "ref: refs/heads/none"); err != nil {
-		return err
-	}
-	if m.fresh {
-		if err := durable.WriteCache(m.place(), []byte(m.dir), 0o600); err != nil {
+	if m.before == nil {
+		if err := m.anew(); err != nil {
 			return err
 		}
 		durable.Hit(durable.CleanMade)
+	} else if err := m.distrust(data); err != nil {
+		return err
 	}
-	return nil
+	left, _ := filepath.Glob(filepath.Join(escapeGlob(m.private), durable.TempPrefix+"*")) // of a killed process
+	for _, file := range append(left, m.index()+".lock") {
+		if err := os.Remove(file); err != nil && !absent(err) {
+			return err
+		}
+	}
+	return m.repo.makeGitDir(filepath.Join(m.private, "git"), "ref: refs/heads/none")
 }
 
 // names lists what the index has: files, and the directories that they are in.

@@ -68,6 +68,7 @@ const (
 	HoldoutLaid         Point = "holdout/laid"     // hold-out tests are in the clean tree
 	CleanMade           Point = "clean/made"       // a clean tree's directory, with nothing in it
 	CleanWritten        Point = "clean/written"    // its files are those of the tree, and others are still there
+	CleanAging          Point = "clean/aging"      // it is noted which times they get
 	CleanTidied         Point = "clean/tidied"     // those are gone, and so is its repository
 	CleanBrought        Point = "clean/brought"    // one dependency directory is there
 	ResultKept          Point = "result/kept"      // what a gate said
@@ -86,5 +87,5 @@ var Points = []Point{
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
-	CleanMade, CleanWritten, CleanTidied, CleanBrought, ResultKept, PackagesKept,
+	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanBrought, ResultKept, PackagesKept,
 }
