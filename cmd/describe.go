@@ -216,6 +216,8 @@ func nextCommands(s *session.Session, alive []session.Process, way string) []str
 				next = append(next, f)
 			}
 			return append(next, `wfs reject --reason "what is still missing"`)
+		case s.Waiting.Question != nil:
+			return []string{"wfs approve", `wfs reject --reason "what is to be done"`, "wfs diff"}
 		case s.Waiting.Approve:
 			return []string{"wfs diff", "wfs approve", `wfs reject --reason "what is to be done"`}
 		}
@@ -364,9 +366,21 @@ func whyStopped(s *session.Session, now time.Time) []string {
 		}
 		return lines
 	case s.Status == session.StatusWaiting:
-		return []string{"waiting for you: " + s.Waiting.Ask}
+		return append([]string{"waiting for you: " + s.Waiting.Ask}, questionLines(s.Waiting.Question)...)
 	}
 	return nil
+}
+
+// questionLines are what whoever answers a question has to know.
+func questionLines(q *session.Question) []string {
+	var lines []string
+	if q != nil && len(q.Paths) > 0 {
+		lines = append(lines, "about: "+strings.Join(q.Paths[:min(len(q.Paths), 10)], ", ")+more(len(q.Paths)-10))
+	}
+	if q != nil {
+		lines = append(lines, q.Evidence...)
+	}
+	return lines
 }
 
 // waitingFor says until when a session waits, and what for.

@@ -150,7 +150,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 				say("      %s", g.FirstError)
 			}
 		}
-		say("    %s: %s", verdict(b.Verdict), b.Reason)
+		say("    %s: %s", verdict(b.Verdict, b.Class), b.Reason)
 		for _, t := range b.Tampered[:min(len(b.Tampered), 5)] {
 			say("      %s%s", noteMark(t), t)
 		}
@@ -177,7 +177,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("    nothing was added, and the agent says that nothing is left: %s", shownBy(b.Shown))
 		}
 		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Reason != b.Reason && !b.NothingLeft { // more was heard than the gates
-			say("    %s: %s", verdict(b.Verdict), b.Reason)
+			say("    %s: %s", verdict(b.Verdict, b.Class), b.Reason)
 		}
 		if b.Refuted {
 			say("    the claim to be done is refuted")
@@ -258,7 +258,7 @@ func outcome(b session.Checkpointed) styled {
 	if b.Verdict == "" {
 		return styled{{b.Summary, plain}}
 	}
-	return append(verdict(b.Verdict), span{": " + strings.TrimPrefix(b.Summary, string(b.Verdict)+": "), plain})
+	return append(verdict(b.Verdict, b.Class), span{": " + strings.TrimPrefix(b.Summary, string(b.Verdict)+": "), plain})
 }
 
 func ranAs(r session.RunResult) string {

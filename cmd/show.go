@@ -128,7 +128,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	a.out("%s  %s", j.Address, info.Subject)
 	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	if j.Reason != "" {
-		a.out("%s: %s", verdict(c.Verdict), j.Reason)
+		a.out("%s: %s", verdict(c.Verdict, c.Class), j.Reason)
 	}
 	if slices.ContainsFunc(s.Refuted, func(r session.Refuted) bool { return r.Checkpoint == n }) {
 		a.out("the agent claimed to be done: refuted")

@@ -107,7 +107,12 @@ func render(colours bool, format string, args []any) string {
 }
 
 // verdict is a verdict in its colour.
-func verdict(v session.Verdict) styled { return styled{{string(v), verdictColour(v)}} }
+func verdict(v session.Verdict, c session.Class) styled {
+	if c == session.ClassAsked {
+		return styled{{"asks", verdictColour(v)}}
+	}
+	return styled{{string(v), verdictColour(v)}}
+}
 
 func verdictColour(v session.Verdict) string {
 	switch v {

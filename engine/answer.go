@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 			return err
 		}
 	}
-	if err := h.waitAgain(); err != nil {
+	if err := errors.Join(h.askAgain(), h.waitAgain()); err != nil {
 		return err
 	}
 	w, waits := h.S.Waiting, h.S.Status == session.StatusWaiting

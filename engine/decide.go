@@ -84,6 +84,8 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 // conclusion draws what follows from the attempt whose checkpoint was just made, beyond the next phase.
 func conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool) {
 	switch d := s.Last; {
+	case d.Class == session.ClassAsked:
+		return stop(waitsForAnswer(s)), true
 	case d.Verdict == session.Blocked:
 		return stop(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{d.Reason}, Hint: "wfs run"}), true
 	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto):
@@ -155,7 +157,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	if ask := asksPerson(s, ph); ask != "" {
 		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Approve: true})
 	}
-	if b := tampered(s, p, ph); b != nil {
+	if b := tampered(s, p); b != nil {
 		return stop(b)
 	}
 	state, why := Trip(ph.Limits, s.Visit)
@@ -277,7 +279,16 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		return d
 	}
 	if j.Verdict == session.Blocked {
+		if j.Class == session.ClassAsked {
+			d.Progress, d.Step = false, ""
+		}
+		if j.Class == session.ClassAsked && !goesBack(s, p, &d) {
+			d.Question = j.Question
+		}
 		return d
+	}
+	if run != nil && run.Rejected && s.Last != nil && s.Last.Class == session.ClassAsked {
+		d.Question = s.Last.Question
 	}
 	d.Refuted = said && j.Verdict == session.Fail
 	if heard(s, p.Workflow.Phase(s.Open.Phase), &d) || goesBack(s, p, &d) {

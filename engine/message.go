@@ -88,7 +88,7 @@ func names(ids []session.TestID) string {
 // summary is the subject of an attempt's checkpoint without its prefix: short, the details stand in the body.
 func summary(s *session.Session, o *session.Open, d session.Decided) string {
 	what := outcome(o.Judgement, d)
-	if d.Verdict != session.Pass {
+	if d.Verdict != session.Pass && d.Class != session.ClassAsked {
 		what = string(d.Verdict) + ": " + what
 	}
 	place := fmt.Sprintf("attempt %d", o.Attempt)
@@ -123,6 +123,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassTampered: "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",
 		session.ClassDocument: "a document is missing, or lacks something", session.ClassUnchanged: "nothing changed that had to",
 		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",
+		session.ClassAsked:    "a person is asked",
 		session.ClassUnsigned: "the gates pass, the agent's word is missing", session.ClassNoReview: "the reviewer gave no verdict",
 		session.ClassGateChangedTree: "a gate changed the tree", session.ClassInfraError: "could not be judged", session.ClassTimeout: "the tests did not end in time",
 	}[d.Class]; ok {

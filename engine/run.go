@@ -166,7 +166,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 			return false, err
 		}
 	}
-	if err := h.Hear(); err != nil {
+	if err := errors.Join(h.Hear(), h.askAgain()); err != nil {
 		return false, err
 	}
 	switch w := h.S.Waiting; {
@@ -435,11 +435,18 @@ func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session
 		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected, Reason: said("rejected", o.Run.Note)}, nil
 	}
 	j, err := h.e.Works.Judge(ctx, req)
-	if o.Run.Approved && err == nil && j.Verdict == session.Pass {
+	if err != nil {
+		return j, err
+	}
+	asks(h.Plan, &req.Phase, &j)
+	if o.Run.Approved && j.Class == session.ClassAsked && !saysNo(j.Gates) { // this is the answer
+		j.Verdict, j.Question = session.Pass, nil
+	}
+	if o.Run.Approved && j.Verdict == session.Pass {
 		j.Class, j.Reason = session.ClassApproved, said("approved", o.Run.Note)
 	}
 	j.Ungated = !runsGate(req.Phase) && slices.ContainsFunc(h.Plan.Workflow.Phases, runsGate)
-	return j, err
+	return j, nil
 }
 
 func runsGate(p workflows.Phase) bool {

@@ -43,18 +43,16 @@ func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 }
 
 // tampered stops a session whose tests are not safe from whoever works, nil when they are.
-func tampered(s *session.Session, p *workflows.Plan, ph *workflows.Phase) session.Body {
+func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	if s.Last == nil || s.Visit.Attempts == 0 {
 		return nil
 	}
-	switch policy := p.Workflow.TamperIn(ph); {
+	switch {
 	case s.Last.Class == session.ClassTestChange:
 		return session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs phase back " + string(p.Workflow.Red().Name),
 			Evidence: []string{fmt.Sprintf("%s: after going back %d times in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
 	case s.Last.Class != session.ClassTampered:
 		return nil
-	case policy == workflows.TamperReview:
-		return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s. Is that right (approve), or what is to be done (reject)?", s.Phase, s.Last.Reason)}
 	case s.Visit.Tampered >= maxTampered:
 		if b, ok := packagesBlocked(s); ok {
 			return b

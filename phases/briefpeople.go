@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -39,6 +40,7 @@ func (b *brief) people() {
 		b.line("%s", item(text))
 		gap = "\n"
 	}
+	b.about()
 	if len(b.req.Notes) == 0 {
 		return
 	}
@@ -56,6 +58,26 @@ func (b *brief) people() {
 	}
 	slices.Reverse(notes)
 	b.line("%sNotes:\n%s", gap, strings.Join(notes, "\n"))
+}
+
+// about says what a person has just said no to, where a judgement had asked.
+func (b *brief) about() {
+	if b.s.Last == nil || b.s.Last.Class != session.ClassRejected || b.s.Last.Question == nil {
+		return
+	}
+	q := b.s.Last.Question
+	lines := q.Evidence
+	if len(lines) == 0 {
+		lines = q.Paths
+	}
+	if len(lines) == 0 {
+		return
+	}
+	b.open("what was asked about")
+	for _, line := range lines[:min(len(lines), maxListed)] {
+		b.line("- %s", b.inner(safetext.Line(line, maxSaid)))
+	}
+	b.close()
 }
 
 // leftOut says how many older lines are not in a list.

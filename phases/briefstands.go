@@ -41,6 +41,7 @@ var outcomes = map[session.Class]string{
 	session.ClassReviewed:        "the reviewer approved it",
 	session.ClassUnsigned:        "everything passed, but nobody said that it is done",
 	session.ClassNoReview:        "the reviewer gave no verdict",
+	session.ClassAsked:           "a person was asked",
 }
 
 func outcomeText(v session.Verdict, c session.Class) string {

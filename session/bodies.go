@@ -162,6 +162,7 @@ type Decided struct {
 	Approve     bool      `json:"approve,omitempty"`      // no gate judged it: at the end of the work a person does
 	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
 	Shown       TestID    `json:"shown,omitempty"`        // by this test, which was there before and passes
+	Question    *Question `json:"question,omitempty"`     // as in the judgement; with a person's no, what it was said to
 }
 
 // Trigger says why a checkpoint was made.
@@ -254,6 +255,8 @@ type Waiting struct {
 	Agree bool `json:"agree,omitempty"`
 	// Approve: a phase whose work is a person's waits for `wfs approve` or `wfs reject`.
 	Approve bool `json:"approve,omitempty"`
+	// Question says more about Ask, where a judgement asks.
+	Question *Question `json:"question,omitempty"`
 }
 
 // BlockReason says what stopped a session.

@@ -82,6 +82,7 @@ const (
 	ClassReviewed        Class = "reviewed"        // a reviewer said yes, and no gate says no
 	ClassUnsigned        Class = "unsigned"        // the gates pass, and the agent did not say that the work is done
 	ClassNoReview        Class = "no_review"       // a reviewer gave no verdict
+	ClassAsked           Class = "asked"           // only a person can tell: neither passed nor failed until that answer
 )
 
 // InTree stands in GateResult.Where for gates that looked at the tree and ran nothing.
@@ -141,6 +142,8 @@ type Judgement struct {
 	Shown TestID `json:"shown,omitempty"`
 	// Beside are files that were changed in a phase that added no test, at most MaxNamed: something was left to do.
 	Beside []string `json:"beside,omitempty"`
+	// Question is what a person is asked, with Blocked and ClassAsked; Reason is its sentence.
+	Question *Question `json:"question,omitempty"`
 }
 
 // NotRun is a gate that was not asked, and why.

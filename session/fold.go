@@ -196,7 +196,7 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 			prev := s.At(s.Current)
 			c.Green = prev != nil && prev.Tree == b.Tree && prev.Green
 		}
-		if s.Open.Runner != "person" {
+		if s.Open.Runner != "person" && b.Class != ClassAsked {
 			s.use(e.At, s.Open.Phase, s.Open.Lap, Usage{Attempts: 1})
 		}
 		s.closeAttempt(&c)
@@ -236,7 +236,11 @@ func redByDesign(j *Judgement) bool {
 func (s *Session) closeAttempt(c *Checkpoint) {
 	open, d := s.Open, s.Open.Decided
 	s.Open, c.Approve = nil, d.Approve
-	s.Tries++
+	asked := d.Class == ClassAsked
+	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked {
+		s.Tries++ // a question is counted with its answer
+	}
+	s.answersClaim(open, d)
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
@@ -268,6 +272,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	switch {
 	case d.Next != s.Phase || d.LapEnded:
 		s.Visit = Visit{}
+	case asked:
 	case open.Runner == "person": // it says nothing about who works there
 		s.Visit.Attempts, s.Visit.Unsigned = s.Visit.Attempts+1, 0
 	default:

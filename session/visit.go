@@ -130,6 +130,7 @@ func (s *Session) Untouched() Tree {
 	attempts := 0
 	for _, c := range slices.Backward(s.Way()) {
 		switch {
+		case c.Class == ClassAsked: // it is no attempt of the visit's
 		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // of an earlier visit
 			return s.Visit.Tree
 		case c.Trigger == TriggerAttempt:

@@ -30,12 +30,13 @@ func Worded(b Body, f func(string) string) Body {
 	case Judged:
 		b.Reason, b.Gates = f(b.Reason), wordedGates(b.Gates, f)
 		b.Tampered = quoted(b.Tampered, f)
+		b.Question = b.Question.worded(f)
 		return b
 	case Reopened:
 		b.Why = f(b.Why)
 		return b
 	case Decided:
-		b.Reason = f(b.Reason)
+		b.Reason, b.Question = f(b.Reason), b.Question.worded(f)
 		return b
 	case Checkpointed:
 		b.Summary = f(b.Summary)
@@ -50,7 +51,7 @@ func Worded(b Body, f func(string) string) Body {
 		b.Why = f(b.Why)
 		return b
 	case Waiting:
-		b.Why, b.Ask = f(b.Why), f(b.Ask)
+		b.Why, b.Ask, b.Question = f(b.Why), f(b.Ask), b.Question.worded(f)
 		return b
 	case BlockedBy:
 		b.Evidence, b.Hint = all(b.Evidence), f(b.Hint)
