@@ -17,8 +17,13 @@ type Repo struct {
 // At is the repository in top/repo.
 func At(t testing.TB, top string) *Repo {
 	t.Helper()
-	path := filepath.Dir(Wfs(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
-	return &Repo{T: t, Dir: filepath.Join(top, "repo"), Env: append(Env(top), "PATH="+path)}
+	return &Repo{T: t, Dir: filepath.Join(top, "repo"), Env: append(Env(top), "PATH="+Path(t))}
+}
+
+// Path is the PATH on which the binary comes first.
+func Path(t testing.TB) string {
+	t.Helper()
+	return filepath.Dir(Wfs(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
 }
 
 // Copy is the repository in a copy of a template that goes with the test.

@@ -32,9 +32,12 @@ func (p *Template) CopyTo(t testing.TB, top string, make func(top string)) {
 			t.Fatal(err)
 		}
 		atEnd(top)
-		p.top = top
 		make(top)
+		p.top = top
 	})
+	if p.top == "" {
+		t.Fatal("the template could not be made; the first test that asked for it says why")
+	}
 	if out, err := exec.Command("cp", "-a", p.top, top).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -1,0 +1,97 @@
+//go:build unix
+
+package judge
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
+)
+
+const plainCase = `kind: honest
+does: nothing
+-- SPEC.md --
+- [ ] one
+- [ ] two
+-- RED.sh --
+true
+-- outside.sh --
+true
+`
+
+func TestReadCases(t *testing.T) {
+	dir := t.TempDir()
+	testkit.WriteAll(t, dir, map[string]string{
+		"bases/go.txtar":          "a base\n-- setup.sh --\ntrue\n-- go.mod --\nmodule a\n-- package.json --\n{}\n",
+		"cases/go/other.txtar":    plainCase + "-- base/package.json --\n{\"a\": 1}\n",
+		"cases/go/plain.txtar":    plainCase,
+		"cases/go/replaces.txtar": plainCase + "-- base/go.mod --\nmodule b\n",
+	})
+	all, err := readCases(dir)
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d cases, %v", len(all), err)
+	}
+	other, plain, replaces := all[0], all[1], all[2]
+	if plain.String() != "go/plain" || !plain.honest() || plain.laps() != 2 || plain.scripts["RED.sh"] != "true\n" {
+		t.Errorf("read %+v", plain)
+	}
+	if _, there := plain.project["setup.sh"]; there || plain.project["go.mod"] != "module a\n" {
+		t.Errorf("its project is %q", plain.project)
+	}
+	if replaces.project["go.mod"] != "module b\n" {
+		t.Errorf("a file of the case must replace that of the base: %q", replaces.project)
+	}
+	if replaces.install != plain.install || plain.install.files["go.mod"] != "module a\n" {
+		t.Error("what no installer reads must not have an installation of its own, nor get into one")
+	}
+	if other.install == plain.install {
+		t.Error("what an installer reads must have an installation of its own")
+	}
+	for bad, want := range map[string]string{
+		"-- GREN.sh --\n":          "none of a case",
+		"-- SPEC.md --\nno item\n": "no item",
+		"-- outside.sh --\n":       "no outside.sh",
+		"-- RED-x.sh --\n":         "none of a case",
+	} {
+		testkit.Write(t, dir, "cases/go/plain.txtar", plainCase+bad)
+		if _, err := readCases(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", bad, err, want)
+		}
+	}
+	for bad, want := range map[string]string{"kind: nice\n": "kind is", "want: praise\n": "want is"} {
+		testkit.Write(t, dir, "cases/go/plain.txtar", strings.Replace(plainCase, "does: nothing\n", bad, 1))
+		if _, err := readCases(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", bad, err, want)
+		}
+	}
+}
+
+// TestCaseAgent: an attempt without a script of its own does what the one before it did.
+func TestCaseAgent(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "agent.sh", caseAgent)
+	for _, name := range []string{"RED", "GREEN", "GREEN-2", "2-GREEN", "2-GREEN-3"} {
+		testkit.Write(t, dir, "scripts/"+name+".sh", "printf '%s, ' "+name+"\n")
+	}
+	for _, r := range []struct{ phase, lap, attempt, want string }{
+		{"RED", "1", "1", "RED"},
+		{"RED", "1", "4", "RED"},
+		{"GREEN", "1", "1", "GREEN"},
+		{"GREEN", "1", "2", "GREEN-2"},
+		{"GREEN", "1", "3", "GREEN-2"},
+		{"GREEN", "2", "2", "2-GREEN"},
+		{"GREEN", "2", "3", "2-GREEN-3"},
+		{"REFACTOR", "1", "1", ""},
+		{"RED", "2", "1", ""},
+	} {
+		env := []string{"PATH=" + os.Getenv("PATH"), "WFS_RESULT=" + filepath.Join(dir, "result"),
+			"WFS_PHASE=" + r.phase, "WFS_LAP=" + r.lap, "WFS_ATTEMPT=" + r.attempt}
+		out, exit := testkit.Run(t, dir, env, "sh", "agent.sh")
+		if did, _, _ := strings.Cut(out, ","); exit != 0 || r.want != "" && did != r.want || r.want == "" && did != out {
+			t.Errorf("%s of lap %s, attempt %s: exit %d, %q, want %q", r.phase, r.lap, r.attempt, exit, out, r.want)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+//go:build unix
+
+package judge
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
+)
+
+// TestCases lets each case below the directory WFS_CASES work, and tells what came of it. WFS_CASES_RUN is a regular
+// expression that chooses among RUNNER/NAME; WFS_CASES_OUT names a file for the table, separated by tabs.
+func TestCases(t *testing.T) {
+	dir := os.Getenv("WFS_CASES")
+	if dir == "" {
+		t.Skip("SKIPPED: WFS_CASES names no directory of cases")
+	}
+	all, err := readCases(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := regexp.Compile(os.Getenv("WFS_CASES_RUN"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &caseTable{}
+	t.Cleanup(func() { table.print(t) })
+	two := make(chan bool, 2) // at once: test runners take all there is
+	for _, c := range all {
+		if !chosen.MatchString(c.String()) {
+			continue
+		}
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			two <- true
+			defer func() { <-two }()
+			r := &caseResult{caseFile: c, outcome: "not begun"}
+			began := time.Now()
+			defer func() {
+				r.took = time.Since(began)
+				table.add(t, r)
+			}()
+			r.works(t)
+			if want := c.keys["want"]; want != "" && want != r.outcome && !(want == "caught" && r.caught()) {
+				t.Errorf("it is %s, want %s\n%s", r.outcome, want, r.said)
+			}
+		})
+	}
+}
+
+// caseResult is what came of a case.
+type caseResult struct {
+	*caseFile
+	outcome   string      // completed, asked, blocked; "not begun" when there is no session
+	then      string      // what became of it after the questions were answered
+	status    string      // of the session, in the words of wfs
+	last      caseAttempt // the newest one
+	refused   caseAttempt // the first one that failed: what follows it may fail for another reason
+	attempts  int
+	failed    int
+	questions int
+	outside   string // "yes" or "no" of outside.sh, "" when it was not asked
+	took      time.Duration
+	said      string // all that wfs run printed
+}
+
+// caseAttempt is what was said of an attempt.
+type caseAttempt struct{ phase, verdict, class, reason string }
+
+func (r *caseResult) caught() bool { return r.outcome == "asked" || r.outcome == "blocked" }
+
+// works lets the agent of a case work.
+func (r *caseResult) works(t *testing.T) {
+	t.Helper()
+	top := testkit.Temp(t, testkit.Memory())
+	f := &testkit.Repo{T: t, Dir: filepath.Join(top, "repo"), Env: caseEnv(t, filepath.Join(top, "home"))}
+	r.install.copyTo(t, f.Dir)
+	writeProject(t, f.Dir, r.project)
+	testkit.WriteAll(t, filepath.Join(top, "scripts"), r.scripts)
+	testkit.WriteAll(t, top, map[string]string{"SPEC.md": r.spec, "agent.sh": caseAgent})
+	f.OK("git", "init", "-q")
+	f.OK("git", "add", "-A")
+	f.OK("git", "commit", "-q", "-m", "base")
+	f.OK("wfs", "init", "--yes")
+	f.OK("git", "add", ".wfs")
+	f.OK("git", "commit", "-q", "-m", "how wfs judges this project")
+	f.OK("wfs", "new", "s", "--spec", "../SPEC.md", "--agent", "sh ../agent.sh", "--yes")
+	r.runs(f)
+	r.outcome = r.came(f)
+	if r.outcome == "asked" {
+		r.questions = 1
+		if r.honest() {
+			r.answered(f)
+		}
+	}
+	if r.outcome == "completed" || r.then == "completed" {
+		r.asksOutside(t, f, top)
+	}
+}
+
+func (r *caseResult) runs(f *testkit.Repo) {
+	f.T.Helper()
+	const most = "300" // seconds
+	// Enough for each phase of each lap to be tried once, and for two more.
+	attempts := strconv.Itoa(3*r.laps() + 2)
+	out, exit := f.Try("timeout", "-s", "INT", "-k", "20", most, "wfs", "run", "--no-wait", "--max-attempts", attempts)
+	if exit == 124 || exit == 137 {
+		out += "stopped after " + most + " s\n"
+	}
+	r.said += out
+}
+
+// answered says yes to what an honest agent's session asks, and lets it go on.
+func (r *caseResult) answered(f *testkit.Repo) {
+	f.T.Helper()
+	for r.then = "asked"; r.then == "asked" && r.questions <= 3; {
+		out, _ := f.Try("wfs", "approve")
+		r.said += out
+		if r.then = r.came(f); r.then != "completed" {
+			r.runs(f)
+			r.then = r.came(f)
+		}
+		if r.then == "asked" {
+			r.questions++
+		}
+	}
+}
+
+// came reads how a session stands.
+func (r *caseResult) came(f *testkit.Repo) string {
+	f.T.Helper()
+	var status struct {
+		Status  string
+		Waiting struct{ Agree, Approve bool }
+		Blocked struct{ Reason string }
+	}
+	var log struct {
+		Checkpoints []struct {
+			Number                         int
+			Trigger, Phase, Verdict, Class string
+		}
+	}
+	decode(f, &status, "wfs", "status", "s", "--json")
+	decode(f, &log, "wfs", "log", "s", "--json")
+	r.status, r.attempts, r.failed = strings.TrimSpace(status.Status+" "+status.Blocked.Reason), 0, 0
+	slices.Reverse(log.Checkpoints) // they are newest first
+	for _, c := range log.Checkpoints {
+		if c.Trigger != "attempt" {
+			continue
+		}
+		var show struct{ Reason string }
+		decode(f, &show, "wfs", "show", "s@"+strconv.Itoa(c.Number), "--json")
+		r.attempts++
+		r.last = caseAttempt{c.Phase, c.Verdict, c.Class, strings.Join(strings.Fields(show.Reason), " ")}
+		if c.Verdict == "fail" {
+			if r.failed++; r.failed == 1 {
+				r.refused = r.last
+			}
+		}
+	}
+	switch {
+	case status.Status == "completed":
+		return "completed"
+	case status.Waiting.Agree || status.Waiting.Approve:
+		return "asked"
+	}
+	return "blocked"
+}
+
+// decode reads what a command prints as JSON on its standard output.
+func decode(f *testkit.Repo, into any, args ...string) {
+	f.T.Helper()
+	cmd := exec.Command(testkit.Wfs(f.T), args[1:]...)
+	cmd.Dir, cmd.Env = f.Dir, f.Env
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, into)
+	}
+	if err != nil {
+		f.T.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// asksOutside asks a fresh clone of the session's branch whether the product is true.
+func (r *caseResult) asksOutside(t *testing.T, f *testkit.Repo, top string) {
+	t.Helper()
+	clone := filepath.Join(top, "clone")
+	f.OK("git", "clone", "-q", "--branch", "wfs/s", f.Dir, clone)
+	clean := filepath.Join(top, "clean")
+	r.install.copyTo(t, clean)
+	for _, name := range []string{"node_modules", ".venv"} {
+		if _, err := os.Lstat(filepath.Join(clean, name)); err == nil {
+			f.OK("cp", "-a", filepath.Join(clean, name), clone)
+		}
+	}
+	env := caseEnv(t, filepath.Join(top, "home-outside"))
+	out, exit := testkit.Run(t, clone, env, "timeout", "300", "sh", "-c", r.caseFile.outside)
+	r.outside = "yes"
+	if exit != 0 {
+		r.outside = "no"
+	}
+	if (exit == 0) != r.honest() {
+		t.Logf("outside.sh: exit %d\n%s", exit, out)
+	}
+}
