@@ -39,7 +39,7 @@ func gatesClean(f *fixture) {
 	f.write(".wfs/config.yaml", `version: 1
 workflow: plain
 gates:
-  tests: {run: 'test -f a.txt && test -f node_modules/left/index.js && test ! -e stray && mkdir -p left && touch stray left/x node_modules/left/x', where: clean}
+  tests: {run: 'test -f a.txt && test -f node_modules/left/index.js && test ! -e stray && mkdir -p left node_modules/.cache && touch stray left/x node_modules/.cache/x', where: clean}
 `)
 	f.write(".wfs/workflows/plain.yaml", "version: 1\nname: plain\nstart: WORK\ntamper: strict\nphases:\n  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: done}\n")
 	f.ok("wfs", "trust", "--yes")
@@ -64,7 +64,7 @@ func (f *fixture) cleanIs(branch string) {
 			f.t.Errorf("%s is %s in the clean tree, %s in the checkpoint", name, now, id)
 		}
 	}
-	want := f.ok("git", "ls-tree", "-r", "--name-only", branch) + "\nleft/x\nstray\nnode_modules/left/x"
+	want := f.ok("git", "ls-tree", "-r", "--name-only", branch) + "\nleft/x\nstray\nnode_modules/.cache/x"
 	for _, name := range strings.Fields(f.ok("sh", "-c", "find node_modules -type f")) {
 		want += "\n" + name
 	}

@@ -25,7 +25,7 @@ import (
 // The index that says what was written lies in this work tree's own directory, out of the way of what runs there. It is
 // written last: killed in the middle, the next call begins where it was. The caller holds the work tree's lock.
 func (r *Repo) Materialise(ctx context.Context, dir string, tree session.Tree, keep func(rel string) bool) error {
-	return r.materialiseWith(ctx, dir, tree, func(*treeNames) func(string) bool { return keep })
+	return r.materialiser(dir).lay(ctx, tree, func(*treeNames) func(string) bool { return keep })
 }
 
 // keeps says what is kept beside a tree's files and the directories that they are in.
@@ -37,7 +37,12 @@ type treeNames struct {
 	links       []string // those of the files that are symbolic links
 }
 
-func (r *Repo) materialiseWith(ctx context.Context, dir string, tree session.Tree, keep keeps) error {
+func (r *Repo) materialiser(dir string) *materialiser {
+	return &materialiser{repo: r, dir: dir, private: filepath.Join(r.worktreeDir(), "clean")}
+}
+
+func (m *materialiser) lay(ctx context.Context, tree session.Tree, keep keeps) error {
+	r, dir := m.repo, m.dir
 	root, err := filepath.EvalSymlinks(r.root)
 	if err != nil {
 		return err
@@ -45,7 +50,6 @@ func (r *Repo) materialiseWith(ctx context.Context, dir string, tree session.Tre
 	if inside(dir, root) || inside(dir, r.root) || inside(dir, r.commonDir) {
 		return fmt.Errorf("%s lies in the repository: what looks for files in the directories above would find those of the work tree", dir)
 	}
-	m := materialiser{repo: r, dir: dir, private: filepath.Join(r.worktreeDir(), "clean")}
 	err = m.write(ctx, tree, keep)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -59,7 +63,7 @@ func (r *Repo) materialiseWith(ctx context.Context, dir string, tree session.Tre
 
 // Dematerialise removes a materialised tree, and what is remembered of it.
 func (r *Repo) Dematerialise(dir string) error {
-	return (&materialiser{repo: r, dir: dir, private: filepath.Join(r.worktreeDir(), "clean")}).discard()
+	return r.materialiser(dir).discard()
 }
 
 type materialiser struct {
@@ -71,6 +75,7 @@ type materialiser struct {
 
 func (m *materialiser) index() string { return filepath.Join(m.private, "index") }
 func (m *materialiser) place() string { return filepath.Join(m.private, "place") }
+func (m *materialiser) seal() string  { return filepath.Join(m.private, "seal") }
 
 func (m *materialiser) discard() error {
 	return errors.Join(os.RemoveAll(m.private), RemoveAll(m.dir))

@@ -334,18 +334,62 @@ func TestCleanTree(t *testing.T) {
 	}
 	sameFiles(t, under(t, dir), want)
 
-	// The same again, and what gates left in dependencies is gone, but for builds.
-	for name, text := range map[string]string{"node_modules/new/x": "x", "target/debug/made": "x", "data/more": "x"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+	// The same again, and what gates left is gone, but for builds and caches.
+	inRoom := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"node_modules/.cache/x", "target/debug/made", "data/more", ".env"} {
+		inRoom(name, "x")
+	}
+	if changed := c.Changed(); changed != "" {
+		t.Errorf("%s is said to be changed", changed)
+	}
 	again := clean()
-	want["target/debug/made"] = "x"
+	want["target/debug/made"], want["node_modules/.cache/x"] = "x", "x"
 	sameFiles(t, under(t, dir), want)
 	if again.Digest == "" || again.Digest != c.Digest {
 		t.Errorf("nothing changed, and the digest went from %s to %s", c.Digest, again.Digest)
 	}
+
+	// What is installed is no other file than that of the work tree, and a change to it is seen: all is made anew then.
+	delete(want, "target/debug/made")
+	delete(want, "node_modules/.cache/x")
+	installed := filepath.Join(dir, "node_modules", "left", "index.js")
+	for name, change := range map[string]func() error{
+		"node_modules/left/index.js": func() error {
+			info, err := os.Stat(installed)
+			return errors.Join(err, os.WriteFile(installed, []byte("3rd party..\n"), 0o644), os.Chtimes(installed, info.ModTime(), info.ModTime()))
+		},
+		"node_modules/left/": func() error { return os.RemoveAll(filepath.Dir(installed)) },
+		"node_modules/": func() error {
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")), os.Symlink(r.root, filepath.Join(dir, "node_modules")))
+		},
+		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
+		"node_modules/.bin/":    func() error { return os.Mkdir(filepath.Join(dir, "node_modules", ".bin"), 0o755) },
+		".venv/bin/python": func() error {
+			return errors.Join(os.Remove(filepath.Join(dir, ".venv/bin/python")), os.Symlink("/bin/true", filepath.Join(dir, ".venv/bin/python")))
+		},
+		".venv/bin/pytest": func() error { return os.Chmod(filepath.Join(dir, ".venv/bin/pytest"), 0o755) },
+	} {
+		c := clean()
+		inRoom("target/debug/made", "x")
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if changed := c.Changed(); changed != name {
+			t.Errorf("%s was changed, and %q is said", name, changed)
+		}
+		clean()
+		sameFiles(t, under(t, dir), want)
+		if live, err := os.ReadFile(filepath.Join(r.root, "node_modules/left/index.js")); string(live) != "third party\n" {
+			t.Fatalf("the work tree has %q, %v", live, err)
+		}
+	}
+
 	r.write("node_modules/left/index.js", "3rd party..\n")
 	if now := clean(); now.Digest == c.Digest {
 		t.Error("a dependency changed, and the digest did not")

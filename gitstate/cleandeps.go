@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -22,17 +23,14 @@ var dependencyDirs = []string{"node_modules", "vendor", "bower_components", ".bu
 // What Yarn keeps in a .yarn of which the project has a part.
 var yarnParts = []string{"cache", "unplugged", "install-state.gz", "build-state.yml"}
 
-// What builders leave, and check by content or time themselves: it is not brought from the work tree, and stays in the
-// clean tree from one gate to the next. The file must stand beside it.
-var buildDirs = map[string]string{"target": "Cargo.toml", "_build": "mix.exs", ".gradle": "settings.gradle"}
-
 // maxFurther bounds the files that are copied besides dependencies.
 const maxFurther = 20000
 
-// CleanTree makes a directory hold a tree, as Materialise does, with the dependency directories that the work tree has
-// beside those files: copies whose files are hard links, so that nothing in them is found in the work tree by what asks
-// for a file's real path. What in them names the work tree names the clean tree instead: links, scripts of virtual
+// CleanTree makes a directory hold a tree, as Materialise does, with copies of the dependency directories that the work tree
+// has beside those files. What in them names the work tree names the clean tree instead: links, scripts of virtual
 // environments, editable installs. further are patterns of other untracked and ignored files to bring.
+//
+// The copies are sealed: a directory in which one was changed is made anew. Whether one was changed since can be asked.
 //
 // What manifests name beside the work tree is found beside the clean one by links: the directory above is theirs.
 //
@@ -58,11 +56,21 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 	if err != nil {
 		return c, err
 	}
-	err = r.materialiseWith(ctx, dir, tree, func(t *treeNames) func(string) bool {
+	m := r.materialiser(dir)
+	b.m = m
+	if b.had = readSeal(m.seal()); b.had.changed(dir) != "" {
+		if err := m.anew(); err != nil {
+			return c, err
+		}
+	}
+	err = m.lay(ctx, tree, func(t *treeNames) func(string) bool {
 		b.tracked = t.links
 		b.find(t.files, t.dirs, names)
 		return b.keep
 	})
+	if m.before == nil { // nothing of before is there
+		b.had = seal{}
+	}
 	if err == nil && b.over {
 		err = fmt.Errorf("more than %d files are to be brought to a clean tree", maxFurther)
 	}
@@ -83,6 +91,7 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 	}
 	c.Further = slices.Sorted(maps.Keys(b.further))
 	c.Provided, c.Digest = b.provided(), b.sum.text()
+	c.Changed = func() string { return b.brought.changed(dir) }
 	return c, err
 }
 
@@ -116,6 +125,12 @@ type bringer struct {
 	tracked     []string          // the tree's own links
 	sum         *sum
 	over        bool // more was asked for than is brought
+
+	m       *materialiser
+	had     seal      // what was brought before
+	brought seal      // and now
+	changed int64     // when the last copy was made, in nanoseconds
+	when    time.Time // the time that copies get, zero before the first
 }
 
 // find looks for what is to be brought, beside the files of a tree.
@@ -201,6 +216,7 @@ func (b *bringer) provided() []string {
 }
 
 func (b *bringer) bring(ctx context.Context) error {
+	b.brought = make(seal, len(b.had))
 	for _, rel := range slices.Sorted(maps.Keys(b.roots)) {
 		_, err := os.Lstat(filepath.Join(b.roots[rel], "pyvenv.cfg"))
 		if err := b.sync(ctx, b.roots[rel], rel, err == nil); err != nil {
@@ -209,6 +225,8 @@ func (b *bringer) bring(ctx context.Context) error {
 		durable.Hit(durable.CleanBrought)
 	}
 	if err := b.bringLed(func(from, rel string) error {
+		// It was not kept.
+		maps.DeleteFunc(b.had, func(name string, _ sealedFile) bool { return strings.HasPrefix(name, rel+"/") })
 		if err := os.MkdirAll(filepath.Dir(b.at(rel)), 0o755); err != nil {
 			return err
 		}
@@ -216,9 +234,17 @@ func (b *bringer) bring(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	for dir := range b.above { // what gates left beside what was asked for
-		entries, _ := os.ReadDir(b.at(dir))
-		for _, e := range entries {
+	for _, dir := range slices.Sorted(maps.Keys(b.above)) {
+		if info, err := os.Lstat(b.at(dir)); err != nil || !info.IsDir() { // such as a link that a gate left
+			if err := errors.Join(RemoveAll(b.at(dir)), os.Mkdir(b.at(dir), 0o755)); err != nil {
+				return err
+			}
+		}
+		entries, err := os.ReadDir(b.at(dir))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries { // what gates left beside what was asked for
 			if rel := dir + "/" + e.Name(); !b.files[rel] && !b.dirs[rel] && !b.keep(rel) {
 				if err := RemoveAll(b.at(rel)); err != nil {
 					return err
@@ -227,18 +253,34 @@ func (b *bringer) bring(ctx context.Context) error {
 		}
 	}
 	for _, rel := range slices.Sorted(maps.Keys(b.further)) {
-		if err := os.MkdirAll(filepath.Dir(b.at(rel)), 0o755); err != nil {
+		if err := b.bringFurther(rel); err != nil {
 			return err
 		}
-		if err := b.copyFurther(rel); err != nil {
+	}
+	if err := b.dropGone(); err != nil || maps.Equal(b.had, b.brought) {
+		return err
+	}
+	b.m.passTick(b.changed)
+	return b.brought.write(b.m.seal())
+}
+
+// dropGone removes what was brought and is not there any more. What was below something that is gone went with it.
+func (b *bringer) dropGone() error {
+	for rel := range b.had {
+		name := strings.TrimSuffix(rel, "/")
+		above := path.Dir(name) + "/"
+		if b.brought.has(name) || b.brought.has(name+"/") || b.had.has(above) && !b.brought.has(above) {
+			continue
+		}
+		if err := RemoveAll(b.at(name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyFurther copies one file as it is: what runs in the clean tree may write to it.
-func (b *bringer) copyFurther(rel string) error {
+// bringFurther brings one file that was asked for, as it is: what runs in the clean tree may write to it.
+func (b *bringer) bringFurther(rel string) error {
 	info, err := os.Lstat(b.live(rel))
 	if absent(err) {
 		return nil
@@ -246,27 +288,34 @@ func (b *bringer) copyFurther(rel string) error {
 	if err != nil {
 		return err
 	}
-	b.sum.file(rel, info)
-	if info.Mode()&fs.ModeSymlink != 0 {
-		return b.link(b.live(rel), rel)
-	}
-	if !info.Mode().IsRegular() {
+	if info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular() {
 		return nil
 	}
-	if err := RemoveAll(b.at(rel)); err != nil {
-		return err
+	if had, ok := b.had[rel]; ok {
+		if now, err := os.Lstat(b.at(rel)); err != nil || fileStateOf(now) != had.own {
+			delete(b.had, rel)
+		}
 	}
-	return copyWhole(b.live(rel), b.at(rel), info)
+	if info.Mode()&fs.ModeSymlink != 0 {
+		err = b.link(b.live(rel), rel)
+	} else {
+		err = b.file(b.live(rel), rel, info, false)
+	}
+	f := b.brought[rel]
+	f.loose = true
+	b.brought[rel] = f
+	return err
 }
 
-// sync makes what is at a path of the clean tree the same as a file or directory elsewhere.
+// sync makes what is at a path of the clean tree the same as a file or directory elsewhere. What is as it was when it was
+// brought is left alone: that it is so in the clean tree has been seen.
 func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	info, err := os.Lstat(from)
 	if absent(err) {
-		return RemoveAll(b.at(rel)) // meanwhile
+		return nil // meanwhile
 	}
 	if err != nil {
 		return err
@@ -285,36 +334,21 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 	if err != nil {
 		return err
 	}
-	ours, err := os.ReadDir(b.at(rel))
-	if err != nil {
+	if !b.had.has(rel + "/") {
 		if err := errors.Join(RemoveAll(b.at(rel)), os.MkdirAll(b.at(rel), 0o755)); err != nil {
 			return err
 		}
-		ours = nil
 	}
-	there := make(map[string]bool, len(theirs))
+	b.brought[rel+"/"] = sealedFile{}
 	for _, e := range theirs {
-		there[e.Name()] = true
-		if ownCache(e.Name()) {
+		if caches[e.Name()] {
 			continue
 		}
 		if err := b.sync(ctx, filepath.Join(from, e.Name()), rel+"/"+e.Name(), venv); err != nil {
 			return err
 		}
 	}
-	for _, e := range ours {
-		if !there[e.Name()] && !ownCache(e.Name()) {
-			if err := RemoveAll(filepath.Join(b.at(rel), e.Name())); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
-}
-
-// ownCache names directories in which tools keep what they can make again, and check by themselves.
-func ownCache(name string) bool {
-	return name == ".cache" || name == "__pycache__" || name == ".vite" || name == ".git"
 }
 
 // link makes a link as it is elsewhere. One that leads into the work tree leads to the same path of the clean tree.
@@ -335,56 +369,73 @@ func (b *bringer) link(from, rel string) error {
 		}
 	}
 	b.sum.line(rel, to)
-	if now, err := os.Readlink(b.at(rel)); err == nil && now == to {
+	if now, err := os.Readlink(b.at(rel)); err == nil && now == to && b.had.has(rel) {
+		b.brought[rel] = b.had[rel]
+		return nil
+	}
+	if err := errors.Join(RemoveAll(b.at(rel)), os.Symlink(to, b.at(rel))); err != nil {
+		return err
+	}
+	return b.sealed(rel, fileState{})
+}
+
+// file makes a copy of a file, rewritten where it names the work tree and is of a kind that says where modules are.
+func (b *bringer) file(from, rel string, info fs.FileInfo, venv bool) error {
+	b.sum.file(rel, info)
+	source := fileStateOf(info)
+	if had, ok := b.had[rel]; ok && had.source == source {
+		b.brought[rel] = had
 		return nil
 	}
 	if err := RemoveAll(b.at(rel)); err != nil {
 		return err
 	}
-	return os.Symlink(to, b.at(rel))
-}
-
-// file makes a hard link of a file, or a copy where that cannot be, or a rewritten copy where it names the work tree and
-// is of a kind that says where modules are.
-func (b *bringer) file(from, rel string, info fs.FileInfo, venv bool) error {
+	var led string
 	if saysWhere(rel, venv) && info.Size() <= maxSaying {
 		text, err := os.ReadFile(from)
 		if err != nil {
 			return err
 		}
-		if led := b.clean.Lead(string(text)); led != string(text) {
-			b.sum.line(rel, led)
-			if now, err := os.ReadFile(b.at(rel)); err == nil && string(now) == led {
-				if st, err := os.Lstat(b.at(rel)); err == nil && st.Mode().IsRegular() {
-					return nil
-				}
-			}
-			if err := RemoveAll(b.at(rel)); err != nil {
-				return err
-			}
-			return os.WriteFile(b.at(rel), []byte(led), info.Mode().Perm()|0o600)
+		if led = b.clean.Lead(string(text)); led == string(text) {
+			led = ""
 		}
 	}
-	now, err := os.Lstat(b.at(rel))
-	switch {
-	case err == nil && os.SameFile(now, info):
-		b.sum.file(rel, info)
-		return nil
-	case err == nil && now.Mode().IsRegular() && now.Size() == info.Size() && now.ModTime().Equal(info.ModTime()): // a copy
-		b.sum.file(rel, info)
-		return nil
-	case err == nil:
-		if err := RemoveAll(b.at(rel)); err != nil {
+	var err error
+	if led != "" {
+		err = os.WriteFile(b.at(rel), []byte(led), info.Mode().Perm()|0o600)
+	} else {
+		err = copyFile(from, b.at(rel), info.Mode())
+	}
+	if err == nil {
+		err = b.age(rel)
+	}
+	if err != nil {
+		return err
+	}
+	return b.sealed(rel, source)
+}
+
+// age gives a copy its time: one that is later than any before it there.
+func (b *bringer) age(rel string) error {
+	if b.when.IsZero() {
+		info, err := os.Lstat(b.at(rel))
+		if err != nil {
+			return err
+		}
+		if b.when, err = b.m.later(info.ModTime()); err != nil {
 			return err
 		}
 	}
-	if err := os.Link(from, b.at(rel)); err != nil {
-		if err := copyWhole(from, b.at(rel), info); err != nil {
-			return err
-		}
+	return os.Chtimes(b.at(rel), b.when, b.when)
+}
+
+// sealed notes how something was brought.
+func (b *bringer) sealed(rel string, source fileState) error {
+	info, err := os.Lstat(b.at(rel))
+	if err != nil {
+		return err
 	}
-	if info, err = os.Lstat(from); err == nil { // its change time is that of the new link now
-		b.sum.file(rel, info)
-	}
+	f := sealedFile{own: fileStateOf(info), source: source}
+	b.brought[rel], b.changed = f, max(b.changed, f.own.changed)
 	return nil
 }

@@ -3,6 +3,7 @@ package gitstate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -233,25 +234,19 @@ func (s *sum) text() string {
 	return hex.EncodeToString(s.h.Sum(nil))
 }
 
-// copyWhole copies a file with its mode and time.
-func copyWhole(from, to string, info fs.FileInfo) error {
+// copyFile copies a file into a new one. Where the file system can, the two share what is in them until one is written to.
+func copyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o200)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm()|0o200)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
+	return errors.Join(err, out.Close())
 }
 
 // lookOutside finds the editable installs of the work tree in Pythons that lie elsewhere: of the system, of a person, in a

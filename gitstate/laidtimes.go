@@ -15,15 +15,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Builders and caches tell by a file's time whether what they made of it is current: Python compares seconds, make and
-// Cargo look for what is newer. Trees are laid out in one directory within moments, so every file that a layout writes gets
-// a later time than any that one gave there before.
+// Builders and caches tell by a file's time whether what they made of it is current: Python compares seconds, make
+// and Cargo look for what is newer. Trees are laid out in one directory within moments, so every file that a layout
+// writes gets a later time than any that one gave there before.
 
 // timeStep is how much later, so that it is seen by those who look at whole seconds, or at two.
 const timeStep = 2 * time.Second
 
-// laidTimes is what the last layout noted: the newest time that a file got, and the sum of the index that says so. Without
-// a sum a layout was killed, and nobody knows which files have which times.
+// laidTimes is what the last layout noted: the newest time that a file got, and the sum of the index that says so.
+// Without a sum a layout was killed, and nobody knows which files have which times.
 type laidTimes struct {
 	newest int64 // Unix nanoseconds
 	sum    string
@@ -41,7 +41,8 @@ func (m *materialiser) noteTimes(t laidTimes) error {
 	return durable.WriteCache(m.times(), fmt.Appendf(nil, "%d %s\n", t.newest, t.sum), 0o600)
 }
 
-// laidIndex is the index of the last layout, with the file that it was parsed from. It is nil when it is not what was noted.
+// laidIndex is the index of the last layout, with the file that it was parsed from. It is nil when it is not what was
+// noted.
 func (m *materialiser) laidIndex() (*index, []byte) {
 	data, err := os.ReadFile(m.index())
 	if err != nil {
@@ -54,8 +55,8 @@ func (m *materialiser) laidIndex() (*index, []byte) {
 	return x, data
 }
 
-// distrust makes git write those files anew that are not as the last layout left them, by all that the file system tells.
-// Git itself may look at whole seconds only.
+// distrust makes git write those files anew that are not as the last layout left them, by all that the file system
+// tells. Git itself may look at whole seconds only.
 func (m *materialiser) distrust(data []byte) error {
 	same := true
 	for _, e := range m.before.entries {
@@ -86,21 +87,18 @@ func (m *materialiser) age() error {
 		return errors.New("git wrote an index that cannot be read")
 	}
 	written := writtenSince(m.before, x)
-	at := m.readTimes().newest + int64(timeStep)
+	var now time.Time
 	for _, e := range written {
-		sec, nsec := int64(binary.BigEndian.Uint32(e.stat[8:])), int64(binary.BigEndian.Uint32(e.stat[12:]))
-		fresh := freshByTick
-		if nsec == 0 {
-			fresh = freshBySecond
+		if at := time.Unix(int64(binary.BigEndian.Uint32(e.stat[8:])), int64(binary.BigEndian.Uint32(e.stat[12:]))); at.After(now) {
+			now = at
 		}
-		at = max(at, time.Unix(sec, nsec).Add(fresh).UnixNano())
 	}
-	// Killed from here on, the next layout knows which times may have been given.
-	if err := m.noteTimes(laidTimes{newest: at}); err != nil {
+	when, err := m.later(now)
+	if err != nil {
 		return err
 	}
 	durable.Hit(durable.CleanAging)
-	when, changed := time.Unix(0, at), int64(0)
+	changed := int64(0)
 	for _, e := range written {
 		if e.mode&indexType == indexGitlink {
 			continue
@@ -127,11 +125,23 @@ func (m *materialiser) age() error {
 		return err
 	}
 	m.passTick(changed)
-	return m.noteTimes(laidTimes{newest: at, sum: fmt.Sprintf("%x", x.sum)})
+	return m.noteTimes(laidTimes{newest: when.UnixNano(), sum: fmt.Sprintf("%x", x.sum)})
 }
 
-// passTick waits until a change to a file would show: until the file system's clock, which stands still for 1 to 10 ms at
-// a time, has gone on. Where it counts whole seconds, it does not wait for that.
+// later is a time for files that have just been written, later than any before it there. It is noted first: killed from
+// then on, the next layout knows which times may have been given. now is the newest of their times.
+func (m *materialiser) later(now time.Time) (time.Time, error) {
+	t := m.readTimes()
+	fresh := freshByTick
+	if now.Nanosecond() == 0 {
+		fresh = freshBySecond
+	}
+	t.newest = max(t.newest+int64(timeStep), now.Add(fresh).UnixNano())
+	return time.Unix(0, t.newest), m.noteTimes(t)
+}
+
+// passTick waits until a change to a file would show: until the file system's clock, which stands still for 1 to 10
+// ms at a time, has gone on. Where it counts whole seconds, it does not wait for that.
 func (m *materialiser) passTick(changed int64) {
 	for range 100_000 {
 		info, err := os.Lstat(m.dir)
@@ -164,7 +174,8 @@ func writtenSince(before, x *index) []indexEntry {
 	return list
 }
 
-// statted is stat data of an index entry (gitformat-index(5)) with what of it is told by a file's times, size and inode.
+// statted is stat data of an index entry (gitformat-index(5)) with what of it is told by a file's times, size and
+// inode.
 func statted(stat []byte, info fs.FileInfo) []byte {
 	out := bytes.Clone(stat)
 	put := func(at int, n int64) { binary.BigEndian.PutUint32(out[at:], uint32(n)) }

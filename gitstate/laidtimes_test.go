@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestLaidTimes lays two trees out in turn, without a pause: every file that is written has a later time than any before it
-// there, and is current to git.
+// TestLaidTimes lays two trees out in turn, without a pause: every file that is written has a later time than any
+// before it there, and is current to git.
 func TestLaidTimes(t *testing.T) {
 	r := newRepo(t)
 	ctx := context.Background()
@@ -56,7 +56,8 @@ func TestLaidTimes(t *testing.T) {
 		}
 	}
 	// What somebody changed is written again, and is later too; an index that another process left is not believed.
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "turn.txt"), []byte("bad"), 0o644), os.Chtimes(filepath.Join(dir, "turn.txt"), last, last)); err != nil {
+	file := filepath.Join(dir, "turn.txt")
+	if err := errors.Join(os.WriteFile(file, []byte("bad"), 0o644), os.Chtimes(file, last, last)); err != nil {
 		t.Fatal(err)
 	}
 	lay(one)
@@ -67,8 +68,8 @@ func TestLaidTimes(t *testing.T) {
 	lay(one)
 }
 
-// turns lays two trees out in turn in a directory in which builds and caches stay, and runs a command there: it fails on the
-// mutant, and passes on the other one, each time.
+// turns lays two trees out in turn in a directory in which builds and caches stay, and runs a command there: it fails
+// on the mutant, and passes on the other one, each time.
 func turns(t *testing.T, rounds int, files, mutant map[string]string, env []string, argv ...string) {
 	t.Helper()
 	if _, err := exec.LookPath(argv[0]); err != nil {
@@ -103,13 +104,17 @@ func turns(t *testing.T, rounds int, files, mutant map[string]string, env []stri
 
 func TestLaidTimesPython(t *testing.T) {
 	t.Parallel()
-	turns(t, 20, map[string]string{"calc.py": "def add(a, b): return a + b\n", "test_calc.py": "import calc\nassert calc.add(1, 2) == 3\n"},
-		map[string]string{"calc.py": "def add(a, b): return a - b\n"}, []string{"PYTHONDONTWRITEBYTECODE="}, "python3", "test_calc.py")
+	test := "import calc\nassert calc.add(1, 2) == 3\n"
+	turns(t, 20, map[string]string{"calc.py": "def add(a, b): return a + b\n", "test_calc.py": test},
+		map[string]string{"calc.py": "def add(a, b): return a - b\n"},
+		[]string{"PYTHONDONTWRITEBYTECODE="}, "python3", "test_calc.py")
 }
 
 func TestLaidTimesMake(t *testing.T) {
 	t.Parallel()
-	turns(t, 20, map[string]string{"Makefile": "check: out\n\tgrep -q good out\nout: in\n\tcp in out\n", "in": "good"}, map[string]string{"in": "evil"}, nil, "make", "check")
+	makefile := "check: out\n\tgrep -q good out\nout: in\n\tcp in out\n"
+	turns(t, 20, map[string]string{"Makefile": makefile, "in": "good"}, map[string]string{"in": "evil"}, nil,
+		"make", "check")
 }
 
 func TestLaidTimesCargo(t *testing.T) {
@@ -124,7 +129,9 @@ func TestLaidTimesCargo(t *testing.T) {
 			env = append(env, name+"="+filepath.Join(home, dir))
 		}
 	}
+	manifest := "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"
 	src := "pub fn add(a: i32, b: i32) -> i32 { a + b }\n#[test]\nfn adds() { assert_eq!(add(1, 2), 3); }\n"
-	turns(t, 8, map[string]string{"Cargo.toml": "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "src/lib.rs": src},
-		map[string]string{"src/lib.rs": strings.Replace(src, "a + b }", "a - b }", 1)}, env, "cargo", "test", "-q", "--offline", "--lib")
+	turns(t, 8, map[string]string{"Cargo.toml": manifest, "src/lib.rs": src},
+		map[string]string{"src/lib.rs": strings.Replace(src, "a + b }", "a - b }", 1)}, env,
+		"cargo", "test", "-q", "--offline", "--lib")
 }

@@ -85,6 +85,8 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	switch {
 	case run.leads != nil:
 		return nil, run.cannot("cannot judge: " + leadsBack(run.leads, g.Name).reason)
+	case run.changed != "":
+		return nil, run.cannot("cannot judge: " + changedRoom(run.changed, g.Name).reason)
 	case run.ended == proc.Timeout:
 		return nil, run.cannot(fmt.Sprintf("did not end within %s; set a longer timeout", g.Timeout))
 	case run.ended == proc.NotStarted:

@@ -36,6 +36,7 @@ var outcomes = map[session.Class]string{
 	session.ClassNotClean:        "it does not pass in a clean checkout",
 	session.ClassHoldout:         "tests fail that you cannot see",
 	session.ClassLeadsBack:       "it does not pass in a clean checkout",
+	session.ClassRoomChanged:     "the tests change installed packages",
 	session.ClassApproved:        "a person approved it",
 	session.ClassRejected:        "it was sent back",
 	session.ClassReviewed:        "the reviewer approved it",

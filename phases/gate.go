@@ -47,6 +47,7 @@ type gateRun struct {
 	found   finding            // what it means
 	cached  bool               // it was not run: it has said the same before
 	leads   *session.LeadsBack // it was not run: it would have judged other files
+	changed string             // an installed file that was changed while it ran
 }
 
 // ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
@@ -138,6 +139,9 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	}
 	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
 	run.printed, run.report = tail.lines(), parsed
+	if j.clean != nil && j.clean.Changed != nil {
+		run.changed = j.clean.Changed()
+	}
 	if len(res.Survivors) > 0 {
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
 	}

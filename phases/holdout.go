@@ -83,6 +83,8 @@ func (g *gateRun) heldCannot() string {
 	switch {
 	case g.leads != nil:
 		return leadsBack(g.leads, g.gate.Name).reason
+	case g.changed != "":
+		return "the command changed installed packages"
 	case g.ended == proc.NotStarted:
 		return "the command could not be started"
 	case g.ended != proc.Timeout && !g.ran():

@@ -306,7 +306,7 @@ func redGate(w workflows.Workflow) string {
 
 // passedAgain takes the second run's word for tests that failed in the first, and returns those that passed in it.
 func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.TestID {
-	if !again.ran() {
+	if !again.ran() || again.changed != "" {
 		return nil
 	}
 	var flaky []session.TestID
@@ -331,6 +331,8 @@ func (g *gateRun) judge(l *lap) finding {
 	switch {
 	case g.leads != nil: // it did not on the base, so that the attempt is the likelier cause
 		return leadsBack(g.leads, g.gate.Name)
+	case g.changed != "": // it did not on the base either
+		return changedRoom(g.changed, g.gate.Name)
 	case g.ended == proc.Timeout:
 		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
 		return finding{verdict: session.Fail, class: session.ClassTimeout, failing: []session.TestID{gateID(g.gate.Name)},

@@ -81,7 +81,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 // couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
 func couldNot(run *gateRun, res session.GateResult) string {
 	switch {
-	case run.leads != nil, res.Verdict == session.Blocked, run.ended == proc.Timeout:
+	case run.leads != nil, run.changed != "", res.Verdict == session.Blocked, run.ended == proc.Timeout:
 		return res.Reason
 	}
 	return ""

@@ -19,6 +19,9 @@ type CleanTree struct {
 	Digest string
 	// Python are directories of it that stand for those of the work tree which Pythons elsewhere look for modules in.
 	Python []string
+	// Changed names something of what is provided, and not to be written to, that was changed since: the next clean tree is
+	// made anew then. "" when nothing was. nil: nobody looks.
+	Changed func() string
 	// LeadsBack says that a module of the project would be found outside of it; gates must not run then.
 	LeadsBack *LeadsBack
 	// Lacks are paths that the work tree has and the tree has not, by why: submodules.

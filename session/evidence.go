@@ -77,6 +77,7 @@ const (
 	ClassNotClean        Class = "not_clean"       // finished work passes only with files that no checkpoint has
 	ClassHoldout         Class = "holdout_failing" // it passes, but not the tests that whoever works never sees
 	ClassLeadsBack       Class = "leads_back"      // a module of the project would be found outside of the clean tree
+	ClassRoomChanged     Class = "room_changed"    // what is installed in the clean tree was changed while a gate ran there
 	ClassApproved        Class = "approved"        // a person said yes, and no gate says no
 	ClassRejected        Class = "rejected"        // a person said no, or a reviewer
 	ClassReviewed        Class = "reviewed"        // a reviewer said yes, and no gate says no

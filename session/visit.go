@@ -71,7 +71,7 @@ func (j *Judgement) Reached() Reached {
 		aimed = aimed || g.Class == ClassTargetFailing || g.Class == ClassTargetMissing || g.Class == ClassFlaky
 	}
 	switch j.Class {
-	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree, ClassLeadsBack:
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree, ClassLeadsBack, ClassRoomChanged:
 	default:
 		r.Ran = true
 	}
