@@ -41,6 +41,7 @@ type caseFile struct {
 	outside      string
 	project      map[string]string // files of base and case
 	install      *installation
+	err          error // why it cannot be read; the others can
 }
 
 func (c *caseFile) String() string { return c.runner + "/" + c.name }
@@ -98,20 +99,20 @@ func readCases(dir string) ([]*caseFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	bases, installs := map[string]map[string]string{}, map[string]*installation{}
+	installs := map[string]*installation{}
 	var all []*caseFile
 	for _, path := range paths {
 		runner := filepath.Base(filepath.Dir(path))
-		if bases[runner] == nil {
-			if _, bases[runner], err = readArchive(filepath.Join(dir, "bases", runner+".txtar")); err != nil {
-				return nil, err
-			}
-		}
 		c := &caseFile{runner: runner, name: strings.TrimSuffix(filepath.Base(path), ".txtar")}
-		if err := c.read(path, bases[runner]); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		all = append(all, c)
+		var base map[string]string
+		if _, base, c.err = readArchive(filepath.Join(dir, "bases", runner+".txtar")); c.err != nil {
+			continue
 		}
-		in := newInstallation(bases[runner], c.project)
+		if c.err = c.read(path, base); c.err != nil {
+			continue
+		}
+		in := newInstallation(base, c.project)
 		key := fmt.Sprint(runner, in.files)
 		if installs[key] == nil {
 			installs[key] = in
@@ -120,7 +121,6 @@ func readCases(dir string) ([]*caseFile, error) {
 		for _, name := range notProject {
 			delete(c.project, name)
 		}
-		all = append(all, c)
 	}
 	return all, nil
 }

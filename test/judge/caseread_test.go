@@ -50,22 +50,26 @@ func TestReadCases(t *testing.T) {
 	if other.install == plain.install {
 		t.Error("what an installer reads must have an installation of its own")
 	}
+	broken := func(text, want string) {
+		t.Helper()
+		testkit.Write(t, dir, "cases/go/plain.txtar", text)
+		all, err := readCases(dir)
+		if err != nil || len(all) != 3 || all[1].err == nil || !strings.Contains(all[1].err.Error(), want) {
+			t.Errorf("%q: %v, %d cases, want %q", text, err, len(all), want)
+		} else if all[0].err != nil || all[2].err != nil {
+			t.Errorf("it takes others with it: %v, %v", all[0].err, all[2].err)
+		}
+	}
 	for bad, want := range map[string]string{
 		"-- GREN.sh --\n":          "none of a case",
 		"-- SPEC.md --\nno item\n": "no item",
 		"-- outside.sh --\n":       "no outside.sh",
 		"-- RED-x.sh --\n":         "none of a case",
 	} {
-		testkit.Write(t, dir, "cases/go/plain.txtar", plainCase+bad)
-		if _, err := readCases(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", bad, err, want)
-		}
+		broken(plainCase+bad, want)
 	}
 	for bad, want := range map[string]string{"kind: nice\n": "kind is", "want: praise\n": "want is"} {
-		testkit.Write(t, dir, "cases/go/plain.txtar", strings.Replace(plainCase, "does: nothing\n", bad, 1))
-		if _, err := readCases(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", bad, err, want)
-		}
+		broken(strings.Replace(plainCase, "does: nothing\n", bad, 1), want)
 	}
 }
 

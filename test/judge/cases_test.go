@@ -41,6 +41,9 @@ func TestCases(t *testing.T) {
 		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
+			if c.err != nil {
+				t.Fatal(c.err)
+			}
 			two <- true
 			defer func() { <-two }()
 			r := &caseResult{caseFile: c, outcome: "not begun"}
