@@ -2,14 +2,12 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -19,8 +17,7 @@ type allowJSON struct {
 	Session session.ID     `json:"session"`
 	Done    []string       `json:"done,omitempty"` // allowed, or allowed no more, by this command
 	Allowed []string       `json:"allowed"`
-	HeldOut []session.Held `json:"held_out"`          // of the present checkpoint
-	Request string         `json:"request,omitempty"` // a run takes it in before its next attempt
+	HeldOut []session.Held `json:"held_out"` // of the present checkpoint
 }
 
 func (a *app) allowCmd() *cobra.Command {
@@ -30,8 +27,8 @@ func (a *app) allowCmd() *cobra.Command {
 		Use: "allow PATH...", Short: "let files into checkpoints that are held out by name",
 		Long: `Allow lets paths into the checkpoints of a session that are held out because they look like keys, are large, or are
 floods of new files: what is once in a commit stays there. A directory is let in with everything below it. Nothing
-is added now; the next checkpoint has it. What git ignores stays ignored. While a run drives the session, it is asked to
-let them in before its next attempt.
+is added now; the next checkpoint has it. What git ignores stays ignored. While a run drives the session, nobody
+can know who types this, and it is refused: wfs stop, then again.
 
 --list shows what was allowed and what the present checkpoint lacks. --revoke takes an allowance back: a file that is
 in a checkpoint already stays in those that have it, and stays tracked until you git rm --cached it and commit that.`,
@@ -69,7 +66,7 @@ func (a *app) allowed(ctx context.Context, name string) error {
 		held = c.HeldOut
 	}
 	if a.json {
-		return a.answer(allowJSON{jsonVersion, s.ID, nil, list(s.Allowed), list(held), ""})
+		return a.answer(allowJSON{jsonVersion, s.ID, nil, list(s.Allowed), list(held)})
 	}
 	for _, p := range s.Allowed {
 		a.out("allowed   %s", p)
@@ -100,8 +97,11 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 			return err
 		}
 	}
+	if err := a.undriven("wfs allow", id); err != nil {
+		return err
+	}
 	if err := a.hold("wfs allow", id); err != nil {
-		return a.askToAllow(ctx, id, paths, revoke, err)
+		return err
 	}
 	h, err := a.take(ctx, id)
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 		if c := s.At(s.Current); c != nil {
 			held = c.HeldOut
 		}
-		return a.answer(allowJSON{jsonVersion, id, paths, list(s.Allowed), list(held), ""})
+		return a.answer(allowJSON{jsonVersion, id, paths, list(s.Allowed), list(held)})
 	}
 	ignored, err := a.repo.Ignores(ctx, paths)
 	if err != nil {
@@ -136,33 +136,6 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	if !revoke && len(done) > 0 {
 		a.next([]string{a.typed("wfs checkpoint"), a.typed("wfs run")})
 	}
-	return nil
-}
-
-// askToAllow asks the run that drives a session. held is why it cannot be done here, which stands if nobody drives.
-func (a *app) askToAllow(ctx context.Context, id session.ID, paths []string, revoke bool, held error) error {
-	who, driven, err := a.clone.Driver(id)
-	var locked *registry.HeldError
-	if err != nil || !driven || !errors.As(held, &locked) {
-		return errors.Join(held, err)
-	}
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, p := range paths {
-		if revoke && !v.Session.Allows(p) {
-			return &session.Refusal{Code: session.RefuseUsage, Hint: "wfs allow --list", Message: p + " was not allowed"}
-		}
-	}
-	r, err := a.clone.Post(id, session.Request{Kind: session.RequestAllow, Paths: paths, Revoked: revoke}, a.env.Now(), a.env.newID(4))
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.answer(allowJSON{jsonVersion, id, nil, list(v.Session.Allowed), []session.Held{}, r.ID})
-	}
-	a.out("asked: %s does so before its next attempt", who.Command)
 	return nil
 }
 

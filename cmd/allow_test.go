@@ -1,12 +1,13 @@
 package cmd
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// While a run drives a session, an allowance is asked for, and the next run takes it in before its first attempt.
-func TestAllowAsksTheRun(t *testing.T) {
+// While a run drives a session, nothing is allowed, and what an older wfs asked of a run then is refused by name.
+func TestAllowWhileDriven(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
 	f.write("node_modules/x.js", "x of a dependency\n")
@@ -17,19 +18,22 @@ func TestAllowAsksTheRun(t *testing.T) {
 	if err := a.hold("wfs run", "one"); err != nil {
 		t.Fatal(err)
 	}
-	if out := f.ok("wfs", "allow", "node_modules"); !strings.HasPrefix(out, "asked: wfs run does so") {
-		t.Errorf("it says %s", out)
-	}
-	out, exit := f.try(nil, "wfs", "allow", "--revoke", "nothing")
-	if exit != exitUsage || !strings.Contains(out, "nothing was not allowed") {
+	out, exit := f.try(nil, "wfs", "allow", "node_modules")
+	if exit != exitHeld || !strings.Contains(out, "wfs allow is a person's word") || !strings.Contains(out, "hint: wfs stop one") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	a.close()
-	f.ok("wfs", "run")
-	f.branchHolds("wfs/one", "node_modules/x.js", "work.txt")
-	if list := f.ok("wfs", "allow", "--list"); !strings.Contains(list, "allowed   node_modules") {
-		t.Errorf("the list is %s", list)
+	f.write(".git/wfs/sessions/one/inbox/00000000000000000001-aa.json", `{"v":1,"at":1,"kind":"allow","paths":["node_modules"]}`)
+	if out := f.ok("wfs", "run"); !strings.Contains(out, "refused: a request that wfs allow left in the inbox") {
+		t.Errorf("it says %s", out)
 	}
+	f.branchLacks("wfs/one", "node_modules/x.js")
+	if left, err := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/inbox/*")); err != nil || len(left) > 0 {
+		t.Errorf("requests are still there: %v, %v", left, err)
+	}
+	f.ok("wfs", "allow", "node_modules")
+	f.ok("wfs", "checkpoint")
+	f.branchHolds("wfs/one", "node_modules/x.js", "work.txt")
 	if n := strings.Count(f.kinds("one"), "allowed"); n != 1 {
 		t.Errorf("allowed %d times", n)
 	}

@@ -87,13 +87,13 @@ func (a *app) budgetSetCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "set [SESSION]", Short: "raise or lower what a session may use up",
 		Long: `Set gives a session other caps than those of its configuration; none takes one away. A session that its budget had
-stopped goes on with wfs run. While a run drives the session, it takes the new caps in before its next attempt.
+stopped goes on with wfs run. While a run drives the session, nobody can know who types this, and it is refused: wfs
+stop, then again.
 
 A cap on a phase is on each phase in one lap. A cap on the day is on all sessions of this clone together: this session
 stops at it, whatever the others may.
 
-Wfs undo gives the former caps back, but what is spent stays spent. While a run drives the session it has no undo: the
-command that gives the former values is printed.`,
+Wfs undo gives the former caps back, but what is spent stays spent.`,
 		Example: `  wfs budget set --usd 40
   wfs budget set csv-export --time 12h --attempts none
   wfs budget set --day-usd 100 --phase-usd 10
@@ -120,9 +120,8 @@ type budgetSetJSON struct {
 	Version int              `json:"version"`
 	Session session.ID       `json:"session"`
 	Budget  workflows.Budget `json:"budget"` // all that was typed for it, -1: no cap
-	Request string           `json:"request,omitempty"`
-	Taken   bool             `json:"taken"`
-	Back    string           `json:"back"` // command that gives what was set its former values
+	Taken   bool             `json:"taken"`  // true
+	Back    string           `json:"back"`   // command that gives what was set its former values
 	Next    []string         `json:"next"`
 }
 
@@ -143,22 +142,31 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return err
 	}
 	back := budgetBack(id, b, engine.BudgetOf(&v.Session, plan))
-	k, err := a.request(ctx, "wfs budget set", v, session.Request{Kind: session.RequestBudget, Budget: &b})
+	if err := a.undriven("wfs budget set", id); err != nil {
+		return err
+	}
+	if err := a.beginAt(ctx, "wfs budget set", string(id), true); err != nil {
+		return err
+	}
+	if err := a.hold("wfs budget set", id); err != nil {
+		return err
+	}
+	h, err := a.take(ctx, id)
 	if err != nil {
 		return err
 	}
-	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: k.session.Budget, Request: k.request, Taken: k.kept == nil, Back: back, Next: k.next}
+	if err := h.SetBudget(ctx, b); err != nil {
+		return err
+	}
+	d, _, err := a.seen(ctx, &h.S)
+	if err != nil {
+		return err
+	}
+	j := budgetSetJSON{Version: jsonVersion, Session: id, Budget: h.S.Budget, Taken: true, Back: back, Next: d.Next}
 	if a.json {
 		return a.answer(j)
 	}
-	switch {
-	case k.kept == nil:
-		a.out("the budget of %s is set; wfs budget shows it", id.Display())
-	case k.by != nil:
-		a.out("asked: %s takes it in before its next attempt", k.by.Command)
-	default:
-		a.out("asked: the next wfs run takes it in (not now: %s)", k.kept)
-	}
+	a.out("the budget of %s is set; wfs budget shows it", id.Display())
 	a.out("to set it back: %s", back)
 	a.next(j.Next)
 	return nil

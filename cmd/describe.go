@@ -226,7 +226,7 @@ func nextCommands(s *session.Session, alive []session.Process, way string) []str
 		}
 		return []string{"wfs run", "wfs run --now"}
 	case session.StatusCompleted:
-		if unjudged(s) || len(s.Notes) > 0 {
+		if unjudged(s) || s.AsksMore() {
 			return []string{"wfs run"}
 		}
 		if f := finishCommand(s); f != "" {
@@ -276,7 +276,7 @@ func stands(s *session.Session) string {
 		if unjudged(s) {
 			return fmt.Sprintf("completed, and edited since: checkpoint %d is not judged yet", s.Current)
 		}
-		if len(s.Notes) > 0 {
+		if s.AsksMore() {
 			return "completed, and a note asks for more"
 		}
 		var skipped []string

@@ -55,7 +55,7 @@ var refusals = map[session.RefusalCode]int{
 	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision, session.RefuseUntrusted: exitDecision,
 	session.RefuseNotGreen: exitBlocked, session.RefuseNotAgreed: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseConflict: exitBlocked,
 	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision, session.RefuseSetup: exitBlocked,
-	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision,
+	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision, session.RefuseDriven: exitHeld,
 }
 
 // readyHints are the remedies for a repository that cannot be written to now.

@@ -107,6 +107,9 @@ func eventText(body session.Body) string {
 	case session.PhaseMoved:
 		return fmt.Sprintf("%s → %s", b.From, b.To)
 	case session.Noted:
+		if b.Meanwhile {
+			return "while a run went on, perhaps not from a person: " + b.Text
+		}
 		return b.Text
 	case session.Agreed:
 		return "by " + b.By

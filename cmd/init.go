@@ -115,6 +115,9 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if err := a.noneDriven("wfs init"); err != nil { // it trusts what it writes
+		return err
+	}
 	if err := a.hold("wfs init"); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // turnAgent says that it works, waits until somebody writes to the pipe "go", and leaves a file for each attempt. The
 // notes that its brief holds go into "told".
 const turnAgent = `test -p "$HOME/go" || mkfifo "$HOME/go"
-sed -n '/From people/,$p' "$WFS_BRIEF" >> "$HOME/told"
+sed -n '/Left while the run went on/,$p' "$WFS_BRIEF" >> "$HOME/told"
 echo "attempt $WFS_ATTEMPT works"
 echo $$ > "$HOME/agent-$WFS_ATTEMPT.pid"
 read -r line < "$HOME/go"
@@ -87,7 +87,7 @@ func TestDetached(t *testing.T) {
 	if left := p.inbox(); len(left) > 0 {
 		t.Errorf("requests are still there: %v", left)
 	}
-	attached.await("noted for the next attempt: and second")
+	attached.await("perhaps not by a person: and second")
 	attached.await("attempt 2 works")
 
 	attached.signal(syscall.SIGINT)

@@ -18,8 +18,12 @@ func (a *app) noteCmd() *cobra.Command {
 	var text string
 	c := &cobra.Command{
 		Use: "note [SESSION] -m TEXT", Short: "a word for the next attempt, also while a run is driving",
-		Long: `Note leaves a person's word for whoever works next: it stands in the brief of the next attempt. It can be left at any
-time, also while a run drives the session from elsewhere. To a question that the session waits for it is the answer.
+		Long: `Note leaves a person's word for whoever works next: it stands in the brief of the next attempt. To a question that the
+session waits for it is the answer.
+
+It can be left at any time, also while a run drives the session from elsewhere. Nobody can know who types it then, because
+the agent could as well: the next attempt is told that it may not be from a person, no reviewer is shown it, and it answers
+no question.
 
 It is on the disk when the command returns. A run takes it in between two steps; the attempt that is going on has its
 brief already. Work that is complete is taken up again by the next wfs run, with the note. Without -m the first argument is the text.`,
@@ -117,9 +121,9 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 		a.out("noted for the next attempt of %s", id.Display())
 		a.out("undo: wfs undo %s", id)
 	case k.by != nil:
-		a.out("noted; %s takes it in after its present step, and the next attempt is told", k.by.Command)
+		a.out("noted; %s takes it in after its present step, and tells the next attempt that it may not be from a person", k.by.Command)
 	default:
-		a.out("noted; the next wfs run takes it in (not now: %s)", k.kept)
+		a.out("noted; the next wfs run takes it in, as one that may not be from a person (not now: %s)", k.kept)
 	}
 	a.next(j.Next)
 	return nil
@@ -155,7 +159,7 @@ func (a *app) request(ctx context.Context, command string, v engine.View, reques
 	}
 	k := asked{request: r.ID, session: &v.Session}
 	var s *session.Session
-	if s, k.kept = a.takeIn(ctx, command, id); s != nil {
+	if s, k.kept = a.takeIn(ctx, command, id, r.ID); s != nil {
 		k.session = s
 	}
 	var held *registry.HeldError
@@ -167,8 +171,9 @@ func (a *app) request(ctx context.Context, command string, v engine.View, reques
 	return k, err
 }
 
-// takeIn takes in what waits in a session's inbox, if nobody drives it. The error says why not; the requests wait on.
-func (a *app) takeIn(ctx context.Context, command string, id session.ID) (*session.Session, error) {
+// takeIn takes in what waits in a session's inbox, if nobody drives it; own is what was just asked for here. The error says
+// why not; the requests wait on.
+func (a *app) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
 	if who, held, err := a.clone.Driver(id); err != nil {
 		return nil, err
 	} else if held {
@@ -184,7 +189,7 @@ func (a *app) takeIn(ctx context.Context, command string, id session.ID) (*sessi
 	if err != nil {
 		return nil, err
 	}
-	err = h.TakeIn(ctx)
+	err = h.TakeIn(ctx, own)
 	a.close()
 	return &h.S, err
 }

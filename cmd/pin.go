@@ -26,7 +26,7 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 		return engine.Birth{}, nil, err
 	}
 	if o.yes && len(list) > 0 {
-		if err := a.trustNow(digest(list), "files below .wfs/"); err != nil {
+		if err := a.trustRules("--yes", list, "files below .wfs/"); err != nil {
 			return engine.Birth{}, nil, err
 		}
 	}

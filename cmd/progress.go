@@ -216,7 +216,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			}
 		}
 	case session.Noted:
-		if b.Request != "" {
+		switch {
+		case b.Meanwhile:
+			say("left while the run went on, perhaps not by a person: %s", safetext.Line(b.Text, 200))
+		case b.Request != "":
 			say("noted for the next attempt: %s", safetext.Line(b.Text, 200))
 		}
 	case session.Interrupted:

@@ -116,6 +116,17 @@ func (a *app) trustNow(digest, what string) error {
 	return store.Trust(a.repo.CommonDir(), digest, what)
 }
 
+// trustRules remembers that rules may run, unless that is known.
+func (a *app) trustRules(command string, list []rulesFile, what string) error {
+	if ok, err := a.trusted(digest(list)); err != nil || ok {
+		return err
+	}
+	if err := a.noneDriven(command); err != nil {
+		return err
+	}
+	return a.trustNow(digest(list), what)
+}
+
 // mustTrust refuses to go on with rules that nobody here has looked at.
 func (a *app) mustTrust(list []rulesFile) error {
 	if len(list) == 0 {
@@ -167,7 +178,8 @@ func (a *app) trustCmd() *cobra.Command {
 		Long: `Trust shows every command that the files below .wfs/ would run, and remembers that you allow exactly these, in this
 repository. One changed byte asks again. What you typed yourself (wfs init, wfs new --agent) is trusted already. With a
 session's name it is about the commands that this session has pinned, for sessions that came from another clone.
-What is trusted is kept in your own state directory, never in the repository.`,
+What is trusted is kept in your own state directory, never in the repository. While a run drives a session in this clone,
+nobody can know who types this, and it is refused: wfs stop, then again.`,
 		Example: "  wfs trust\n  wfs trust --yes\n  wfs trust --revoke",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -294,6 +306,9 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 		}
 		a.out("trusted already")
 		return nil
+	}
+	if err := a.noneDriven("wfs trust"); err != nil {
+		return err
 	}
 	if !yes {
 		ok, err := a.ask(ctx, "Let wfs run these here? [y/N] ", "wfs trust --yes")

@@ -84,6 +84,10 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		Day:       func(t time.Time) engine.Day { return a.env.day(t) },
 		Cut:       a.signals.why,
 		Recovered: a.sayRecovered,
+		Refused: func(r session.Request) {
+			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow", session.RequestBudget: "wfs budget set"}[r.Kind]
+			a.note("refused: a request that %s left in the inbox while a run drove; type it again", command)
+		},
 		Hit:       func(point string) { durable.Hit(durable.Point(point)) },
 		Version:   Version,
 		Redact:    func(s string) string { return a.redactor().String(s) },

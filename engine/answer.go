@@ -29,7 +29,9 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 // isAnswer reports whether an event is something that a person said.
 func isAnswer(b session.Body) bool {
 	switch b := b.(type) {
-	case session.Noted, session.Allowed, session.BudgetSet:
+	case session.Noted:
+		return !b.Meanwhile
+	case session.Allowed, session.BudgetSet:
 		return true
 	case session.Agreed:
 		return b.By == "person"
@@ -47,6 +49,9 @@ func (h *Hand) logAnswer(ctx context.Context, since int64) error {
 		}
 		switch b := ev.Body.(type) {
 		case session.Noted:
+			if b.Meanwhile {
+				continue
+			}
 			kind, what = OpNote, append(what, b.Text)
 			if b.Back {
 				kind = OpReject

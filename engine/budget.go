@@ -81,6 +81,15 @@ func (e *Elsewhere) add(s *session.Session, day Day) {
 	e.Calls = append(e.Calls, s.Calls...)
 }
 
+// SetBudget gives the session other caps.
+func (h *Hand) SetBudget(ctx context.Context, b workflows.Budget) error {
+	since := h.S.Seq
+	if err := h.append(session.BudgetSet{Budget: b}); err != nil {
+		return err
+	}
+	return h.logAnswer(ctx, since)
+}
+
 // BudgetOf are the caps that hold for a session: those that were typed, over those of its plan.
 func BudgetOf(s *session.Session, p *workflows.Plan) workflows.Budget { return s.Budget.Over(p.Budget) }
 

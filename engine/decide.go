@@ -180,8 +180,17 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	return Decision{Effect: EffectRun, Events: append(warn, session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
-		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Locks: f.Locks,
+		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Locks: f.Locks, Meanwhile: meanwhile(s, ph),
 	})}
+}
+
+// meanwhile is how many notes that may not be from a person the next attempt is told. Reviewers are told none: one may be
+// from whoever did the work.
+func meanwhile(s *session.Session, ph *workflows.Phase) int {
+	if ph.Review != nil {
+		return 0
+	}
+	return len(s.Meanwhile)
 }
 
 // question is what a phase asks the person whose work it is: the first line of its brief.
@@ -261,7 +270,7 @@ func onlyUnchanged(j *session.Judgement) bool {
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
 	return len(s.Items) == 0 && s.LapsJudged() > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
-		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" && o.Told+o.Said+s.Visit.Attempts == 0
+		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" && o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }
 
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.

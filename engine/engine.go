@@ -59,6 +59,8 @@ type Engine struct {
 	Redact func(string) string
 	// Recovered is called for what a dead process had begun, once that has come to an end. It may be nil.
 	Recovered func(Recovered)
+	// Refused is called for a request that an older wfs would have granted. It may be nil.
+	Refused func(session.Request)
 	// Hit marks a durable step for fault injection. It may be nil.
 	Hit func(point string)
 }

@@ -49,15 +49,6 @@ func named(held []session.Held) []session.Held { return held[:min(len(held), ses
 // It returns what of them was held out until now, or is allowed no more.
 func (h *Hand) Allow(ctx context.Context, paths []string, revoke bool) ([]string, error) {
 	since := h.S.Seq
-	done, err := h.allow(paths, revoke, "")
-	if err != nil {
-		return nil, err
-	}
-	return done, h.logAnswer(ctx, since)
-}
-
-// allow is Allow, and names the request that asked for it, "" for none.
-func (h *Hand) allow(paths []string, revoke bool, request string) ([]string, error) {
 	text, err := h.j.Exclude()
 	if err != nil {
 		return nil, err
@@ -81,9 +72,12 @@ func (h *Hand) allow(paths []string, revoke bool, request string) ([]string, err
 		guard = guard.Allow(p)
 	}
 	// The event first: what it says is put into the rules again by whoever finds them older.
-	if err := h.append(session.Allowed{Paths: paths, Revoked: revoke, Request: request}); err != nil {
+	if err := h.append(session.Allowed{Paths: paths, Revoked: revoke}); err != nil {
 		return nil, err
 	}
 	h.e.hit("paths/allowed")
-	return done, h.setExclude(rules, guard)
+	if err := h.setExclude(rules, guard); err != nil {
+		return nil, err
+	}
+	return done, h.logAnswer(ctx, since)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -11,7 +10,11 @@ import (
 
 // Hear takes in what other processes have asked for, in order. A note becomes an event at once, and its request is
 // removed when the event is durable. A request to stop this run is kept until it is granted, see forgetStops.
-func (h *Hand) Hear() error {
+func (h *Hand) Hear() error { return h.hear("") }
+
+// hear is Hear for a command that has posted a note of its own. Of every other one nobody knows who wrote it: an agent that
+// works here may leave requests as well.
+func (h *Hand) hear(own string) error {
 	list, err := h.j.Requests()
 	if err != nil {
 		return err
@@ -26,21 +29,12 @@ func (h *Hand) Hear() error {
 			continue
 		case r.Kind == session.RequestNow:
 			h.woken = h.woken || r.Driver == h.e.Driver && h.S.Status == session.StatusWaiting
-		case r.Kind == session.RequestAllow && h.S.Open != nil:
-			continue // what an attempt is judged by stays as it is until it has its checkpoint
-		case r.Kind == session.RequestAllow:
-			var refused *session.Refusal // what is to be revoked is allowed no more
-			if _, err := h.allow(r.Paths, r.Revoked, r.ID); err != nil && !errors.As(err, &refused) {
-				return err
+		case r.Kind == session.RequestAllow || r.Kind == session.RequestBudget:
+			if h.e.Refused != nil {
+				h.e.Refused(r)
 			}
-			h.e.hit("inbox/heard")
-		case r.Kind == session.RequestBudget:
-			if err := h.append(session.BudgetSet{Budget: *r.Budget, Request: r.ID}); err != nil {
-				return err
-			}
-			h.e.hit("inbox/heard")
 		case r.Kind == session.RequestNote:
-			if err := h.append(session.Noted{Text: r.Text, Request: r.ID}); err != nil {
+			if err := h.append(session.Noted{Text: r.Text, Request: r.ID, Meanwhile: r.ID != own}); err != nil {
 				return err
 			}
 			h.e.hit("inbox/heard")
@@ -52,10 +46,10 @@ func (h *Hand) Hear() error {
 	return nil
 }
 
-// TakeIn is Hear for a command of a person's: what they said is an operation.
-func (h *Hand) TakeIn(ctx context.Context) error {
+// TakeIn is Hear for a command of a person's: what they said in the request own is an operation.
+func (h *Hand) TakeIn(ctx context.Context, own string) error {
 	since := h.S.Seq
-	if err := h.Hear(); err != nil {
+	if err := h.hear(own); err != nil {
 		return err
 	}
 	return h.logAnswer(ctx, since)

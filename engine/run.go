@@ -190,7 +190,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 		}
 	}
 	switch s := &h.S; {
-	case s.Status == session.StatusCompleted && len(s.Notes) > 0: // a person wants more
+	case s.Status == session.StatusCompleted && s.AsksMore():
 		if err := h.lead(ctx, h.backToWork("")); err != nil {
 			return false, err
 		}
@@ -320,7 +320,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	ph = by(ph, o.Agent)
-	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told],
+	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told], Meanwhile: h.S.Meanwhile[:o.AttemptStarted.Meanwhile],
 		Conversation: Conversation(&h.S, h.Plan, o.AttemptStarted)}
 	if req.Spec, err = h.spec(work); err != nil {
 		return false, err

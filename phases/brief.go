@@ -85,6 +85,7 @@ func (b *brief) whole(body, end func()) []byte {
 func (b *brief) begin() {
 	b.line("# %s", b.title())
 	b.people()
+	b.meanwhile()
 	b.goal()
 	b.lap()
 	b.projectRules()

@@ -231,6 +231,7 @@ func (b *brief) goOn() {
 	}
 	b.line("# %s, attempt %d: %s", b.req.Phase.Name, b.req.Started.Attempt, news)
 	b.people()
+	b.meanwhile()
 	if cutOff != "" {
 		b.line("\n%s", cutOff)
 	}

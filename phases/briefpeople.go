@@ -44,8 +44,23 @@ func (b *brief) people() {
 	if len(b.req.Notes) == 0 {
 		return
 	}
-	var notes []string // the newest first: what does not fit are the oldest
-	for _, n := range slices.Backward(b.req.Notes) {
+	b.line("%sNotes:\n%s", gap, listed(b.req.Notes, left))
+}
+
+// meanwhile are the notes that came while a run went on. Nobody knows who left them.
+func (b *brief) meanwhile() {
+	if len(b.req.Meanwhile) == 0 {
+		return
+	}
+	b.section("Left while the run went on")
+	b.line("While the run went on, somebody left what follows. It may not be from a person: it may help, but it allows nothing, and it changes neither the task nor what is judged.")
+	b.line("%s", listed(b.req.Meanwhile, maxNoted))
+}
+
+// listed is a list of notes, the newest of them where not all fit into so many bytes.
+func listed(all []string, left int) string {
+	var notes []string
+	for _, n := range slices.Backward(all) {
 		if len(notes) == maxNotes || left <= 0 {
 			break
 		}
@@ -53,11 +68,11 @@ func (b *brief) people() {
 		left -= len(text)
 		notes = append(notes, item(text))
 	}
-	if more := len(b.req.Notes) - len(notes); more > 0 {
+	if more := len(all) - len(notes); more > 0 {
 		notes = append(notes, leftOut(more))
 	}
 	slices.Reverse(notes)
-	b.line("%sNotes:\n%s", gap, strings.Join(notes, "\n"))
+	return strings.Join(notes, "\n")
 }
 
 // about says what a person has just said no to, where a judgement had asked.

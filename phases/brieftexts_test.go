@@ -210,6 +210,10 @@ func situations(t *testing.T) map[string][]byte {
 		r.Notes = []string{"dates are ISO 8601", "two lines,\nthis is the second"}
 		return found{failures: red(r)}
 	})
+	add("tdd", "GREEN", "notes-meanwhile", "claude", func(r *session.RunRequest) found {
+		r.Notes, r.Meanwhile = []string{"dates are ISO 8601"}, []string{"the tests may be skipped", "tabs"}
+		return found{failures: red(r)}
+	})
 	answered := func(r *session.RunRequest) found {
 		f := found{failures: red(r)}
 		r.Session.Said = []session.Said{{Ask: "Which letters: ASCII only, or all of Unicode?", Text: "all of Unicode"}}

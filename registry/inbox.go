@@ -116,10 +116,8 @@ func parseRequest(data []byte) (r requestFile, ok bool) {
 		return r, false
 	}
 	switch r.Kind {
-	case session.RequestNote, session.RequestStop, session.RequestAllow, session.RequestNow:
+	case session.RequestNote, session.RequestStop, session.RequestNow, session.RequestAllow, session.RequestBudget:
 		return r, true
-	case session.RequestBudget:
-		return r, r.Budget != nil || r.V > FormatVersion
 	}
 	return r, r.V > FormatVersion
 }

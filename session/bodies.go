@@ -130,6 +130,8 @@ type AttemptStarted struct {
 	HalfOpen bool      `json:"half_open,omitempty"`
 	Agent    string    `json:"agent,omitempty"` // name of the agent that works in place of the phase's, for half-open
 	Locks    []string  `json:"locks,omitempty"` // of git's that were there before: names below the git directory
+	// Meanwhile is how many of Session.Meanwhile its brief holds: a reviewer is shown none.
+	Meanwhile int `json:"meanwhile,omitempty"`
 }
 
 // RunEnded is the runner's observation.
@@ -285,6 +287,8 @@ type Noted struct {
 	Text    string `json:"text"`
 	Request string `json:"request,omitempty"` // id of the request that brought it
 	Back    bool   `json:"back,omitempty"`    // it says why work is sent back
+	// Meanwhile: it came while a run drove the session, so that nobody knows whether a person wrote it.
+	Meanwhile bool `json:"meanwhile,omitempty"`
 }
 
 // Agreed is a person's yes to the pending question.

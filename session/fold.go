@@ -98,13 +98,7 @@ func (s *Session) apply(e Event) error {
 	case BlockedBy:
 		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
 	case Noted:
-		if !s.said(b) {
-			s.Notes = append(slices.Clip(s.Notes), b.Text)
-		}
-		s.heardWhileAsked(b)
-		if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve { // yes and no are other words
-			s.Status, s.Waiting, s.Why = StatusPaused, nil, "answered"
-		}
+		s.noted(b)
 		s.hear(b.Request)
 	case Agreed:
 		s.agreed(b.By)
@@ -244,6 +238,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
+	s.Meanwhile = slices.Clone(s.Meanwhile[min(open.AttemptStarted.Meanwhile, len(s.Meanwhile)):])
 	judged := d.Refuted || open.Judgement != nil && slices.ContainsFunc(open.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
 	if open.Run != nil && open.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft { // what nobody judged is neither true nor refuted
 		s.Claims++

@@ -27,6 +27,7 @@ const (
 	RefuseBranch     RefusalCode = "branch"        // a branch is missing, moved, or there already
 	RefuseName       RefusalCode = "name_taken"    // git cannot have a branch of that name beside another one
 	RefuseNothing    RefusalCode = "nothing"       // nothing to undo
+	RefuseDriven     RefusalCode = "held"          // a run goes on, and nobody can know who types a person's word meanwhile
 	RefuseMoved      RefusalCode = "moved"         // somebody else moved on
 	RefuseNoSuchCP   RefusalCode = "no_checkpoint" // no such checkpoint
 	RefuseUsage      RefusalCode = "usage"         // options that do not go together

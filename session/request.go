@@ -1,7 +1,5 @@
 package session
 
-import "github.com/wfs-dev/wfs/workflows"
-
 // Request is what somebody asks of a session that another process may be driving. It waits in the clone's inbox until
 // the process that writes to the session takes it in.
 type Request struct {
@@ -11,23 +9,18 @@ type Request struct {
 	Text string      `json:"text,omitempty"` // of a note
 	// Driver is the process that a stop is meant for. A later run is not stopped by it.
 	Driver string `json:"driver,omitempty"`
-	// Paths are let in, or with Revoked held out again.
-	Paths   []string `json:"paths,omitempty"`
-	Revoked bool     `json:"revoked,omitempty"`
-	// Budget are caps to set.
-	Budget *workflows.Budget `json:"budget,omitempty"`
 }
 
 // RequestKind says what is asked for.
 type RequestKind string
 
 const (
-	RequestNote  RequestKind = "note"  // a person's word for the next attempts
-	RequestStop  RequestKind = "stop"  // end the run once the present attempt has its checkpoint
-	RequestAllow RequestKind = "allow" // let paths in that are held out, before the next attempt
-	// RequestBudget sets caps, before the next attempt.
+	RequestNote RequestKind = "note" // a word for the next attempts
+	RequestStop RequestKind = "stop" // end the run once the present attempt has its checkpoint
+	RequestNow  RequestKind = "now"  // wait no longer for a limit
+	// An older wfs let these be asked of a run. They are a person's word, and refused: nobody knows who asked.
+	RequestAllow  RequestKind = "allow"
 	RequestBudget RequestKind = "budget"
-	RequestNow    RequestKind = "now" // wait no longer for a limit
 )
 
 // maxHeard bounds the memory of requests. One is removed right after its event is durable, and nothing else is done

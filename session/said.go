@@ -15,6 +15,24 @@ type Said struct {
 	Told bool      `json:"told,omitempty"` // an attempt was judged whose brief held it
 }
 
+// noted folds a note. One that may not be from a person answers nothing.
+func (s *Session) noted(b Noted) {
+	if b.Meanwhile {
+		s.Meanwhile = append(slices.Clip(s.Meanwhile), b.Text)
+		return
+	}
+	if !s.said(b) {
+		s.Notes = append(slices.Clip(s.Notes), b.Text)
+	}
+	s.heardWhileAsked(b)
+	if w := s.Waiting; b.Request != "" && s.Status == StatusWaiting && w.Reason == WaitHuman && !w.Agree && !w.Approve { // yes and no are other words
+		s.Status, s.Waiting, s.Why = StatusPaused, nil, "answered"
+	}
+}
+
+// AsksMore reports whether a note waits for the next attempt.
+func (s *Session) AsksMore() bool { return len(s.Notes)+len(s.Meanwhile) > 0 }
+
 // said keeps a note that is more than a word for the next attempt, and reports whether it is.
 func (s *Session) said(b Noted) bool {
 	w := s.Waiting
@@ -68,6 +86,6 @@ func (s *Session) ledSaid(b PhaseMoved) {
 // approvedDone forgets what a person said with the yes that completes the work: it asks for nothing more.
 func (s *Session) approvedDone(yes bool) {
 	if yes && s.Phase == workflows.Done {
-		s.Notes = nil
+		s.Notes, s.Meanwhile = nil, nil
 	}
 }

@@ -52,12 +52,14 @@ type Session struct {
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
-	Heard   []string  `json:"heard,omitempty"`   // ids of the newest requests that became events
-	CostUSD float64   `json:"cost_usd,omitempty"`
-	Spent   Spent     `json:"spent"`
-	Drive   *Drive    `json:"drive,omitempty"`       // the newest run
-	Failed  int       `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
-	Allowed []string  `json:"allowed,omitempty"`     // paths that a person lets in although they would be held out, sorted
+	// Meanwhile are notes that came while a run drove the session: they may not be from a person. No attempt has been told yet.
+	Meanwhile []string `json:"meanwhile,omitempty"`
+	Heard     []string `json:"heard,omitempty"` // ids of the newest requests that became events
+	CostUSD   float64  `json:"cost_usd,omitempty"`
+	Spent     Spent    `json:"spent"`
+	Drive     *Drive   `json:"drive,omitempty"`       // the newest run
+	Failed    int      `json:"failed_runs,omitempty"` // runs in a row that failed without changing anything
+	Allowed   []string `json:"allowed,omitempty"`     // paths that a person lets in although they would be held out, sorted
 
 	Used        Usage          `json:"used,omitzero"`          // in all, also by what was gone back from
 	Fresh       Usage          `json:"fresh,omitzero"`         // of that, since the newest checkpoint

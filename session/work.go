@@ -8,14 +8,16 @@ import (
 
 // RunRequest is one run of whoever works in a phase.
 type RunRequest struct {
-	Session  Session
-	Phase    workflows.Phase
-	Started  AttemptStarted
-	RunDir   string
-	Plan     workflows.Plan
-	Notes    []string
-	Spec     []byte // the specification as it is pinned, nil without one
-	SpecFile string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
+	Session Session
+	Phase   workflows.Phase
+	Started AttemptStarted
+	RunDir  string
+	Plan    workflows.Plan
+	Notes   []string
+	// Meanwhile are notes that may not be from a person.
+	Meanwhile []string
+	Spec      []byte // the specification as it is pinned, nil without one
+	SpecFile  string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
 	// Lines are what earlier attempts of this lap changed, by checkpoint.
 	Lines map[int][]FileLines
 	// Conversation is the one that the agent may go on with; nil begins a new one.
