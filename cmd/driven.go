@@ -2,7 +2,10 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -17,6 +20,29 @@ func (a *app) undriven(command string, ids ...session.ID) error {
 		if held && isRun(who) {
 			return &session.Refusal{Code: session.RefuseDriven, Hint: fmt.Sprintf("wfs stop %s, then type it again", id),
 				Message: fmt.Sprintf("%s is a person's word, and while `%s` (pid %d) drives %s nobody can know who types it", command, who.Command, who.PID, id.Display())}
+		}
+	}
+	return nil
+}
+
+// notWithin refuses a person's word to what descends from a run, whatever session it is about and whatever its environment
+// says: only there the lock of the session would not refuse it.
+func (a *app) notWithin() error {
+	if !slices.Contains(peoplesWords, strings.TrimPrefix(a.verb, "wfs ")) {
+		return nil
+	}
+	ids, err := a.clone.Sessions()
+	if err != nil {
+		return err
+	}
+	above := proc.Above()
+	for _, id := range ids {
+		who, held, err := a.clone.Driver(id)
+		if err != nil {
+			return err
+		}
+		if held && isRun(who) && slices.Contains(above, who.PID) {
+			return byAgent(a.verb)
 		}
 	}
 	return nil

@@ -113,20 +113,33 @@ func (a *app) root() *cobra.Command {
 // peoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
 var peoplesWords = []string{
 	"note", "approve", "reject", "phase back", "phase skip", "allow", "finish", "stop", "abandon", "delete", "edit", "repin", "budget set", "trust",
-	"gc", "uninstall",
+	"gc", "uninstall", "undo", "redo", "rename", "worktree remove", "status --seen", "run --agree", "run --note", "run --reset-breaker", "run --ignore-survivors",
 }
 
 // notByAgent refuses a person's word within the run of an agent.
 func (a *app) notByAgent(c *cobra.Command) error {
+	a.verb = asTyped(c)
 	if a.env.get("WFS_RUN_ID") == "" {
+		return nil // see notWithin
+	}
+	if !slices.Contains(peoplesWords, strings.TrimPrefix(a.verb, "wfs ")) {
 		return nil
 	}
+	return byAgent(a.verb)
+}
+
+// asTyped is a command with the flag that makes it a person's word, if there is one.
+func asTyped(c *cobra.Command) string {
 	command := c.CommandPath()
-	if seen := c.Flags().Lookup("seen"); seen != nil && seen.Changed {
-		command += " --seen"
-	} else if !slices.Contains(peoplesWords, strings.TrimPrefix(command, "wfs ")) {
-		return nil
-	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if typed := c.CommandPath() + " --" + f.Name; slices.Contains(peoplesWords, strings.TrimPrefix(typed, "wfs ")) {
+			command = typed
+		}
+	})
+	return command
+}
+
+func byAgent(command string) error {
 	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
 }
 

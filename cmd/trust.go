@@ -187,6 +187,9 @@ nobody can know who types this, and it is refused: wfs stop, then again.`,
 				return err
 			}
 			if revoke {
+				if err := a.noneDriven("wfs trust"); err != nil {
+					return err
+				}
 				store, err := a.trustStore()
 				if err != nil {
 					return err

@@ -48,6 +48,7 @@ type app struct {
 	retest    bool                // gates run, whatever they have said before
 	done      []recoveredJSON     // what dead processes had begun, for the next answer
 	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
+	verb      string              // that was typed, with a flag that makes it a person's word
 	about     session.ID          // the session that the command line is about; printed commands name it
 }
 
@@ -88,9 +89,9 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow", session.RequestBudget: "wfs budget set"}[r.Kind]
 			a.note("refused: a request that %s left in the inbox while a run drove; type it again", command)
 		},
-		Hit:       func(point string) { durable.Hit(durable.Point(point)) },
-		Version:   Version,
-		Redact:    func(s string) string { return a.redactor().String(s) },
+		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
+		Version: Version,
+		Redact:  func(s string) string { return a.redactor().String(s) },
 	}
 	return nil
 }
@@ -177,6 +178,9 @@ func (a *app) notHeld(command string) error {
 
 // hold takes the lock of this work tree, then those of sessions, in a fixed order. They end with the process.
 func (a *app) hold(command string, ids ...session.ID) error {
+	if err := a.notWithin(); err != nil {
+		return err
+	}
 	who := a.holder(command)
 	a.eng.Driver = who.Name()
 	if len(a.locks) == 0 {
