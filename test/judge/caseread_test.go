@@ -73,29 +73,40 @@ func TestReadCases(t *testing.T) {
 	}
 }
 
-// TestCaseAgent: an attempt without a script of its own does what the one before it did.
+// TestCaseAgent: an attempt without a script of its own does what the one before it did, on the files that it found.
 func TestCaseAgent(t *testing.T) {
 	dir := t.TempDir()
+	repo := filepath.Join(dir, "repo")
 	testkit.Write(t, dir, "agent.sh", caseAgent)
+	testkit.Write(t, repo, "old", "old\n")
 	for _, name := range []string{"RED", "GREEN", "GREEN-2", "2-GREEN", "2-GREEN-3"} {
-		testkit.Write(t, dir, "scripts/"+name+".sh", "printf '%s, ' "+name+"\n")
+		testkit.Write(t, dir, "scripts/"+name+".sh", "rm -f old\necho "+name+" >> did\n")
 	}
-	for _, r := range []struct{ phase, lap, attempt, want string }{
+	if out, exit := testkit.Run(t, repo, testkit.Env(dir), "git", "init", "-q"); exit != 0 {
+		t.Fatal(out)
+	}
+	for _, r := range []struct{ phase, lap, attempt, did string }{
 		{"RED", "1", "1", "RED"},
+		{"RED", "1", "2", "RED"},
 		{"RED", "1", "4", "RED"},
-		{"GREEN", "1", "1", "GREEN"},
-		{"GREEN", "1", "2", "GREEN-2"},
-		{"GREEN", "1", "3", "GREEN-2"},
-		{"GREEN", "2", "2", "2-GREEN"},
-		{"GREEN", "2", "3", "2-GREEN-3"},
-		{"REFACTOR", "1", "1", ""},
-		{"RED", "2", "1", ""},
+		{"GREEN", "1", "1", "RED GREEN"},
+		{"GREEN", "1", "2", "RED GREEN GREEN-2"},
+		{"GREEN", "1", "3", "RED GREEN GREEN-2"},
+		{"REFACTOR", "1", "1", "RED GREEN GREEN-2"},
+		{"RED", "2", "1", "RED GREEN GREEN-2"},
+		{"GREEN", "2", "1", "RED GREEN GREEN-2 2-GREEN"},
+		{"GREEN", "2", "2", "RED GREEN GREEN-2 2-GREEN"},
+		{"GREEN", "2", "3", "RED GREEN GREEN-2 2-GREEN 2-GREEN-3"},
 	} {
-		env := []string{"PATH=" + os.Getenv("PATH"), "WFS_RESULT=" + filepath.Join(dir, "result"),
-			"WFS_PHASE=" + r.phase, "WFS_LAP=" + r.lap, "WFS_ATTEMPT=" + r.attempt}
-		out, exit := testkit.Run(t, dir, env, "sh", "agent.sh")
-		if did, _, _ := strings.Cut(out, ","); exit != 0 || r.want != "" && did != r.want || r.want == "" && did != out {
-			t.Errorf("%s of lap %s, attempt %s: exit %d, %q, want %q", r.phase, r.lap, r.attempt, exit, out, r.want)
+		env := append(testkit.Env(dir), "WFS_RESULT="+filepath.Join(dir, "result"),
+			"WFS_PHASE="+r.phase, "WFS_LAP="+r.lap, "WFS_ATTEMPT="+r.attempt)
+		out, exit := testkit.Run(t, repo, env, "sh", "../agent.sh")
+		text, err := os.ReadFile(filepath.Join(repo, "did"))
+		if did := strings.Join(strings.Fields(string(text)), " "); err != nil || exit != 0 || did != r.did {
+			t.Errorf("%s of lap %s, attempt %s: %q, want %q, %v\n%s", r.phase, r.lap, r.attempt, did, r.did, err, out)
+		}
+		if _, err := os.Lstat(filepath.Join(repo, "old")); err == nil {
+			t.Errorf("%s of lap %s, attempt %s: what was removed is there again", r.phase, r.lap, r.attempt)
 		}
 	}
 }
