@@ -269,6 +269,26 @@ func unjudged(s *session.Session) bool {
 	return s.Status == session.StatusCompleted && c != nil && !c.Green
 }
 
+// completedWith says what completed work came to.
+func completedWith(s *session.Session) string {
+	var skipped []string
+	for _, p := range s.SkippedPhases {
+		if !slices.Contains(skipped, string(p.Phase)) {
+			skipped = append(skipped, string(p.Phase))
+		}
+	}
+	if len(skipped) > 0 {
+		return "completed, with " + strings.Join(skipped, ", ") + " skipped"
+	}
+	if did := itemsDid(s.ItemStates()); did != "" {
+		return "completed: " + did
+	}
+	if s.ApprovedInTheEnd(s.Current) {
+		return "completed: a person approved the work"
+	}
+	return "completed: everything asked for is done, and judged green"
+}
+
 // stands says where a session stands, in one line.
 func stands(s *session.Session) string {
 	switch s.Status {
@@ -279,22 +299,7 @@ func stands(s *session.Session) string {
 		if s.AsksMore() {
 			return "completed, and a note asks for more"
 		}
-		var skipped []string
-		for _, p := range s.SkippedPhases {
-			if !slices.Contains(skipped, string(p.Phase)) {
-				skipped = append(skipped, string(p.Phase))
-			}
-		}
-		if len(skipped) > 0 {
-			return "completed, with " + strings.Join(skipped, ", ") + " skipped"
-		}
-		if did := itemsDid(s.ItemStates()); did != "" {
-			return "completed: " + did
-		}
-		if s.ApprovedInTheEnd(s.Current) {
-			return "completed: a person approved the work"
-		}
-		return "completed: everything asked for is done, and judged green"
+		return completedWith(s) + unprovenGate(proofOf(s))
 	case session.StatusFinished:
 		return "finished: handed over on " + strings.TrimPrefix(s.Finished.Branch, "refs/heads/")
 	case session.StatusAbandoned:

@@ -25,6 +25,15 @@ func proofLine(p *session.Proof) string {
 	return "not proven clean: " + strings.TrimPrefix(p.Reason, "not proven clean: ")
 }
 
+// unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such gate.
+func unprovenGate(p *session.Proof) string {
+	if p == nil || p.Verdict == session.Pass {
+		return ""
+	}
+	gate, _, _ := strings.Cut(strings.TrimPrefix(p.Reason, "not proven clean: "), ":")
+	return "; not proven in a clean tree: " + gate
+}
+
 // remedies are what can be done about files that a tree lacks.
 const remedies = "let them in (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs repin)"
 

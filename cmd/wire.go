@@ -399,8 +399,9 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 			return w.app.cleanTree(ctx, plan, tree)
 		},
 		Whole: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			plan.Provide = []string{"**"}
-			return w.app.cleanTree(ctx, plan, tree)
+			all := plan // a clean tree that is made after this one has no more than the plan says
+			all.Provide = []string{"**"}
+			return w.app.cleanTree(ctx, all, tree)
 		},
 		Beside: func(ctx context.Context) (string, error) {
 			if len(repo.Outside()) > 0 { // what gates run with changes, and nobody sees it

@@ -13,9 +13,10 @@ import (
 )
 
 // Prove runs gates that passed once more, in the clean tree of the tree that was judged. One that fails there may lack a
-// file that no checkpoint has, or depend on the place where it runs. That is found out by running it a second time with
-// everything that lies in the work tree beside the tree: if it passes then, the tree is not what it was judged to be; if
-// it does not, nothing is known about the tree, and the proof says so. Only ctx makes an error.
+// file that no checkpoint has: that is found out by running it a second time with everything that lies in the work tree
+// beside the tree. If it fails then as well, the base is asked there: where that passes, the tree is at fault; where it does
+// not, the gate depends on the place where it runs, nothing is known about the tree, and the proof says so. Only ctx makes
+// an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
 	j.judged = r.Tree
@@ -68,7 +69,17 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 				j.keepFailures(r.RunDir, j.failures(res, run))
 				return p, nil
 			}
-			return cannotProve(p, g.Name, "it fails in a clean tree with and without the other files of the work tree: it depends on where it runs ("+res.Reason+")"), nil
+			green, err := j.baseIsGreen(ctx, g, r)
+			if ctx.Err() != nil {
+				return p, ctx.Err()
+			}
+			if err != nil || !green {
+				return cannotProve(p, g.Name, "it fails in a clean tree with and without the other files of the work tree, and is not known to pass there on the base: it depends on where it runs ("+res.Reason+")"), nil
+			}
+			p.Verdict, p.Class = session.Fail, session.ClassNotClean
+			p.Reason = fmt.Sprintf("gate %s fails in a clean tree, where it passes on the base: %s", g.Name, res.Reason)
+			j.keepFailures(r.RunDir, j.failures(res, run))
+			return p, nil
 		}
 		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, lacks[:min(len(lacks), session.MaxNamed)]
 		p.Reason = fmt.Sprintf("gate %s passes only with files that no checkpoint has: %s", g.Name, some(lacks))
@@ -76,6 +87,19 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		return p, nil
 	}
 	return p, nil
+}
+
+// baseIsGreen reports whether a gate passes in a clean tree of the session's base. What it says is kept as any result is.
+func (j *Judge) baseIsGreen(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (bool, error) {
+	if r.Baseline.Tree == "" {
+		return false, nil
+	}
+	r.Tree, r.Changed, r.Visit, r.LapStart, r.Targets, r.Expected = r.Baseline.Tree, nil, nil, r.Baseline, nil, nil
+	at := *j
+	at.judged, at.Whole = r.Tree, nil // what lies beside the tree is beside the attempt's
+	j.say("gate " + g.Name + " in a clean tree of the base …")
+	res, run, err := at.frozenGate(ctx, g, r)
+	return err == nil && couldNot(run, res) == "" && res.Verdict == session.Pass, err
 }
 
 // couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
