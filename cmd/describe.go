@@ -106,7 +106,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	j := sessionJSON{
 		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
-		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.Refuted), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
+		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD, Used: s.Used, Checkpoint: s.Current,
 		Branch: strings.TrimPrefix(s.Branch(), "refs/heads/"), Base: s.Base, BaseRef: s.BaseRef, UpdatedAt: time.Unix(s.UpdatedAt, 0).UTC(),
 		Alive: alive, Next: a.nextIn(s, in),
 	}
@@ -269,16 +269,31 @@ func unjudged(s *session.Session) bool {
 	return s.Status == session.StatusCompleted && c != nil && !c.Green
 }
 
-// completedWith says what completed work came to.
-func completedWith(s *session.Session) string {
-	var skipped []string
-	for _, p := range s.SkippedPhases {
-		if !slices.Contains(skipped, string(p.Phase)) {
-			skipped = append(skipped, string(p.Phase))
+// withoutVerdict names the phases that a person left without a verdict, "" for none.
+func withoutVerdict(phases []session.SkippedPhase) string {
+	var list []string
+	for _, anyway := range []bool{false, true} {
+		var names []string
+		for _, p := range phases {
+			if p.Anyway == anyway && !slices.Contains(names, string(p.Phase)) {
+				names = append(names, string(p.Phase))
+			}
+		}
+		switch {
+		case len(names) == 0:
+		case anyway:
+			list = append(list, strings.Join(names, ", ")+" not judged")
+		default:
+			list = append(list, strings.Join(names, ", ")+" skipped")
 		}
 	}
-	if len(skipped) > 0 {
-		return "completed, with " + strings.Join(skipped, ", ") + " skipped"
+	return strings.Join(list, ", and ")
+}
+
+// completedWith says what completed work came to.
+func completedWith(s *session.Session) string {
+	if text := withoutVerdict(s.SkippedPhases); text != "" {
+		return "completed, with " + text
 	}
 	if did := itemsDid(s.ItemStates()); did != "" {
 		return "completed: " + did

@@ -51,7 +51,7 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 				list = list[:min(most, len(list))]
 			}
 			if a.json {
-				return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below, s.Claims, s.Refuted, s.SkippedPhases})
+				return a.answer(logJSON{jsonVersion, s.ID, s.Current, list, below, s.Claims, s.StillRefuted(), s.SkippedPhases})
 			}
 			a.page(ctx)
 			if graph {

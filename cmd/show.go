@@ -130,7 +130,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if j.Reason != "" {
 		a.out("%s: %s", verdict(c.Verdict, c.Class), j.Reason)
 	}
-	if slices.ContainsFunc(s.Refuted, func(r session.Refuted) bool { return r.Checkpoint == n }) {
+	if slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == n }) {
 		a.out("the agent claimed to be done: refuted")
 	}
 	a.sayReview(j.Review)

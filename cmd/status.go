@@ -89,7 +89,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if c := s.At(s.Current); c != nil {
 		a.short("at checkpoint %d: %s", c.Number, c.Summary)
 	}
-	if text := claimsText(s.Claims, len(s.Refuted)); text != "" {
+	if text := claimsText(s.Claims, len(s.StillRefuted())); text != "" {
 		a.out("%s", text)
 	}
 	a.sayNotRun(s.NotRun)
@@ -198,7 +198,8 @@ func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 		line = append(line, span{"  (incomplete)", notable})
 	}
 	if below := s.At(c.On); below != nil && c.Number > 0 && len(c.SkippedPhases) > len(below.SkippedPhases) {
-		line = append(line, span{fmt.Sprintf("  (%s skipped before it)", c.SkippedPhases[len(c.SkippedPhases)-1].Phase), notable})
+		newest := c.SkippedPhases[len(c.SkippedPhases)-1:]
+		line = append(line, span{fmt.Sprintf("  (%s before it)", withoutVerdict(newest)), notable})
 	}
 	if c.Deleted != nil {
 		line = append(line, span{fmt.Sprintf("  (deletes %d of %d files)", c.Deleted.Files, c.Deleted.Of), notable})

@@ -51,7 +51,7 @@ func (a *app) waysOfRunner(s *session.Session) []wayJSON {
 // withoutIt are the ways on without the present phase, and without the work.
 func withoutIt(s *session.Session) []wayJSON {
 	return []wayJSON{
-		{fmt.Sprintf("go on without %s, which is told for ever", s.Phase), `wfs phase skip --reason "why"`},
+		{fmt.Sprintf("let %s pass without a verdict, which is told for ever", s.Phase), `wfs approve --anyway "why"`},
 		{"give up; everything is kept", `wfs abandon --reason "why"`},
 	}
 }
@@ -61,6 +61,7 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 	ways := []wayJSON{
 		{"try on, told what to do differently", `wfs run --note "what to do differently"`},
 		{"try on as before", "wfs run --reset-breaker"},
+		{"it is right as it is now: the gates judge it, without an agent", "wfs approve"},
 	}
 	if c := s.TestsAt(); c != nil && c.Phase != s.Phase {
 		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs phase back %s --reason "what is wrong with it"`, c.Phase)})
@@ -180,6 +181,10 @@ func by(who string) string {
 // sayForced names the phases that a person left without their verdict: whoever sees the work must know.
 func (a *app) sayForced(skipped []session.SkippedPhase) {
 	for _, p := range skipped {
-		a.out("forced: %s was skipped in lap %d by a person: %s", p.Phase, p.Lap, cmp.Or(p.Why, "no reason given"))
+		what := "was skipped"
+		if p.Anyway {
+			what = "passed, not judged,"
+		}
+		a.out("forced: %s %s in lap %d by a person: %s", p.Phase, what, p.Lap, cmp.Or(p.Why, "no reason given"))
 	}
 }

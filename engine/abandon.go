@@ -61,6 +61,9 @@ func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
 		if b.Skip {
 			summary = fmt.Sprintf("skip %s of %s", b.From, h.ID)
 		}
+		if b.Anyway {
+			summary = fmt.Sprintf("let %s of %s pass, not judged", b.From, h.ID)
+		}
 	default:
 		return session.Op{}, false
 	}

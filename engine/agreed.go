@@ -80,7 +80,11 @@ func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) (list []stri
 		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(), oneLine(item.Text, 100)))
 	}
 	for _, p := range s.SkippedPhases {
-		list = append(list, fmt.Sprintf("%s was skipped: %s", p.Phase, cmp.Or(oneLine(p.Why, 100), "no reason given")))
+		what := "skipped"
+		if p.Anyway {
+			what = "not judged"
+		}
+		list = append(list, fmt.Sprintf("%s was %s: %s", p.Phase, what, cmp.Or(oneLine(p.Why, 100), "no reason given")))
 	}
 	keys, err := h.keysOf(ctx, c)
 	for _, k := range keys {

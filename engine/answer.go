@@ -85,7 +85,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	}
 	if o := h.S.Open; o != nil && o.Run != nil && (o.Run.Approved || o.Run.Rejected) {
 		if o.Run.Rejected == no { // the answer was given already, and what came of it was not recorded
-			return h.carryOut(ctx)
+			return h.carryOut(ctx, nil)
 		}
 		if err := h.append(session.Interrupted{Why: "answered anew"}); err != nil {
 			return err
@@ -97,32 +97,40 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	if err := errors.Join(h.askAgain(), h.waitAgain()); err != nil {
 		return err
 	}
-	w, waits := h.S.Waiting, h.S.Status == session.StatusWaiting
-	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockTamper && h.S.Visit.Tampered > 0 { // about tests: a yes or no is what it lacks
-		w, waits = &session.Waiting{Reason: session.WaitHuman, Approve: true}, true
-	}
+	at, stay := stands(&h.S), stood(&h.S)
+	agrees := h.S.Status == session.StatusWaiting && h.S.Waiting.Agree
 	switch {
-	case !(waits && w.Agree) && h.answered(no, text): // by somebody whose process died before it could say so
-		return h.carryOut(ctx)
+	case !agrees && h.answered(no, text): // by somebody whose process died before it could say so
+		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and does not wait for an answer", h.ID.Display()),
 			Hint: fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID)}
-	case !waits || w.Reason != session.WaitHuman:
+	case at.yes == 0:
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
-	case w.Agree && no && h.S.Phase == workflows.Done:
+	case agrees && no && h.S.Phase == workflows.Done:
 		return h.workOn(ctx, text)
-	case w.Agree && no:
+	case agrees && no:
 		return h.append(session.Noted{Text: text, Back: true}, session.Paused{Why: said("something is left to do", text)})
-	case w.Agree && text != "":
+	case at.yes == yesWords:
+		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question, and yes or no is no answer: " + h.S.Waiting.Ask, Hint: `wfs run --note "your answer"`}
+	case at.yes == yesDone && !no && text != "":
 		return h.append(session.Noted{Text: text}, session.Agreed{By: "person"})
-	case w.Agree:
+	case at.yes == yesDone && !no:
 		return h.append(session.Agreed{By: "person"})
-	case !w.Approve:
-		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question, and yes or no is no answer: " + w.Ask, Hint: `wfs run --note "your answer"`}
+	case at.yes == yesBack && !no:
+		return h.writeTestsAnew(ctx, text)
+	}
+	if err := errors.Join(h.NoSurvivors(), h.inPlan()); err != nil {
+		return err
 	}
 	snap, err := h.snapshot(work)
 	if err != nil {
 		return err
+	}
+	if no && h.S.Status == session.StatusBlocked { // who works next knows more than those before
+		if err := h.append(session.BreakerReset{}); err != nil {
+			return err
+		}
 	}
 	run := session.RunResult{Outcome: session.OutcomeOK, Note: oneLine(text, 500), Rejected: no, Approved: !no}
 	err = h.append(session.AttemptStarted{Number: h.S.Runs + 1, Phase: h.S.Phase, Lap: h.S.Lap, Attempt: h.S.Visit.Attempts + 1,
@@ -137,7 +145,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 		}
 	}
 	h.e.hit("answer/given")
-	return h.carryOut(ctx)
+	return h.carryOut(ctx, stay)
 }
 
 // workOn takes work that seemed to be complete back to where its first open item is worked on, with a person's word.
@@ -199,8 +207,9 @@ func (h *Hand) answered(no bool, text string) bool {
 	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)
 }
 
-// carryOut judges the open attempt of a person, makes its checkpoint, and stops there: nobody else is set to work.
-func (h *Hand) carryOut(ctx context.Context) error {
+// carryOut judges the open attempt of a person, makes its checkpoint, and stops there: nobody else is set to work. stay is
+// where the session stands when a gate says no to a yes, nil for where that leads.
+func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 	work := context.WithoutCancel(ctx)
 	for h.S.Open != nil {
 		d := Decide(&h.S, h.Plan, Facts{Now: h.e.Clock.Now()})
@@ -214,6 +223,9 @@ func (h *Hand) carryOut(ctx context.Context) error {
 	}
 	if d, done := conclusion(&h.S, h.Plan, Facts{}); done {
 		return h.append(d.Events...)
+	}
+	if stay != nil && h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected {
+		return h.append(stay)
 	}
 	why := string(h.S.Last.Class)
 	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected { // a gate had the last word
@@ -260,7 +272,10 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 
 // PhaseSkip goes on as if the present phase had been passed. Nothing is judged by that: what is handed over later must
 // still be green, and says what was skipped.
-func (h *Hand) PhaseSkip(ctx context.Context, why string) error {
+func (h *Hand) PhaseSkip(ctx context.Context, why string) error { return h.pass(ctx, why, false) }
+
+// pass leaves the present phase forward without a verdict.
+func (h *Hand) pass(ctx context.Context, why string, anyway bool) error {
 	if err := h.mayLead(ctx); err != nil {
 		return err
 	}
@@ -271,7 +286,7 @@ func (h *Hand) PhaseSkip(ctx context.Context, why string) error {
 	if err != nil {
 		return err
 	}
-	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Why: oneLine(why, 500)}
+	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Anyway: anyway, Why: oneLine(why, 500)}
 	if target == workflows.NextLap {
 		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, lapAfter(&h.S, h.Plan)
 		if b.Lap == 0 {

@@ -452,9 +452,15 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 		}
 		fmt.Fprintf(&b, "Not judged: %s\n", oneLine(o.Anyway, 500))
 	}
-	if len(s.SkippedPhases) > 0 {
+	skipped := slices.Clone(s.SkippedPhases)
+	for _, p := range skipped {
+		if p.Anyway {
+			fmt.Fprintf(&b, "Not judged: %s, lap %d: %s\n", p.Phase, p.Lap, oneLine(p.Why, 200))
+		}
+	}
+	if skipped = slices.DeleteFunc(skipped, func(p session.SkippedPhase) bool { return p.Anyway }); len(skipped) > 0 {
 		b.WriteString("\nPhases that a person skipped:\n")
-		for _, p := range s.SkippedPhases {
+		for _, p := range skipped {
 			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(oneLine(p.Why, 200), "no reason given"))
 		}
 	}
@@ -532,9 +538,10 @@ func (h *Hand) fullReport(b *strings.Builder, c *session.Checkpoint, gates []ses
 	if flaky := s.FlakyTests(); len(flaky) > 0 {
 		fmt.Fprintf(b, "\nFlaky, and counted as nothing: %s\n", names(flaky))
 	}
-	if n := len(s.Refuted); n > 0 {
+	if refuted := s.StillRefuted(); len(refuted) > 0 {
+		n := len(refuted)
 		fmt.Fprintf(b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
-		for _, r := range s.Refuted {
+		for _, r := range refuted {
 			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
 		}
 	}

@@ -32,6 +32,11 @@ func message(c session.Checkpointed, s *session.Session, j *session.Judgement, n
 		trailer("Verdict", c.Verdict)
 		trailer("Class", c.Class)
 	}
+	for _, p := range s.SkippedPhases {
+		if p.Anyway {
+			trailer("Not-Judged", fmt.Sprintf("%s, lap %d", p.Phase, p.Lap))
+		}
+	}
 	trailer("Next", next)
 	trailer("Trigger", c.Trigger)
 	return b.String()

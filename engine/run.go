@@ -226,8 +226,8 @@ func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	judged := h.S.Judged()
-	if len(h.S.Notes) > 0 || judged == nil {
-		return len(h.S.Notes) > 0, nil
+	if told := len(h.S.Notes) > 0 || b.Answered; told || judged == nil {
+		return told, nil
 	}
 	if judged.Class == session.ClassKey {
 		keys, err := h.e.Store.Keys(ctx, h.S.Visit.Tree, judged.Tree) // that were committed
@@ -326,7 +326,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	h.leave(&req)
-	req.Lines = h.linesOfLap(work)
+	req.Lines, req.Back = h.linesOfLap(work), h.putBack(work)
 	res, err := h.e.Works.Run(ctx, req)
 	if res.CostUSD == 0 {
 		res.EstimatedUSD = h.S.Estimate(res.Agent, res.Model, res.Tokens).USD()

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -53,15 +55,15 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 			Evidence: []string{fmt.Sprintf("%s: after going back %d times in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
 	case s.Last.Class != session.ClassTampered:
 		return nil
-	case s.Visit.Tampered >= maxTampered:
+	case s.Visit.Tampered >= maxTampered || s.Visit.Again:
 		if b, ok := packagesBlocked(s); ok {
 			return b
 		}
 		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave the tests alone"`,
-			Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests so that they ask for less", s.Phase, s.Visit.Tampered)}}
+			Evidence: []string{fmt.Sprintf("%s: %s changed tests so that they ask for less", s.Phase, twice(s))}}
 		if session.AllOfCode((&session.Judgement{Tampered: s.Tampered}).Grave()) {
 			b.Hint = `wfs run --note "the code must not ask whether it is tested"`
-			b.Evidence[0] = fmt.Sprintf("%s: %d attempts in a row were held back, the last for code that seems to ask whether it is being tested", s.Phase, s.Visit.Tampered)
+			b.Evidence[0] = fmt.Sprintf("%s: %s were held back, the last for code that seems to ask whether it is being tested", s.Phase, twice(s))
 		}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
@@ -81,7 +83,7 @@ func packagesBlocked(s *session.Session) (session.BlockedBy, bool) {
 		return session.BlockedBy{}, false
 	}
 	b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave what is installed alone"`,
-		Evidence: []string{fmt.Sprintf("%s: %d attempts in a row changed tests or what is installed", s.Phase, s.Visit.Tampered)}}
+		Evidence: []string{fmt.Sprintf("%s: %s changed tests or what is installed", s.Phase, twice(s))}}
 	for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 		if t.Grave {
 			b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
@@ -89,6 +91,14 @@ func packagesBlocked(s *session.Session) (session.BlockedBy, bool) {
 	}
 	b.Evidence = append(b.Evidence, fmt.Sprintf("to put it back, install anew (npm ci, pip install --force-reinstall); if it is right: wfs approve %s -m WHY", s.ID))
 	return b, true
+}
+
+// twice counts the attempts that did what they had been told not to do.
+func twice(s *session.Session) string {
+	if s.Visit.Tampered < maxTampered {
+		return "2 attempts"
+	}
+	return fmt.Sprintf("%d attempts in a row", s.Visit.Tampered)
 }
 
 func redName(p *workflows.Plan) string {
@@ -131,4 +141,23 @@ func listed(head string, list []session.Tampering) string {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	return b.String()
+}
+
+// putBack are the paths of the newest findings that are as in the frozen tree again. It is for the brief only: what git
+// cannot compare is left out.
+func (h *Hand) putBack(ctx context.Context) (paths []string) {
+	if h.S.Last == nil || h.S.Last.Class != session.ClassTampered || h.S.Frozen == "" {
+		return nil
+	}
+	changes, err := h.e.Store.Changes(ctx, h.S.Frozen, h.S.Open.Tree)
+	if err != nil {
+		return nil
+	}
+	for _, t := range h.S.Tampered {
+		same := !slices.ContainsFunc(changes, func(c session.Change) bool { return c.Path == t.Path })
+		if t.Grave && same && !t.OfPackages() && !slices.Contains(paths, t.Path) {
+			paths = append(paths, t.Path)
+		}
+	}
+	return paths
 }

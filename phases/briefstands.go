@@ -155,7 +155,7 @@ func (b *brief) files(number int) string {
 
 // claimed reports whether the attempt with a checkpoint said that it was done and was not.
 func (b *brief) claimed(checkpoint int) bool {
-	return slices.ContainsFunc(b.s.Refuted, func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
+	return slices.ContainsFunc(b.s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
 // judged is the newest judged attempt.

@@ -11,6 +11,7 @@ import (
 // written it says why one is to be changed.
 func (b *brief) tampered() {
 	b.packages()
+	b.allowed()
 	if b.req.Phase.WritesTests() {
 		if why := b.s.TestChange; why != "" {
 			b.line("\nThe work came back here because a test is said to be wrong. Change it if that is right, and no more of the tests than")
@@ -28,6 +29,12 @@ func (b *brief) tampered() {
 	if len(grave) == 0 {
 		return
 	}
+	left := slices.DeleteFunc(slices.Clone(grave), func(t session.Tampering) bool { return slices.Contains(b.req.Back, t.Path) })
+	if len(left) == 0 {
+		b.section("Tests were weakened")
+		b.line("The newest attempt did that. By now all of it is as it was: leave the tests, what they read and how they are run so.")
+		return
+	}
 	if session.AllOfCode(grave) {
 		b.section("The code asks whether it is tested")
 	} else {
@@ -40,7 +47,26 @@ func (b *brief) tampered() {
 	}
 	b.line("%s", b.codeAlone())
 	b.line("If a test is wrong, do not change it here: answer with `test_change`.")
-	b.foundIn(grave)
+	b.foundIn(left)
+	if len(b.req.Back) > 0 {
+		b.line("As it was by now, and to be left so: %s", b.inner(some(b.req.Back)))
+	}
+}
+
+// allowed says what a person has said yes to in this lap: it is no finding any more, and not to be put back.
+func (b *brief) allowed() {
+	var list []session.Tampering
+	for _, c := range b.s.Way() {
+		if c.Lap == b.s.Lap && c.Class == session.ClassApproved && c.Verdict == session.Pass {
+			list = append(list, c.Tampered...)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	b.section("A person has said yes to this")
+	b.line("It counts as if it had been there from the beginning, and the verdict uses it. Leave it as it is now; do not put it back.")
+	b.foundIn(list)
 }
 
 // grave are the findings of the newest judgement for which it failed: of packages, or of tests and code.

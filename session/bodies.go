@@ -280,6 +280,8 @@ type BlockedBy struct {
 	Reason   BlockReason `json:"reason"`
 	Evidence []string    `json:"evidence"` // short lines of the engine's own
 	Hint     string      `json:"hint"`     // one command to type
+	// Answered: a person has said yes since, and a gate said no.
+	Answered bool `json:"answered,omitempty"`
 }
 
 // Noted is a person's word for the next attempts.
@@ -315,9 +317,11 @@ type PhaseMoved struct {
 	Skip   bool      `json:"skip,omitempty"` // forward, as if From had been passed
 	NewLap bool      `json:"new_lap,omitempty"`
 	Tests  bool      `json:"tests,omitempty"` // back to where tests are written
-	Why    string    `json:"why,omitempty"`
-	Ask    string    `json:"ask,omitempty"` // the phase that is entered is a person's: this is what it asks
-	Turn   Turn      `json:"turn"`
+	// Anyway: the person lets From pass, whatever its gates say, and does not leave it out.
+	Anyway bool   `json:"anyway,omitempty"`
+	Why    string `json:"why,omitempty"`
+	Ask    string `json:"ask,omitempty"` // the phase that is entered is a person's: this is what it asks
+	Turn   Turn   `json:"turn"`
 }
 
 // MoveKind is the operation that moves a work tree.

@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
 // session.json with another one is folded anew.
-const FoldVersion = 3
+const FoldVersion = 4
 
 // UpToDate reports whether a session was folded as this wfs folds events.
 func (s *Session) UpToDate() bool { return s.Version == FormatVersion && s.Folded == FoldVersion }
@@ -234,7 +234,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked {
 		s.Tries++ // a question is counted with its answer
 	}
-	s.answersClaim(open, d)
+	s.answersClaim(open, d, c)
 	s.Failed = 0
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
@@ -260,6 +260,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	}
 	s.toldSaid(open, d)
 	s.reviewed(open, d)
+	s.allowedFindings(open, d, c)
 	s.froze(open, d, c)
 	if d.LapEnded {
 		s.LapTree, s.Targets, s.Expected = c.Tree, nil, nil
@@ -301,7 +302,7 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 		}
 	}
 	if b.Skip {
-		p := SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why}
+		p := SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why, Anyway: b.Anyway}
 		for _, before := range s.SkippedPhases {
 			if before.Phase == p.Phase && before.Lap == p.Lap {
 				p.Why = cmp.Or(p.Why, before.Why)

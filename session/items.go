@@ -213,7 +213,11 @@ func (s *Session) unjudged() string {
 		return "nothing was done in this session: existing tests show every item, the agent says. Is the work done?"
 	}
 	if n := len(s.SkippedPhases); n > 0 {
-		return fmt.Sprintf("nothing was judged in this session: a person skipped %s. Is the work done?", s.SkippedPhases[n-1].Phase)
+		did := "skipped %s"
+		if s.SkippedPhases[n-1].Anyway {
+			did = "let %s pass"
+		}
+		return fmt.Sprintf("nothing was judged in this session: a person "+did+". Is the work done?", s.SkippedPhases[n-1].Phase)
 	}
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
 }

@@ -146,6 +146,8 @@ type SkippedPhase struct {
 	Phase PhaseName `json:"phase"`
 	Lap   int       `json:"lap"`
 	Why   string    `json:"why,omitempty"`
+	// Anyway: it was worked at, and passed on a person's word without a verdict.
+	Anyway bool `json:"anyway,omitempty"`
 }
 
 // Refuted is a claim that the facts contradicted.
@@ -154,6 +156,7 @@ type Refuted struct {
 	Phase      PhaseName `json:"phase"`
 	Lap        int       `json:"lap"`
 	Reason     string    `json:"reason"`
+	Approved   int       `json:"approved,omitempty"` // checkpoint at which a person said yes to what it was refuted for
 }
 
 // Spent is where the time went.

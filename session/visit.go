@@ -26,6 +26,10 @@ type Visit struct {
 	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
 	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
 	Tampered int      `json:"tampered,omitempty"` // attempts in a row that tampered with tests
+	// Found are the findings of such attempts at this visit, without lines and code, at most maxFailing, and Again says that
+	// the newest one was told of what it did.
+	Found []string `json:"found,omitempty"`
+	Again bool     `json:"again,omitempty"`
 	// Conversation is what the next attempt at this visit may go on with.
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
@@ -174,9 +178,11 @@ func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int)
 	if j == nil {
 		return v
 	}
-	v.Tampered++
+	v.Tampered, v.Again = v.Tampered+1, false
 	if d.Class != ClassTampered {
 		v.Tampered = 0
+	} else {
+		v = v.found(j.Grave())
 	}
 	unchanged := j.Tree == open.Tree
 	switch {
@@ -209,6 +215,19 @@ func (v Visit) after(open *Open, d *Decided, fingerprint string, checkpoint int)
 	for _, id := range ids {
 		if len(v.Failing) < maxFailing && !slices.Contains(v.Failing, id) {
 			v.Failing = append(slices.Clip(v.Failing), id)
+		}
+	}
+	return v
+}
+
+// found takes the findings of an attempt into what attempts at this visit are told of.
+func (v Visit) found(list []Tampering) Visit {
+	told := v.Found
+	for _, t := range list {
+		key := t.Kind + " " + t.Path + " " + t.Test
+		v.Again = v.Again || slices.Contains(told, key)
+		if len(v.Found) < maxFailing && !slices.Contains(v.Found, key) {
+			v.Found = append(slices.Clip(v.Found), key)
 		}
 	}
 	return v

@@ -18,6 +18,8 @@ type RunRequest struct {
 	Meanwhile []string
 	Spec      []byte // the specification as it is pinned, nil without one
 	SpecFile  string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
+	// Back are paths of the newest findings that are as they were by now: somebody has put them back.
+	Back []string
 	// Lines are what earlier attempts of this lap changed, by checkpoint.
 	Lines map[int][]FileLines
 	// Conversation is the one that the agent may go on with; nil begins a new one.
