@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,6 +39,9 @@ func (a *app) cleanDir(repo *gitstate.Repo) (string, error) {
 
 // cleanTree makes the clean tree of a tree, for the gates of a plan.
 func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.Tree) (session.CleanTree, error) {
+	if c, err := a.setUpRoom(ctx, plan, tree); err != nil || c != nil {
+		return *cmp.Or(c, &session.CleanTree{}), err
+	}
 	dir, err := a.cleanDir(a.repo)
 	if err != nil {
 		return session.CleanTree{}, err
@@ -45,11 +49,24 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 	if err := durable.MkdirAll(filepath.Dir(dir)); err != nil {
 		return session.CleanTree{}, err
 	}
-	owner := filepath.Join(filepath.Dir(dir), cleanFor)
-	if err := durable.WriteCache(owner, fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.repo.CommonDir()), 0o600); err != nil {
+	if err := a.usesClean(filepath.Dir(dir)); err != nil {
 		return session.CleanTree{}, err
 	}
 	return a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
+}
+
+// usesClean notes that the clean tree below a directory is used now.
+func (a *app) usesClean(above string) error {
+	text := fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.repo.CommonDir())
+	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
+}
+
+// cleanUsed reads that: when, in Unix seconds, and by which repository.
+func cleanUsed(above string) (used int64, whose string, ok bool) {
+	owner, err := os.ReadFile(filepath.Join(above, cleanFor))
+	when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
+	used, bad := strconv.ParseInt(when, 10, 64)
+	return used, whose, ok && err == nil && bad == nil
 }
 
 // keptResults is where what gates said in this work tree is kept.
@@ -81,10 +98,8 @@ func (a *app) oldCleanTrees(_ context.Context, before time.Time) ([]rubbish, err
 	var list []rubbish
 	for _, e := range entries {
 		path := filepath.Join(all, e.Name())
-		owner, err := os.ReadFile(filepath.Join(path, cleanFor))
-		when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
-		used, bad := strconv.ParseInt(when, 10, 64)
-		if err != nil || !ok || bad != nil || !unix(used).Before(before) {
+		used, whose, ok := cleanUsed(path)
+		if !ok || !unix(used).Before(before) {
 			continue
 		}
 		if _, err := os.Lstat(whose); err == nil && whose != a.repo.CommonDir() {
@@ -95,7 +110,7 @@ func (a *app) oldCleanTrees(_ context.Context, before time.Time) ([]rubbish, err
 	return list, nil
 }
 
-// sizeBelow is how much the files below a directory weigh; hard links of dependencies count as if they were files of their own.
+// sizeBelow is how much the files below a directory weigh.
 func sizeBelow(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

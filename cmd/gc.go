@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -198,7 +197,7 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 		}
 	}
 	if r.clean != "" {
-		return "", gitstate.RemoveAll(r.clean)
+		return "", a.removeRoom(r.clean)
 	}
 	return "", nil
 }

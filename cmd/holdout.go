@@ -248,6 +248,7 @@ func (a *app) holdoutKept(digest string) (holdout.Pack, error) {
 // print is kept beside the copy of the tests, and not where logs of runs are: whoever works can read those.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
 	a, digest := w.app, r.Plan.Holdout.Digest
+	defer a.leaveRooms()
 	cannot := func(err error) (session.HoldoutResult, error) {
 		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked, Reason: "the hold-out tests could not be run: " + err.Error()}, ctx.Err()
 	}
@@ -274,7 +275,7 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 		if err != nil {
 			return c, err
 		}
-		if err := a.markLaid(); err != nil {
+		if err := a.markLaid(c.Root); err != nil {
 			return c, err
 		}
 		err = pack.Lay(c.Root)
@@ -286,11 +287,10 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 		laid[i] = phases.Laid{Path: f.Path, Data: f.Data}
 	}
 	res, notes, err := j.Holdout(ctx, r, laid, base)
-	if _, e := clean(context.WithoutCancel(ctx), r.Tree); e != nil {
-		a.dropClean()
-	} else {
-		a.unmarkLaid()
+	if c, e := clean(context.WithoutCancel(ctx), r.Tree); e == nil {
+		_ = os.Remove(laidMark(c.Root))
 	}
+	a.clearLaid()
 	if err != nil {
 		return res, err
 	}
@@ -337,32 +337,28 @@ func newHoldoutRun(runs, name string) (string, error) {
 	return dir, nil
 }
 
-func (a *app) laidMark() (string, error) {
-	dir, err := a.cleanDir(a.repo)
-	return filepath.Join(filepath.Dir(dir), holdoutLaid), err
-}
+func laidMark(room string) string { return filepath.Join(filepath.Dir(room), holdoutLaid) }
 
-func (a *app) markLaid() error {
-	mark, err := a.laidMark()
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(mark, nil, 0o600)
-}
+func (a *app) markLaid(room string) error { return durable.WriteFile(laidMark(room), nil, 0o600) }
 
-func (a *app) unmarkLaid() {
-	if mark, err := a.laidMark(); err == nil {
-		_ = os.Remove(mark)
-	}
-}
-
-// clearLaid removes a clean tree in which a process that was killed has left hold-out tests.
+// clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was killed.
 func (a *app) clearLaid() {
-	mark, err := a.laidMark()
+	dir, err := a.cleanDir(a.repo)
 	if err != nil {
 		return
 	}
-	if _, err := os.Lstat(mark); err == nil {
+	if _, err := os.Lstat(laidMark(dir)); err == nil {
 		a.dropClean()
+	}
+	marks, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(dir)), "*", holdoutLaid))
+	for _, mark := range marks {
+		path := filepath.Dir(mark)
+		_, whose, ok := cleanUsed(path)
+		if _, err := os.Lstat(filepath.Join(path, roomLock)); err != nil || !ok || whose != a.repo.CommonDir() {
+			continue // of another work tree, whose session may be at it
+		}
+		if err := a.removeRoom(path); err != nil && !errors.Is(err, durable.ErrLocked) {
+			a.note("a clean tree with hold-out tests was not removed: %v", err)
+		}
 	}
 }

@@ -125,10 +125,22 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.mayTry(ctx, o, list); err != nil {
+	var setup workflows.Command
+	if o.test == "" || o.yes { // else nobody is asked whether it may run
+		setup = phases.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.isFile).Setup
+	}
+	if err := a.mayTry(ctx, o, list, setup); err != nil {
 		return err
 	}
-	found, failed, err := a.tryAll(ctx, list)
+	ignored, err := a.repo.Ignored(ctx)
+	if err != nil {
+		return err
+	}
+	provide := phases.ProposeWorktree(ignored, a.isFile)
+	if provide.Setup.Text() != setup.Text() { // git does not ignore what it makes
+		setup = workflows.Command{}
+	}
+	found, failed, err := a.tryAll(ctx, list, setup)
 	if err != nil {
 		return err
 	}
@@ -136,12 +148,12 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.writeConfig(ctx, file, o, found, failed, agent, next)
+	return a.writeConfig(ctx, file, o, provide, found, failed, agent, next)
 }
 
 // mayTry asks before anything runs that the person has not typed: the repository may be a stranger's. Filters of its own git
 // configuration would run on every file that is looked at.
-func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposal) error {
+func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposal, setup workflows.Command) error {
 	filters, err := a.repo.Filters(ctx)
 	if err != nil {
 		return err
@@ -154,6 +166,9 @@ func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposa
 	if o.test == "" {
 		for _, group := range list {
 			found = append(found, group[0].Why+": "+group[0].Gate.Run.Text())
+		}
+		if !setup.IsZero() {
+			found = append(found, "what installs its packages, in a directory of wfs's own: "+setup.Text())
 		}
 	}
 	if !known {
@@ -182,7 +197,7 @@ func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposa
 }
 
 // tryAll tries every project that was found. The first must show tests or pass; others that cannot run are named.
-func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []initGate, failed []string, err error) {
+func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal, setup workflows.Command) (found []initGate, failed []string, err error) {
 	for i, group := range list {
 		p, base, err := a.try(ctx, group)
 		var refused *session.Refusal
@@ -201,7 +216,7 @@ func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []ini
 		found = append(found, initGate{Gate: p.Gate, Result: base.Gates[0], base: base, needs: p.Needs, Beyond: p.Beyond})
 	}
 	for i := range found {
-		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base)
+		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base, setup)
 	}
 	return found, failed, ctx.Err()
 }
@@ -224,7 +239,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 			continue
 		}
 		a.note("running: %s", p.Gate.Run.Text())
-		base, err := a.tryGate(ctx, p.Gate)
+		base, err := a.tryGate(ctx, p.Gate, workflows.Command{})
 		var changed *phases.ChangedTreeError
 		switch {
 		case ctx.Err() != nil:
@@ -323,7 +338,7 @@ func (a *app) propose(o initOptions) ([][]phases.Proposal, error) {
 }
 
 // tryGate runs a gate on the work tree as it is.
-func (a *app) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, error) {
+func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Command) (session.Baseline, error) {
 	file, err := a.guardFile(guardText(nil))
 	if err != nil {
 		return session.Baseline{}, err
@@ -338,24 +353,16 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, 
 	}
 	defer os.RemoveAll(filepath.Join(a.repo.StateDir(), "init"))
 	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
-	b, _, err := a.eng.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}}, snap.Tree, dir)
+	b, _, err := a.eng.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: setup}, snap.Tree, dir)
 	return b, err
 }
 
-// proposeWorktree looks at what git ignores, and a new work tree would lack.
-func (a *app) proposeWorktree(ctx context.Context) (workflows.Worktree, error) {
-	ignored, err := a.repo.Ignored(ctx)
-	return phases.ProposeWorktree(ignored, func(name string) bool {
-		info, err := os.Lstat(filepath.Join(a.repo.Root(), name))
-		return err == nil && info.Mode().IsRegular()
-	}), err
+func (a *app) isFile(name string) bool {
+	info, err := os.Lstat(filepath.Join(a.repo.Root(), name))
+	return err == nil && info.Mode().IsRegular()
 }
 
-func (a *app) writeConfig(ctx context.Context, file string, o initOptions, found []initGate, failed []string, agent workflows.Agent, newAgent string) error {
-	provide, err := a.proposeWorktree(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) writeConfig(ctx context.Context, file string, o initOptions, provide workflows.Worktree, found []initGate, failed []string, agent workflows.Agent, newAgent string) error {
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: provide}
 	for _, g := range found {
 		if g.Gate.Format.PerTest() {

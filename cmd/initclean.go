@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
@@ -21,13 +22,16 @@ type initClean struct {
 }
 
 // tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or take long.
-func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Baseline) *initClean {
+func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Baseline, setup workflows.Command) *initClean {
 	if res := base.Gates[0]; res.Exit != 0 || len(base.Red)+len(base.Flaky) > 0 || res.Millis > cheapClean || g.MayChangeTree {
 		return nil
 	}
 	defer a.dropClean()
 	g.Where = workflows.Clean
-	b, err := a.tryGate(ctx, g)
+	a.rooms.made = func(dir string, millis int64) {
+		a.note("    the set-up took %s, and %s", time.Duration(millis)*time.Millisecond, inBytes(sizeBelow(dir)))
+	}
+	b, err := a.tryGate(ctx, g, setup)
 	var changed *phases.ChangedTreeError
 	switch {
 	case ctx.Err() != nil, errors.As(err, &changed):

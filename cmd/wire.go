@@ -43,13 +43,14 @@ type app struct {
 	recovered session.ID          // locked already, because locks of its dead run were in the way
 	mending   map[session.ID]bool // whose locks the doctor has taken
 	results   *phases.Results     // of gates; see keptResults
-	cleared   []string            // directories of refs in whose place the doctor found something else, "" for packed-refs
-	packages  *phases.Packages    // that are installed; see installed
-	retest    bool                // gates run, whatever they have said before
-	done      []recoveredJSON     // what dead processes had begun, for the next answer
-	away      session.ID          // acting on this one in its own work tree, which is not where the command was typed
-	verb      string              // that was typed, with a flag that makes it a person's word
-	about     session.ID          // the session that the command line is about; printed commands name it
+	rooms     setUpRooms
+	cleared   []string         // directories of refs in whose place the doctor found something else, "" for packed-refs
+	packages  *phases.Packages // that are installed; see installed
+	retest    bool             // gates run, whatever they have said before
+	done      []recoveredJSON  // what dead processes had begun, for the next answer
+	away      session.ID       // acting on this one in its own work tree, which is not where the command was typed
+	verb      string           // that was typed, with a flag that makes it a person's word
+	about     session.ID       // the session that the command line is about; printed commands name it
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -417,14 +418,17 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 }
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
+	defer w.app.leaveRooms()
 	return w.judge(r.Plan, r.RunDir).Judge(ctx, r)
 }
 
 func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
+	defer w.app.leaveRooms()
 	return w.judge(r.Plan, r.RunDir).Prove(ctx, r)
 }
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
+	defer w.app.leaveRooms()
 	return w.judge(p, runDir).Baseline(ctx, p, tree, runDir)
 }
 

@@ -154,7 +154,7 @@ func (b *besideScan) mayFilter(ctx context.Context) (bool, error) {
 // tellApart adds to the digest what the tree does not say of its own files as they lie in the clean tree, tags, which gates
 // see there, and what lies above it.
 func (b *bringer) tellApart(ctx context.Context) error {
-	m := materialiser{repo: b.repo, dir: b.clean.Root, private: filepath.Join(b.repo.worktreeDir(), "clean")}
+	m := b.m
 	x, _, err := b.repo.readParsed(ctx, m.index())
 	if err != nil || x == nil {
 		b.sum.unknown = true

@@ -26,6 +26,8 @@ var yarnParts = []string{"cache", "unplugged", "install-state.gz", "build-state.
 // maxFurther bounds the files that are copied besides dependencies.
 const maxFurther = 20000
 
+var errTooMany = fmt.Errorf("more than %d files are to be brought to a clean tree", maxFurther)
+
 // CleanTree makes a directory hold a tree, as Materialise does, with copies of the dependency directories that the work tree
 // has beside those files. What in them names the work tree names the clean tree instead: links, scripts of virtual
 // environments, editable installs. further are patterns of other untracked and ignored files to bring.
@@ -36,31 +38,20 @@ const maxFurther = 20000
 //
 // What leads back to the work tree all the same is told in LeadsBack. env is the environment of the gates that will run there.
 func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, further, env []string) (session.CleanTree, error) {
-	c := session.CleanTree{Root: dir, Tree: tree, Live: []string{r.root}}
-	real, err := filepath.EvalSymlinks(r.root)
+	b, err := r.bringer(ctx, dir, tree)
+	c := b.clean
 	if err != nil {
-		return c, err
-	}
-	if real != r.root {
-		c.Live = append(c.Live, real)
-	}
-	b := &bringer{repo: r, clean: &c, real: real, sum: newSum()}
-	if trees, err := r.Worktrees(ctx); err == nil {
-		for _, t := range trees {
-			if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != real {
-				b.others = append(b.others, p)
-			}
-		}
+		return *c, err
 	}
 	names, err := r.untrackedBy(ctx, further)
 	if err != nil {
-		return c, err
+		return *c, err
 	}
 	m := r.materialiser(dir)
 	b.m = m
 	if b.had = readSeal(m.seal()); b.had.changed(dir) != "" {
 		if err := m.anew(); err != nil {
-			return c, err
+			return *c, err
 		}
 	}
 	err = m.lay(ctx, tree, func(t *treeNames) func(string) bool {
@@ -72,7 +63,7 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 		b.had = seal{}
 	}
 	if err == nil && b.over {
-		err = fmt.Errorf("more than %d files are to be brought to a clean tree", maxFurther)
+		err = errTooMany
 	}
 	if err == nil {
 		err = b.bring(ctx)
@@ -92,7 +83,28 @@ func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, fur
 	c.Further = slices.Sorted(maps.Keys(b.further))
 	c.Provided, c.Digest = b.provided(), b.sum.text()
 	c.Changed = func() string { return b.brought.changed(dir) }
-	return c, err
+	return *c, err
+}
+
+// bringer finds out where this work tree is, and others.
+func (r *Repo) bringer(ctx context.Context, dir string, tree session.Tree) (*bringer, error) {
+	c := &session.CleanTree{Root: dir, Tree: tree, Live: []string{r.root}}
+	b := &bringer{repo: r, clean: c, sum: newSum(), roots: map[string]string{}}
+	var err error
+	if b.real, err = filepath.EvalSymlinks(r.root); err != nil {
+		return b, err
+	}
+	if b.real != r.root {
+		c.Live = append(c.Live, b.real)
+	}
+	if trees, err := r.Worktrees(ctx); err == nil {
+		for _, t := range trees {
+			if p, err := filepath.EvalSymlinks(t.Path); err == nil && p != b.real {
+				b.others = append(b.others, p)
+			}
+		}
+	}
+	return b, nil
 }
 
 // untrackedBy lists untracked files, ignored or not, that fit patterns.
@@ -125,6 +137,7 @@ type bringer struct {
 	tracked     []string          // the tree's own links
 	sum         *sum
 	over        bool // more was asked for than is brought
+	made        bool // packages are installed there, and not brought
 
 	m       *materialiser
 	had     seal      // what was brought before
@@ -136,7 +149,7 @@ type bringer struct {
 // find looks for what is to be brought, beside the files of a tree.
 func (b *bringer) find(files, dirs map[string]bool, further []string) {
 	b.files, b.dirs = files, dirs
-	b.roots, b.further, b.above, b.build = map[string]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	b.build = map[string]bool{}
 	look := func(dir string) {
 		entries, _ := os.ReadDir(filepath.Join(b.repo.root, filepath.FromSlash(dir)))
 		for _, e := range entries {
@@ -159,8 +172,14 @@ func (b *bringer) find(files, dirs map[string]bool, further []string) {
 	for dir := range dirs {
 		look(dir)
 	}
+	b.ask(further)
+}
+
+// ask notes what is asked for besides, as far as it is not in the tree or in a dependency directory.
+func (b *bringer) ask(further []string) {
+	b.further, b.above = map[string]bool{}, map[string]bool{}
 	for _, name := range further {
-		if files[name] || b.within(name) {
+		if b.files[name] || b.within(name) {
 			continue
 		}
 		if len(b.further) == maxFurther {
@@ -198,7 +217,7 @@ func (b *bringer) isDependency(rel string, e fs.DirEntry) bool {
 // within reports whether a path is in a dependency directory.
 func (b *bringer) within(name string) bool {
 	for d := name; d != "."; d = path.Dir(d) {
-		if _, ok := b.roots[d]; ok {
+		if _, ok := b.roots[d]; ok || b.made && (b.had.has(d) || b.had.has(d+"/")) {
 			return true
 		}
 	}
@@ -234,6 +253,18 @@ func (b *bringer) bring(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	if err := b.bringAsked(); err != nil {
+		return err
+	}
+	if err := b.dropGone(); err != nil || maps.Equal(b.had, b.brought) {
+		return err
+	}
+	b.m.passTick(b.changed)
+	return b.brought.write(b.m.seal())
+}
+
+// bringAsked brings what was asked for besides.
+func (b *bringer) bringAsked() error {
 	for _, dir := range slices.Sorted(maps.Keys(b.above)) {
 		if info, err := os.Lstat(b.at(dir)); err != nil || !info.IsDir() { // such as a link that a gate left
 			if err := errors.Join(RemoveAll(b.at(dir)), os.Mkdir(b.at(dir), 0o755)); err != nil {
@@ -257,11 +288,7 @@ func (b *bringer) bring(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.dropGone(); err != nil || maps.Equal(b.had, b.brought) {
-		return err
-	}
-	b.m.passTick(b.changed)
-	return b.brought.write(b.m.seal())
+	return nil
 }
 
 // dropGone removes what was brought and is not there any more. What was below something that is gone went with it.

@@ -15,6 +15,12 @@ import (
 // versions are files below the home directory that say which version of a program a word means.
 var versions = []string{".pyenv/version", ".tool-versions", ".rustup/settings.toml", ".nvm/alias/default", ".rbenv/version", ".sdkmanrc"}
 
+// Tools are the programs that a command names, as they are now, as far as that can be told.
+func Tools(env []string, c workflows.Command) []string {
+	list, _ := (&Judge{Env: env, Root: "/"}).programs(workflows.Gate{Run: c})
+	return list
+}
+
 // programs are the files that words of a gate's command stand for, as they are now: programs, and what lies outside of the
 // directory that it runs in. It is false when the result depends on what nobody looks at: a directory elsewhere, or what git
 // says of more than the tree.

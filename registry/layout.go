@@ -46,6 +46,8 @@ func Layout() []FileKind {
 		{Pattern: "sessions/*/detached.log.1", Name: "log", Cache: true},
 		{Pattern: "sessions/*/runs", Name: "runs", Dir: true, Lost: "the session cannot be driven"},
 		{Pattern: "sessions/*/runs/*", Name: "run", Dir: true, Lost: "that run's logs cannot be read"},
+		{Pattern: "rooms", Name: "memory of clean trees that were set up", Dir: true, Lost: "no gate runs in one"},
+		{Pattern: "rooms/*", Name: "memory of a clean tree that was set up", Dir: true, Lost: "no gate runs in it"},
 		{Pattern: "worktrees", Name: "work trees' directory", Dir: true, Lost: moves},
 		{Pattern: "worktrees/moving-refs", Name: "lock of an earlier wfs", Cache: true},
 		{Pattern: "worktrees/*", Name: "work tree's directory", Dir: true, Lost: moves},

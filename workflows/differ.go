@@ -20,6 +20,7 @@ func Differences(a, b *Plan) []string {
 	d.lists("env", a.Env, b.Env)
 	d.value("clean-proof", onOff(a.Unproven), onOff(b.Unproven))
 	d.lists("clean-provide", a.Provide, b.Provide)
+	d.value("set-up", a.Setup.Text(), b.Setup.Text())
 	d.value("hold-out tests", a.Holdout.text(), b.Holdout.text())
 	d.value("tamper", a.Workflow.Tamper, b.Workflow.Tamper)
 	d.value("budget", a.Budget.text(), b.Budget.text())

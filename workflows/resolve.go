@@ -19,6 +19,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	p.Env = slices.Compact(slices.Sorted(slices.Values(c.Env)))
 	p.Budget = c.Budget
 	p.Unproven, p.Provide = c.CleanProof == CleanProofOff, slices.Clone(c.CleanProvide)
+	p.Setup = c.Worktree.Setup
 	if w.Laps != nil {
 		laps := *w.Laps
 		if c.Agree != "" {

@@ -160,7 +160,7 @@ var worktreeObject = &object{
 			value: listOf(shape{kind: aPattern})},
 		{name: "link", about: "Paths of untracked and ignored files and directories of the main work tree that are linked to: they are shared.",
 			value: listOf(shape{kind: aLine})},
-		{name: "setup", about: "A command that is run in the new work tree before anything is judged: npm ci.", value: shape{kind: aCommand}},
+		{name: "setup", about: "A command that installs what git ignores, in a new work tree and in clean trees, before anything is judged there: npm ci.", value: shape{kind: aCommand}},
 		{name: "timeout", about: "After this long the set-up is stopped.", value: shape{kind: aDuration}, fallback: shortDuration(DefaultWorktreeTimeout)},
 	},
 }

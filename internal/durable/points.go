@@ -70,6 +70,7 @@ const (
 	CleanWritten        Point = "clean/written"    // its files are those of the tree, and others are still there
 	CleanAging          Point = "clean/aging"      // it is noted which times they get
 	CleanTidied         Point = "clean/tidied"     // those are gone, and so is its repository
+	CleanSetUp          Point = "clean/setup"      // what is to be installed there is not yet
 	CleanBrought        Point = "clean/brought"    // one dependency directory is there
 	ResultKept          Point = "result/kept"      // what a gate said
 	PackagesKept        Point = "packages/kept"    // what is installed
@@ -87,5 +88,5 @@ var Points = []Point{
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
-	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanBrought, ResultKept, PackagesKept,
+	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanSetUp, CleanBrought, ResultKept, PackagesKept,
 }
