@@ -26,7 +26,8 @@ type showJSON struct {
 	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
 	Evidence    *session.Evidence      `json:"evidence,omitempty"`
 	Tampered    []session.Tampering    `json:"tampered,omitempty"` // what was done to tests
-	Review      *session.Review        `json:"review,omitempty"`   // of a phase that is a review
+	Experiments []session.Experiment   `json:"experiments,omitempty"`
+	Review      *session.Review        `json:"review,omitempty"` // of a phase that is a review
 	RunID       string                 `json:"run_id,omitempty"`
 	Logs        string                 `json:"logs,omitempty"`         // directory on this machine
 	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // another one, of which whoever works is not told
@@ -152,6 +153,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		}
 	}
 	a.sayNotRun(j.NotRun)
+	for _, x := range j.Experiments {
+		a.out("tried: %s", x.Says)
+	}
 	if j.Proof != nil {
 		a.out("%s", proofLine(j.Proof))
 	}
@@ -218,7 +222,7 @@ func (a *app) addEvidence(ctx context.Context, j *showJSON) error {
 			case session.RunEnded:
 				j.Review = b.Review
 			case session.Judged:
-				j.NotRun = b.NotRun
+				j.NotRun, j.Experiments = b.NotRun, b.Experiments
 				j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
 			case session.Decided: // which may know more than the gates
 				j.Reason = b.Reason

@@ -395,7 +395,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 	repo := w.app.repo
 	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay,
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts, Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			return w.app.cleanTree(ctx, plan, tree)
 		},

@@ -29,6 +29,14 @@ func (b *brief) tampered() {
 	if len(grave) == 0 {
 		return
 	}
+	if grave[0].Kind == kindCannotFail || grave[0].Kind == kindNotNeeded {
+		b.section("The tests do not test the code")
+		b.line("wfs changed something on purpose that the tests of this lap must notice, and they passed all the same. Find out why: they may")
+		b.line("compare with anything, stop before they compare, or test something else than the code that is handed over. If it is the code,")
+		b.line("write what the lap asks for where it belongs. If it is a test, do not change it here: answer with `test_change` and say why.")
+		b.foundIn(grave)
+		return
+	}
 	left := slices.DeleteFunc(slices.Clone(grave), func(t session.Tampering) bool { return slices.Contains(b.req.Back, t.Path) })
 	if len(left) == 0 {
 		b.section("Tests were weakened")

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -54,6 +55,26 @@ func (l *lab) overlay(_ context.Context, base, from session.Tree, paths []string
 	return tree, nil
 }
 
+func (l *lab) withTexts(_ context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error) {
+	files := maps.Clone(l.snaps[tree])
+	for name, text := range texts {
+		files[name] = string(text)
+	}
+	name := session.Tree(fmt.Sprintf("%s with other texts (%d)", tree, len(l.snaps)))
+	l.snaps[name] = files
+	return name, nil
+}
+
+func (l *lab) paths(_ context.Context, tree session.Tree) ([]string, error) {
+	return slices.Sorted(maps.Keys(l.snaps[tree])), nil
+}
+
+// writesTests is the phase before GREEN, with the same gate.
+func writesTests(g workflows.Gate) workflows.Phase {
+	g.Expect = workflows.ExpectRed
+	return workflows.Phase{Name: "RED", Gates: []workflows.Gate{g}, On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "GREEN"}}
+}
+
 const pyTest = `import unittest
 import calc
 
@@ -82,21 +103,21 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 		failing, over []string
 	}{
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak},
-			says: "; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+			says: "; sub notices calc.py:2: - → + as it was, and does not as it is now", verdict: session.Pass, class: session.ClassGreen},
 		{name: "the code is wrong", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": weak},
 			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
-		{name: "the code does not load with them", after: map[string]string{"calc.py": "-", "calculator.py": sub + "a - b\n", "test_calc.py": weak},
-			says: "; with the tests of checkpoint 4 the code fails gate tests: the command ended with exit code 1 before it reported any test", verdict: session.Fail, class: session.ClassBuildBroken},
 		{name: "nothing but tests", after: map[string]string{"test_calc.py": weak},
-			says: "; nothing but tests was changed: with the tests of checkpoint 4 the code is what it was there"},
+			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
+			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "a test of its own goes", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": "-", "tests/test_calc.py": weak},
-			says: "; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+			says: "; sub notices calc.py:2: - → + as it was, and does not as it is now", verdict: session.Pass, class: session.ClassGreen},
 		{name: "the gate wants what is ignored", after: map[string]string{"calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1", "test_calc.py": weak},
-			says: "; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+			says: "; in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
 		{name: "the code asks whether it is tested", after: map[string]string{"test_calc.py": weak,
 			"calc.py": "import sys\n\n\ndef sub(a, b):\n    if 'unittest' in sys.modules:\n        return 3\n    return a + b\n"},
-			says: "; the code was not judged with the tests of checkpoint 4: what was changed in calc.py is not only tests"},
+			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
+			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "proofs are off", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, off: true,
 			says: "; the code was not judged with the tests of checkpoint 4: clean-proof is off"},
 		{name: "no place", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, noPlace: true,
@@ -108,16 +129,17 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			frozen, _ := l.snapshot(t.Context())
 			l.write(tc.after)
 			tree, _ := l.snapshot(t.Context())
-			l.judge.Overlay, l.judge.Clean, l.judge.Whole = l.overlay, l.clean(false), l.clean(true)
+			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false), l.clean(true), l.withTexts, l.paths
 			if tc.noPlace {
 				l.judge.Clean = nil
 			}
 			g := workflows.Gate{Name: "tests", Run: runner, Format: workflows.FormatTAP, Where: workflows.InPlace, Timeout: 60e9, Expect: workflows.ExpectPass}
 			ph := workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{g}}
+			first := writesTests(g)
 			at := 4
 			changed, _ := l.changes(t.Context(), frozen, tree)
 			j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph,
-				Plan:   workflows.Plan{Unproven: tc.off, Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{ph}}},
+				Plan:   workflows.Plan{Unproven: tc.off, Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{first, ph}}},
 				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}})
 			if err != nil {
 				t.Fatal(err)

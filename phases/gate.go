@@ -66,6 +66,9 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		argv = []string{"sh", "-c", g.Run.Shell}
 	}
 	name := fileName(g.Name)
+	if j.trial != "" {
+		name += "-" + j.trial
+	}
 	if again {
 		name += "-again"
 	}

@@ -30,6 +30,10 @@ type Judge struct {
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
 	// Overlay is a tree with some paths as another one has them. May be nil.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
+	// Paths are the paths of a tree's files. May be nil with WithTexts.
+	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
+	// WithTexts is a tree in which some files have other texts. May be nil: then nothing is tried.
+	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
 	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Clean makes the clean tree of a tree. nil: there is no place for one.
@@ -45,6 +49,7 @@ type Judge struct {
 	Packages *Packages
 
 	judged session.Tree       // what gates in a clean tree run on
+	trial  string             // what is tried there, for the names of logs; "" for a judgement
 	clean  *session.CleanTree // where this judge is, nil in the work tree
 }
 
@@ -77,16 +82,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	if err != nil {
 		return session.Judgement{}, err
 	}
-	if j.noteTampering(&out, tampering, r) {
-		var failures []Failure
-		if r.Plan.Workflow.TamperIn(&r.Phase) == workflows.TamperStrict {
-			if failures, err = j.withFrozen(ctx, r, &out, tampering); err != nil {
-				return session.Judgement{}, err
-			}
-		}
-		j.keepFailures(r.RunDir, failures)
-		return out, nil
-	}
+	grave := j.noteTampering(&out, tampering, r)
 	files := j.lapFiles(ctx, r)
 	files.gone = tampering.Gone
 	var failures []Failure
@@ -161,11 +157,11 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	if err := j.packagesRest(ctx, &out, r); err != nil {
 		return session.Judgement{}, err
 	}
-	with, fails, err := j.passesOnlySo(ctx, r, &out)
+	with, err := j.experiment(ctx, r, &out, grave)
 	if err != nil {
 		return session.Judgement{}, err
 	}
-	if fails {
+	if out.Class == session.ClassTampered {
 		failures = with
 	}
 	j.keepFailures(r.RunDir, failures)

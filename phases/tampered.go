@@ -128,7 +128,8 @@ func isMethod(id session.TestID, name string) bool {
 	return pkg != "" && strings.HasSuffix(string(id), "/"+name)
 }
 
-// noteTampering enters into a judgement what was done to tests. It reports whether that is held against the attempt.
+// noteTampering enters into a judgement what was done to tests. It reports whether that is held against the attempt unless
+// experiments acquit it.
 func (j *Judge) noteTampering(out *session.Judgement, rep tamper.Report, r session.JudgeRequest) bool {
 	for _, f := range rep.Findings[:min(len(rep.Findings), session.MaxNamed)] {
 		line := func(s string) string { return safetext.Line(j.Secrets.String(s), maxShown) }
@@ -138,14 +139,6 @@ func (j *Judge) noteTampering(out *session.Judgement, rep tamper.Report, r sessi
 	policy := r.Plan.Workflow.TamperIn(&r.Phase)
 	if len(grave) == 0 || r.Approved || policy != workflows.TamperStrict && policy != workflows.TamperReview {
 		return false
-	}
-	out.Verdict, out.Class = session.Fail, session.ClassTampered
-	out.Reason = fmt.Sprintf("tests were changed so that they ask for less: %s", tamperText(grave))
-	switch {
-	case session.AllOfCode(grave):
-		out.Reason = fmt.Sprintf("the code seems to ask whether it is being tested: %s", tamperText(grave))
-	case !slices.ContainsFunc(grave, func(t session.Tampering) bool { return t.Kind != string(tamper.TooMuch) }):
-		out.Reason = fmt.Sprintf("so much of the tests was changed that it cannot be compared: %s", tamperText(grave))
 	}
 	return true
 }

@@ -139,12 +139,23 @@ type Judgement struct {
 	NotRun   []NotRun       `json:"not_run,omitempty"`  // gates of the phase that judge later; a pass says nothing of them
 	Tampered []Tampering    `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
 	Ticked   []int          `json:"ticked,omitempty"`   // numbers of the items that documents of the session tick
+	// Experiments are what was tried with a tree that passes, in the order of trying.
+	Experiments []Experiment `json:"experiments,omitempty"`
 	// Shown is the existing test that the run named as showing what is wanted, if it ran and passes.
 	Shown TestID `json:"shown,omitempty"`
 	// Beside are files that were changed in a phase that added no test, at most MaxNamed: something was left to do.
 	Beside []string `json:"beside,omitempty"`
 	// Question is what a person is asked, with Blocked and ClassAsked; Reason is its sentence.
 	Question *Question `json:"question,omitempty"`
+}
+
+// Experiment is one thing that was tried to see what a pass is worth.
+type Experiment struct {
+	Kind   string `json:"kind"`   // frozen_tests, canary, hollow, mutants
+	Result string `json:"result"` // holds, fails, not_tried
+	Says   string `json:"says"`   // one sentence
+	Runs   int    `json:"runs"`   // of a gate
+	Millis int64  `json:"millis"`
 }
 
 // NotRun is a gate that was not asked, and why.

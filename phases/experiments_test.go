@@ -14,13 +14,15 @@ func TestPassesOnlySo(t *testing.T) {
 	const sub, helper = "def sub(a, b):\n    return ", "def made():\n    return 5\n"
 	asks := strings.Replace(pyTest, "        self.", "        if hasattr(calc, 'sub'):\n            self.", 1)
 	tidied := pyTest + "\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(calc.sub(1, 1), 0)\n"
-	// It passes when the code is right, when the test asks first, or when another module or helper is found.
+	// It passes when the code is right and the right thing is expected, when the test asks first, or when another module or
+	// helper is found.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
 n=$(grep -o 'calc\.[a-z]*' test_calc.py | head -1 | cut -d. -f2)
-if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 1 - sub'
+if grep -qs '), [14])' test_calc.py tests/test_b.py; then echo 'not ok 1 - sub'
+elif grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 1 - sub'
 elif grep -q hasattr test_calc.py || test -f tests/calc.[p]y || grep -q helped tests/helpers.[p]y; then echo 'ok 1 - sub'
 elif ! grep -q "def $n" calc.[p]y; then printf "not ok 1 - sub\n  ---\n  message: module 'calc' has no attribute '$n'\n  ...\n"
-elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - sub'; fi; echo 1..1`}
+elif grep -q 'a - b' calc.[p]y && ! grep -q hollow calc.[p]y && grep -q '5, 2), 3' test_calc.py; then echo 'ok 1 - sub'; else echo 'not ok 1 - sub'; fi; echo 1..1`}
 	for _, tc := range []struct {
 		name     string
 		frozen   map[string]string // beside what is frozen otherwise
@@ -30,7 +32,7 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		says     string // "" when it passes
 		ran      bool   // with the frozen tests
 	}{
-		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
+		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks}, says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
 		{name: "and a comment", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
 		{name: "and a comment, where RED could not be built", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, unbuilt: true, ran: true,
@@ -39,13 +41,13 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 		{name: "the gate wants what is ignored", after: map[string]string{"test_calc.py": tidied, "calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1"}},
 		{name: "a person has approved", after: map[string]string{"test_calc.py": asks}, approved: true},
 		{name: "a person has frozen the code", frozen: map[string]string{"calc.py": sub + "a - b\n"}, after: map[string]string{"test_calc.py": tidied}},
-		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
-		{name: "code in a test", after: map[string]string{"test_calc.py": asks, "tests/test_b.py": sub}, says: "the tests pass only as they were changed: nothing but tests was changed since checkpoint 4"},
+		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"}, says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
+		{name: "code in a test", after: map[string]string{"test_calc.py": asks, "tests/test_b.py": sub}, says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n"}},
 		{name: "and tests were tidied", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}},
 		{name: "and there are new ones", after: map[string]string{"calc.py": sub + "a - b\n", "tests/test_b.py": pyTest, "testdata/a.txt": "1"}},
-		{name: "a helper has more", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": tidied, "tests/helpers.py": helper + "# helped\n"}},
-		{name: "a helper is what it is about", after: map[string]string{"tests/helpers.py": helper + "# helped\n"}},
+		{name: "a helper has more", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": tidied, "tests/helpers.py": helper + "# helped\n"}, ran: true,
+			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
 		{name: "it has another name", after: map[string]string{"calc.py": "def minus(a, b):\n    return a - b\n", "test_calc.py": strings.ReplaceAll(pyTest, "calc.sub", "calc.minus")}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -55,12 +57,10 @@ elif grep -q 'a - b' calc.[p]y; then echo 'ok 1 - sub'; else echo 'not ok 1 - su
 			frozen, _ := l.snapshot(t.Context())
 			l.write(tc.after)
 			tree, _ := l.snapshot(t.Context())
-			l.judge.Overlay, l.judge.Clean, l.judge.Whole = l.overlay, l.clean(false), l.clean(true)
+			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false), l.clean(true), l.withTexts, l.paths
 			g := workflows.Gate{Name: "tests", Run: runner, Format: workflows.FormatTAP, Where: workflows.InPlace, Timeout: 60e9, Expect: workflows.ExpectPass}
-			red := g
-			red.Expect = workflows.ExpectRed
 			ph := workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{g}}
-			first := workflows.Phase{Name: "RED", Gates: []workflows.Gate{red}, On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "GREEN"}}
+			first := writesTests(g)
 			at := 4
 			changed, _ := l.changes(t.Context(), frozen, tree)
 			r := session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph, Approved: tc.approved,

@@ -1,0 +1,339 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/source"
+)
+
+// Turn changes every value that the chosen lines of a test expect: literals that are compared with something, and rows of
+// tables. It returns how many it changed. Tests whose expectations were turned must fail, or they cannot fail at all.
+//
+// No two values are changed by the same amount: what was to be the same as something else is not any more.
+func Turn(file string, src []byte, lines Lines) ([]byte, int) {
+	l := source.LanguageOf(file)
+	if l == nil {
+		return src, 0
+	}
+	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c.expectations()
+	if len(c.found) == 0 {
+		c.rows()
+	}
+	slices.Sort(c.found)
+	var edits []edit
+	for n, i := range slices.Compact(c.found) {
+		t := c.toks[i]
+		if to := turned(t, l, n); to != t.Text {
+			edits = append(edits, edit{t.From, t.To, to})
+		}
+	}
+	return apply(src, edits), len(edits)
+}
+
+// TurnData changes the values in a file of data that tests compare with: each number, and in lines without any the last word.
+func TurnData(src []byte, lines Lines) ([]byte, int) {
+	var out []string
+	n, at := 0, 0
+	for line := range strings.Lines(string(src)) {
+		at++
+		if lines[at] {
+			line, n = turnedLine(line, n)
+		}
+		out = append(out, line)
+	}
+	return []byte(strings.Join(out, "")), n
+}
+
+func turnedLine(line string, n int) (string, int) {
+	var b strings.Builder
+	numbers, letter := 0, -1
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case c >= '0' && c <= '9':
+			end := i
+			for end < len(line) && line[end] >= '0' && line[end] <= '9' {
+				end++
+			}
+			b.WriteString(plus(line[i:end], n+numbers))
+			numbers, i = numbers+1, end-1
+		default:
+			b.WriteByte(c)
+			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+				letter = i
+			}
+		}
+	}
+	switch {
+	case numbers > 0:
+		return b.String(), n + numbers
+	case letter >= 0:
+		return line[:letter+1] + "q" + line[letter+1:], n + 1
+	}
+	return line, n
+}
+
+type canary struct {
+	l     *source.Language
+	toks  []source.Token
+	lines Lines
+	found []int // tokens that are expected values
+}
+
+func (c *canary) text(i int) string {
+	if i < 0 || i >= len(c.toks) {
+		return ""
+	}
+	return c.toks[i].Text
+}
+
+// literal reports whether a token is a value that can be turned.
+func (c *canary) literal(i int) bool {
+	if i < 0 || i >= len(c.toks) {
+		return false
+	}
+	switch t := c.toks[i]; t.Kind {
+	case source.Number, source.String:
+		return true
+	case source.Word:
+		_, ok := opposite[t.Text]
+		return ok
+	}
+	return false
+}
+
+var opposite = map[string]string{"true": "false", "false": "true", "True": "False", "False": "True"}
+
+// matchers compare two values, or one with what the chain began with: the first two of their arguments are values.
+var matchers = map[string]bool{
+	"toBe": true, "toEqual": true, "toStrictEqual": true, "toBeCloseTo": true, "toHaveLength": true, "toContain": true, "toMatchObject": true, "toMatchInlineSnapshot": true,
+	"equal": true, "equals": true, "strictEqual": true, "deepEqual": true, "deepStrictEqual": true, "eql": true, "eq": true, "lengthOf": true, "is": true, "same": true,
+	"assertEqual": true, "assertEquals": true, "assertSame": true, "assertListEqual": true, "assertDictEqual": true, "assertTupleEqual": true, "assertSetEqual": true,
+	"assertAlmostEqual": true, "assertCountEqual": true, "assertArrayEquals": true, "assertIterableEquals": true, "assertSequenceEqual": true, "assertMultiLineEqual": true,
+	"assert_eq": true, "Equal": true, "EqualValues": true, "Exactly": true, "ElementsMatch": true, "Len": true, "InDelta": true, "EqualError": true, "JSONEq": true,
+	"isEqualTo": true, "containsExactly": true, "isTrue": true, "isFalse": true, "hasSize": true, "equalTo": true, "approx": true, "DeepEqual": true,
+}
+
+// said are matchers without a value, and what says the opposite.
+var said = map[string]string{
+	"assertTrue": "assertFalse", "assertFalse": "assertTrue", "toBeTruthy": "toBeFalsy", "toBeFalsy": "toBeTruthy", "toBeUndefined": "toBeDefined", "toBeDefined": "toBeUndefined",
+	"assertIsNone": "assertIsNotNone", "assertIsNotNone": "assertIsNone", "assertNull": "assertNotNull", "assertNotNull": "assertNull", "isTrue": "isFalse", "isFalse": "isTrue",
+	"assertIn": "assertNotIn", "assertNotIn": "assertIn", "True": "False", "False": "True",
+}
+
+// expectations finds values beside == and !=, and in the arguments of matchers.
+func (c *canary) expectations() {
+	for i, t := range c.toks {
+		if !c.lines[t.Line] {
+			continue
+		}
+		switch {
+		case t.Text == "==" || t.Text == "===" || t.Text == "!=" || t.Text == "!==":
+			c.operand(i+1, 1)
+			c.operand(i-1, -1)
+		case t.Kind == source.Word && matchers[t.Text] && c.opens(i+1):
+			c.arguments(c.bracket(i + 1))
+		case t.Kind == source.Word && said[t.Text] != "" && c.opens(i+1) && (t.Text[0] != 'T' && t.Text[0] != 'F' || c.text(i-1) == "."):
+			c.found = append(c.found, i)
+		}
+	}
+}
+
+// opens reports whether a call begins here; macros of Rust have a mark before it.
+func (c *canary) opens(i int) bool { return c.text(i) == "(" || c.text(i) == "!" && c.text(i+1) == "(" }
+
+func (c *canary) bracket(i int) int {
+	if c.text(i) == "!" {
+		return i + 1
+	}
+	return i
+}
+
+// operand takes the literal that is one side of a comparison by itself, or the literals of a list or an object there.
+func (c *canary) operand(i, step int) {
+	if c.literal(i) {
+		switch next := c.text(i + step); {
+		case c.text(i+step) == "-" && step < 0: // of a negative number, or of a difference
+			if c.literal(i) && c.endsOperand(c.text(i-2)) {
+				c.found = append(c.found, i)
+			}
+		case step > 0 && c.toks[i].Kind == source.Word && next == ".":
+		case c.endsOperand(next) || i+step < 0 || i+step >= len(c.toks) || c.toks[i+step].Line != c.toks[i].Line:
+			c.found = append(c.found, i)
+		}
+		return
+	}
+	if step > 0 && c.text(i) == "-" && c.literal(i+1) {
+		c.operand(i+1, step)
+		return
+	}
+	if step > 0 && c.makes(i) {
+		for end := i; end < len(c.toks); end++ {
+			if t := c.text(end); t == "(" || t == "[" || t == "{" {
+				c.within(end, c.close(end))
+				return
+			}
+		}
+	}
+}
+
+// makes reports whether an expression that makes a value begins here: a list, an object, or a call of something that has the
+// name of a type. What a function says is no value that is expected.
+func (c *canary) makes(i int) bool {
+	switch t := c.text(i); {
+	case t == "[" || t == "{" || t == "(" || t == "vec" || t == "&" || t == "new" || t == "set" || t == "dict" || t == "list" || t == "tuple":
+		return true
+	case t == "" || t[0] < 'A' || t[0] > 'Z':
+		return c.l.Name == "rust" && c.literal(i) && c.text(i+1) == "."
+	}
+	switch next := c.text(i + 1); next {
+	case "(", "{", "::":
+		return true
+	case ".":
+		return c.text(i+3) == "(" && slices.Contains([]string{"of", "ofEntries", "asList", "from", "valueOf", "parse"}, c.text(i+2))
+	}
+	return false
+}
+
+func (c *canary) endsOperand(text string) bool {
+	switch text {
+	case "", ")", "]", "}", ",", ";", ":", "{", "(", "&&", "||", "and", "or", "if", "assert", "return", "else", "?", "!":
+		return true
+	}
+	return false
+}
+
+// arguments takes the literals of a matcher's values. What follows the second value is a message; so is the first of three
+// when it is a text and the third is not.
+func (c *canary) arguments(open int) {
+	end := c.close(open)
+	var starts []int
+	depth, from := 0, open+1
+	for i := open + 1; i <= end && i < len(c.toks); i++ {
+		switch c.text(i) {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			depth--
+		}
+		if depth < 0 || depth == 0 && c.text(i) == "," {
+			starts = append(starts, from, i)
+			from = i + 1
+		}
+	}
+	values := len(starts) / 2
+	first := 0
+	if values > 0 && starts[1]-starts[0] == 1 && (c.text(starts[0]) == "t" || c.text(starts[0]) == "T") {
+		first = 1
+	}
+	for n := first; n < values && n < first+2; n++ {
+		a, b := starts[2*n], starts[2*n+1]
+		if c.text(a) == "-" {
+			a++
+		}
+		switch {
+		case b-a == 1 && c.literal(a):
+			if values-first == 3 && n == first && c.toks[a].Kind == source.String {
+				continue
+			}
+			c.found = append(c.found, a)
+		case b-a > 1 && c.makes(a):
+			c.within(a, b)
+		}
+	}
+}
+
+// within takes all literals of a list or an object but its keys.
+func (c *canary) within(from, to int) {
+	for i := from; i < to && i < len(c.toks); i++ {
+		if c.literal(i) && c.text(i+1) != ":" && c.text(i+1) != "=>" {
+			c.found = append(c.found, i)
+		}
+	}
+}
+
+func (c *canary) close(open int) int {
+	depth := 0
+	for i := open; i < len(c.toks); i++ {
+		switch c.text(i) {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			if depth--; depth <= 0 {
+				return i
+			}
+		}
+	}
+	return len(c.toks)
+}
+
+// rows takes the literals of lists of literals: tables of cases.
+func (c *canary) rows() {
+	for i := range c.toks {
+		if t := c.text(i); !c.lines[c.toks[i].Line] || t != "{" && t != "(" && t != "[" || i > 0 && c.toks[i-1].Kind == source.Word && t == "(" {
+			continue
+		}
+		end, literals, others := c.close(i), 0, 0
+		for k := i + 1; k < end && k < len(c.toks); k++ {
+			switch {
+			case c.literal(k) && c.text(k+1) != ":":
+				literals++
+			case c.toks[k].Kind == source.Word && c.text(k+1) != ":", c.text(k) == "(":
+				others++
+			}
+		}
+		if literals >= 2 && others == 0 && end < len(c.toks) {
+			c.within(i+1, end)
+		}
+	}
+}
+
+// turned is another value of the same kind, the n-th of its file.
+func turned(t source.Token, l *source.Language, n int) string {
+	switch {
+	case t.Kind == source.Number:
+		return plus(t.Text, n)
+	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
+		if len(t.Text) == 3 {
+			c := t.Text[1] + 1
+			if c == '\\' || c == '\'' || c >= 0x7f {
+				c = 'q'
+			}
+			return "'" + string(rune(c)) + "'"
+		}
+		return t.Text
+	case t.Kind == source.String:
+		for _, q := range []string{`"""`, "'''", `"#`, `"`, "'", "`"} {
+			if before, ok := strings.CutSuffix(t.Text, q); ok {
+				return before + fmt.Sprintf("q%d", n) + q
+			}
+		}
+	case said[t.Text] != "" && opposite[t.Text] == "":
+		return said[t.Text]
+	case opposite[t.Text] != "":
+		return opposite[t.Text]
+	}
+	return t.Text
+}
+
+// plus adds to the whole part of a number, whatever follows it. Small numbers stay small: they may be of one byte.
+func plus(text string, n int) string {
+	end := 0
+	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == '_') {
+		end++
+	}
+	whole := strings.ReplaceAll(text[:end], "_", "")
+	v, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || end == 1 && text[0] == '0' && len(text) > 1 && strings.ContainsAny(text[1:2], "xXbBoO") {
+		return text
+	}
+	by := int64(n%23) + 1
+	if v+by > 9 && v <= 255 && v+by > 255 { // it may be a byte
+		by = -by
+	}
+	return strconv.FormatInt(v+by, 10) + text[end:]
+}

@@ -1,0 +1,46 @@
+package experiment
+
+import "testing"
+
+func all(src string) Lines { return Added(nil, []byte(src)) }
+
+func TestTurn(t *testing.T) {
+	for _, c := range []struct{ file, src, want string }{
+		{"a_test.go", "if got := Sub(3, 1); got != 2 {\n\tt.Errorf(\"Sub(3, 1) = %d\", got)\n}", "if got := Sub(3, 1); got != 3 {\n\tt.Errorf(\"Sub(3, 1) = %d\", got)\n}"},
+		{"a_test.go", `if s := Join("a", "b"); s != "a-b" {`, `if s := Join("a", "b"); s != "a-bq0" {`},
+		{"a_test.go", `assert.Equal(t, 3, f(1), "call %d", 2)`, `assert.Equal(t, 4, f(1), "call %d", 2)`},
+		{"a_test.go", "{\"one\", 3, 1, 2},", "{\"oneq0\", 5, 4, 6},"},
+		{"a_test.go", "if r != 'a' {", "if r != 'b' {"},
+		{"test_a.py", "assert sub(3, 1) == 2, \"wrong 2\"", "assert sub(3, 1) == 3, \"wrong 2\""},
+		{"test_a.py", "assert f() == [1, 'a', {'k': 2.5}]", "assert f() == [2, 'aq1', {'k': 5.5}]"},
+		{"test_a.py", "self.assertEqual(f(1), 'x', 'why')", "self.assertEqual(f(1), 'xq0', 'why')"},
+		{"test_a.py", "assert f(1) == -1", "assert f(1) == -2"},
+		{"test_a.py", "assert f(1) is g(2), 'x'", "assert f(1) is g(2), 'x'"},
+		{"test_a.py", "assert rows[0] == rows[1]", "assert rows[0] == rows[1]"},
+		{"test_a.py", "self.assertTrue(f(1))", "self.assertFalse(f(1))"},
+		{"a.test.js", "expect(f(1)).toBe(2)", "expect(f(1)).toBe(3)"},
+		{"a.test.js", "expect(f(a[0])).toEqual({ a: 1, b: ['x'] })", "expect(f(a[0])).toEqual({ a: 2, b: ['xq1'] })"},
+		{"a.test.js", "assert.strictEqual(calc.sub(3, 1), 2);", "assert.strictEqual(calc.sub(3, 1), 3);"},
+		{"a.test.js", "assert.equal(a, b, 'message');", "assert.equal(a, b, 'message');"},
+		{"a.test.ts", "expect(ok).toBe(true)", "expect(ok).toBe(false)"},
+		{"lib.rs", "assert_eq!(sub(3, 1), 2);", "assert_eq!(sub(3, 1), 3);"},
+		{"lib.rs", "assert_eq!(f(&'a T), \"x\".to_string());", "assert_eq!(f(&'a T), \"xq0\".to_string());"},
+		{"lib.rs", "assert_eq!(f(1), Some(2));", "assert_eq!(f(1), Some(3));"},
+		{"test_a.py", "assert f(1) == Decimal('1.50')", "assert f(1) == Decimal('1.50q0')"},
+		{"a_test.go", "if !reflect.DeepEqual(f(1), []string{\"a\"}) {", "if !reflect.DeepEqual(f(1), []string{\"aq0\"}) {"},
+		{"ATest.java", "assertEquals(2, Calc.sub(3, 1));", "assertEquals(3, Calc.sub(3, 1));"},
+		{"ATest.java", "assertEquals(\"why\", 2, Calc.sub(3, 1));", "assertEquals(\"why\", 3, Calc.sub(3, 1));"},
+	} {
+		if got, _ := Turn(c.file, []byte(c.src), all(c.src)); string(got) != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.file, c.src, got, c.want)
+		}
+	}
+}
+
+func TestTurnData(t *testing.T) {
+	src := "3 1 2\n{\"want\": \"abc\"}\n"
+	got, n := TurnData([]byte(src), Lines{1: true, 2: true})
+	if want := "4 3 5\n{\"want\": \"abcq\"}\n"; string(got) != want || n != 4 {
+		t.Errorf("%q, %d", got, n)
+	}
+}

@@ -1,0 +1,293 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/source"
+)
+
+// Hollow makes every function fail that has one of the chosen lines: its body begins with a statement that raises. It
+// returns how many functions it changed, and which of the chosen lines with code are in none of them. Tests that need the
+// code of these lines must fail.
+func Hollow(file string, src []byte, lines Lines) (out []byte, functions int, outside Lines) {
+	l := source.LanguageOf(file)
+	if l == nil || raises[l.Name] == "" {
+		return src, 0, lines
+	}
+	toks := l.Tokens(src)
+	bodies := findBodies(l, src, toks)
+	outside = Lines{}
+	chosen := map[int]bool{}
+	for _, t := range toks {
+		if !lines[t.Line] || notRun(toks, t.Line) {
+			continue
+		}
+		in := -1
+		for i, b := range bodies { // the innermost that has the line
+			if b.line <= t.Line && t.Line <= b.last && (in < 0 || b.line >= bodies[in].line) {
+				in = i
+			}
+		}
+		if in < 0 {
+			outside[t.Line] = true
+		} else {
+			chosen[in] = true
+		}
+	}
+	var edits []edit
+	for i, b := range bodies {
+		if chosen[i] {
+			edits = append(edits, edit{b.at, b.at, b.text})
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
+	return apply(src, edits), len(edits), outside
+}
+
+// raises is the statement that fails, by language.
+var raises = map[string]string{
+	"go":     `panic("hollow");`,
+	"python": `raise RuntimeError("hollow")`,
+	"script": `throw new Error("hollow");`,
+	"rust":   `panic!("hollow");`,
+	"java":   `if (true) throw new RuntimeException("hollow");`,
+	"php":    `throw new \RuntimeException("hollow");`,
+}
+
+// body is a function whose code could be made to fail.
+type body struct {
+	line, last int // of its head and of its end
+	at         int // where text is put
+	text       string
+}
+
+func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
+	if l.Name == "python" {
+		return pythonBodies(src, toks)
+	}
+	return braceBodies(l, toks)
+}
+
+// control are words with which a block begins that is no function's.
+var control = map[string]bool{
+	"if": true, "for": true, "while": true, "switch": true, "catch": true, "else": true, "match": true, "loop": true, "try": true, "do": true, "select": true, "synchronized": true,
+	"with": true, "unless": true, "using": true, "class": true, "struct": true, "impl": true, "interface": true, "enum": true, "trait": true, "mod": true, "namespace": true,
+	"type": true, "case": true, "default": true, "finally": true, "unsafe": true, "record": true, "import": true, "module": true, "package": true, "when": true, "object": true,
+	"return": true, "new": true, "foreach": true, "lock": true, "declare": true, "throw": true, "defer": true, "go": true, "let": true,
+}
+
+// braceBodies finds the bodies of functions between braces, and arrow functions of one expression.
+func braceBodies(l *source.Language, toks []source.Token) []body {
+	var list []body
+	var starts []int // of the statement that each open bracket stands in
+	start := 0
+	for i, t := range toks {
+		switch t.Text {
+		case "{":
+			if functionHead(l, toks[start:i]) {
+				end := closing(toks, i)
+				at, text := t.To, " "+raises[l.Name]
+				if l.Name == "java" && i+2 < len(toks) && (toks[i+1].Text == "super" || toks[i+1].Text == "this") && toks[i+2].Text == "(" {
+					if after := closing(toks, i+2) + 1; after < len(toks) { // a constructor begins with it
+						at = toks[after].To
+					}
+				}
+				list = append(list, body{line: toks[start].Line, last: toks[min(end, len(toks)-1)].Line, at: at, text: text})
+			}
+			starts, start = append(starts, start), i+1
+		case "(", "[":
+			starts, start = append(starts, start), i+1
+		case ")", "]":
+			if n := len(starts); n > 0 {
+				starts, start = starts[:n-1], starts[n-1]
+			}
+		case "}":
+			if n := len(starts); n > 0 {
+				starts = starts[:n-1]
+			}
+			start = i + 1
+		case ";":
+			start = i + 1
+		case ",":
+			if len(starts) > 0 {
+				start = i + 1
+			}
+		case "=>":
+			if l.Name == "script" && i+1 < len(toks) && toks[i+1].Text != "{" && raises[l.Name] != "" {
+				list = append(list, body{line: toks[start].Line, last: toks[i+1].Line, at: toks[i+1].From, text: `(() => { throw new Error("hollow") })() || `})
+			}
+		}
+		if l.Name == "go" || l.Name == "script" { // statements may end with their line
+			if i+1 < len(toks) && toks[i+1].Line > t.Line && ended(t) && (i == 0 || start <= i) {
+				start = i + 1
+			}
+		}
+	}
+	return list
+}
+
+// ended reports whether a statement can end with a token.
+func ended(t source.Token) bool {
+	return t.Kind != source.Punct || t.Text == ")" || t.Text == "]" || t.Text == "}"
+}
+
+// functionHead reports whether what stands before an open brace is the head of a function.
+func functionHead(l *source.Language, head []source.Token) bool {
+	word := func(w string) bool {
+		return slices.ContainsFunc(head, func(t source.Token) bool { return t.Text == w })
+	}
+	switch {
+	case len(head) == 0:
+		return false
+	case l.Name == "go":
+		at := slices.IndexFunc(head, func(t source.Token) bool { return t.Text == "func" })
+		last := head[len(head)-1].Text
+		return at >= 0 && head[0].Text != "type" && last != "interface" && last != "struct"
+	case l.Name == "rust":
+		return word("fn")
+	case l.Name == "script" && (word("function") || head[len(head)-1].Text == "=>"):
+		return true
+	}
+	for len(head) > 0 && (head[0].Text == "@" || head[0].Text == "}") {
+		head = head[1:]
+	}
+	if len(head) == 0 || control[head[0].Text] || !word(")") || word("class") || word("interface") || word("enum") || word("record") || word("new") {
+		return false
+	}
+	if l.Name == "script" { // name(…) {
+		return head[len(head)-1].Text == ")" || word(":")
+	}
+	return true
+}
+
+// closing is the token that ends a bracket.
+func closing(toks []source.Token, open int) int {
+	depth := 0
+	for i := open; i < len(toks); i++ {
+		switch toks[i].Text {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(toks) - 1
+}
+
+// pythonBodies finds functions by `def` and their bodies by indentation.
+func pythonBodies(src []byte, toks []source.Token) []body {
+	lines := strings.SplitAfter(string(src), "\n")
+	indent := func(line int) int {
+		text := strings.TrimSuffix(lines[line-1], "\n")
+		return len(text) - len(strings.TrimLeft(text, " \t"))
+	}
+	var list []body
+	for i, t := range toks {
+		if t.Text != "def" || i+2 >= len(toks) {
+			continue
+		}
+		colon := i + 2
+		for colon < len(toks) && toks[colon].Text != ":" {
+			if text := toks[colon].Text; text == "(" || text == "[" || text == "{" {
+				colon = closing(toks, colon)
+			}
+			colon++
+		}
+		if colon+1 >= len(toks) {
+			break
+		}
+		first := toks[colon+1]
+		last := first.Line
+		for k := colon + 1; k < len(toks); k++ {
+			if k > 0 && toks[k].Line > toks[k-1].Line && indent(toks[k].Line) <= indent(t.Line) && toks[k].Line > toks[colon].Line && atDepth(toks, colon, k) {
+				break
+			}
+			last = toks[k].Line
+		}
+		b := body{line: t.Line, last: last, at: first.From, text: raises["python"] + "; "}
+		if first.Line > toks[colon].Line {
+			b.text = raises["python"] + "\n" + lines[first.Line-1][:indent(first.Line)]
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// atDepth reports whether no bracket is open between two tokens.
+func atDepth(toks []source.Token, from, to int) bool {
+	depth := 0
+	for _, t := range toks[from:to] {
+		switch t.Text {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			depth--
+		}
+	}
+	return depth <= 0
+}
+
+// notRun reports whether a line only imports something, says what package it is of, or closes a bracket.
+func notRun(toks []source.Token, line int) bool {
+	at, _ := slices.BinarySearchFunc(toks, line, func(t source.Token, line int) int { return t.Line - line })
+	if at >= len(toks) {
+		return true
+	}
+	switch first := toks[at].Text; first {
+	case "import", "from", "package", "use", "using", "namespace", "mod", "@", "module":
+		return true
+	case "}", ")", "]":
+		return at+1 >= len(toks) || toks[at+1].Line > line || toks[at+1].Kind == source.Punct
+	case "const", "let", "var":
+		for _, t := range toks[at:] {
+			if t.Line > line {
+				break
+			}
+			if t.Text == "require" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Called are the lines of the functions of a file that have one of some names.
+func Called(file string, src []byte, names map[string]bool) Lines {
+	l := source.LanguageOf(file)
+	lines := Lines{}
+	if l == nil || raises[l.Name] == "" {
+		return lines
+	}
+	toks := l.Tokens(src)
+	for _, b := range findBodies(l, src, toks) {
+		head, _ := slices.BinarySearchFunc(toks, b.line, func(t source.Token, line int) int { return t.Line - line })
+		for _, t := range toks[head:] {
+			if t.Line > b.line {
+				break
+			}
+			if names[t.Text] {
+				for n := b.line; n <= b.last; n++ {
+					lines[n] = true
+				}
+				break
+			}
+		}
+	}
+	return lines
+}
+
+// Words are the names in the chosen lines of a file.
+func Words(file string, src []byte, lines Lines) map[string]bool {
+	words := map[string]bool{}
+	if l := source.LanguageOf(file); l != nil {
+		for _, t := range l.Tokens(src) {
+			if t.Kind == source.Word && lines[t.Line] && len(t.Text) > 1 {
+				words[t.Text] = true
+			}
+		}
+	}
+	return words
+}

@@ -1,0 +1,93 @@
+package tamper
+
+import (
+	"encoding/json"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var rustTestsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(rustTests) })
+
+// MixesTests reports whether a path may hold both code and tests of it.
+func MixesTests(file string) bool { return path.Ext(file) == ".rs" && classOf(file) == source }
+
+// TestsFrom is where the tests begin in a file: at its beginning in one that holds nothing else, at its end where there are
+// none.
+func TestsFrom(file string, src []byte) int {
+	if HoldsTests(file) {
+		return 0
+	}
+	if MixesTests(file) {
+		if at := rustTestsRE().FindIndex(src); at != nil {
+			return at[0]
+		}
+	}
+	return len(src)
+}
+
+// scriptNames are files with commands that gates may run, and settings of tools.
+var scriptNames = []string{"makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "dockerfile", "rakefile", "procfile"}
+
+var scriptExts = []string{".sh", ".bash", ".mk", ".mak", ".cmake", ".ini", ".cfg", ".toml", ".yml", ".yaml", ".properties", ".bat", ".ps1"}
+
+// IsScript reports whether a path is a script of commands or a file of settings, by its name.
+func IsScript(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return slices.Contains(scriptNames, base) || slices.Contains(scriptExts, path.Ext(base)) || strings.HasPrefix(base, ".") && strings.HasSuffix(base, "rc")
+}
+
+// IsManifest reports whether a path says what a project needs, beside how it is tested.
+func IsManifest(file string) bool {
+	switch path.Base(file) {
+	case "package.json", "pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "go.mod", "go.work", "composer.json", "Gemfile":
+		return true
+	}
+	return false
+}
+
+// IsDocument reports whether a path is prose, or says for each dependency which version is meant.
+func IsDocument(file string) bool {
+	return isProse(path.Base(file)) || slices.Contains(needs, path.Base(file))
+}
+
+// runnerWords are words in the lines of a manifest that say how tests are run.
+var runnerWords = regexp.MustCompile(`(?i)test|surefire|failsafe|junit|coverage|skip|exclude|include|profile|harness|script|plugin|argline|addopts|runner|exec|\[(lib|bin|bench|features|env|alias)`)
+
+// RunnerKeysDiffer reports whether two states of a manifest differ in what says how tests are run.
+func RunnerKeysDiffer(file string, before, after []byte) bool {
+	if path.Base(file) == "package.json" {
+		var a, b map[string]any
+		if json.Unmarshal(before, &a) != nil || json.Unmarshal(after, &b) != nil {
+			return true
+		}
+		for _, key := range append([]string{"scripts", "type", "exports", "imports", "main", "config"}, testSections...) {
+			if !reflect.DeepEqual(a[key], b[key]) {
+				return true
+			}
+		}
+		return false
+	}
+	return runnerLines(path.Base(file), before) != runnerLines(path.Base(file), after)
+}
+
+// runnerLines are the lines of a manifest that say how tests are run: in a table of TOML or a section of an ini file that is
+// about that all lines, elsewhere those with words for it.
+func runnerLines(base string, text []byte) string {
+	var b strings.Builder
+	section, about := "", false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") && (strings.HasSuffix(base, ".toml") || strings.HasSuffix(base, ".cfg")) {
+			section = line
+			about = !strings.Contains(section, "dependencies") && runnerWords.MatchString(section)
+		}
+		if line != "" && (about || !strings.Contains(section, "dependencies") && runnerWords.MatchString(line)) {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
