@@ -422,6 +422,12 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 		_, err := h.save(work, session.TriggerInterrupted, "could not be judged")
 		return true, err
 	}
+	if j.Class == session.ClassGateChangedTree { // somebody may have edited it: what is there now is judged
+		if h.judgedAgain++; h.judgedAgain < maxJudged {
+			return false, h.append(session.Reopened{Why: oneLine(j.Reason, 300)})
+		}
+		j.Reason = fmt.Sprintf("%s; %d times. If the gate makes such files: ignore them in .gitignore, or set may-change-tree for it", j.Reason, maxJudged)
+	}
 	if err := h.append(session.Judged{Judgement: j}); err != nil {
 		return false, err
 	}
@@ -436,6 +442,9 @@ func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session
 	}
 	j, err := h.e.Works.Judge(ctx, req)
 	if err != nil {
+		return j, err
+	}
+	if err := h.asksForBranch(ctx, o, &j); err != nil {
 		return j, err
 	}
 	asks(h.Plan, &req.Phase, &j)

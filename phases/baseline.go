@@ -102,7 +102,8 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	}
 	if now != *tree {
 		if !g.MayChangeTree {
-			fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s", g.Name, j.changedTree(ctx, g, *tree, now))}
+			fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s. If the gate makes such files: ignore them in .gitignore, or set may-change-tree for it",
+				g.Name, j.changedTree(ctx, *tree, now))}
 			for _, c := range j.changesOf(ctx, *tree, now) {
 				if c.Status == "A" {
 					fault.New = append(fault.New, c.Path)

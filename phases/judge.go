@@ -115,7 +115,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 		if tree != out.Tree && !g.MayChangeTree {
 			res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
-			res.Reason = j.changedTree(ctx, g, out.Tree, tree)
+			res.Reason = j.changedTree(ctx, out.Tree, tree)
 		} else {
 			out.Tree = tree
 			j.keep(run.key, run, run.found)
@@ -431,8 +431,8 @@ func (j *Judge) keepFailures(runDir string, list []Failure) {
 	}
 }
 
-// changedTree says what a gate did to the tree.
-func (j *Judge) changedTree(ctx context.Context, g workflows.Gate, from, to session.Tree) string {
+// changedTree says what changed while a gate ran.
+func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 	what := "files that are not ignored"
 	if changes := j.changesOf(ctx, from, to); len(changes) > 0 {
 		paths := make([]string, len(changes))
@@ -441,7 +441,7 @@ func (j *Judge) changedTree(ctx context.Context, g workflows.Gate, from, to sess
 		}
 		what = some(paths)
 	}
-	return "it changed " + what + ": ignore such files in .gitignore, or set may-change-tree for the gate"
+	return "the work tree changed while it ran (by whom is not known): " + what
 }
 
 // changesOf lists what differs, nothing when that cannot be found out.
