@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,20 +38,45 @@ func (a *app) cleanDir(repo *gitstate.Repo) (string, error) {
 
 // cleanTree makes the clean tree of a tree, for the gates of a plan.
 func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.Tree) (session.CleanTree, error) {
-	if c, err := a.setUpRoom(ctx, plan, tree); err != nil || c != nil {
-		return *cmp.Or(c, &session.CleanTree{}), err
-	}
-	dir, err := a.cleanDir(a.repo)
+	c, err := a.setUpRoom(ctx, plan, tree)
 	if err != nil {
 		return session.CleanTree{}, err
 	}
+	if c == nil {
+		if c, err = a.copiedTree(ctx, plan, tree); err != nil {
+			return *c, err
+		}
+	}
+	c.Home, c.Temp = filepath.Join(filepath.Dir(c.Root), "wfs-home"), filepath.Join(filepath.Dir(c.Root), "wfs-tmp")
+	for _, dir := range []string{c.Home, c.Temp} {
+		if err := errors.Join(gitstate.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
+			return *c, err
+		}
+	}
+	if len(c.Temp) > maxTemp {
+		c.Temp = ""
+	}
+	return *c, nil
+}
+
+// maxTemp bounds the path of a directory for temporary files, in bytes: programs put sockets there, whose path must not be
+// longer than 104 bytes.
+const maxTemp = 64
+
+// copiedTree makes it with packages that are copied from the work tree.
+func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, tree session.Tree) (*session.CleanTree, error) {
+	dir, err := a.cleanDir(a.repo)
+	if err != nil {
+		return &session.CleanTree{}, err
+	}
 	if err := durable.MkdirAll(filepath.Dir(dir)); err != nil {
-		return session.CleanTree{}, err
+		return &session.CleanTree{}, err
 	}
 	if err := a.usesClean(filepath.Dir(dir)); err != nil {
-		return session.CleanTree{}, err
+		return &session.CleanTree{}, err
 	}
-	return a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
+	c, err := a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
+	return &c, err
 }
 
 // usesClean notes that the clean tree below a directory is used now.

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,18 @@ func (j *Judge) in(ctx context.Context, tree session.Tree) (*Judge, session.Clea
 	}
 	at := *j
 	at.Root, at.Clean, at.clean = c.Root, nil, &c
-	at.Env = ledEnv(j.Env, &c)
+	at.Env = roomEnv(ledEnv(j.Env, &c), c.Home, c.Temp)
+	at.home = cmp.Or(homeIn(j.Env), c.Home)
 	return &at, c, nil
+}
+
+func homeIn(env []string) string {
+	for _, entry := range env {
+		if home, ok := strings.CutPrefix(entry, "HOME="); ok {
+			return home
+		}
+	}
+	return ""
 }
 
 // ledEnv is an environment for a clean tree. What Pythons outside of it would find in the work tree is found in the clean

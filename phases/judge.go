@@ -51,6 +51,7 @@ type Judge struct {
 	judged session.Tree       // what gates in a clean tree run on
 	trial  string             // what is tried there, for the names of logs; "" for a judgement
 	clean  *session.CleanTree // where this judge is, nil in the work tree
+	home   string             // of whoever started wfs, in a clean tree
 }
 
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -85,7 +86,7 @@ func (j *Judge) programs(g workflows.Gate) (list []string, known bool) {
 		}
 	}
 	for _, v := range versions {
-		if home != "" {
+		if home = cmp.Or(j.home, home); home != "" {
 			note(filepath.Join(home, filepath.FromSlash(v)))
 		}
 	}

@@ -11,6 +11,8 @@ type CleanTree struct {
 	Root string // its top, absolute
 	Tree Tree
 	Live []string // the work tree's own top, in every way that its path is written
+	// Home and Temp are empty directories for what runs there, "" for none.
+	Home, Temp string
 	// Provided are the dependency directories, and what else was asked for, that it has besides the tree.
 	Provided []string
 	// Further are files of those that were asked for, and are in no dependency directory.
