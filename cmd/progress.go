@@ -164,7 +164,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		if b.Proof != nil && b.Proof.Verdict != session.Fail {
 			say("    %s", proofLine(b.Proof))
-		} else if b.Proof != nil {
+		} else if b.Proof != nil && len(b.Proof.Lacks) > 0 {
 			say("    %s", remedies)
 		}
 	case session.Reopened:

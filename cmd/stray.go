@@ -32,6 +32,9 @@ func sayStrayed(say func(format string, args ...any), b session.Strayed) {
 	for _, f := range b.Files {
 		say("    during the run, %s was changed", watchedName(f))
 	}
+	if len(b.Back) > 0 {
+		say("    put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
+	}
 	for _, l := range b.Locks {
 		say("    git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
 	}

@@ -175,22 +175,23 @@ func (e *Engine) Evidence(ctx context.Context, ledger session.Commit, name strin
 
 // Hand is a session in the hands of the one process that may write to it.
 type Hand struct {
-	e       *Engine
-	ID      session.ID
-	Tip     session.Commit
-	S       session.Session
-	Plan    *workflows.Plan
-	j       Journal
-	live    []session.Event
-	pending *session.Event
-	plan    []byte            // plan.json
-	docs    session.Files     // documents that the next turn writes
-	saving  func()            // ends the auto-saves that go on, nil for none
-	Unheld  session.Staged    // what a checkpoint without changes could not hold
-	stop    string            // id of the request to stop that this run has found
-	woken   bool              // by a request to wait no longer
-	ended   *session.Snapshot // what a run that has just ended left, for the step that follows
-	halfway []string          // rescues of what lay there while a move or finish went on
+	e        *Engine
+	ID       session.ID
+	Tip      session.Commit
+	S        session.Session
+	Plan     *workflows.Plan
+	j        Journal
+	live     []session.Event
+	pending  *session.Event
+	plan     []byte               // plan.json
+	docs     session.Files        // documents that the next turn writes
+	saving   func()               // ends the auto-saves that go on, nil for none
+	Unheld   session.Staged       // what a checkpoint without changes could not hold
+	stop     string               // id of the request to stop that this run has found
+	woken    bool                 // by a request to wait no longer
+	converts *session.Conversions // when this command began to drive, nil when it does not
+	ended    *session.Snapshot    // what a run that has just ended left, for the step that follows
+	halfway  []string             // rescues of what lay there while a move or finish went on
 	// judgedAgain is how often the open attempt passed and files were found changed since.
 	judgedAgain int
 	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.

@@ -15,6 +15,19 @@ func (h *Hand) prove(ctx context.Context, req session.JudgeRequest, j session.Ju
 	if h.Plan.Unproven || !completes(&h.S, h.Plan, j) {
 		return j, nil
 	}
+	back, elsewhere, err := h.convertAsBefore(ctx)
+	if err != nil {
+		return j, err
+	}
+	if len(back) > 0 { // by a gate: the clean tree is laid out without it
+		if err := h.append(session.Strayed{Back: back}); err != nil {
+			return j, err
+		}
+	}
+	if len(elsewhere) > 0 {
+		j.Verdict, j.Class, j.Reason = session.Fail, session.ClassNotClean, settingsChanged(elsewhere)
+		return j, nil
+	}
 	req.Tree = j.Tree
 	if req.Phase.Gates = h.proving(req.Phase.Gates, j.Gates); len(req.Phase.Gates) == 0 {
 		return j, nil

@@ -28,7 +28,7 @@ type RunOptions struct {
 func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 	defer func() {
 		h.endSaving()
-		err = errors.Join(err, h.e.Store.EndAutoSaves(), h.forgetStops())
+		err = errors.Join(err, h.e.Store.EndAutoSaves(), h.forgetStops(), h.leaveConversions(context.WithoutCancel(ctx)))
 	}()
 	work := context.WithoutCancel(ctx) // what records an interruption must not be interrupted by it
 	goOn, err := h.take(work, o)
@@ -38,6 +38,11 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 	if err := h.ensureBaseline(ctx); err != nil {
 		return err
 	}
+	converts, err := h.e.Store.Conversions(work)
+	if err != nil {
+		return err
+	}
+	h.converts = &converts
 	var kept session.Tree
 	found := 0
 	for started := 0; ; {

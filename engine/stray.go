@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -25,16 +26,26 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	strayed := session.StrayedFrom(before, after)
 	strayed.Locks = locks
 	h.keepWas(&strayed, before)
+	var elsewhere []string
+	if strayed.Back, elsewhere, err = h.convertAsBefore(ctx); err != nil {
+		return false, err
+	}
 	ledger := session.LedgerOf(h.ID)
 	tip, err := st.Ref(ctx, ledger)
 	if err != nil {
 		return false, err
 	}
 	if tip == h.Tip {
-		if strayed.Empty() {
+		if !strayed.Empty() {
+			if err := h.append(strayed); err != nil {
+				return false, err
+			}
+		}
+		if len(elsewhere) == 0 {
 			return false, nil
 		}
-		return false, h.append(strayed)
+		return true, h.stopFor(ctx, session.BlockedBy{Reason: session.BlockTamper, Hint: "git config --list --show-origin, put it back, then wfs run",
+			Evidence: []string{settingsChanged(elsewhere)}}, used)
 	}
 	back, err := st.PutBack(ctx, ledger, h.Tip)
 	if err != nil {
@@ -55,14 +66,43 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	block := session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs diff, then wfs run",
 		Evidence: []string{fmt.Sprintf("%s was %s during the run, and is back where it was", ledger, what)}}
+	return true, h.stopFor(ctx, block, used)
+}
+
+// stopFor blocks the session for what its run did, and keeps what that left.
+func (h *Hand) stopFor(ctx context.Context, block session.BlockedBy, used session.Usage) error {
 	if err := h.found(used); err != nil {
-		return false, err
+		return err
 	}
 	if err := h.append(block); err != nil {
-		return false, err
+		return err
 	}
-	_, err = h.save(ctx, session.TriggerInterrupted, "as the run left it")
-	return true, err
+	_, err := h.save(ctx, session.TriggerInterrupted, "as the run left it")
+	return err
+}
+
+// convertAsBefore makes git treat files as it did when this command began to drive. Whatever ran since may have told it
+// otherwise, so that a tree here is not what others get of it. It names what it put back, and what stands in files that are the
+// user's, where nothing is put back.
+func (h *Hand) convertAsBefore(ctx context.Context) (back, elsewhere []string, err error) {
+	if h.converts == nil {
+		return nil, nil, nil
+	}
+	return h.e.Store.PutConversionsBack(ctx, *h.converts)
+}
+
+// leaveConversions puts back what the last gate may have told git: the next command would take it for the user's.
+func (h *Hand) leaveConversions(ctx context.Context) error {
+	back, _, err := h.convertAsBefore(ctx)
+	h.converts = nil
+	if err != nil || len(back) == 0 {
+		return err
+	}
+	return h.append(session.Strayed{Back: back})
+}
+
+func settingsChanged(names []string) string {
+	return oneLine("git's settings outside of the repository were changed meanwhile, and what is judged would not be what is delivered: "+strings.Join(names, ", "), 300)
 }
 
 // keepWas writes copies of what changed files were into the run's directory, as far as that can be done.

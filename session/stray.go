@@ -28,7 +28,17 @@ type Strayed struct {
 	Made  []string          `json:"made,omitempty"`  // those of Files that were not there before
 	Was   map[string]string `json:"was,omitempty"`   // the run whose directory has a copy of what one of Files was
 	Seen  bool              `json:"seen,omitempty"`  // a person has seen what there was until now; the lists are empty
+	Back  []string          `json:"back,omitempty"`  // settings of git's that were put back, because they shape what is judged
 	Locks []string          `json:"locks,omitempty"` // of git's, which a process that is dead had left, and which were set aside, at most MaxNamed
+}
+
+// Conversions are git's settings that say what it makes of files on their way into objects and back.
+type Conversions struct {
+	Settings map[string]map[string]string // by file of this repository, then by name, with all values
+	Texts    map[string][]byte            // of those files
+	Listed   map[string]string            // all settings in them, to tell when a file says what it said
+	Marks    []string                     // files in the index that git was told not to look at
+	All      map[string]string            // that have an effect here, wherever they stand
 }
 
 // GitLock is a lock file of git's that is there.
@@ -39,7 +49,7 @@ type GitLock struct {
 }
 
 // Empty reports whether nothing changed.
-func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files)+len(s.Locks) == 0 }
+func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files)+len(s.Locks)+len(s.Back) == 0 }
 
 // StrayedFrom compares surroundings before and after a run.
 func StrayedFrom(before, after Surroundings) Strayed {
