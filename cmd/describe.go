@@ -41,7 +41,8 @@ type sessionJSON struct {
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
 	Flaky         []session.TestID       `json:"flaky,omitempty"`
-	Ways          []wayJSON              `json:"ways,omitempty"` // on, when the breaker has stopped it
+	Beware        []string               `json:"beware,omitempty"` // of completed work: what nothing has asked of it
+	Ways          []wayJSON              `json:"ways,omitempty"`   // on, when the breaker has stopped it
 	CostUSD       float64                `json:"cost_usd,omitempty"`
 	Used          session.Usage          `json:"used,omitzero"`
 	Checkpoint    int                    `json:"checkpoint"`
@@ -114,6 +115,9 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	j.ItemsDone = j.Items - len(s.OpenItems())
 	if c := s.At(s.Current); c != nil {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
+	}
+	if s.Status == session.StatusCompleted {
+		j.Beware = notAsked(s)
 	}
 	j.Allowed, j.SkippedPhases, j.Ways = s.Allowed, s.SkippedPhases, a.waysOn(s, in)
 	j.Holdout = s.HoldoutAt(s.Current)

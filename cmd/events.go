@@ -87,6 +87,9 @@ func eventText(body session.Body) string {
 		return fmt.Sprintf("%s (%s): %s", b.Verdict, b.Class, b.Reason)
 	case session.Decided:
 		text := fmt.Sprintf("%s, next %s", b.Verdict, b.Next)
+		if b.TooSmall != "" {
+			text += fmt.Sprintf(", %s left out", b.TooSmall)
+		}
 		if b.Refuted {
 			text += ", the claim is refuted"
 		}

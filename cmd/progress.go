@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // streamJSON is one line of `wfs run --json`: an event that is durable, a line of progress, or the end.
@@ -178,6 +179,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Reason != b.Reason && !b.NothingLeft { // more was heard than the gates
 			say("    %s: %s", verdict(b.Verdict, b.Class), b.Reason)
+		}
+		if b.TooSmall != "" && s.Open != nil && s.Open.Judgement != nil && s.Open.Judgement.Lines != nil {
+			n := *s.Open.Judgement.Lines
+			say("    %s is left out: the lap changed %d %s of code, fewer than %d", b.TooSmall, n, plural(n, "line", "lines"), workflows.SmallLap)
 		}
 		if b.Refuted {
 			say("    the claim to be done is refuted")

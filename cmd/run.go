@@ -225,6 +225,7 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}
+	a.sayNotAsked(s)
 	for _, p := range a.alive(s) {
 		a.out("    alive: %s", engine.Named([]session.Process{p}))
 	}

@@ -174,6 +174,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	for _, line := range stoppedHere(s, now, j.Current) {
 		a.out("  %s", line)
 	}
+	a.sayNotAsked(s)
 	if j.Failed != nil {
 		a.out("  the newest run ended with an error: %s", j.Failed.Error)
 		if j.Failed.Hint != "" {

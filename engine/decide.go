@@ -312,6 +312,9 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		d.Verdict, d.Reason = session.Blocked, err.Error()
 		return d
 	}
+	if ph := leftOut(p, target, j); ph != nil && d.Verdict == session.Pass {
+		d.TooSmall, target = ph.Name, ph.On[workflows.Pass]
+	}
 	d.Next = target
 	if d.LapEnded = target == workflows.NextLap; d.LapEnded {
 		finished := s.Open.Runner == runnerPerson && !run.Approved // it was before; see judgeAgain

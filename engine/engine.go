@@ -43,6 +43,8 @@ type Engine struct {
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
 	NewRunID   func(id session.ID, number int) string
+	// HoldsTests reports whether a path holds tests, or what tests read.
+	HoldsTests func(path string) bool
 	// Day is the day that a time is in, by the clock of the machine. Nil: that of UTC.
 	Day func(time.Time) Day
 	// Tell is called after each event is durable. It may be nil.

@@ -401,6 +401,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 	locked := h.e.Store.Locks()
 	j, err := h.verdict(ctx, req, o)
 	if err == nil && ctx.Err() == nil {
+		h.countLines(work, o, &j)
 		j, err = h.judgeRest(ctx, req, j)
 	}
 	if err == nil && ctx.Err() == nil {

@@ -164,6 +164,7 @@ type Decided struct {
 	Approve     bool      `json:"approve,omitempty"`      // no gate judged it: at the end of the work a person does
 	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
 	Shown       TestID    `json:"shown,omitempty"`        // by this test, which was there before and passes
+	TooSmall    PhaseName `json:"too_small,omitempty"`    // the phase that is left out because the lap changed little code
 	Question    *Question `json:"question,omitempty"`     // as in the judgement; with a person's no, what it was said to
 }
 

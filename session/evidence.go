@@ -145,6 +145,8 @@ type Judgement struct {
 	Shown TestID `json:"shown,omitempty"`
 	// Beside are files that were changed in a phase that added no test, at most MaxNamed: something was left to do.
 	Beside []string `json:"beside,omitempty"`
+	// Lines of code that the lap changed, tests not counted, where that decides which phase follows.
+	Lines *int `json:"lines,omitempty"`
 	// Question is what a person is asked, with Blocked and ClassAsked; Reason is its sentence.
 	Question *Question `json:"question,omitempty"`
 }

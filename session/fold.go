@@ -229,7 +229,7 @@ func redByDesign(j *Judgement) bool {
 // closeAttempt folds the open attempt's conclusion into the session and moves it to its next phase.
 func (s *Session) closeAttempt(c *Checkpoint) {
 	open, d := s.Open, s.Open.Decided
-	s.Open, c.Approve = nil, d.Approve
+	s.Open, c.Approve, c.TooSmall = nil, d.Approve, d.TooSmall
 	asked := d.Class == ClassAsked
 	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked {
 		s.Tries++ // a question is counted with its answer

@@ -125,9 +125,11 @@ type Checkpoint struct {
 	Class   Class     `json:"class,omitempty"`
 	Green   bool      `json:"green,omitempty"`   // its gates passed with nothing red: it can be handed over
 	Approve bool      `json:"approve,omitempty"` // as the attempt's decision says
-	Claimed bool      `json:"claimed,omitempty"` // its agent said that it is done, and a person is asked whether that is so
-	Summary string    `json:"summary"`
-	On      int       `json:"on,omitempty"` // checkpoint that the session stood on when this one was made
+	// TooSmall is the phase that was left out after it, because the lap changed little code.
+	TooSmall PhaseName `json:"too_small,omitempty"`
+	Claimed  bool      `json:"claimed,omitempty"` // its agent said that it is done, and a person is asked whether that is so
+	Summary  string    `json:"summary"`
+	On       int       `json:"on,omitempty"` // checkpoint that the session stood on when this one was made
 	// What the session returns to when it is resumed here.
 	Next    PhaseName `json:"next"`
 	NextLap int       `json:"next_lap"`

@@ -96,6 +96,7 @@ func (r *reader) workflow(root *node) (*Workflow, positions) {
 		w.Laps = r.laps(n)
 	}
 	w.Tamper = r.tamper(f["tamper"], "tamper")
+	w.Refactor = r.refactor(f["refactor"])
 	n := r.need(f, root, "", "phases", "at least one phase by name")
 	if n != nil && n.kind != mapping {
 		r.wrong(n, "phases", "a mapping of names to phases")
@@ -268,6 +269,7 @@ func (r *reader) config(root *node) *Config {
 	}
 	c.Agents = r.agents(f["agents"])
 	c.Agree = r.agree(f["agree"], "agree")
+	c.Refactor = r.refactor(f["refactor"])
 	c.Worktree = r.worktree(f["worktree"])
 	c.Budget = r.budget(f["budget"], f["limits"])
 	c.Env = r.env(f["env"])

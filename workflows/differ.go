@@ -23,6 +23,7 @@ func Differences(a, b *Plan) []string {
 	d.value("set-up", a.Setup.Text(), b.Setup.Text())
 	d.value("hold-out tests", a.Holdout.text(), b.Holdout.text())
 	d.value("tamper", a.Workflow.Tamper, b.Workflow.Tamper)
+	d.value("refactor", a.Workflow.Refactor, b.Workflow.Refactor)
 	d.value("budget", a.Budget.text(), b.Budget.text())
 	d.phases(a.Workflow.Phases, b.Workflow.Phases)
 	d.gates(gatesOf(a), gatesOf(b))

@@ -42,6 +42,10 @@ func drawLayer(t *rapid.T, number int) drawnLayer {
 		v := pick("agree", "person", "auto")
 		l.flat["agree"] = drawn{v, write("", "agree", v)}
 	}
+	if some("refactor") {
+		v := pick("refactor", "always", "auto")
+		l.flat["refactor"] = drawn{v, write("", "refactor", v)}
+	}
 	if some("env") {
 		v := []any{"OF_" + fmt.Sprint(number)}
 		if some("second") {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,6 +31,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 		}
 		p.Workflow.Laps = &laps
 	}
+	p.Workflow.Refactor = cmp.Or(c.Refactor, w.Refactor)
 	p.Workflow.Phases = slices.Clone(w.Phases)
 	var missing grouped
 	var findings []Finding

@@ -27,6 +27,7 @@ var kindsOfFiles = []struct {
 workflow: tdd
 agent: {command: [claude, -p], idle: 5m, timeout: 1h30m}
 agree: auto
+refactor: auto
 env: [OPENAI_API_KEY]
 on-event: notify-send wfs "$WFS_SUMMARY"
 max-file-size: 25MB
@@ -55,6 +56,7 @@ description: every key
 start: WORK
 laps: {agree: auto, max: 3}
 tamper: warn
+refactor: always
 phases:
   WORK:
     brief: do it

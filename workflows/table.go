@@ -120,6 +120,7 @@ var configObject = &object{
 		{name: "agents", about: "Further agents by name, for phases with `run: {agent: NAME}`.", value: mapOf(isA(agentObject))},
 		{name: "agree", about: "Who agrees that nothing is left to do: a person, or nobody (auto). Overrides the workflow's laps.agree.",
 			value: word(AgreePerson, AgreeAuto)},
+		{name: "refactor", about: refactorAbout + " Overrides the workflow's refactor.", value: word(RefactorAlways, RefactorAuto)},
 		{name: "env", about: "Names of variables that agents and gates may see besides the usual ones. Never values.",
 			value: listOf(shape{kind: aVariable})},
 		{name: "on-event", about: "A command that is run when a session is blocked, waits, is completed, or needs a person. It gets JSON on standard input.",
@@ -228,6 +229,7 @@ var workflowObject = &object{
 		{name: "start", about: "The first phase.", value: shape{kind: aName}, required: true},
 		{name: "laps", about: "The phases are walked many times. Without it they are walked once.", value: isA(lapsObject)},
 		{name: "tamper", about: tamperAbout, value: word(tamperPolicies...)},
+		{name: "refactor", about: refactorAbout, value: word(RefactorAlways, RefactorAuto)},
 		{name: "phases", about: "Phases by name.", value: mapOf(isA(phaseObject)), required: true},
 	},
 }

@@ -36,6 +36,7 @@ type Workflow struct {
 	Start       PhaseName `json:"start"`
 	Laps        *Laps     `json:"laps,omitempty"` // nil: the phases are walked once
 	Tamper      Tamper    `json:"tamper,omitempty"`
+	Refactor    Refactor  `json:"refactor,omitempty"`
 	Phases      []Phase   `json:"phases"` // in the order of the file
 }
 
@@ -262,10 +263,11 @@ type Config struct {
 	Version  int              `json:"version"`
 	Workflow string           `json:"workflow,omitempty"` // default for `wfs new`
 	Agent    Agent            `json:"agent"`
-	Agents   map[string]Agent `json:"agents,omitempty"`  // further ones, for phases that name theirs
-	Agree    Agree            `json:"agree,omitempty"`   // overrides Laps.Agree
-	Env      []string         `json:"env,omitempty"`     // names of variables that agents and gates may see, besides the allow-list
-	OnEvent  Command          `json:"on_event,omitzero"` // run when a person should know of something; pinned in no plan
+	Agents   map[string]Agent `json:"agents,omitempty"`   // further ones, for phases that name theirs
+	Agree    Agree            `json:"agree,omitempty"`    // overrides Laps.Agree
+	Refactor Refactor         `json:"refactor,omitempty"` // overrides Workflow.Refactor
+	Env      []string         `json:"env,omitempty"`      // names of variables that agents and gates may see, besides the allow-list
+	OnEvent  Command          `json:"on_event,omitzero"`  // run when a person should know of something; pinned in no plan
 	Gates    map[string]Gate  `json:"gates"`
 	// What a session holds out of its checkpoints: untracked files that are larger, in bytes, and new directories with
 	// more files. 0: the default.

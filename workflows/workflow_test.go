@@ -152,7 +152,7 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"version 0", "version: 1\n", "version: 0\n", `w.yaml:1: version must be the number 1, not the number 0`},
 		{"unknown key", "start: WORK", "start: WORK\nlap: {}", `w.yaml:4: unknown key "lap" (did you mean "laps"?)`},
 		{"unknown key, nothing near", "start: WORK", "start: WORK\ncolour: red",
-			`w.yaml:4: unknown key "colour" (known: version, name, description, start, laps, tamper, phases)`},
+			`w.yaml:4: unknown key "colour" (known: version, name, description, start, laps, tamper, refactor, phases)`},
 		{"key twice", "start: WORK", "start: WORK\nstart: WORK", `w.yaml:4: key "start" is there twice (first in line 3)`},
 		{"key that is no text", "start: WORK", "start: WORK\n[a]: b", `w.yaml:4: a key must be text, not a list`},
 		{"no name", "name: small\n", "", "w.yaml:1: name is missing | name: the name that `wfs new --workflow` takes"},

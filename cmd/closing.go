@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// sayNotAsked tells what the judgement of completed work rests on, and what nothing has asked of it.
+func (a *app) sayNotAsked(s *session.Session) {
+	if s.Status != session.StatusCompleted {
+		return
+	}
+	if ran := gatesRan(s); len(ran) > 0 {
+		a.out("  gates: %s", strings.Join(ran, ", "))
+	}
+	if beware := notAsked(s); len(beware) > 0 {
+		a.out("  beware: %s", strings.Join(beware, "; "))
+	}
+}
+
+// gatesRan names the gates whose command the newest judgement rests on.
+func gatesRan(s *session.Session) (names []string) {
+	for _, g := range s.LastGates {
+		if g.Where != session.InTree && g.Verdict == session.Pass {
+			names = append(names, g.Gate)
+		}
+	}
+	return names
+}
+
+// notAsked lists what nobody but whoever worked has seen to, of completed work: what is not known is left out.
+func notAsked(s *session.Session) (list []string) {
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	way := s.Way()
+	person := slices.ContainsFunc(way, func(c session.Checkpoint) bool {
+		return c.Number > 0 && (c.Trigger == session.TriggerManual || c.Trigger == session.TriggerFound || c.Trigger == session.TriggerSwitch)
+	})
+	switch n := len(lapTests(way)); {
+	case n == 0 && len(gatesRan(s)) > 0 && !person:
+		add("no new test was asked for")
+	case n > 0 && person:
+		add("%d new %s, of the agent's or edited by a person", n, plural(n, "test", "tests"))
+	case n == 1:
+		add("the new test is the agent's own")
+	case n > 0:
+		add("all %d new tests are the agent's own", n)
+	}
+	if s.HoldoutAt(s.Current) == nil {
+		add("no hold-out tests")
+	}
+	if !slices.ContainsFunc(way, func(c session.Checkpoint) bool {
+		return c.Verdict == session.Pass && (c.Class == session.ClassReviewed || c.Class == session.ClassApproved)
+	}) && !s.ApprovedInTheEnd(s.Current) {
+		add("no review")
+	}
+	for _, item := range s.ItemStates() {
+		if item.State != session.ItemDelivered {
+			add("item %d %s", item.Number, item.Says())
+		}
+	}
+	if proofOf(s) == nil && len(gatesRan(s)) > 0 {
+		add("not tried in a clean tree")
+	}
+	small := map[string]int{}
+	for _, c := range way {
+		if c.TooSmall != "" {
+			small[string(c.TooSmall)]++
+		}
+	}
+	for _, name := range sortedKeys(small) {
+		add("%s was left out in %d %s: too little code for it", name, small[name], plural(small[name], "lap", "laps"))
+	}
+	for _, g := range s.NotRun {
+		add("gate %s was not run: %s", g.Gate, g.Why)
+	}
+	return list
+}
+
+// lapTests are the tests that laps were about, on a line of checkpoints.
+func lapTests(way []session.Checkpoint) map[session.TestID]bool {
+	tests := map[session.TestID]bool{}
+	for _, c := range way {
+		if c.Next != workflows.Done && c.NextLap == c.Lap {
+			for _, id := range c.Targets {
+				tests[id] = true
+			}
+			for _, name := range c.Expected {
+				tests[session.TestID(name)] = true
+			}
+		}
+	}
+	return tests
+}
