@@ -280,20 +280,15 @@ func TestCleanTree(t *testing.T) {
 	r.write("src/calc/__init__.py", "live\n")
 	r.write("Cargo.toml", "")
 	tree := r.snap()
-	site := ".venv/lib/python3.11/site-packages/"
 	for name, text := range map[string]string{
-		"node_modules/left/index.js":         "third party\n",
-		"node_modules/.cache/x":              "a tool's own\n",
-		"packages/a/node_modules/m/x":        "nested\n",
-		".venv/pyvenv.cfg":                   "home = /usr/bin\ncommand = python3 -m venv " + r.root + "/.venv\n",
-		".venv/bin/pytest":                   "#!" + r.root + "/.venv/bin/python\nprint()\n",
-		site + "calc.pth":                    r.root + "/src\n",
-		site + "__editable___calc_finder.py": "MAPPING = {'calc': '" + r.root + "/src/calc'}\n",
-		site + "lib/mod.py":                  "# " + r.root + " in a comment is no matter\n",
-		".env":                               "KEY=1\n",
-		"data/deep/d.bin":                    "data\n",
-		"other-ignored/x":                    "not asked for\n",
-		"target/debug/x":                     "of the work tree's own builds\n",
+		"node_modules/left/index.js":  "third party\n",
+		"node_modules/.bin/tool":      "#!/bin/sh\n",
+		"node_modules/.cache/x":       "a tool's own\n",
+		"packages/a/node_modules/m/x": "nested\n",
+		".env":                        "KEY=1\n",
+		"data/deep/d.bin":             "data\n",
+		"other-ignored/x":             "not asked for\n",
+		"target/debug/x":              "of the work tree's own builds\n",
 	} {
 		r.write(name, text)
 	}
@@ -305,8 +300,7 @@ func TestCleanTree(t *testing.T) {
 		}
 	}
 	link("../packages/a", "node_modules/a")
-	link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute")
-	link("/usr/bin/env", ".venv/bin/python")
+	link("/usr/bin/env", "node_modules/.bin/env")
 	clean := func() session.CleanTree {
 		t.Helper()
 		c, err := r.CleanTree(ctx, dir, tree, []string{".env", "data/**"}, nil)
@@ -322,13 +316,8 @@ func TestCleanTree(t *testing.T) {
 	want := r.treeFiles(tree)
 	for name, text := range map[string]string{
 		"node_modules/left/index.js": "third party\n", "packages/a/node_modules/m/x": "nested\n",
-		"node_modules/a": "-> ../packages/a", "node_modules/absolute": "-> " + dir + "/packages/a", ".venv/bin/python": "-> /usr/bin/env",
-		".venv/pyvenv.cfg":                   "home = /usr/bin\ncommand = python3 -m venv " + dir + "/.venv\n",
-		".venv/bin/pytest":                   "#!" + dir + "/.venv/bin/python\nprint()\n",
-		site + "calc.pth":                    dir + "/src\n",
-		site + "__editable___calc_finder.py": "MAPPING = {'calc': '" + dir + "/src/calc'}\n",
-		site + "lib/mod.py":                  "# " + r.root + " in a comment is no matter\n",
-		".env":                               "KEY=1\n", "data/deep/d.bin": "data\n",
+		"node_modules/a": "-> ../packages/a", "node_modules/.bin/env": "-> /usr/bin/env", "node_modules/.bin/tool": "#!/bin/sh\n",
+		".env": "KEY=1\n", "data/deep/d.bin": "data\n",
 	} {
 		want[name] = text
 	}
@@ -369,11 +358,12 @@ func TestCleanTree(t *testing.T) {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")), os.Symlink(r.root, filepath.Join(dir, "node_modules")))
 		},
 		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
-		"node_modules/.bin/":    func() error { return os.Mkdir(filepath.Join(dir, "node_modules", ".bin"), 0o755) },
-		".venv/bin/python": func() error {
-			return errors.Join(os.Remove(filepath.Join(dir, ".venv/bin/python")), os.Symlink("/bin/true", filepath.Join(dir, ".venv/bin/python")))
+		"node_modules/spool/":   func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
+		"node_modules/.bin/env": func() error {
+			file := filepath.Join(dir, "node_modules/.bin/env")
+			return errors.Join(os.Remove(file), os.Symlink("/bin/true", file))
 		},
-		".venv/bin/pytest": func() error { return os.Chmod(filepath.Join(dir, ".venv/bin/pytest"), 0o755) },
+		"node_modules/.bin/tool": func() error { return os.Chmod(filepath.Join(dir, "node_modules/.bin/tool"), 0o755) },
 	} {
 		c := clean()
 		inRoom("target/debug/made", "x")
@@ -395,38 +385,37 @@ func TestCleanTree(t *testing.T) {
 		t.Error("a dependency changed, and the digest did not")
 	}
 
-	// What cannot be led inside is told.
+	// What leads back to the work tree is told, or to another one of the repository.
 	other := filepath.Join(r.home, "other")
 	r.run("worktree", "add", "-q", "--detach", other)
-	for name, lead := range map[string]func(){
-		"node_modules/a":  func() { link(other, "node_modules/a") },
-		site + "calc.pth": func() { r.write(site+"calc.pth", other+"\n") },
-		site + "__editable___calc_finder.py": func() {
-			r.write(site+"__editable___calc_finder.py", "MAPPING = {'calc': '"+other+"/calc'}\n")
-		},
-	} {
-		lead()
-		if c := clean(); c.LeadsBack == nil || c.LeadsBack.Path != name {
-			t.Errorf("%s: %+v", name, c.LeadsBack)
-		}
-		link("../packages/a", "node_modules/a")
-		r.write(site+"calc.pth", r.root+"/src\n")
-		r.write(site+"__editable___calc_finder.py", "")
-	}
-	// So is a copy of the project's own package elsewhere; another project's is not.
-	elsewhere := filepath.Join(r.home, "old-clone", "src")
-	if err := os.MkdirAll(filepath.Join(elsewhere, "calc"), 0o755); err != nil {
+	global := filepath.Join(r.home, "global")
+	if err := os.Symlink(filepath.Join(r.root, "packages", "a"), global); err != nil {
 		t.Fatal(err)
 	}
-	r.write(site+"calc.pth", elsewhere+"\n")
-	if c := clean(); c.LeadsBack == nil || c.LeadsBack.To != elsewhere {
-		t.Errorf("a copy elsewhere: %+v", c.LeadsBack)
+	for name, lead := range map[string]func(){
+		"node_modules/a":             func() { link(other, "node_modules/a") },
+		"node_modules/absolute":      func() { link(filepath.Join(r.root, "packages", "a"), "node_modules/absolute") },
+		"node_modules/linked":        func() { link(global, "node_modules/linked") },
+		"node_modules/.bin/vite":     func() { r.write("node_modules/.bin/vite", "NODE_PATH="+r.root+"/node_modules\n") },
+		"node_modules/.modules.yaml": func() { r.write("node_modules/.modules.yaml", "virtualStoreDir: "+r.root+"/node_modules/.pnpm\n") },
+		".venv":                      func() { r.write(".venv/pyvenv.cfg", "home = /usr/bin\n") },
+	} {
+		lead()
+		for range 2 {
+			if c := clean(); c.LeadsBack == nil || c.LeadsBack.Path != name {
+				t.Errorf("%s: %+v", name, c.LeadsBack)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(r.root, name)); err != nil {
+			t.Fatal(err)
+		}
+		link("../packages/a", "node_modules/a")
 	}
-	if err := os.Rename(filepath.Join(elsewhere, "calc"), filepath.Join(elsewhere, "unrelated")); err != nil {
+	if err := os.RemoveAll(filepath.Join(r.root, ".venv")); err != nil {
 		t.Fatal(err)
 	}
 	if c := clean(); c.LeadsBack != nil {
-		t.Errorf("another project: %+v", c.LeadsBack)
+		t.Errorf("nothing leads back, and this is said: %+v", c.LeadsBack)
 	}
 }
 
@@ -445,7 +434,26 @@ func TestCleanOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{filepath.Join(dir, "src")}; !slices.Equal(c.Python, want) {
-		t.Errorf("PYTHONPATH gets %v, want %v", c.Python, want)
+	file := filepath.Join(site, "calc.pth")
+	if want := (session.LeadsBack{Path: file, To: filepath.Join(r.root, "src")}); c.LeadsBack == nil || *c.LeadsBack != want {
+		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
+	}
+	// So does a copy of the project's own package elsewhere; another project's does not.
+	elsewhere := filepath.Join(r.home, "old-clone", "src")
+	write := func(name string) {
+		t.Helper()
+		err := errors.Join(os.MkdirAll(filepath.Join(elsewhere, name), 0o755), os.WriteFile(file, []byte(elsewhere+"\n"), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"PATH=" + filepath.Join(venv, "bin")}
+	write("unrelated")
+	if c, err := r.CleanTree(context.Background(), dir, tree, nil, env); err != nil || c.LeadsBack != nil {
+		t.Errorf("another project: %+v %v", c.LeadsBack, err)
+	}
+	write("calc")
+	if c, err := r.CleanTree(context.Background(), dir, tree, nil, env); err != nil || c.LeadsBack == nil || c.LeadsBack.To != elsewhere {
+		t.Errorf("a copy elsewhere: %+v %v", c.LeadsBack, err)
 	}
 }

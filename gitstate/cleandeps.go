@@ -28,15 +28,15 @@ const maxFurther = 20000
 
 var errTooMany = fmt.Errorf("more than %d files are to be brought to a clean tree", maxFurther)
 
-// CleanTree makes a directory hold a tree, as Materialise does, with copies of the dependency directories that the work tree
-// has beside those files. What in them names the work tree names the clean tree instead: links, scripts of virtual
-// environments, editable installs. further are patterns of other untracked and ignored files to bring.
+// CleanTree makes a directory hold a tree, as Materialise does, with copies of the dependency directories that the work
+// tree has beside those files. further are patterns of other untracked and ignored files to bring.
 //
 // The copies are sealed: a directory in which one was changed is made anew. Whether one was changed since can be asked.
 //
 // What manifests name beside the work tree is found beside the clean one by links: the directory above is theirs.
 //
-// What leads back to the work tree all the same is told in LeadsBack. env is the environment of the gates that will run there.
+// What leads back to the work tree is told in LeadsBack, such as a virtual environment, which knows its own place. env is
+// the environment of the gates that will run there.
 func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, further, env []string) (session.CleanTree, error) {
 	b, err := r.bringer(ctx, dir, tree)
 	c := b.clean
@@ -237,21 +237,14 @@ func (b *bringer) provided() []string {
 func (b *bringer) bring(ctx context.Context) error {
 	b.brought = make(seal, len(b.had))
 	for _, rel := range slices.Sorted(maps.Keys(b.roots)) {
-		_, err := os.Lstat(filepath.Join(b.roots[rel], "pyvenv.cfg"))
-		if err := b.sync(ctx, b.roots[rel], rel, err == nil); err != nil {
+		if _, err := os.Lstat(filepath.Join(b.roots[rel], "pyvenv.cfg")); err == nil {
+			b.found(rel, b.roots[rel])
+			continue
+		}
+		if err := b.sync(ctx, b.roots[rel], rel); err != nil {
 			return err
 		}
 		durable.Hit(durable.CleanBrought)
-	}
-	if err := b.bringLed(func(from, rel string) error {
-		// It was not kept.
-		maps.DeleteFunc(b.had, func(name string, _ sealedFile) bool { return strings.HasPrefix(name, rel+"/") })
-		if err := os.MkdirAll(filepath.Dir(b.at(rel)), 0o755); err != nil {
-			return err
-		}
-		return b.sync(ctx, from, rel, false)
-	}); err != nil {
-		return err
 	}
 	if err := b.bringAsked(); err != nil {
 		return err
@@ -326,7 +319,7 @@ func (b *bringer) bringFurther(rel string) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		err = b.link(b.live(rel), rel)
 	} else {
-		err = b.file(b.live(rel), rel, info, false)
+		err = b.file(b.live(rel), rel, info)
 	}
 	f := b.brought[rel]
 	f.loose = true
@@ -336,7 +329,7 @@ func (b *bringer) bringFurther(rel string) error {
 
 // sync makes what is at a path of the clean tree the same as a file or directory elsewhere. What is as it was when it was
 // brought is left alone: that it is so in the clean tree has been seen.
-func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
+func (b *bringer) sync(ctx context.Context, from, rel string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -352,7 +345,7 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 		b.links = append(b.links, rel)
 		return b.link(from, rel)
 	case mode.IsRegular():
-		return b.file(from, rel, info, venv)
+		return b.file(from, rel, info)
 	case !mode.IsDir():
 		return nil // a socket, or the like
 	}
@@ -371,29 +364,21 @@ func (b *bringer) sync(ctx context.Context, from, rel string, venv bool) error {
 		if caches[e.Name()] {
 			continue
 		}
-		if err := b.sync(ctx, filepath.Join(from, e.Name()), rel+"/"+e.Name(), venv); err != nil {
+		if err := b.sync(ctx, filepath.Join(from, e.Name()), rel+"/"+e.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// link makes a link as it is elsewhere. One that leads into the work tree leads to the same path of the clean tree.
+// link makes a link as it is elsewhere. One that leads out of the work tree, as to a package beside it, leads there too.
 func (b *bringer) link(from, rel string) error {
 	to, err := os.Readlink(from)
 	if err != nil {
 		return err
 	}
-	if led := b.clean.Lead(to); led != to {
-		to = led
-	} else if filepath.IsAbs(to) || !filepath.IsLocal(filepath.Join(filepath.FromSlash(path.Dir(rel)), to)) {
-		// By another way: over a link that lies elsewhere, as those of `npm link` do.
-		if real, err := filepath.EvalSymlinks(from); err == nil && real != b.real && inside(real, b.real) && !inside(real, b.repo.commonDir) {
-			in, _ := filepath.Rel(b.real, real)
-			to = filepath.Join(b.clean.Root, in)
-		} else if !filepath.IsAbs(to) { // out of the work tree altogether, as to a package beside it
-			to = filepath.Join(filepath.Dir(from), to)
-		}
+	if !filepath.IsAbs(to) && !filepath.IsLocal(filepath.Join(filepath.FromSlash(path.Dir(rel)), to)) {
+		to = filepath.Join(filepath.Dir(from), to)
 	}
 	b.sum.line(rel, to)
 	if now, err := os.Readlink(b.at(rel)); err == nil && now == to && b.had.has(rel) {
@@ -406,40 +391,30 @@ func (b *bringer) link(from, rel string) error {
 	return b.sealed(rel, fileState{})
 }
 
-// file makes a copy of a file, rewritten where it names the work tree and is of a kind that says where modules are.
-func (b *bringer) file(from, rel string, info fs.FileInfo, venv bool) error {
+// file makes a copy of a file.
+func (b *bringer) file(from, rel string, info fs.FileInfo) error {
 	b.sum.file(rel, info)
 	source := fileStateOf(info)
 	if had, ok := b.had[rel]; ok && had.source == source {
-		b.brought[rel] = had
+		if b.brought[rel] = had; had.leads {
+			b.found(rel, b.real)
+		}
 		return nil
 	}
-	if err := RemoveAll(b.at(rel)); err != nil {
+	if err := errors.Join(RemoveAll(b.at(rel)), copyFile(from, b.at(rel), info.Mode())); err != nil {
 		return err
 	}
-	var led string
-	if saysWhere(rel, venv) && info.Size() <= maxSaying {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		if led = b.clean.Lead(string(text)); led == string(text) {
-			led = ""
-		}
-	}
-	var err error
-	if led != "" {
-		err = os.WriteFile(b.at(rel), []byte(led), info.Mode().Perm()|0o600)
-	} else {
-		err = copyFile(from, b.at(rel), info.Mode())
-	}
-	if err == nil {
-		err = b.age(rel)
-	}
-	if err != nil {
+	if err := errors.Join(b.age(rel), b.sealed(rel, source)); err != nil || !saysWhere(rel) {
 		return err
 	}
-	return b.sealed(rel, source)
+	text, err := readSome(b.at(rel))
+	if err == nil && b.clean.Names(text) {
+		f := b.brought[rel]
+		f.leads = true
+		b.brought[rel] = f
+		b.found(rel, b.real)
+	}
+	return err
 }
 
 // age gives a copy its time: one that is later than any before it there.

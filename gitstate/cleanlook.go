@@ -12,7 +12,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -21,19 +20,15 @@ import (
 // maxSaying bounds files that say where modules are, in bytes.
 const maxSaying = 1 << 20
 
-// saysWhere reports whether a file in a dependency directory is of a kind that says where modules are found: scripts of a
-// virtual environment begin with the path of its interpreter, those of pnpm hold paths, and editable installs are files.
-func saysWhere(rel string, venv bool) bool {
-	base, dir := path.Base(rel), path.Base(path.Dir(rel))
-	if dir == ".bin" || base == ".modules.yaml" {
-		return true
-	}
-	return venv && (dir == "bin" || dir == "Scripts" || base == "pyvenv.cfg" || leadsPython(base))
+// saysWhere reports whether a file in a dependency directory is of a kind that says where modules are found, by absolute
+// paths: those of pnpm.
+func saysWhere(rel string) bool {
+	return path.Base(path.Dir(rel)) == ".bin" || path.Base(rel) == ".modules.yaml"
 }
 
 // leadsPython reports whether a file tells Python where modules are: see site, and setuptools' editable installs.
 func leadsPython(base string) bool {
-	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") || base == "direct_url.json" ||
+	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
 		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
 }
 
@@ -159,8 +154,10 @@ func (b *bringer) lookPython(dir string) {
 				out = to
 			}
 			if out != "" {
-				rel, _ := filepath.Rel(b.clean.Root, file)
-				b.found(filepath.ToSlash(rel), out)
+				if rel, err := filepath.Rel(b.clean.Root, file); err == nil && filepath.IsLocal(rel) {
+					file = filepath.ToSlash(rel)
+				}
+				b.found(file, out)
 				return
 			}
 		}
@@ -250,8 +247,7 @@ func copyFile(from, to string, mode fs.FileMode) error {
 }
 
 // lookOutside finds the editable installs of the work tree in Pythons that lie elsewhere: of the system, of a person, in a
-// virtual environment of poetry's or conda's. Those cannot be rewritten; but what PYTHONPATH names comes before them. env
-// is that of the gates.
+// virtual environment of poetry's or conda's. env is that of the gates.
 func (b *bringer) lookOutside(env []string) {
 	for _, dir := range b.repo.pythonDirs(env) {
 		if inside(dir, b.repo.root) || inside(dir, b.real) {
@@ -260,31 +256,6 @@ func (b *bringer) lookOutside(env []string) {
 		if info, err := os.Stat(dir); err == nil { // it changes with what is installed there
 			b.sum.file(dir, info)
 		}
-		b.leadPython(dir)
-	}
-}
-
-// leadPython notes the paths of the clean tree that stand for those which editable installs in a directory name.
-func (b *bringer) leadPython(dir string) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if e.IsDir() || !leadsPython(e.Name()) || e.Name() == "direct_url.json" {
-			continue
-		}
-		text, err := readSome(filepath.Join(dir, e.Name()))
-		if err != nil {
-			continue
-		}
-		for _, to := range pythonPaths(e.Name(), text) {
-			real, err := filepath.EvalSymlinks(to)
-			if err != nil || !inside(real, b.real) || inside(real, b.repo.commonDir) {
-				continue
-			}
-			in, _ := filepath.Rel(b.real, real)
-			if led := filepath.Join(b.clean.Root, in); !slices.Contains(b.clean.Python, led) {
-				b.clean.Python = append(b.clean.Python, led)
-				b.sum.line("PYTHONPATH", led)
-			}
-		}
+		b.lookPython(dir)
 	}
 }

@@ -110,33 +110,3 @@ func (b *bringer) linkOutside() error {
 	}
 	return nil
 }
-
-// bringLed brings directories that git ignores and that editable installs lead to, such as the links that setuptools makes
-// below build for a strict one.
-func (b *bringer) bringLed(bring func(from, rel string) error) error {
-	for _, root := range b.provided() {
-		for _, pattern := range []string{"lib/*/site-packages/*.pth", "Lib/site-packages/*.pth"} {
-			files, _ := filepath.Glob(filepath.Join(escapeGlob(b.at(root)), filepath.FromSlash(pattern)))
-			for _, file := range files {
-				text, err := readSome(file)
-				if err != nil {
-					continue
-				}
-				for _, to := range pythonPaths(filepath.Base(file), text) {
-					rel, err := filepath.Rel(b.clean.Root, to)
-					rel = filepath.ToSlash(rel)
-					if err != nil || !filepath.IsLocal(filepath.FromSlash(rel)) || rel == "." || b.files[rel] || b.dirs[rel] || b.within(rel) {
-						continue
-					}
-					if info, err := os.Stat(b.live(rel)); err != nil || !info.IsDir() {
-						continue
-					}
-					if err := bring(b.live(rel), rel); err != nil {
-						return err
-					}
-				}
-			}
-		}
-	}
-	return nil
-}

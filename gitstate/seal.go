@@ -48,6 +48,7 @@ func fileStateOf(info fs.FileInfo) fileState {
 type sealedFile struct {
 	own, source fileState
 	loose       bool // gates may write to it: it is brought again then
+	leads       bool // it names the work tree, and says where modules are
 }
 
 // seal is what was brought, by path from the top. Directories end in a slash, and have no state.
@@ -71,7 +72,7 @@ func readSeal(file string) seal {
 			n[i], _ = strconv.ParseUint(string(field), 36, 64)
 		}
 		s[string(name)] = sealedFile{fileState{n[0], int64(n[1]), fs.FileMode(n[2]), int64(n[3])},
-			fileState{n[4], int64(n[5]), fs.FileMode(n[6]), int64(n[7])}, n[8] == 1}
+			fileState{n[4], int64(n[5]), fs.FileMode(n[6]), int64(n[7])}, n[8]&1 != 0, n[8]&2 != 0}
 	}
 	return s
 }
@@ -84,11 +85,14 @@ func (s seal) write(file string) error {
 				b = append(strconv.AppendUint(b, n, 36), ' ')
 			}
 		}
+		flags := byte('0')
 		if f.loose {
-			b = append(b, '1')
-		} else {
-			b = append(b, '0')
+			flags++
 		}
+		if f.leads {
+			flags += 2
+		}
+		b = append(b, flags)
 		b = append(append(append(b, " /"...), name...), 0)
 	}
 	return durable.WriteCache(file, b, 0o600)

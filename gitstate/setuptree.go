@@ -27,7 +27,7 @@ import (
 //
 // Whoever calls it lets nobody else use the directory meanwhile.
 func (r *Repo) SetUpTree(
-	ctx context.Context, dir, name string, tree session.Tree, further []string, setUp func() error,
+	ctx context.Context, dir, name string, tree session.Tree, further, env []string, setUp func() error,
 ) (session.CleanTree, error) {
 	b, err := r.bringer(ctx, dir, tree)
 	if err != nil {
@@ -57,6 +57,7 @@ func (r *Repo) SetUpTree(
 	if err := errors.Join(b.bringAsked(), b.tellApart(ctx)); err != nil {
 		return *b.clean, err
 	}
+	b.lookOutside(env)
 	b.clean.Further = slices.Sorted(maps.Keys(b.further))
 	if sum := b.sum.text(); sum != "" {
 		b.clean.Digest = fmt.Sprintf("%s %x %s", name, b.had[""].own.inode, sum)

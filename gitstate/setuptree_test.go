@@ -38,7 +38,7 @@ func TestSetUpTree(t *testing.T) {
 	}
 	lay := func(tree session.Tree, want int) session.CleanTree {
 		t.Helper()
-		c, err := r.SetUpTree(t.Context(), dir, "key-0", tree, []string{".env"}, install)
+		c, err := r.SetUpTree(t.Context(), dir, "key-0", tree, []string{".env"}, nil, install)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSetUpTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			_, err := r.SetUpTree(t.Context(), dir, "key-0", first, nil, setUp)
+			_, err := r.SetUpTree(t.Context(), dir, "key-0", first, nil, nil, setUp)
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", says, err)
 			}

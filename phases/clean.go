@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -41,23 +40,11 @@ func homeIn(env []string) string {
 	return ""
 }
 
-// ledEnv is an environment for a clean tree. What Pythons outside of it would find in the work tree is found in the clean
-// tree first.
+// ledEnv is an environment for a clean tree.
 func ledEnv(env []string, c *session.CleanTree) []string {
-	out := make([]string, 0, len(env)+1)
-	python := strings.Join(c.Python, string(os.PathListSeparator))
-	for _, entry := range env {
-		entry = c.Lead(entry)
-		if value, ok := strings.CutPrefix(entry, "PYTHONPATH="); ok && python != "" {
-			if value != "" {
-				python += string(os.PathListSeparator) + value
-			}
-			continue
-		}
-		out = append(out, entry)
-	}
-	if python != "" {
-		out = append(out, "PYTHONPATH="+python)
+	out := make([]string, len(env))
+	for i, entry := range env {
+		out[i] = c.Lead(entry)
 	}
 	return out
 }
@@ -100,6 +87,10 @@ func changedRoom(path, gate string) finding {
 
 // leadsBack is the finding about a gate that did not run, because it would have judged files outside of its clean tree.
 func leadsBack(l *session.LeadsBack, gate string) finding {
+	mend := ""
+	if l.Mend != "" {
+		mend = "; to mend it, in .wfs/config.yaml: " + l.Mend
+	}
 	return finding{verdict: session.Fail, class: session.ClassLeadsBack, failing: []session.TestID{gateID(gate)},
-		reason: fmt.Sprintf("a module of the project would be found outside of the clean tree: %s leads to %s", l.Path, l.To)}
+		reason: fmt.Sprintf("a module of the project would be found outside of the clean tree: %s leads to %s%s", l.Path, l.To, mend)}
 }

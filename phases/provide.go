@@ -17,6 +17,8 @@ var installs = []struct{ dir, file, command string }{
 	{".venv/", "uv.lock", "uv sync --frozen"},
 	{".venv/", "poetry.lock", "poetry install"},
 	{".venv/", "requirements.txt", "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"},
+	{".venv/", "pyproject.toml", "python3 -m venv .venv && .venv/bin/pip install -e ."},
+	{".venv/", "setup.py", "python3 -m venv .venv && .venv/bin/pip install -e ."},
 }
 
 // ProposeWorktree says what a new work tree of the project lacks, by what git ignores at its top (directories end in a

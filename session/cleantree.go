@@ -19,8 +19,6 @@ type CleanTree struct {
 	Further []string
 	// Digest tells one state of those from another, "" when that is not known.
 	Digest string
-	// Python are directories of it that stand for those of the work tree which Pythons elsewhere look for modules in.
-	Python []string
 	// Changed names something of what is provided, and not to be written to, that was changed since: the next clean tree is
 	// made anew then. "" when nothing was. nil: nobody looks.
 	Changed func() string
@@ -34,6 +32,7 @@ type CleanTree struct {
 type LeadsBack struct {
 	Path string `json:"path"` // what leads out: a link, a file of Python's; from the top
 	To   string `json:"to"`   // what was found behind it
+	Mend string `json:"-"`    // a setting with which there is none, "" when nobody knows one
 }
 
 // Lead rewrites a text that names paths of the work tree, so that it names the same ones of the clean tree.
