@@ -47,10 +47,8 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 			return *c, err
 		}
 	}
-	if c.LeadsBack != nil && plan.Setup.IsZero() {
-		if w := phases.ProposeWorktree([]string{"node_modules/", ".venv/"}, a.isFile); !w.Setup.IsZero() {
-			c.LeadsBack.Mend = "worktree: {setup: '" + w.Setup.Text() + "'}"
-		}
+	if c.LeadsBack != nil {
+		c.LeadsBack.Mend = a.mendRooms(plan)
 	}
 	c.Home, c.Temp = filepath.Join(filepath.Dir(c.Root), "wfs-home"), filepath.Join(filepath.Dir(c.Root), "wfs-tmp")
 	for _, dir := range []string{c.Home, c.Temp} {

@@ -412,6 +412,7 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 			}
 			return repo.Beside(ctx, w.environ(plan))
 		},
+		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan),
 		Results: w.app.keptResults(), Packages: w.app.installed(plan),
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)

@@ -59,6 +59,15 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		return nil, nil
 	}
 	t, why := j.trials(r, out)
+	if t != nil {
+		var err error
+		if why, err = j.noRoom(ctx, r); err != nil {
+			return nil, err
+		}
+		if why != "" {
+			t = nil
+		}
+	}
 	if t == nil {
 		if grave {
 			holdAgainst(out)

@@ -41,6 +41,11 @@ type Judge struct {
 	// Whole is Clean with all that lies in the work tree beside the tree. nil: nobody can tell what a clean tree lacks.
 	Whole func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 
+	// RoomNote remembers what noRoom found out. nil: nobody does.
+	RoomNote RoomNote
+	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
+	Mend string
+
 	// Beside tells one state of what lies in the work tree beside the tree from another, "" when nobody can.
 	Beside func(ctx context.Context) (string, error)
 	// Results keeps what gates said. nil keeps nothing.

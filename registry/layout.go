@@ -40,6 +40,7 @@ func Layout() []FileKind {
 		{Pattern: "sessions/*/inbox/*.json", Name: "request", Lost: "it will not be heard", check: checkRequest},
 		{Pattern: "sessions/*/inbox/*.json.bad", Name: "refused request", Cache: true},
 		{Pattern: "sessions/*/exclude", Name: "exclude rules", Lost: "what the session held out of checkpoints may get into them", check: checkExclude},
+		{Pattern: "sessions/*/room", Name: "what gates say in a clean tree", Cache: true},
 		{Pattern: "sessions/*/tip", Name: "cache", Cache: true},
 		{Pattern: "sessions/*/ended", Name: "last run's end", Cache: true},
 		{Pattern: "sessions/*/detached.log", Name: "log", Cache: true},

@@ -1,0 +1,72 @@
+package phases
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+type roomNote struct {
+	why   string
+	known bool
+}
+
+func (n *roomNote) Read() (string, bool)   { return n.why, n.known }
+func (n *roomNote) Write(why string) error { n.why, n.known = why, true; return nil }
+
+// TestNoRoom asks for a base that says in a clean tree what it said in the work tree, and for others. Each is asked once.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gate  string
+		was   session.Tests
+		known []session.TestID
+		leads *session.LeadsBack
+		says  string
+		ran   int
+	}{
+		"the same":              {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail}, ran: 1},
+		"one fails there":       {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass}, says: "b is fail there, and pass here; what may mend it, in .wfs/config.yaml: npm ci", ran: 1},
+		"one that is known":     {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass}, known: []session.TestID{"b"}, ran: 1},
+		"one is not there":      {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail, "c": session.TestPass}, says: "c is not run there, and pass here", ran: 1},
+		"one more":              {gate: "cat out", was: session.Tests{"a": session.TestPass}, says: "b is fail there, and not run here", ran: 1},
+		"it cannot run":         {gate: "./nowhere", was: session.Tests{"a": session.TestPass}, says: "it cannot run (exit code 127)", ran: 1},
+		"it leads back":         {gate: "cat out", was: session.Tests{"a": session.TestPass}, leads: &session.LeadsBack{Path: ".venv", To: "/live"}, says: ".venv leads to /live", ran: 1},
+		"nothing known of base": {gate: "cat out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, nil)
+			room := t.TempDir()
+			if err := os.WriteFile(filepath.Join(room, "out"), []byte("1..2\nok 1 - a\nnot ok 2 - b\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			made, note := 0, &roomNote{}
+			l.judge.RoomNote, l.judge.Mend = note, "npm ci"
+			l.judge.Clean = func(_ context.Context, tree session.Tree) (session.CleanTree, error) {
+				if made++; tree != "base" {
+					t.Errorf("%s is laid out", tree)
+				}
+				return session.CleanTree{Root: room, Tree: tree, Live: []string{l.judge.Root}, LeadsBack: c.leads}, nil
+			}
+			g := workflows.Gate{Name: "tests", Format: workflows.FormatTAP, Timeout: time.Minute, Run: workflows.Command{Shell: c.gate}}
+			r := session.JudgeRequest{Plan: workflows.Plan{Baseline: []workflows.Gate{g}}, RunDir: t.TempDir(), Known: c.known,
+				Baseline: session.Evidence{Tree: "base", Gates: map[string]session.Tests{"tests": c.was}}}
+			for range 2 {
+				why, err := l.judge.noRoom(t.Context(), r)
+				if err != nil || (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
+					t.Errorf("%q, want %q; %v", why, c.says, err)
+				}
+			}
+			if made != c.ran || !note.known {
+				t.Errorf("it was asked %d times, want %d; remembered: %t", made, c.ran, note.known)
+			}
+		})
+	}
+}
