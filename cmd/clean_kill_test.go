@@ -28,10 +28,25 @@ var cleanDeeds = []deed{
 		},
 		done: func(f *fixture) { f.cleanIs("wfs/one") },
 	},
+	{
+		name: "run with a clean tree that is set up", args: "run", clean: true, dirty: true,
+		before: gatesSetUp, done: func(f *fixture) { f.cleanIs("wfs/one") },
+	},
+}
+
+// gatesSetUp is gatesClean with what is installed by a set-up.
+func gatesSetUp(f *fixture) {
+	f.t.Helper()
+	gatesIn(f, "worktree: {setup: 'mkdir -p node_modules/left && cd node_modules/left && echo installed > index.js && echo > package.json'}\n")
 }
 
 // gatesClean lets session one work with a gate in a clean tree, which leaves something there each time.
 func gatesClean(f *fixture) {
+	f.t.Helper()
+	gatesIn(f, "")
+}
+
+func gatesIn(f *fixture, more string) {
 	f.t.Helper()
 	f.write(".git/info/exclude", "node_modules/\n")
 	f.write("node_modules/left/index.js", "installed\n")
@@ -40,7 +55,7 @@ func gatesClean(f *fixture) {
 workflow: plain
 gates:
   tests: {run: 'test -f a.txt && test -f node_modules/left/index.js && test ! -e stray && mkdir -p left node_modules/.cache && touch stray left/x node_modules/.cache/x', where: clean}
-`)
+`+more)
 	f.write(".wfs/workflows/plain.yaml", "version: 1\nname: plain\nstart: WORK\ntamper: strict\nphases:\n  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: done}\n")
 	f.ok("wfs", "trust", "--yes")
 	f.ok("wfs", "repin", "--agent", "echo work >> work.txt")

@@ -364,7 +364,7 @@ func (b *bringer) sync(ctx context.Context, from, rel string) error {
 		if caches[e.Name()] {
 			continue
 		}
-		if err := b.sync(ctx, filepath.Join(from, e.Name()), rel+"/"+e.Name()); err != nil {
+		if err := b.sync(ctx, from+string(filepath.Separator)+e.Name(), rel+"/"+e.Name()); err != nil {
 			return err
 		}
 	}
