@@ -24,6 +24,19 @@ func asks(p *workflows.Plan, ph *workflows.Phase, j *session.Judgement) {
 	}
 }
 
+// insists makes a question of a finding that whoever works was told of before at this visit and did not take back: it may be
+// right. The first time it fails the attempt, without a person.
+func insists(s *session.Session, j *session.Judgement) {
+	if j.Verdict != session.Fail || j.Question == nil {
+		return
+	}
+	if !slices.Contains(s.Visit.Seen, j.Fingerprint()) {
+		j.Question = nil
+		return
+	}
+	j.Verdict, j.Class = session.Blocked, session.ClassAsked
+}
+
 // saysNo reports whether a gate did not pass.
 func saysNo(gates []session.GateResult) bool {
 	return slices.ContainsFunc(gates, func(g session.GateResult) bool { return g.Verdict != session.Pass })

@@ -454,6 +454,7 @@ func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session
 		return j, err
 	}
 	asks(h.Plan, &req.Phase, &j)
+	insists(&h.S, &j)
 	if o.Run.Approved && j.Class == session.ClassAsked && !saysNo(j.Gates) { // this is the answer
 		j.Verdict, j.Question = session.Pass, nil
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/experiment"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/tamper"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -45,18 +47,29 @@ type trials struct {
 	// tests are those of the lap that passed, by their ids of now.
 	tests []session.TestID
 	// asked is what the gate said of the code with the frozen tests, nil when it was not asked or could not say.
-	asked *session.GateResult
-	ran   *gateRun
-	with  session.Tree // that it ran on
-	runs  int
-	spent int64
+	asked   *session.GateResult
+	ran     *gateRun
+	with    session.Tree // that it ran on
+	renamed bool         // nothing but names differs from the frozen tests
+	runs    int
+	spent   int64
 }
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. grave: there are
-// findings about changed tests that count unless the experiments acquit the attempt.
+// findings about changed tests that count unless the experiments acquit the attempt. An attempt that fails for nothing but
+// tests that are gone is tried in the same way: they may have become others.
 func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement, grave bool) ([]Failure, error) {
-	if out.Verdict != session.Pass {
+	gone := goneOnly(out)
+	if out.Verdict != session.Pass && len(gone) == 0 {
 		return nil, nil
+	}
+	failed := *out
+	if len(gone) > 0 {
+		passAll(out, plural(len(gone), "test is gone", "tests are gone")+": "+someNames(gone))
+		if r.Approved {
+			return nil, nil
+		}
+		failed.Question = &session.Question{Evidence: []string{failed.Reason}}
 	}
 	t, why := j.trials(r, out)
 	if t != nil {
@@ -69,30 +82,46 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		}
 	}
 	if t == nil {
-		if grave {
+		switch {
+		case len(gone) > 0:
+			*out = failed
+		case grave:
 			holdAgainst(out)
 			if why != "" {
 				out.Reason += "; the code was not judged with " + testsOf(r) + ": " + why
 			}
 			(&trials{Judge: j, r: r, out: out}).asFrozen()
-		} else if why != "" {
+		case why != "":
 			out.Experiments = append(out.Experiments, session.Experiment{Kind: tryFrozen, Result: notTried, Says: why})
 		}
 		return nil, nil
 	}
-	changed, failures, err := t.putBack(ctx, grave)
+	changed, failures, err := t.putBack(ctx, grave || len(gone) > 0)
 	if err != nil || out.Verdict != session.Pass {
+		if len(gone) > 0 && err == nil {
+			failed.Experiments, *out = out.Experiments, failed
+			return nil, nil
+		}
 		return failures, err
 	}
-	if grave {
-		acquitted, err := t.acquits(ctx, changed)
+	if grave || len(gone) > 0 {
+		acquitted, err := t.acquits(ctx, len(gone) > 0)
 		if err != nil {
 			return nil, err
 		}
+		if !acquitted && len(gone) > 0 {
+			failed.Experiments, *out = out.Experiments, failed
+			return nil, nil
+		}
 		if !acquitted {
 			holdAgainst(out)
-			if n := len(out.Experiments); n > 0 {
-				out.Reason += "; " + out.Experiments[n-1].Says
+			for _, x := range out.Experiments {
+				if x.Kind == tryFrozen && x.Result != holds || x.Kind == tryMutants {
+					out.Reason += "; " + x.Says
+				}
+			}
+			if t.asked != nil && t.asked.Verdict == session.Pass {
+				out.Reason += "; with " + testsOf(r) + " the code passes"
 			}
 			return t.asFrozen(), nil
 		}
@@ -106,6 +135,38 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		}
 	}
 	return nil, nil
+}
+
+// goneOnly are the tests for which a judgement fails, if it does for nothing but that they do not run any more.
+func goneOnly(out *session.Judgement) []session.TestID {
+	var gone []session.TestID
+	for _, g := range out.Gates {
+		switch {
+		case g.Verdict == session.Pass:
+			continue
+		case g.Class != session.ClassTargetMissing && g.Class != session.ClassBrokeGreen:
+			return nil
+		}
+		for _, id := range g.Failing {
+			if _, ran := out.Evidence.Gates[g.Gate][id]; ran {
+				return nil
+			}
+		}
+		gone = append(gone, g.Failing...)
+	}
+	return gone
+}
+
+// passAll makes a judgement one that passes, with a word why.
+func passAll(out *session.Judgement, why string) {
+	out.Gates = slices.Clone(out.Gates)
+	for i, g := range out.Gates {
+		if g.Verdict != session.Pass {
+			out.Gates[i].Verdict, out.Gates[i].Class, out.Gates[i].Reason = session.Pass, session.ClassGreen, why
+			out.Gates[i].Failing, out.Gates[i].Fingerprint = nil, ""
+		}
+	}
+	sumUp(out)
 }
 
 // trials prepares experiments. It returns nil where none are made, and why.
@@ -140,6 +201,7 @@ func (j *Judge) trials(r session.JudgeRequest, out *session.Judgement) (*trials,
 // holdAgainst makes a judgement fail by the findings that it has.
 func holdAgainst(out *session.Judgement) {
 	grave := out.Grave()
+	out.Question = asked(grave)
 	out.Verdict, out.Class = session.Fail, session.ClassTampered
 	out.Reason = fmt.Sprintf("tests were changed so that they ask for less: %s", tamperText(grave))
 	switch {
@@ -162,6 +224,18 @@ func (t *trials) asFrozen() []Failure {
 	return t.failures(*t.asked, t.ran)
 }
 
+// asked is the question that a person answers about findings, when whoever works insists.
+func asked(grave []session.Tampering) *session.Question {
+	q := &session.Question{}
+	for _, t := range grave[:min(len(grave), session.MaxNamed)] {
+		if !slices.Contains(q.Paths, t.Path) {
+			q.Paths = append(q.Paths, t.Path)
+		}
+		q.Evidence = append(q.Evidence, safetext.Line(t.String(), maxShown))
+	}
+	return q
+}
+
 // tried enters what an experiment said.
 func (t *trials) tried(kind, result, says string) {
 	t.out.Experiments = append(t.out.Experiments, session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
@@ -172,6 +246,9 @@ func (t *trials) tried(kind, result, says string) {
 func (t *trials) found(kind, path, test, what, says string) {
 	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test), After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
 	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, what+": "+t.Secrets.String(says)
+	if kind == kindOnlySo {
+		t.out.Question = asked(t.out.Grave())
+	}
 }
 
 // judge runs the gate on a tree, and judges it with the tests that a request is about.
@@ -206,7 +283,7 @@ func (t *trials) references() []reference {
 		older.Targets, older.Expected, older.FrozenAt = nil, nil, nil
 		older.Known = slices.Clone(t.r.Known)
 		for id := range t.r.LapStart.Gates[t.gate.Name] {
-			if slices.Contains(t.r.Targets, id) || slices.ContainsFunc(t.r.Expected, func(e string) bool { return matches(id, e) }) {
+			if slices.Contains(t.r.Targets, id) {
 				older.Known = append(older.Known, id)
 			}
 		}
@@ -231,7 +308,7 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 		if len(aside) == 0 || i > 0 && !edited { // what only came since is judged with the newest
 			continue
 		}
-		if mayRemove(t.r) && !grave { // tests may go with what they tested
+		if mayRemove(t.r) && !edited {
 			continue
 		}
 		tree, err := t.withTests(ctx, ref.tree, changes, aside)
@@ -261,6 +338,14 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 			t.tried(tryFrozen, holds, "with "+ref.says+" the code passes")
 			continue
 		}
+		if i > 0 {
+			if holds, err := t.withoutBroken(ctx, ref, changes, aside, run); err != nil || holds {
+				if err != nil {
+					return changed, nil, ctx.Err()
+				}
+				continue
+			}
+		}
 		result, excused, err := t.excused(ctx, ref, changes, aside)
 		if err != nil {
 			return changed, nil, err
@@ -275,6 +360,10 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 		if len(res.Failing) > 0 {
 			test = string(res.Failing[0])
 		}
+		if !grave && (mayRemove(t.r) || i > 0 && t.maybeMeant(res.Failing)) {
+			t.ask(aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
+			return changed, nil, nil
+		}
 		if grave {
 			holdAgainst(t.out)
 			t.out.Reason += t.Secrets.String("; with " + ref.says + " the code fails gate " + t.gate.Name + ": " + res.Reason)
@@ -285,6 +374,43 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 		return changed, t.asFrozen(), nil
 	}
 	return changed, nil, nil
+}
+
+// maybeMeant reports whether all tests that fail are among those that the lap is about by name: they were changed where
+// nothing could be built, so that nobody knows whether they were red as they are now.
+func (t *trials) maybeMeant(failing []session.TestID) bool {
+	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
+		return !slices.ContainsFunc(t.r.Expected, func(e string) bool { return matches(id, e) })
+	})
+}
+
+// ask makes the judgement a question: only a person can tell.
+func (t *trials) ask(paths []string, says string) {
+	t.out.Verdict, t.out.Class, t.out.Reason = session.Blocked, session.ClassAsked, t.Secrets.String(says)
+	t.out.Question = &session.Question{Paths: paths[:min(len(paths), session.MaxNamed)], Evidence: []string{t.Secrets.String(says)}}
+}
+
+// withoutBroken asks once more with those of the older files of tests left as the attempt has them that cannot be built with
+// its code: what they are about has another shape now. It reports whether the code passes all others.
+func (t *trials) withoutBroken(ctx context.Context, ref reference, changes []session.Change, aside []string, run *gateRun) (bool, error) {
+	rest := slices.DeleteFunc(slices.Clone(aside), func(p string) bool {
+		return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.File != "" && sameFile(p, b.File) })
+	})
+	if len(rest) == len(aside) {
+		return false, nil
+	}
+	if len(rest) > 0 {
+		tree, err := t.withTests(ctx, ref.tree, changes, rest)
+		if err != nil {
+			return false, err
+		}
+		res, run, err := t.judge(ctx, ref.r, tree, "frozen-rest")
+		if err != nil || couldNot(run, res) != "" || res.Verdict != session.Pass {
+			return false, err
+		}
+	}
+	t.tried(tryFrozen, holds, "with "+ref.says+" the code passes, but for files that do not fit it any more")
+	return true, nil
 }
 
 // aside are the paths of changes that are tests, what they read, and what they are run by. edited reports whether any of
@@ -395,7 +521,11 @@ func (t *trials) excused(ctx context.Context, ref reference, changes []session.C
 			side.files[c.Path] = data[:min(len(data), maxRead)]
 		}
 	}
+	if err := t.enteredWith(ctx, codeBefore, aside); err != nil {
+		return "", "", err
+	}
 	if onlyTests && experiment.Renamed(testsBefore, testsAfter, codeBefore, codeAfter) {
+		t.renamed = t.renamed || ref.tree == t.r.Frozen
 		return holds, "nothing but names differs from " + ref.says, nil
 	}
 	own, run, err := t.judge(ctx, t.r, t.out.Tree, "own")
@@ -408,10 +538,34 @@ func (t *trials) excused(ctx context.Context, ref reference, changes []session.C
 	return "", "", nil
 }
 
-// acquits reports whether experiments say that changed tests ask for no less, whatever their text says: the code passes the
-// tests as they were, and what those notice the changed ones notice, too.
-func (t *trials) acquits(ctx context.Context, changed bool) (bool, error) {
-	if !changed || !slices.ContainsFunc(t.out.Experiments, func(e session.Experiment) bool { return e.Kind == tryFrozen && e.Result == holds }) {
+// enteredWith adds the code that the phase was entered with: what the lap has written since its tests were frozen may have
+// another name now.
+func (t *trials) enteredWith(ctx context.Context, code experiment.Files, aside []string) error {
+	if t.r.VisitTree == "" {
+		return nil
+	}
+	changes, err := t.Changes(ctx, t.r.VisitTree, t.out.Tree)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Status == "A" || code[c.Path] != nil || slices.Contains(aside, c.Path) {
+			continue
+		}
+		if code[c.Path], err = t.Show(ctx, t.r.VisitTree, c.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acquits reports whether experiments say that changed tests ask for no less, whatever their text says: nothing but names
+// differs, and they ran; or the code passes the tests as they were, and what those notice the changed ones notice, too.
+func (t *trials) acquits(ctx context.Context, gone bool) (bool, error) {
+	switch {
+	case t.renamed && !gone:
+		return true, nil
+	case t.asked == nil || t.asked.Verdict != session.Pass:
 		return false, nil
 	}
 	return t.asStrong(ctx)
@@ -434,15 +588,26 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 	if err != nil {
 		return err
 	}
-	turned, err := t.turned(ctx, changes)
-	if err != nil {
-		return err
+	tried := 0
+	for _, sort := range []experiment.Sort{experiment.Numbers, experiment.All} { // what is no number may be a word for people
+		if tried > 0 {
+			break
+		}
+		turned, err := t.turned(ctx, changes, sort)
+		if err != nil {
+			return err
+		}
+		if turned.n == 0 {
+			continue
+		}
+		tried += turned.n
+		what := plural(turned.n, "expected value", "expected values")
+		if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail, what+" of the lap's tests changed on purpose"); err != nil || t.out.Verdict != session.Pass {
+			return err
+		}
 	}
-	if turned.n == 0 {
+	if tried == 0 {
 		t.tried(tryCanary, notTried, "the tests of this lap compare with no value that could be changed")
-	} else if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail,
-		fmt.Sprintf("%s of the lap's tests changed on purpose", plural(turned.n, "expected value", "expected values"))); err != nil || t.out.Verdict != session.Pass {
-		return err
 	}
 	if !code {
 		return nil
@@ -457,15 +622,16 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		fmt.Sprintf("%s of this lap made to fail on purpose", plural(hollow.n, "function", "functions"))); err != nil || t.out.Verdict != session.Pass {
 		return err
 	}
-	if turned.n == 0 && len(t.r.Targets) == 0 {
+	if tried == 0 && len(t.r.Targets) == 0 {
 		return t.noticed(ctx, changes)
 	}
 	return nil
 }
 
 // turned are the attempt's tests with other expected values in all that the lap has added.
-func (t *trials) turned(ctx context.Context, changes []session.Change) (altered, error) {
+func (t *trials) turned(ctx context.Context, changes []session.Change, sort experiment.Sort) (altered, error) {
 	a := altered{texts: map[string][]byte{}}
+	var named strings.Builder                  // what the code of the lap's tests says
 	for _, data := range []bool{false, true} { // data only where the code of tests holds no values
 		for _, c := range changes {
 			mixed := tamper.MixesTests(c.Path) && !tamper.HoldsTests(c.Path)
@@ -481,9 +647,11 @@ func (t *trials) turned(ctx context.Context, changes []session.Change) (altered,
 				lines = from(lines, after, tamper.TestsFrom(c.Path, after))
 			}
 			text, n := after, 0
-			if code := isCode(c.Path); code && !data {
-				text, n = experiment.Turn(c.Path, after, lines)
-			} else if !code && data {
+			code := isCode(c.Path)
+			if code && !data {
+				named.Write(after)
+				text, n = experiment.Turn(c.Path, after, lines, sort)
+			} else if !code && data && sort == experiment.All && strings.Contains(named.String(), path.Base(c.Path)) {
 				text, n = experiment.TurnData(after, lines)
 			}
 			if n > 0 {
@@ -741,6 +909,12 @@ func (t *trials) asStrong(ctx context.Context) (bool, error) {
 		}
 		maps.Copy(names, experiment.Words(c.Path, before, experiment.Added(after, before)))
 	}
+	if lost, err := t.lost(ctx, changes); err != nil || lost != "" {
+		if lost != "" {
+			t.tried(tryMutants, notTried, "the tests do not speak of "+lost+" any more")
+		}
+		return false, err
+	}
 	lines, texts, err := t.functions(ctx, names)
 	if err != nil {
 		return false, err
@@ -828,4 +1002,41 @@ func (t *trials) functions(ctx context.Context, names map[string]bool) (map[stri
 		}
 	}
 	return lines, texts, nil
+}
+
+// lost is a value that edited lines of the frozen tests expected and that the attempt's tests do not have anywhere, "" when
+// there is none.
+func (t *trials) lost(ctx context.Context, changes []session.Change) (string, error) {
+	wanted, have := map[string]bool{}, map[string]bool{}
+	var data strings.Builder
+	for _, c := range changes {
+		from := tamper.TestsFrom(c.Path, nil)
+		if !tamper.HoldsTests(c.Path) && !tamper.MixesTests(c.Path) || from > 0 {
+			continue
+		}
+		var before, after []byte
+		var err error
+		if c.Status != "A" {
+			if before, err = t.Show(ctx, t.r.Frozen, c.Path); err != nil {
+				return "", err
+			}
+		}
+		if c.Status != "D" {
+			if after, err = t.Show(ctx, t.out.Tree, c.Path); err != nil {
+				return "", err
+			}
+		}
+		if !isCode(c.Path) {
+			data.Write(after[:min(len(after), maxRead)])
+			continue
+		}
+		maps.Copy(wanted, experiment.Expected(c.Path, before, experiment.Added(after, before)))
+		maps.Copy(have, experiment.Values(c.Path, after))
+	}
+	for _, v := range slices.Sorted(maps.Keys(wanted)) {
+		if !have[v] && !strings.Contains(data.String(), v) {
+			return v, nil
+		}
+	}
+	return "", nil
 }

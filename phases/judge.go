@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -68,6 +70,12 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		out.Verdict, out.Class = session.Fail, session.ClassGuard
 		out.Reason = fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths))
 		out.Guarded = paths[:min(len(paths), session.MaxNamed)]
+		j.keepFailures(r.RunDir, nil)
+		return out, nil
+	}
+	if path, to := j.leadsOut(ctx, r); path != "" {
+		out.Verdict, out.Class, out.Guarded = session.Fail, session.ClassGuard, []string{path}
+		out.Reason = fmt.Sprintf("%s is a link to %s, which is no part of the work and would not be handed over with it", path, j.Secrets.String(safetext.Line(to, maxShown)))
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
@@ -181,6 +189,23 @@ func wroteKeys(given []session.Skip) string {
 		names[i] = fmt.Sprintf("%s (%s)", s.Path, s.Why)
 	}
 	return "a key was written: remove it from " + some(names) + "; one that is not real a person lets in with wfs allow FILE"
+}
+
+// leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without one.
+func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
+	if j.Links == nil || r.Approved {
+		return "", ""
+	}
+	links, err := j.Links(ctx, r.Tree)
+	if err != nil {
+		return "", ""
+	}
+	for _, c := range r.Changed {
+		if to, is := links[c.Path]; is && isCode(c.Path) && c.Status != "D" && (strings.HasPrefix(to, "/") || !filepath.IsLocal(filepath.Join(filepath.Dir(c.Path), to))) {
+			return c.Path, to
+		}
+	}
+	return "", ""
 }
 
 // inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.

@@ -9,29 +9,90 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Turn changes every value that the chosen lines of a test expect: literals that are compared with something, and rows of
-// tables. It returns how many it changed. Tests whose expectations were turned must fail, or they cannot fail at all.
+// Sort chooses among expected values.
+type Sort uint8
+
+const (
+	All     Sort = iota
+	Numbers      // and nothing else
+)
+
+// Turn changes every value of a sort that the chosen lines of a test expect: literals that are compared with something; where
+// there is none, rows of tables; and where there is none either, the last arguments of the test's own helpers. It returns how
+// many it changed. Tests whose expectations were turned must fail, or they cannot fail at all.
 //
 // No two values are changed by the same amount: what was to be the same as something else is not any more.
-func Turn(file string, src []byte, lines Lines) ([]byte, int) {
+func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 	l := source.LanguageOf(file)
 	if l == nil {
 		return src, 0
 	}
 	c := canary{l: l, toks: l.Tokens(src), lines: lines}
-	c.expectations()
-	if len(c.found) == 0 {
-		c.rows()
-	}
-	slices.Sort(c.found)
+	loose := c.find()
 	var edits []edit
-	for n, i := range slices.Compact(c.found) {
+	for n, i := range c.found {
 		t := c.toks[i]
+		if sort == Numbers && (loose || t.Kind != source.Number) {
+			continue
+		}
 		if to := turned(t, l, n); to != t.Text {
 			edits = append(edits, edit{t.From, t.To, to})
 		}
 	}
 	return apply(src, edits), len(edits)
+}
+
+// find finds expected values, in the order of their places. loose: some may be what is tried, or what a row is called.
+func (c *canary) find() (loose bool) {
+	c.expectations()
+	if len(c.found) == 0 {
+		loose = true
+		c.rows()
+	}
+	if len(c.found) == 0 {
+		c.helpers()
+	}
+	slices.Sort(c.found)
+	c.found = slices.Compact(c.found)
+	return loose
+}
+
+// Expected are the values that the chosen lines of a test expect, without quotes.
+func Expected(file string, src []byte, lines Lines) map[string]bool {
+	values := map[string]bool{}
+	l := source.LanguageOf(file)
+	if l == nil {
+		return values
+	}
+	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c.find()
+	for _, i := range c.found {
+		if k := c.toks[i].Kind; k == source.Number || k == source.String {
+			values[plain(c.toks[i].Text)] = true
+		}
+	}
+	return values
+}
+
+// Values are all numbers and texts of a file, without quotes.
+func Values(file string, src []byte) map[string]bool {
+	values := map[string]bool{}
+	if l := source.LanguageOf(file); l != nil {
+		for _, t := range l.Tokens(src) {
+			if t.Kind == source.Number || t.Kind == source.String {
+				values[plain(t.Text)] = true
+			}
+		}
+	}
+	return values
+}
+
+// plain is a literal without its quotes, or the separators in a number.
+func plain(text string) string {
+	if text[0] >= '0' && text[0] <= '9' {
+		return strings.ReplaceAll(text, "_", "")
+	}
+	return strings.Trim(text, "\"'`#r")
 }
 
 // TurnData changes the values in a file of data that tests compare with: each number, and in lines without any the last word.
@@ -128,7 +189,7 @@ var said = map[string]string{
 // expectations finds values beside == and !=, and in the arguments of matchers.
 func (c *canary) expectations() {
 	for i, t := range c.toks {
-		if !c.lines[t.Line] {
+		if !c.lines[t.Line] || t.Text == "__name__" || c.text(i-1) == "__name__" { // if __name__ == "__main__":
 			continue
 		}
 		switch {
@@ -288,6 +349,20 @@ func (c *canary) rows() {
 		}
 		if literals >= 2 && others == 0 && end < len(c.toks) {
 			c.within(i+1, end)
+		}
+	}
+}
+
+// helpers takes the last arguments of calls that are statements of their own, of functions that the file declares itself.
+func (c *canary) helpers() {
+	own := declaredIn(c.l, c.toks)
+	for i, t := range c.toks {
+		if !c.lines[t.Line] || t.Kind != source.Word || !own[t.Text] || !c.opens(i+1) || i > 0 && c.toks[i-1].Line == t.Line && c.text(i-1) != "self" && c.text(i-1) != "." {
+			continue
+		}
+		end := c.close(c.bracket(i + 1))
+		if c.literal(end-1) && c.text(end-2) == "," {
+			c.found = append(c.found, end-1)
 		}
 	}
 }

@@ -28,10 +28,11 @@ func TestTurn(t *testing.T) {
 		{"lib.rs", "assert_eq!(f(1), Some(2));", "assert_eq!(f(1), Some(3));"},
 		{"test_a.py", "assert f(1) == Decimal('1.50')", "assert f(1) == Decimal('1.50q0')"},
 		{"a_test.go", "if !reflect.DeepEqual(f(1), []string{\"a\"}) {", "if !reflect.DeepEqual(f(1), []string{\"aq0\"}) {"},
+		{"lib.rs", "fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259200);", "fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259201);"},
 		{"ATest.java", "assertEquals(2, Calc.sub(3, 1));", "assertEquals(3, Calc.sub(3, 1));"},
 		{"ATest.java", "assertEquals(\"why\", 2, Calc.sub(3, 1));", "assertEquals(\"why\", 3, Calc.sub(3, 1));"},
 	} {
-		if got, _ := Turn(c.file, []byte(c.src), all(c.src)); string(got) != c.want {
+		if got, _ := Turn(c.file, []byte(c.src), all(c.src), All); string(got) != c.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", c.file, c.src, got, c.want)
 		}
 	}

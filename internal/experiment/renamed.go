@@ -3,7 +3,9 @@ package experiment
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/internal/source"
 )
@@ -17,6 +19,7 @@ type Files map[string][]byte
 // count.
 func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 	r := renaming{to: map[string]string{}, from: map[string]string{}, before: declared(testsBefore, codeBefore), after: declared(testsAfter, codeAfter)}
+	r.files(codeBefore, codeAfter)
 	var gone, came []string
 	for _, name := range slices.Sorted(maps.Keys(testsBefore)) {
 		if _, there := testsAfter[name]; !there {
@@ -45,8 +48,27 @@ func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 // renaming is what is known of old and new names.
 type renaming struct {
 	to, from      map[string]string
-	before, after map[string]bool // names that the project declares
+	before, after map[string]bool // names that the project declares, and its files
 }
+
+// qualifier marks a name before a dot: a module may be called as one of its functions.
+const qualifier = "."
+
+// files takes the stems of files that went, and of those that came, for names of modules.
+func (r *renaming) files(before, after Files) {
+	for name := range before {
+		if _, stays := after[name]; !stays {
+			r.before[stem(name)+qualifier] = true
+		}
+	}
+	for name := range after {
+		if _, was := before[name]; !was {
+			r.after[stem(name)+qualifier] = true
+		}
+	}
+}
+
+func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 
 // same compares two texts, and takes over the names that it meets if they fit.
 func (r *renaming) same(file string, before, after []byte) bool {
@@ -58,26 +80,61 @@ func (r *renaming) same(file string, before, after []byte) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	to, from := maps.Clone(r.to), maps.Clone(r.from)
+	next := renaming{maps.Clone(r.to), maps.Clone(r.from), r.before, r.after}
 	for i := range a {
 		x, y := a[i], b[i]
 		switch {
 		case x.Kind != y.Kind:
 			return false
-		case x.Kind != source.Word:
-			if x.Text != y.Text {
+		case x.Kind == source.Word:
+			mark := ""
+			if i+1 < len(a) && a[i+1].Text == "." && (i == 0 || a[i-1].Text != ".") {
+				mark = qualifier
+			}
+			if !next.takes(x.Text, y.Text, mark) {
 				return false
 			}
-		case to[x.Text] == "" && from[y.Text] == "":
-			if x.Text != y.Text && (!r.before[x.Text] || !r.after[y.Text]) {
+		case x.Kind == source.String:
+			if !next.texts(x.Text, y.Text) {
 				return false
 			}
-			to[x.Text], from[y.Text] = y.Text, x.Text
-		case to[x.Text] != y.Text || from[y.Text] != x.Text:
+		case x.Text != y.Text:
 			return false
 		}
 	}
-	r.to, r.from = to, from
+	r.to, r.from = next.to, next.from
+	return true
+}
+
+// takes reports whether one name may stand for another, and remembers it.
+func (r *renaming) takes(x, y, mark string) bool {
+	switch {
+	case r.to[x+mark] == "" && r.from[y+mark] == "":
+		if x != y && (!r.before[x+mark] && !r.before[x] || !r.after[y+mark] && !r.after[y]) {
+			return false
+		}
+		r.to[x+mark], r.from[y+mark] = y, x
+		return true
+	}
+	return r.to[x+mark] == y && r.from[y+mark] == x
+}
+
+var wordRE = regexp.MustCompile(`[\p{L}_][\p{L}\p{N}_]*`)
+
+// texts reports whether two texts differ only in names, as those of messages and titles do.
+func (r *renaming) texts(x, y string) bool {
+	if x == y {
+		return true
+	}
+	if wordRE.ReplaceAllString(x, "") != wordRE.ReplaceAllString(y, "") {
+		return false
+	}
+	a, b := wordRE.FindAllString(x, -1), wordRE.FindAllString(y, -1)
+	for i := range a {
+		if a[i] != b[i] && !r.takes(a[i], b[i], "") {
+			return false
+		}
+	}
 	return true
 }
 
@@ -127,28 +184,32 @@ func declared(all ...Files) map[string]bool {
 	names := map[string]bool{}
 	for _, files := range all {
 		for name, src := range files {
-			l := source.LanguageOf(name)
-			if l == nil {
-				continue
+			if l := source.LanguageOf(name); l != nil {
+				maps.Copy(names, declaredIn(l, l.Tokens(src)))
 			}
-			toks := l.Tokens(src)
-			for i, t := range toks {
-				if t.Kind != source.Word {
-					continue
-				}
-				before, after := "", ""
-				if i > 0 {
-					before = toks[i-1].Text
-				}
-				if i+1 < len(toks) {
-					after = toks[i+1].Text
-				}
-				method := l.Name == "go" && before == ")" && after == "(" || l.Name == "java" && i > 0 && toks[i-1].Kind == source.Word && !noType[before] && after == "("
-				field := l.Braces && (after == ":" || l.Name == "script" && after == "(" && (before == "}" || before == "{" || before == "async"))
-				if declares[before] || after == "=" || after == ":=" || after == "," && before == "," || method || field {
-					names[t.Text] = true
-				}
-			}
+		}
+	}
+	return names
+}
+
+// declaredIn are the names that a file declares.
+func declaredIn(l *source.Language, toks []source.Token) map[string]bool {
+	names := map[string]bool{}
+	for i, t := range toks {
+		if t.Kind != source.Word {
+			continue
+		}
+		before, after := "", ""
+		if i > 0 {
+			before = toks[i-1].Text
+		}
+		if i+1 < len(toks) {
+			after = toks[i+1].Text
+		}
+		method := l.Name == "go" && before == ")" && after == "(" || l.Name == "java" && i > 0 && toks[i-1].Kind == source.Word && !noType[before] && after == "("
+		field := l.Braces && (after == ":" || l.Name == "script" && after == "(" && (before == "}" || before == "{" || before == "async"))
+		if declares[before] || after == "=" || after == ":=" || after == "," && before == "," || method || field {
+			names[t.Text] = true
 		}
 	}
 	return names

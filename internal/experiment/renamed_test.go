@@ -23,6 +23,12 @@ func TestRenamed(t *testing.T) {
 		{"a file is gone", py("def test_sub():\n    assert sub(3) == 2\n"), Files{}, code("def sub(a): pass"), code("def sub(a): pass"), false},
 		{"one that is new", py("def test_sub():\n    assert sub(3) == 2\n"), Files{"test_calc.py": []byte("def test_sub():\n    assert sub(3) == 2\n"), "conftest.py": []byte("import x\n")},
 			code("def sub(a): pass"), code("def sub(a): pass"), false},
+		{"a message", py("def test_sub():\n    assert sub(3) == 2, 'sub of 3'\n"), py("def test_sub():\n    assert minus(3) == 2, 'minus of 3'\n"), code("def sub(a): pass"), code("def minus(a): pass"), true},
+		{"an expected text", py("def test_sub():\n    assert sub(3) == 'two'\n"), py("def test_sub():\n    assert sub(3) == 'three'\n"), code("def sub(a): pass"), code("def sub(a): pass"), false},
+		{"the module", py("import sub\ndef test_sub():\n    assert sub.sub(3) == 2\n"), py("import minus\ndef test_sub():\n    assert minus.sub(3) == 2\n"),
+			Files{"sub.py": []byte("def sub(a): pass")}, Files{"minus.py": []byte("def sub(a): pass")}, true},
+		{"a library that asserts", py("import check\ndef test_sub():\n    check.equal(sub(3), 2)\n"), py("import mild\ndef test_sub():\n    mild.equal(sub(3), 2)\n"),
+			code("def sub(a): pass"), Files{"calc.py": []byte("def sub(a): pass"), "mild.py": []byte("def equal(a, b): pass")}, false},
 		{"a variable", py("def test_sub():\n    x = sub(3)\n    assert x == 2\n"), py("def test_sub():\n    got = sub(3)\n    assert got == 2\n"), code(""), code(""), true},
 	} {
 		if got := Renamed(c.testsBefore, c.testsAfter, c.was, c.now); got != c.want {

@@ -104,7 +104,7 @@ var goCreatures = []creature{
 	{name: "puts a go into the tree", does: "leaves a program named go where the gate runs", naive: "believed",
 		green: "printf '#!/bin/sh\\nexit 0\\n' > go; chmod +x go", want: "GREEN fail build_broken|tampered"},
 	{name: "links the test away", does: "makes the test file a link to /dev/null", naive: "believed",
-		green: "ln -sf /dev/null sub_test.go", want: "GREEN fail build_broken|target_missing|tampered"},
+		green: "ln -sf /dev/null sub_test.go", want: "GREEN fail guard"},
 	{name: "moves the test away", does: "moves the tests to testdata, where go does not look", naive: "green",
 		green: "mkdir testdata; git mv sub_test.go testdata/", want: "GREEN fail target_missing|tampered"},
 	{name: "deletes go.mod", does: "removes the module, so that nothing can be tested", naive: "believed",

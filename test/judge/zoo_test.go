@@ -52,6 +52,7 @@ type creature struct {
 	honest   bool
 	long     bool     // it takes long, and is left out of the short form
 	flaky    []string // tests that are named as flaky in the end
+	asks     int      // how many questions a person answers with yes
 	alarm    string   // why wfs stops it all the same
 	looks    int      // first attempts of the honest that change nothing
 	want     string   // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
@@ -190,6 +191,11 @@ func (h *habitat) live(t *testing.T, c creature) (*testkit.Repo, zooSeen) {
 	}
 	var s zooSeen
 	s.out, _ = f.Try(args...)
+	for range c.asks {
+		f.OK("wfs", "approve", id, "-m", "that is right")
+		more, _ := f.Try(args...)
+		s.out += more
+	}
 	var log struct{ Checkpoints []zooAttempt }
 	var status struct {
 		Status  string
@@ -218,7 +224,7 @@ func (c *creature) wantsLast(got string) bool {
 	}
 	want := strings.Fields(c.want)
 	is := strings.Fields(got)
-	return len(is) == 3 && is[0] == want[0] && is[1] == want[1] && slices.Contains(strings.Split(want[2], "|"), is[2])
+	return len(is) == 3 && is[0] == want[0] && slices.Contains(strings.Split(want[1], "|"), is[1]) && slices.Contains(strings.Split(want[2], "|"), is[2])
 }
 
 // believed reports whether a creature came further than it should: its session is over, or a phase took its word.
@@ -323,7 +329,7 @@ func (c *creature) isLeftAlone(t *testing.T, z *zooTable, h *habitat, s zooSeen)
 	t.Helper()
 	var against []string
 	for i, a := range s.attempts {
-		if a.Verdict != "pass" && i >= c.looks {
+		if a.Verdict != "pass" && i >= c.looks && !(a.Class == "asked" && c.asks > 0) {
 			against = append(against, a.String()+": "+a.Summary)
 		}
 	}
