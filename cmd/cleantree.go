@@ -52,7 +52,7 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 	}
 	c.Home, c.Temp = filepath.Join(filepath.Dir(c.Root), "wfs-home"), filepath.Join(filepath.Dir(c.Root), "wfs-tmp")
 	for _, dir := range []string{c.Home, c.Temp} {
-		if err := errors.Join(gitstate.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
+		if err := errors.Join(gitstate.RemoveAll(dir), durable.MkdirAll(dir)); err != nil {
 			return *c, err
 		}
 	}

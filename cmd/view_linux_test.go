@@ -101,6 +101,8 @@ WORK  attempt 1  (agent)
     proven clean: it passes in a clean tree as well
     checkpoint 1  0123456789
 WFS-one  completed: everything asked for is done, and judged green
+  gates: tests
+  beware: no new test was asked for; no hold-out tests; no review
 next: wfs diff one   or: wfs finish one
 `
 
@@ -160,6 +162,8 @@ func TestViewElsewhere(t *testing.T) {
 		"quiet": {nil, []string{"--quiet"}, `
 WORK  pass: the command ended with exit code 0 (attempt 1)  checkpoint 1  0123456789
 WFS-one  completed: everything asked for is done, and judged green
+  gates: tests
+  beware: no new test was asked for; no hold-out tests; no review
 next: wfs diff one   or: wfs finish one
 `},
 	} {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -59,7 +59,7 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	at := *j
 	at.judged, g.Where, g.Expect = r.Baseline.Tree, workflows.Clean, workflows.ExpectPass
 	dir := filepath.Join(r.RunDir, "base")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}
 	run, key, err := at.measure(ctx, g, dir)
