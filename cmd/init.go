@@ -129,7 +129,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if o.test == "" || o.yes { // else nobody is asked whether it may run
 		setup = phases.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.isFile).Setup
 	}
-	if err := a.mayTry(ctx, o, list, setup); err != nil {
+	if err := a.mayTry(ctx, "wfs init", o, list, setup); err != nil {
 		return err
 	}
 	ignored, err := a.repo.Ignored(ctx)
@@ -153,7 +153,7 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 
 // mayTry asks before anything runs that the person has not typed: the repository may be a stranger's. Filters of its own git
 // configuration would run on every file that is looked at.
-func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposal, setup workflows.Command) error {
+func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]phases.Proposal, setup workflows.Command) error {
 	filters, err := a.repo.Filters(ctx)
 	if err != nil {
 		return err
@@ -181,16 +181,16 @@ func (a *app) mayTry(ctx context.Context, o initOptions, list [][]phases.Proposa
 		a.note("found: %s", safetext.Line(what, 300))
 	}
 	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
-		return &session.Refusal{Code: session.RefuseUntrusted, Message: "wfs init runs what it found here, and nobody has agreed to that", Hint: "wfs init --yes"}
+		return &session.Refusal{Code: session.RefuseUntrusted, Message: command + " runs what it found here, and nobody has agreed to that", Hint: command + " --yes"}
 	}
-	answer, err := a.promptFor(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ", "wfs init --yes", func(answer string) bool {
+	answer, err := a.promptFor(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ", command+" --yes", func(answer string) bool {
 		return slices.Contains([]string{"", "y", "yes", "n", "no"}, strings.ToLower(answer))
 	})
 	if err != nil {
 		return err
 	}
 	if strings.HasPrefix(strings.ToLower(answer), "n") {
-		a.note("nothing was run, and nothing was written; wfs init --test 'COMMAND' takes a command of yours, or none")
+		a.note("nothing was run, and nothing was written; %s --test 'COMMAND' takes a command of yours", command)
 		return exitWith(exitDecision)
 	}
 	return a.trustFilters(filters)

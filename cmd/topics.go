@@ -16,7 +16,7 @@ line "error:", and "hint:" where something can be done. With --json it is an obj
     1         error
     2         usage: the command line, or the workflow, cannot be meant
     3         a person has to decide: a question, uncommitted changes, trust
-    4         blocked: breaker, gate, budget, login, hook, nothing green; with the evidence
+    4         blocked: breaker, gate, budget, login, hook, nothing green, findings; with evidence
     5         another process holds it, and is named
     75        waiting for a limit (wfs run --no-wait)
     130, 143  interrupted, terminated`),

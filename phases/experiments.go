@@ -495,36 +495,9 @@ func (t *trials) withTests(ctx context.Context, from session.Tree, changes []ses
 // excused says why code need not pass the tests of a reference, "" when it must: nothing but names was changed; the
 // attempt's own tree fails there too; or what it is run by had to change with it.
 func (t *trials) excused(ctx context.Context, ref reference, changes []session.Change, aside []string) (result, says string, err error) {
-	testsBefore, testsAfter, codeBefore, codeAfter := experiment.Files{}, experiment.Files{}, experiment.Files{}, experiment.Files{}
-	onlyTests := true
-	for _, c := range changes {
-		if strings.HasPrefix(c.Path, ".wfs/") || strings.HasPrefix(c.Path, ".workflow/") {
-			continue
-		}
-		was, now := codeBefore, codeAfter
-		if slices.Contains(aside, c.Path) {
-			was, now = testsBefore, testsAfter
-			onlyTests = onlyTests && tamper.HoldsTests(c.Path)
-		}
-		for _, side := range []struct {
-			there bool
-			tree  session.Tree
-			files experiment.Files
-		}{{c.Status != "A", ref.tree, was}, {c.Status != "D", t.out.Tree, now}} {
-			if !side.there {
-				continue
-			}
-			data, err := t.Show(ctx, side.tree, c.Path)
-			if err != nil {
-				return "", "", err
-			}
-			side.files[c.Path] = data[:min(len(data), maxRead)]
-		}
-	}
-	if err := t.enteredWith(ctx, codeBefore, aside); err != nil {
+	if only, err := t.onlyRenamed(ctx, ref.tree, changes, aside); err != nil {
 		return "", "", err
-	}
-	if onlyTests && experiment.Renamed(testsBefore, testsAfter, codeBefore, codeAfter) {
+	} else if only {
 		t.renamed = t.renamed || ref.tree == t.r.Frozen
 		return holds, "nothing but names differs from " + ref.says, nil
 	}
@@ -536,6 +509,41 @@ func (t *trials) excused(ctx context.Context, ref reference, changes []session.C
 		return notTried, "in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there", nil
 	}
 	return "", "", nil
+}
+
+// onlyRenamed reports whether the tests of two states of a project differ in nothing but names.
+func (t *trials) onlyRenamed(ctx context.Context, was session.Tree, changes []session.Change, aside []string) (bool, error) {
+	testsBefore, testsAfter, codeBefore, codeAfter := experiment.Files{}, experiment.Files{}, experiment.Files{}, experiment.Files{}
+	for _, c := range changes {
+		if strings.HasPrefix(c.Path, ".wfs/") || strings.HasPrefix(c.Path, ".workflow/") {
+			continue
+		}
+		before, after := codeBefore, codeAfter
+		if slices.Contains(aside, c.Path) {
+			if !tamper.HoldsTests(c.Path) {
+				return false, nil
+			}
+			before, after = testsBefore, testsAfter
+		}
+		for _, side := range []struct {
+			there bool
+			tree  session.Tree
+			files experiment.Files
+		}{{c.Status != "A", was, before}, {c.Status != "D", t.out.Tree, after}} {
+			if !side.there {
+				continue
+			}
+			data, err := t.Show(ctx, side.tree, c.Path)
+			if err != nil {
+				return false, err
+			}
+			side.files[c.Path] = data[:min(len(data), maxRead)]
+		}
+	}
+	if err := t.enteredWith(ctx, codeBefore, aside); err != nil {
+		return false, err
+	}
+	return experiment.Renamed(testsBefore, testsAfter, codeBefore, codeAfter), nil
 }
 
 // enteredWith adds the code that the phase was entered with: what the lap has written since its tests were frozen may have

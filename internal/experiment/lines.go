@@ -3,7 +3,12 @@
 // differ in nothing but names. It reads tokens, not grammars, and runs nothing.
 package experiment
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/source"
+)
 
 // Lines are numbers of lines of a file, from 1.
 type Lines map[int]bool
@@ -23,6 +28,22 @@ func Added(before, after []byte) Lines {
 		}
 	}
 	return added
+}
+
+// SameCode reports whether two texts of a file differ in nothing but comments and layout. Of a language that is not known
+// every change counts.
+func SameCode(file string, before, after []byte) bool {
+	l := source.LanguageOf(file)
+	if l == nil {
+		return string(before) == string(after)
+	}
+	column := func(src []byte, t source.Token) int { // indentation says what a line of Python belongs to
+		return t.From - 1 - strings.LastIndexByte(string(src[:t.From]), '\n')
+	}
+	a, b := l.Tokens(before), l.Tokens(after)
+	return slices.EqualFunc(a, b, func(x, y source.Token) bool {
+		return x.Text == y.Text && (l.Braces || column(before, x) == column(after, y))
+	})
 }
 
 // edit puts a text in place of some bytes.

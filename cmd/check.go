@@ -1,0 +1,340 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// checkedJSON is what check prints.
+type checkedJSON struct {
+	Version int            `json:"version"`
+	Result  string         `json:"result"` // nothing_found, found, not_judged
+	Base    session.Commit `json:"base"`
+	Head    session.Commit `json:"head"`
+	phases.Check
+}
+
+// What a check comes to.
+const (
+	checkNothing = "nothing_found"
+	checkFound   = "found"
+	checkNot     = "not_judged"
+)
+
+// checkOptions are the flags of `wfs check`.
+type checkOptions struct {
+	test, format string
+	yes          bool
+}
+
+func (a *app) checkCmd() *cobra.Command {
+	var o checkOptions
+	c := &cobra.Command{
+		Use: "check [COMMIT | BASE..HEAD]", Short: "try what the tests of a branch or pull request are worth",
+		Long: `Check judges commits that nobody drove: it runs the tests of a change on states of the project that are made for that,
+in a clean tree, and asks
+
+  - do the new and changed tests fail without the code? Its tests run on the code of the base.
+  - can they fail at all, and do they need the code? They run with other expected values, and with
+    the functions that were changed failing.
+  - do tests that were there ask for less? The tests of the base run on its code, and of those that
+    fail it looks what has become of them.
+
+COMMIT is that commit against its first parent; BASE...HEAD begins at the common ancestor. Without any: all commits of
+HEAD since it left its upstream or the default branch.
+
+It ends with 0 when nothing was found, 4 when something was, with file, test, what was tried and what happened, and 1 when
+nothing could be judged. Tests that fail on the base are held against nobody. What is only worth a look is named, and is no
+finding. No session is needed and none is made; refs, HEAD, index and files stay as they are. Packages that git ignores
+(node_modules, …) come from this work tree.
+
+The gates are those of .wfs/config.yaml here, which must be trusted; else --test; else what wfs init would propose. They
+run the code of the commits: check nothing that you would not run.`,
+		Example: `  wfs check
+  wfs check HEAD
+  wfs check origin/main..feature
+  wfs check --test 'go test -json ./...' --json
+  wfs check "origin/$BASE_REF...HEAD" --yes   # in CI; fetch the history first`,
+		Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), first(args), o) },
+	}
+	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of the gates of the configuration")
+	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
+	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is configured or found here without asking")
+	return c
+}
+
+func (a *app) check(ctx context.Context, what string, o checkOptions) error {
+	if err := a.fit(ctx); err != nil {
+		return err
+	}
+	if err := a.ready(ctx, true); err != nil {
+		return err
+	}
+	j := checkedJSON{Version: jsonVersion, Result: checkNothing}
+	var err error
+	if j.Base, j.Head, err = a.checkedRange(ctx, what); err != nil {
+		return err
+	}
+	r := phases.CheckRequest{}
+	if r.Base, err = a.repo.TreeOf(ctx, j.Base); err != nil {
+		return err
+	}
+	if r.Head, err = a.repo.TreeOf(ctx, j.Head); err != nil {
+		return err
+	}
+	plan, groups, err := a.checkedBy(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := a.hold("wfs check"); err != nil {
+		return err
+	}
+	dir := filepath.Join(a.repo.StateDir(), "check", "runs", "try")
+	if err := durable.MkdirAll(dir); err != nil {
+		return err
+	}
+	defer os.RemoveAll(filepath.Join(a.repo.StateDir(), "check"))
+	a.note("%s..%s", short(j.Base), short(j.Head))
+	r.RunDir = dir
+	if j.Check, err = a.tryCheck(ctx, r, plan, groups); err != nil {
+		return err
+	}
+	j.Result = checkResult(j.Check)
+	return a.sayCheck(j)
+}
+
+// short is a commit as people read it.
+func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
+
+// tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
+func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan, groups [][]workflows.Gate) (phases.Check, error) {
+	defer a.leaveRooms()
+	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
+	var all phases.Check
+	for i, group := range groups {
+		for n, g := range group {
+			r.Plan = plan
+			r.Plan.Baseline = []workflows.Gate{g}
+			said, err := w.judge(plan, r.RunDir).Check(ctx, r)
+			if err != nil {
+				return all, err
+			}
+			last := n == len(group)-1
+			if !last && len(said.Gates) == 1 && said.Gates[0].CouldNot != "" {
+				a.note("gate %s, %s: could not judge: %s", g.Name, g.Run.Text(), said.Gates[0].CouldNot)
+				continue
+			}
+			if i == 0 {
+				all = said
+			} else {
+				all.Gates = append(all.Gates, said.Gates...)
+				for _, says := range said.NotAsked {
+					if !slices.Contains(all.NotAsked, says) {
+						all.NotAsked = append(all.NotAsked, says)
+					}
+				}
+			}
+			break
+		}
+	}
+	return all, nil
+}
+
+// checkResult sums a check up. Where there was something to ask, one gate must have been able to say something.
+func checkResult(c phases.Check) string {
+	judged := len(c.Gates) == 0
+	for _, g := range c.Gates {
+		if len(g.Findings) > 0 {
+			return checkFound
+		}
+		judged = judged || g.CouldNot == ""
+	}
+	if !judged {
+		return checkNot
+	}
+	return checkNothing
+}
+
+// checkedBy are the gates to ask, those of one project together, and what else a plan says of how they run.
+func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
+	var plan workflows.Plan
+	if o.test == noAgent {
+		return plan, nil, &usageError{"without a test command nothing can be checked", "wfs check --help"}
+	}
+	list, err := a.rules(ctx)
+	if err != nil {
+		return plan, nil, err
+	}
+	if o.test == "" && len(list) > 0 {
+		settings, err := a.settings(list)
+		if err != nil {
+			return plan, nil, err
+		}
+		c := &settings.Config
+		if len(c.Gates) > 0 {
+			if o.yes {
+				if err := a.trustRules("--yes", list, "files below .wfs/"); err != nil {
+					return plan, nil, err
+				}
+			}
+			plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup, c.CleanProof == workflows.CleanProofOff
+			var groups [][]workflows.Gate
+			for _, name := range slices.Sorted(maps.Keys(c.Gates)) {
+				g := c.Gates[name]
+				g.Name = cmp.Or(g.Name, name)
+				if g.Runs() && g.Format.PerTest() {
+					groups = append(groups, []workflows.Gate{g})
+				}
+			}
+			if len(groups) == 0 {
+				return plan, nil, &session.Refusal{Code: session.RefuseUsage, Message: "no gate of the configuration has results by test", Hint: "wfs check --test 'COMMAND'"}
+			}
+			return plan, groups, a.mustTrust(list)
+		}
+	}
+	io := initOptions{test: o.test, format: o.format, yes: o.yes}
+	proposals, err := a.propose(io)
+	if err != nil {
+		return plan, nil, err
+	}
+	if len(proposals) == 0 {
+		return plan, nil, &session.Refusal{Code: session.RefuseUsage, Message: "nobody has said how this is tested, and nothing was found", Hint: "wfs check --test 'COMMAND'"}
+	}
+	if o.test == "" {
+		plan.Setup = phases.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.isFile).Setup
+	}
+	if err := a.mayTry(ctx, "wfs check", io, proposals, plan.Setup); err != nil {
+		return plan, nil, err
+	}
+	var groups [][]workflows.Gate
+	for _, group := range proposals {
+		var gates []workflows.Gate
+		for _, p := range group {
+			gates = append(gates, p.Gate)
+		}
+		if o.test == "" {
+			a.note("nobody has said how this is tested; found: %s", gates[0].Run.Text())
+		}
+		groups = append(groups, gates)
+	}
+	return plan, groups, nil
+}
+
+// checkedRange is what is to be checked: from which commit to which.
+func (a *app) checkedRange(ctx context.Context, what string) (base, head session.Commit, err error) {
+	from, to, isRange := strings.Cut(what, "..")
+	to, merged := strings.CutPrefix(to, ".")
+	if !isRange {
+		from, to = what+"^", what
+	}
+	if what == "" {
+		to = "HEAD"
+	}
+	if head, err = a.repo.Resolve(ctx, cmp.Or(to, "HEAD")); err != nil {
+		return "", "", noCommit(err)
+	}
+	if what == "" {
+		base, err = a.leftFrom(ctx, head)
+		return base, head, err
+	}
+	if base, err = a.repo.Resolve(ctx, cmp.Or(from, "HEAD")); err != nil {
+		return "", "", noCommit(err)
+	}
+	if merged {
+		if base, err = a.repo.MergeBase(ctx, base, head); err == nil && base == "" {
+			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two have no common ancestor here", Hint: "git fetch --unshallow, if this clone is shallow"}
+		}
+	}
+	return base, head, err
+}
+
+func noCommit(err error) error {
+	return &session.Refusal{Code: session.RefuseUsage, Message: err.Error(), Hint: "git log --oneline; in a shallow clone: git fetch --deepen 50"}
+}
+
+// leftFrom is where a commit left its upstream, or the default branch.
+func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
+	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
+		tip, err := a.repo.Resolve(ctx, name)
+		if err != nil {
+			continue
+		}
+		base, err := a.repo.MergeBase(ctx, tip, head)
+		if err != nil {
+			return "", err
+		}
+		if base != "" && base != head {
+			a.note("since it left %s", strings.TrimPrefix(strings.TrimPrefix(name, "refs/remotes/"), "refs/heads/"))
+			return base, nil
+		}
+	}
+	return "", &session.Refusal{Code: session.RefuseUsage, Message: "HEAD has no commit that its upstream, or the default branch, does not have", Hint: "wfs check HEAD"}
+}
+
+// sayCheck tells what was found, and ends the command accordingly.
+func (a *app) sayCheck(j checkedJSON) error {
+	exit := exitWith(map[string]int{checkNothing: exitOK, checkFound: exitBlocked, checkNot: exitError}[j.Result])
+	if a.json {
+		if err := a.answer(j); err != nil {
+			return err
+		}
+		return exit
+	}
+	for _, says := range j.NotAsked {
+		a.out("not asked: %s", says)
+	}
+	for _, g := range j.Gates {
+		a.sayCheckedGate(g)
+	}
+	switch j.Result {
+	case checkNothing:
+		a.out("nothing found")
+	case checkNot:
+		a.out("nothing could be judged")
+	}
+	return exit
+}
+
+func (a *app) sayCheckedGate(g phases.CheckedGate) {
+	a.out("gate %s: %s", g.Gate, g.Command)
+	if g.CouldNot != "" {
+		a.out("  could not judge: %s", g.CouldNot)
+	}
+	if len(g.KnownRed) > 0 {
+		a.out("  fails on the base already: %s", testNames(g.KnownRed))
+	}
+	for _, e := range g.Experiments {
+		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
+	}
+	say := func(word string, f phases.CheckFinding) {
+		about := cmp.Or(f.Path, f.Test)
+		if f.Path != "" && f.Test != "" {
+			about += " (" + f.Test + ")"
+		}
+		a.out("%s: %s: %s", word, strings.ReplaceAll(f.Kind, "_", " "), about)
+		a.out("  tried: %s", f.Tried)
+		a.out("  happened: %s", f.Happened)
+	}
+	for _, f := range g.Named {
+		say("named", f)
+	}
+	for _, f := range g.Findings {
+		say("found", f)
+	}
+	for _, h := range g.Hints {
+		a.out("  its text: %s", h)
+	}
+}

@@ -1,0 +1,442 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/experiment"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/internal/tamper"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// tryWithout asks whether new and changed tests fail without the code.
+const tryWithout = "without_code"
+
+// What a check finds, beside what experiments find in an attempt.
+const (
+	checkHeadFails = "head_fails"           // tests fail with the code that they came with
+	checkWithout   = "passes_without_code"  // all new and changed tests pass with the code of the base
+	checkWeakened  = "test_weakened"        // as it was it fails with the new code; as it is it passes with the old code, too
+	checkRemoved   = "failing_test_removed" // it fails with the new code, and is gone or skipped
+	// Named only:
+	checkChanged = "test_changed"            // it asks for something else now
+	checkUnbuilt = "test_not_built"          // as it was it cannot be built with the new code
+	checkAsWell  = "passes_without_code_too" // it does, and others do not
+)
+
+// CheckRequest is a change that somebody has committed, in whatever way.
+type CheckRequest struct {
+	Base, Head session.Tree
+	Plan       workflows.Plan // its Baseline are the gates that are asked
+	RunDir     string
+}
+
+// Check is what experiments say of such a change.
+type Check struct {
+	Tests    []string      `json:"tests"` // changed files that are tests, what tests read, or what runs them
+	Code     []string      `json:"code"`  // changed files of code
+	NotAsked []string      `json:"not_asked,omitempty"`
+	Gates    []CheckedGate `json:"gates"`
+}
+
+// CheckedGate is what they say with one gate.
+type CheckedGate struct {
+	Gate        string               `json:"gate"`
+	Command     string               `json:"command"`
+	CouldNot    string               `json:"could_not,omitempty"` // why it cannot judge here
+	KnownRed    []session.TestID     `json:"known_red,omitempty"` // of the base: held against nobody
+	Tests       []session.TestID     `json:"tests"`               // new or changed, and they pass
+	Experiments []session.Experiment `json:"experiments"`
+	Findings    []CheckFinding       `json:"findings"`
+	Named       []CheckFinding       `json:"named,omitempty"` // worth a look, and no fault
+	Hints       []session.Tampering  `json:"hints,omitempty"` // what the text of the tests that are spoken of says
+}
+
+// CheckFinding is one thing that was found, with its evidence.
+type CheckFinding struct {
+	Kind     string `json:"kind"`
+	Path     string `json:"path,omitempty"`
+	Test     string `json:"test,omitempty"`
+	Tried    string `json:"tried"`
+	Happened string `json:"happened"`
+}
+
+// Check tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all, and
+// whether the tests that were there before ask for less. It runs in clean trees alone. Bad work is no error.
+func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
+	out := Check{Tests: []string{}, Code: []string{}, Gates: []CheckedGate{}}
+	changes, err := j.Changes(ctx, r.Base, r.Head)
+	if err != nil {
+		return out, err
+	}
+	at := *j
+	at.Report = func(line string) {
+		if j.Report != nil {
+			j.Report(inChecks.Replace(line))
+		}
+	}
+	c := &checking{trials: trials{Judge: &at, out: &session.Judgement{Tree: r.Head}}, changes: changes}
+	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir, Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
+	c.paths, c.edited = c.aside(ctx, r.Base, changes)
+	about := false
+	for _, p := range c.paths {
+		if tamper.AboutTests(p) || tamper.MixesTests(p) || c.namedByGate(p) {
+			about = true
+			out.Tests = append(out.Tests, p)
+		}
+	}
+	if out.Code, err = c.code(ctx); err != nil {
+		return out, err
+	}
+	c.withCode = len(out.Code) > 0
+	switch {
+	case !about && !c.withCode:
+		out.NotAsked = append(out.NotAsked, "neither tests nor code were changed: nothing is asked")
+		return out, nil
+	case !about:
+		out.NotAsked = append(out.NotAsked, "no test was changed: nobody asks what the code is worth")
+		return out, nil
+	case !c.withCode:
+		out.NotAsked = append(out.NotAsked, "no code was changed: it is not asked whether the tests need it, nor whether those that were there are weaker")
+	}
+	for _, g := range r.Plan.Baseline {
+		if len(g.Paths) > 0 && !slices.ContainsFunc(changes, func(c session.Change) bool { return matchAny(g.Paths, c.Path) }) {
+			out.NotAsked = append(out.NotAsked, "gate "+g.Name+": "+noPathChanged)
+			continue
+		}
+		gate, err := c.ask(ctx, g)
+		if err != nil {
+			return out, err
+		}
+		out.Gates = append(out.Gates, gate)
+	}
+	return out, nil
+}
+
+// checking is one change, and what is known of it with the gate that is asked.
+type checking struct {
+	trials
+	changes  []session.Change
+	paths    []string // tests, what they read, and what they are run by
+	edited   bool     // any of them was there before
+	withCode bool
+
+	to      *CheckedGate
+	before  session.Tests // on the base
+	lap     *lap
+	without session.Tests // of now, with the code of the base, as far as they were run
+	bare    session.Tree  // where that is
+}
+
+// code are the changed files of code. One in which nothing but comments and layout differs is none.
+func (c *checking) code(ctx context.Context) ([]string, error) {
+	list := []string{}
+	for _, x := range c.changes {
+		if !isCode(x.Path) || tamper.HoldsTests(x.Path) {
+			continue
+		}
+		before, after, err := c.bothSides(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		if c.mixed(x.Path) { // the tests in it are no code
+			before, after = before[:tamper.TestsFrom(x.Path, before)], after[:tamper.TestsFrom(x.Path, after)]
+		}
+		if x.Status == "M" && experiment.SameCode(x.Path, before, after) {
+			continue
+		}
+		list = append(list, x.Path)
+	}
+	return list, nil
+}
+
+func (c *checking) mixed(path string) bool {
+	return tamper.MixesTests(path) && !tamper.HoldsTests(path)
+}
+
+// ask puts all questions with one gate.
+func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, error) {
+	to := CheckedGate{Gate: g.Name, Command: g.Run.Text(), Tests: []session.TestID{}, Findings: []CheckFinding{}}
+	c.to, c.gate = &to, g
+	c.gate.Expect = workflows.ExpectPass
+	c.out = &session.Judgement{Tree: c.r.Tree, Verdict: session.Pass}
+	c.tests, c.without = nil, session.Tests{}
+	switch {
+	case c.r.Plan.Unproven:
+		to.CouldNot = "clean-proof is off: nothing can be tried in a clean tree"
+	case g.MayChangeTree:
+		to.CouldNot = "it may change the tree"
+	case !g.Format.PerTest():
+		to.CouldNot = "its output has no results by test"
+	}
+	if to.CouldNot == "" {
+		ok, err := c.stands(ctx)
+		if err == nil && ok {
+			err = c.questions(ctx)
+		}
+		if err != nil {
+			return to, err
+		}
+	}
+	to.Experiments = slices.Clone(c.out.Experiments)
+	for i := range to.Experiments {
+		to.Experiments[i].Says = inChecks.Replace(to.Experiments[i].Says)
+	}
+	if to.Experiments == nil {
+		to.Experiments = []session.Experiment{}
+	}
+	return to, c.hints(ctx)
+}
+
+// inChecks puts what is said of a lap into words for a change that had none.
+var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "of this lap's", "of these commits'", "this lap", "these commits")
+
+// stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one of
+// the two cannot be judged, there is nothing to ask.
+func (c *checking) stands(ctx context.Context) (bool, error) {
+	base := c.r.LapTree
+	c.say("gate " + c.gate.Name + " on the base …")
+	res, run, err := c.judge(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir, LapTree: base}, base, "base")
+	if err != nil || run == nil {
+		return c.cannot(ctx, err)
+	}
+	if why := couldNot(run, res); why != "" {
+		c.to.CouldNot = "on the base: " + why
+		return false, nil
+	}
+	c.before = run.report.tests
+	r := c.r
+	r.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{c.gate.Name: c.before}}
+	r.Baseline, r.Known = r.LapStart, nil
+	for _, id := range sortedKeys(c.before) {
+		if bad(c.before[id]) {
+			r.Known = append(r.Known, id)
+		}
+	}
+	c.r, c.to.KnownRed = r, named(r.Known)
+	c.say("gate " + c.gate.Name + " on the change …")
+	res, run, err = c.judge(ctx, r, r.Tree, "head")
+	if err != nil || run == nil {
+		return c.cannot(ctx, err)
+	}
+	if why := couldNot(run, res); why != "" {
+		c.to.CouldNot = why
+		return false, nil
+	}
+	if count(c.before, c.gate.Name).Passed+count(run.report.tests, c.gate.Name).Passed == 0 {
+		c.to.CouldNot = "no test passes on the base or on the change: " + res.Reason
+		return false, nil
+	}
+	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.tests}}
+	c.out.Gates = []session.GateResult{res}
+	c.lap = c.asLap(ctx, run)
+	fails, err := c.failing(ctx, run)
+	if err != nil || fails {
+		return false, err
+	}
+	for _, id := range sortedKeys(run.report.tests) {
+		if run.report.tests[id] == session.TestPass && id != gateID(c.gate.Name) && c.lap.isNew(id) {
+			c.tests = append(c.tests, id)
+		}
+	}
+	c.to.Tests = append(c.to.Tests, c.tests...)
+	return true, nil
+}
+
+// cannot takes down that a gate could not be run. Only what ends the whole check is an error.
+func (c *checking) cannot(ctx context.Context, err error) (bool, error) {
+	if ctx.Err() == nil && err != nil {
+		c.to.CouldNot = reason(err)
+	}
+	return false, ctx.Err()
+}
+
+// asLap is the change as judgements of laps see one.
+func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
+	files := c.lapFiles(ctx, c.r)
+	show := c.shown(ctx, c.r.Tree)
+	files.now = func(path string) []byte { data, _ := show(path); return data }
+	files.list = nil
+	l := &lap{gate: c.gate.Name, exit: run.exit, start: c.before, known: map[session.TestID]bool{}, now: run.report, files: files, tags: goTags(c.gate.Run, c.Env)}
+	for _, id := range c.r.Known {
+		l.known[id] = true
+	}
+	return l
+}
+
+// failing finds tests that fail with the code that they came with. Those that do so once and not again are left out.
+func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
+	fail := func(run *gateRun) (ids []session.TestID) {
+		for _, id := range sortedKeys(run.report.tests) {
+			if bad(run.report.tests[id]) && !slices.Contains(c.r.Known, id) {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	once := fail(run)
+	if len(once) == 0 {
+		return false, nil
+	}
+	second, err := c.alter(ctx, c.r.Tree, "head", true)
+	if err != nil {
+		return false, ctx.Err()
+	}
+	twice := slices.DeleteFunc(fail(second), func(id session.TestID) bool { return !slices.Contains(once, id) })
+	if len(twice) == 0 {
+		return false, nil
+	}
+	lower := slices.DeleteFunc(slices.Clone(twice), func(id session.TestID) bool { return c.lap.hasFailingSubtest(id) })
+	if len(lower) == 0 {
+		lower = twice
+	}
+	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0], true), Test: string(lower[0]), Tried: "the tests of the change with its code, twice",
+		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) + c.printed(second, lower[0])})
+	return true, nil
+}
+
+// printed is the first line that a failing test printed, to be put behind a sentence.
+func (c *checking) printed(run *gateRun, id session.TestID) string {
+	if line := safetext.Line(strings.TrimSpace(run.report.messages[id]), maxShown); line != "" {
+		return " (" + line + ")"
+	}
+	return ""
+}
+
+func (c *checking) found(f CheckFinding) {
+	f.Happened = c.Secrets.String(f.Happened)
+	c.to.Findings = append(c.to.Findings, f)
+}
+
+func (c *checking) name(f CheckFinding) {
+	f.Happened = c.Secrets.String(f.Happened)
+	c.to.Named = append(c.to.Named, f)
+}
+
+// questions are those about the tests of a change that passes.
+func (c *checking) questions(ctx context.Context) error {
+	if len(c.tests) == 0 {
+		c.tried(tryWithout, notTried, "no test is new or changed that runs and passes")
+	} else if err := c.newTests(ctx); err != nil {
+		return err
+	}
+	if c.withCode && c.edited {
+		return c.oldTests(ctx)
+	}
+	return nil
+}
+
+// newTests asks whether the new and changed tests fail without the code, and where that does not say that they can fail,
+// whether they notice other expected values and code that fails.
+func (c *checking) newTests(ctx context.Context) error {
+	sure := false
+	if c.withCode {
+		var err error
+		if sure, err = c.withoutCode(ctx); err != nil {
+			return err
+		}
+	}
+	if sure {
+		return nil
+	}
+	if err := c.worth(ctx, c.withCode && len(c.to.Findings) == 0); err != nil {
+		return err
+	}
+	for _, f := range c.out.Tampered {
+		what := inChecks.Replace(strings.TrimSuffix(c.out.Reason, ": "+f.After))
+		c.found(CheckFinding{Kind: f.Kind, Path: f.Path, Test: f.Test, Tried: what, Happened: inChecks.Replace(f.After)})
+	}
+	return nil
+}
+
+// withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what it
+// asserts: then it can fail, and needs the code.
+func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
+	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
+		return false, err
+	}
+	c.say("gate " + c.gate.Name + " without the code …")
+	var passing []session.TestID
+	for again := range 2 {
+		run, err := c.alter(ctx, c.bare, tryWithout, again > 0)
+		if err != nil {
+			return false, ctx.Err()
+		}
+		if !run.ran() && run.exit != 0 || run.leads != nil {
+			c.tried(tryWithout, notTried, "it could not be run: "+run.cannot("could not run").Error())
+			return false, nil
+		}
+		maps.Copy(c.without, run.report.tests)
+		passing = nil
+		var failing []session.TestID
+		for _, id := range c.tests {
+			s, ran := run.report.tests[id]
+			if s == session.TestPass {
+				passing = append(passing, id)
+			} else {
+				failing = append(failing, id)
+			}
+			sure = sure || ran && s == session.TestFail && missingInScript(run.report.messages[id]) == ""
+		}
+		if len(failing) == 0 {
+			continue // once more, with all others
+		}
+		fail := "fail"
+		if !sure {
+			fail = "cannot be run"
+		}
+		says := fmt.Sprintf("of %s, %d %s without the code: %s", plural(len(c.tests), "new or changed test", "new and changed tests"), len(failing), fail, someNames(failing))
+		c.tried(tryWithout, holds, says)
+		if len(passing) > 0 {
+			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0], true), Test: string(passing[0]), Tried: "the new and changed tests with the code of the base",
+				Happened: fmt.Sprintf("%s there as well: %s", plural(len(passing), "passes", "pass"), someNames(passing))})
+		}
+		return sure, nil
+	}
+	says := fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
+	c.tried(tryWithout, fails, "with the code of the base "+says)
+	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(passing[0], true), Test: string(passing[0]), Tried: "the new and changed tests with the code of the base, twice", Happened: says})
+	return false, nil
+}
+
+// reversed is the way back, from the change to its base.
+func (c *checking) reversed() *trials {
+	t := c.trials
+	t.out = &session.Judgement{Tree: c.r.LapTree}
+	return &t
+}
+
+// fileOf is the changed file that declares a test, now or before; else the first changed one of tests.
+func (c *checking) fileOf(id session.TestID, now bool) string {
+	if file := c.declaredIn(id, now); file != "" {
+		return file
+	}
+	for _, p := range c.paths {
+		if tamper.HoldsTests(p) {
+			return p
+		}
+	}
+	return c.paths[0]
+}
+
+// declaredIn is the changed file that declares a test, now or before; "" for none.
+func (c *checking) declaredIn(id session.TestID, now bool) string {
+	names := declaredNames(id)
+	for _, f := range c.lap.files.tests(id, "") {
+		decls := f.oldDecls
+		if now {
+			decls = f.decls
+		}
+		if slices.ContainsFunc(decls, func(d declaration) bool {
+			return d.test && slices.ContainsFunc(names, func(n string) bool { return d.declares(id, n) })
+		}) {
+			return f.path
+		}
+	}
+	return ""
+}

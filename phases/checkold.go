@@ -1,0 +1,198 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wfs-dev/wfs/internal/tamper"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// mostUnbuilt bounds how often files of old tests that cannot be built any more are set aside, and the others tried again.
+const mostUnbuilt = 2
+
+// oldTests runs the tests of the base on the code of the change. What fails there was changed, or is gone. A changed test
+// that passes with the code of the base as well asks for less than it did. One that fails there asks for something else,
+// which is named: it may be what the change is about.
+func (c *checking) oldTests(ctx context.Context) error {
+	const says = "the tests of the base"
+	paths := slices.Clone(c.paths)
+	for range mostUnbuilt + 1 {
+		tree, err := c.withTests(ctx, c.r.LapTree, c.changes, paths)
+		if err != nil {
+			return err
+		}
+		if tree == c.r.Tree {
+			break
+		}
+		c.say("gate " + c.gate.Name + " with " + says + " …")
+		res, run, err := c.judge(ctx, c.r, tree, tryFrozen)
+		if err != nil {
+			return ctx.Err()
+		}
+		if why := couldNot(run, res); why != "" {
+			c.tried(tryFrozen, notTried, "with "+says+" it could not be judged: "+why)
+			return nil
+		}
+		if only, err := c.onlyRenamed(ctx, c.r.LapTree, c.changes, c.paths); err != nil {
+			return err
+		} else if only && res.Verdict != session.Pass {
+			c.tried(tryFrozen, holds, "nothing but names differs from "+says)
+			return nil
+		}
+		kept := c.unbuilt(run, paths)
+		if len(kept) < len(paths) {
+			paths = kept
+			continue
+		}
+		return c.compare(ctx, run)
+	}
+	c.tried(tryFrozen, notTried, "what there is of "+says+" cannot be built with the code of the change")
+	return nil
+}
+
+// unbuilt takes out of the paths those of tests that cannot be built or loaded with the code of the change, and names them.
+func (c *checking) unbuilt(run *gateRun, paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		at := slices.IndexFunc(run.report.broken, func(b breakage) bool { return !c.lap.known[b.Unit] && sameFile(p, b.File) })
+		if at < 0 || !tamper.HoldsTests(p) {
+			return false
+		}
+		b := run.report.broken[at]
+		happened := "it cannot be built or loaded"
+		if b.Missing != "" {
+			happened += ": " + b.Missing + " is missing"
+		}
+		c.name(CheckFinding{Kind: checkUnbuilt, Path: p, Tried: "the file as it was on the base, with the code of the change", Happened: happened})
+		return true
+	})
+}
+
+// compare says of each test of the base that fails with the code of the change what has become of it.
+func (c *checking) compare(ctx context.Context, run *gateRun) error {
+	now := c.out.Evidence.Gates[c.gate.Name]
+	old := c.lap.asOf(run)
+	var failing, unknown []session.TestID
+	for _, id := range sortedKeys(c.before) {
+		s, ran := run.report.tests[id]
+		if c.before[id] != session.TestPass || id == gateID(c.gate.Name) || s == session.TestPass || old.hasFailingSubtest(id) {
+			continue
+		}
+		if !ran && (old.about().ranBelow[id] || parent(id) != "" || c.notBuilt(id, run)) { // it has no name of its own, or nobody could ask
+			continue
+		}
+		failing = append(failing, id)
+		if _, known := c.without[c.become(id)]; !known && now[c.become(id)] == session.TestPass {
+			unknown = append(unknown, c.become(id))
+		}
+	}
+	if len(failing) == 0 {
+		c.tried(tryFrozen, holds, "with the tests of the base the code of the change passes")
+		return nil
+	}
+	if err := c.alsoWithout(ctx, unknown); err != nil {
+		return err
+	}
+	weaker := false
+	for _, id := range failing {
+		f := CheckFinding{Path: c.fileOf(id, false), Test: string(id), Tried: "the test as it was on the base, with the code of the change"}
+		happened := "it fails" + c.printed(run, id)
+		is := c.become(id)
+		s, there := now[is]
+		switch {
+		case there && s == session.TestPass && c.without[is] != session.TestPass:
+			f.Kind, f.Happened = checkChanged, happened+"; as it is now it fails with the code of the base: it asks for something else"
+			c.name(f)
+			continue
+		case there && s == session.TestPass && !c.lap.files.touched(is, c.lap.now.files[is]):
+			f.Kind, f.Happened = checkChanged, happened+"; its text is as it was: something that it reads, or that runs it, was changed"
+			c.name(f)
+			continue
+		case there && s == session.TestPass:
+			f.Kind, f.Happened = checkWeakened, happened+"; as it is now it passes, and with the code of the base as well: it asks for less"
+		case missingInScript(run.report.messages[id]) != "":
+			f.Kind, f.Happened = checkUnbuilt, happened+"; it is gone with what it used"
+			c.name(f)
+			continue
+		case there:
+			f.Kind, f.Happened = checkRemoved, happened+"; it is skipped now"
+		default:
+			f.Kind, f.Happened = checkRemoved, happened+"; it is gone"
+		}
+		weaker = true
+		c.found(f)
+	}
+	result := holds
+	if weaker {
+		result = fails
+	}
+	c.tried(tryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", plural(len(failing), "fails", "fail"), someNames(failing)))
+	return nil
+}
+
+// asOf is the same change with the results of another run.
+func (l *lap) asOf(run *gateRun) *lap {
+	other := *l
+	other.now, other.exit, other.index, other.merges, other.renames = run.report, run.exit, nil, nil, nil
+	return &other
+}
+
+// become is the name that a test of the base has now.
+func (c *checking) become(id session.TestID) session.TestID {
+	if to := c.lap.renamed()[id]; to != "" {
+		return to
+	}
+	return id
+}
+
+// notBuilt reports whether a test did not run because what it is in could not be built or loaded.
+func (c *checking) notBuilt(id session.TestID, run *gateRun) bool {
+	return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.Build || under(id, b.Unit) }) || c.lap.asOf(run).ranNothing()
+}
+
+// alsoWithout runs further tests of the change on the code of the base.
+func (c *checking) alsoWithout(ctx context.Context, ids []session.TestID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var err error
+	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
+		return err
+	}
+	mine := c.tests
+	c.tests = ids
+	defer func() { c.tests = mine }()
+	c.say("gate " + c.gate.Name + " without the code …")
+	run, err := c.alter(ctx, c.bare, tryWithout+"-others", false)
+	if err != nil {
+		return ctx.Err()
+	}
+	for _, id := range ids {
+		c.without[id] = run.report.tests[id]
+	}
+	return nil
+}
+
+// hints adds what the text of those tests says that something was found or named of.
+func (c *checking) hints(ctx context.Context) error {
+	about := map[string]bool{}
+	for _, f := range slices.Concat(c.to.Findings, c.to.Named) {
+		about[f.Path] = f.Path != ""
+	}
+	if len(about) == 0 || !c.edited {
+		return nil
+	}
+	rep, err := c.tampered(ctx, c.r)
+	if err != nil {
+		return err
+	}
+	var all session.Judgement
+	c.noteTampering(&all, rep, c.r)
+	for _, f := range all.Tampered {
+		if about[f.Path] {
+			c.to.Hints = append(c.to.Hints, f)
+		}
+	}
+	return nil
+}
