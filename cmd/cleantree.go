@@ -62,8 +62,8 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 	return *c, nil
 }
 
-// maxTemp bounds the path of a directory for temporary files, in bytes: programs put sockets there, whose path must not be
-// longer than 104 bytes.
+// maxTemp bounds the path of a directory for temporary files, in bytes: programs put sockets there, whose path must not
+// be longer than 104 bytes.
 const maxTemp = 64
 
 // copiedTree makes it with packages that are copied from the work tree.

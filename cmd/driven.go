@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// undriven refuses a person's word while a run drives one of these sessions: what works in that run can type it as well,
-// and no variable of the environment tells the two apart.
+// undriven refuses a person's word while a run drives one of these sessions: what works in that run can type it as
+// well, and no variable of the environment tells the two apart.
 func (a *app) undriven(command string, ids ...session.ID) error {
 	for _, id := range ids {
 		who, held, err := a.clone.Driver(id)
@@ -25,8 +25,8 @@ func (a *app) undriven(command string, ids ...session.ID) error {
 	return nil
 }
 
-// notWithin refuses a person's word to what descends from a run, whatever session it is about and whatever its environment
-// says: only there the lock of the session would not refuse it.
+// notWithin refuses a person's word to what descends from a run, whatever session it is about and whatever its
+// environment says: only there the lock of the session would not refuse it.
 func (a *app) notWithin() error {
 	if !slices.Contains(peoplesWords, strings.TrimPrefix(a.verb, "wfs ")) {
 		return nil

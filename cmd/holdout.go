@@ -341,7 +341,8 @@ func laidMark(room string) string { return filepath.Join(filepath.Dir(room), hol
 
 func (a *app) markLaid(room string) error { return durable.WriteFile(laidMark(room), nil, 0o600) }
 
-// clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was killed.
+// clearLaid removes clean trees of this repository in which hold-out tests were left, such as by a process that was
+// killed.
 func (a *app) clearLaid() {
 	dir, err := a.cleanDir(a.repo)
 	if err != nil {

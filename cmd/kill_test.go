@@ -729,8 +729,8 @@ func (d deed) fixture(t *testing.T) *fixture {
 	return d.at(t, filepath.Join(t.TempDir(), "all"))
 }
 
-// tddTemplate is plainTemplate in test-driven development: session one has a checklist of two items, which a script works
-// off in two laps of three attempts each. A test is a file x.test, which passes when there is a file x.
+// tddTemplate is plainTemplate in test-driven development: session one has a checklist of two items, which a script
+// works off in two laps of three attempts each. A test is a file x.test, which passes when there is a file x.
 var tddTemplate = template{make: func(f *fixture) {
 	f.writeAll(map[string]string{
 		"../gitconfig":     testkit.GitConfig,

@@ -171,8 +171,8 @@ func (a *app) request(ctx context.Context, command string, v engine.View, reques
 	return k, err
 }
 
-// takeIn takes in what waits in a session's inbox, if nobody drives it; own is what was just asked for here. The error says
-// why not; the requests wait on.
+// takeIn takes in what waits in a session's inbox, if nobody drives it; own is what was just asked for here. The error
+// says why not; the requests wait on.
 func (a *app) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
 	if who, held, err := a.clone.Driver(id); err != nil {
 		return nil, err

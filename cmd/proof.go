@@ -25,7 +25,8 @@ func proofLine(p *session.Proof) string {
 	return "not proven clean: " + strings.TrimPrefix(p.Reason, "not proven clean: ")
 }
 
-// unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such gate.
+// unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such
+// gate.
 func unprovenGate(p *session.Proof) string {
 	if p == nil || p.Verdict == session.Pass {
 		return ""

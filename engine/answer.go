@@ -207,8 +207,8 @@ func (h *Hand) answered(no bool, text string) bool {
 	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)
 }
 
-// carryOut judges the open attempt of a person, makes its checkpoint, and stops there: nobody else is set to work. stay is
-// where the session stands when a gate says no to a yes, nil for where that leads.
+// carryOut judges the open attempt of a person, makes its checkpoint, and stops there: nobody else is set to work. stay
+// is where the session stands when a gate says no to a yes, nil for where that leads.
 func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 	work := context.WithoutCancel(ctx)
 	for h.S.Open != nil {

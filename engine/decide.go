@@ -184,8 +184,8 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	})}
 }
 
-// meanwhile is how many notes that may not be from a person the next attempt is told. Reviewers are told none: one may be
-// from whoever did the work.
+// meanwhile is how many notes that may not be from a person the next attempt is told. Reviewers are told none: one may
+// be from whoever did the work.
 func meanwhile(s *session.Session, ph *workflows.Phase) int {
 	if ph.Review != nil {
 		return 0

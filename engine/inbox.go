@@ -12,8 +12,8 @@ import (
 // removed when the event is durable. A request to stop this run is kept until it is granted, see forgetStops.
 func (h *Hand) Hear() error { return h.hear("") }
 
-// hear is Hear for a command that has posted a note of its own. Of every other one nobody knows who wrote it: an agent that
-// works here may leave requests as well.
+// hear is Hear for a command that has posted a note of its own. Of every other one nobody knows who wrote it: an agent
+// that works here may leave requests as well.
 func (h *Hand) hear(own string) error {
 	list, err := h.j.Requests()
 	if err != nil {

@@ -29,8 +29,8 @@ type Store interface {
 
 	// Surroundings are what there is beside one session: refs of others, and files that say how git works here.
 	Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error)
-	// Conversions are git's settings that say what it makes of files; PutConversionsBack names what it put back, and what only
-	// the user may put back.
+	// Conversions are git's settings that say what it makes of files; PutConversionsBack names what it put back, and
+	// what only the user may put back.
 	Conversions(ctx context.Context) (session.Conversions, error)
 	PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error)
 	// Locks are git's locks that are there now, of this work tree and of all.

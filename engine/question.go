@@ -24,8 +24,8 @@ func asks(p *workflows.Plan, ph *workflows.Phase, j *session.Judgement) {
 	}
 }
 
-// insists makes a question of a finding that whoever works was told of before at this visit and did not take back: it may be
-// right. The first time it fails the attempt, without a person.
+// insists makes a question of a finding that whoever works was told of before at this visit and did not take back: it
+// may be right. The first time it fails the attempt, without a person.
 func insists(s *session.Session, j *session.Judgement) {
 	if j.Verdict != session.Fail || j.Question == nil {
 		return
@@ -59,8 +59,8 @@ func (h *Hand) askAgain() error {
 	return h.append(waitsForAnswer(&h.S))
 }
 
-// asksForBranch makes a question of a judgement for which tests are gone because the branch, and the files with it, was taken
-// back while the attempt ran: a person may have done that.
+// asksForBranch makes a question of a judgement for which tests are gone because the branch, and the files with it, was
+// taken back while the attempt ran: a person may have done that.
 func (h *Hand) asksForBranch(ctx context.Context, o *session.Open, j *session.Judgement) error {
 	if o.Runner == runnerPerson || j.Class != session.ClassTampered && j.Class != session.ClassTargetMissing {
 		return nil

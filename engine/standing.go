@@ -68,8 +68,8 @@ func stood(s *session.Session) session.Body {
 	return b
 }
 
-// ApproveAnyway lets the present phase pass although nothing judged it so, or a gate says no. Nothing is judged by that: it
-// is told wherever the work is told of.
+// ApproveAnyway lets the present phase pass although nothing judged it so, or a gate says no. Nothing is judged by
+// that: it is told wherever the work is told of.
 func (h *Hand) ApproveAnyway(ctx context.Context, why string) error {
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
 		return &session.Refusal{Code: session.RefuseUsage, Message: "a yes or a no is all that it asks for", Hint: fmt.Sprintf("wfs approve %s -m WHY", h.ID)}

@@ -82,8 +82,8 @@ func (h *Hand) stopFor(ctx context.Context, block session.BlockedBy, used sessio
 }
 
 // convertAsBefore makes git treat files as it did when this command began to drive. Whatever ran since may have told it
-// otherwise, so that a tree here is not what others get of it. It names what it put back, and what stands in files that are the
-// user's, where nothing is put back.
+// otherwise, so that a tree here is not what others get of it. It names what it put back, and what stands in files that
+// are the user's, where nothing is put back.
 func (h *Hand) convertAsBefore(ctx context.Context) (back, elsewhere []string, err error) {
 	if h.converts == nil {
 		return nil, nil, nil

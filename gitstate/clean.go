@@ -81,7 +81,8 @@ func (m *materialiser) discard() error {
 	return errors.Join(os.RemoveAll(m.private), RemoveAll(m.dir))
 }
 
-// anew makes the directory empty. The times that files of it had are remembered: what lies elsewhere may know it by its path.
+// anew makes the directory empty. The times that files of it had are remembered: what lies elsewhere may know it by its
+// path.
 func (m *materialiser) anew() error {
 	had := m.readTimes()
 	if err := m.discard(); err != nil {

@@ -35,8 +35,8 @@ var errTooMany = fmt.Errorf("more than %d files are to be brought to a clean tre
 //
 // What manifests name beside the work tree is found beside the clean one by links: the directory above is theirs.
 //
-// What leads back to the work tree is told in LeadsBack, such as a virtual environment, which knows its own place. env is
-// the environment of the gates that will run there.
+// What leads back to the work tree is told in LeadsBack, such as a virtual environment, which knows its own place. env
+// is the environment of the gates that will run there.
 func (r *Repo) CleanTree(ctx context.Context, dir string, tree session.Tree, further, env []string) (session.CleanTree, error) {
 	b, err := r.bringer(ctx, dir, tree)
 	c := b.clean
@@ -327,8 +327,8 @@ func (b *bringer) bringFurther(rel string) error {
 	return err
 }
 
-// sync makes what is at a path of the clean tree the same as a file or directory elsewhere. What is as it was when it was
-// brought is left alone: that it is so in the clean tree has been seen.
+// sync makes what is at a path of the clean tree the same as a file or directory elsewhere. What is as it was when it
+// was brought is left alone: that it is so in the clean tree has been seen.
 func (b *bringer) sync(ctx context.Context, from, rel string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -371,7 +371,8 @@ func (b *bringer) sync(ctx context.Context, from, rel string) error {
 	return nil
 }
 
-// link makes a link as it is elsewhere. One that leads out of the work tree, as to a package beside it, leads there too.
+// link makes a link as it is elsewhere. One that leads out of the work tree, as to a package beside it, leads there
+// too.
 func (b *bringer) link(from, rel string) error {
 	to, err := os.Readlink(from)
 	if err != nil {

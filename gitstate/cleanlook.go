@@ -21,8 +21,8 @@ import (
 // maxSaying bounds files that say where modules are, in bytes.
 const maxSaying = 1 << 20
 
-// saysWhere reports whether a file in a dependency directory is of a kind that says where modules are found, by absolute
-// paths: those of pnpm.
+// saysWhere reports whether a file in a dependency directory is of a kind that says where modules are found, by
+// absolute paths: those of pnpm.
 func saysWhere(rel string) bool {
 	return path.Base(path.Dir(rel)) == ".bin" || path.Base(rel) == ".modules.yaml"
 }
@@ -236,7 +236,8 @@ func (s *sum) text() string {
 	return hex.EncodeToString(s.h.Sum(nil))
 }
 
-// copyFile copies a file into a new one. Where the file system can, the two share what is in them until one is written to.
+// copyFile copies a file into a new one. Where the file system can, the two share what is in them until one is written
+// to.
 func copyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// shaping are git's settings that say which files it looks at and what it makes of them on their way into objects and back.
-// No clone brings them along: with others, what is judged here is not what is delivered. Those of git-lfs are everybody's.
+// shaping are git's settings that say which files it looks at and what it makes of them on their way into objects and
+// back. No clone brings them along: with others, what is judged here is not what is delivered. Those of git-lfs are
+// everybody's.
 var shaping = regexp.MustCompile(`^(filter\..*|include\.path|includeif\..*|core\.(attributesfile|autocrlf|checkstat|eol|excludesfile|filemode|fsmonitor|ignorecase|precomposeunicode|symlinks|trustctime|worktree))$`)
 
 // Conversions are those settings as they are now, in the files that only this repository has and in all together.
@@ -78,8 +79,9 @@ func (r *Repo) shapingSettings(ctx context.Context, from ...string) (all map[str
 	return all, strings.Join(entries, "\x00"), err
 }
 
-// PutConversionsBack makes such settings what they were, in the files that only this repository has, and has git look again
-// at files that it was told to pass over. It names what it put back, and what differs elsewhere, in files that are the user's.
+// PutConversionsBack makes such settings what they were, in the files that only this repository has, and has git look
+// again at files that it was told to pass over. It names what it put back, and what differs elsewhere, in files that
+// are the user's.
 func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string, err error) {
 	now, err := r.Conversions(ctx)
 	if err != nil {
@@ -119,7 +121,8 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 	return back, session.Differing(was.All, now.All), nil
 }
 
-// putSettingsBack makes some settings of a file what they were; the file is what it was, when nothing else changed in it.
+// putSettingsBack makes some settings of a file what they were; the file is what it was, when nothing else changed in
+// it.
 func (r *Repo) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
 	for _, key := range keys {
 		if _, err := r.git(ctx, gitOpts{okExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil { // 5: it is not there

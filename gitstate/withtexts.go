@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WithTexts returns a tree in which some files have other texts. Files that the tree does not have are left out. No file of the
-// work tree is looked at.
+// WithTexts returns a tree in which some files have other texts. Files that the tree does not have are left out. No
+// file of the work tree is looked at.
 func (r *Repo) WithTexts(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error) {
 	files, err := r.filesOf(ctx, tree)
 	if err != nil {

@@ -66,8 +66,8 @@ type CheckFinding struct {
 	Happened string `json:"happened"`
 }
 
-// Check tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all, and
-// whether the tests that were there before ask for less. It runs in clean trees alone. Bad work is no error.
+// Check tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all,
+// and whether the tests that were there before ask for less. It runs in clean trees alone. Bad work is no error.
 func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 	out := Check{Tests: []string{}, Code: []string{}, Gates: []CheckedGate{}}
 	changes, err := j.Changes(ctx, r.Base, r.Head)
@@ -196,8 +196,8 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 // inChecks puts what is said of a lap into words for a change that had none.
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "of this lap's", "of these commits'", "this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one of
-// the two cannot be judged, there is nothing to ask.
+// stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one
+// of the two cannot be judged, there is nothing to ask.
 func (c *checking) stands(ctx context.Context) (bool, error) {
 	base := c.r.LapTree
 	c.say("gate " + c.gate.Name + " on the base …")
@@ -331,8 +331,8 @@ func (c *checking) questions(ctx context.Context) error {
 	return nil
 }
 
-// newTests asks whether the new and changed tests fail without the code, and where that does not say that they can fail,
-// whether they notice other expected values and code that fails.
+// newTests asks whether the new and changed tests fail without the code, and where that does not say that they can
+// fail, whether they notice other expected values and code that fails.
 func (c *checking) newTests(ctx context.Context) error {
 	sure := false
 	if c.withCode {
@@ -354,8 +354,8 @@ func (c *checking) newTests(ctx context.Context) error {
 	return nil
 }
 
-// withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what it
-// asserts: then it can fail, and needs the code.
+// withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what
+// it asserts: then it can fail, and needs the code.
 func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
 		return false, err

@@ -9,12 +9,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostUnbuilt bounds how often files of old tests that cannot be built any more are set aside, and the others tried again.
+// mostUnbuilt bounds how often files of old tests that cannot be built any more are set aside, and the others tried
+// again.
 const mostUnbuilt = 2
 
-// oldTests runs the tests of the base on the code of the change. What fails there was changed, or is gone. A changed test
-// that passes with the code of the base as well asks for less than it did. One that fails there asks for something else,
-// which is named: it may be what the change is about.
+// oldTests runs the tests of the base on the code of the change. What fails there was changed, or is gone. A changed
+// test that passes with the code of the base as well asks for less than it did. One that fails there asks for something
+// else, which is named: it may be what the change is about.
 func (c *checking) oldTests(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
@@ -52,7 +53,8 @@ func (c *checking) oldTests(ctx context.Context) error {
 	return nil
 }
 
-// unbuilt takes out of the paths those of tests that cannot be built or loaded with the code of the change, and names them.
+// unbuilt takes out of the paths those of tests that cannot be built or loaded with the code of the change, and names
+// them.
 func (c *checking) unbuilt(run *gateRun, paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		at := slices.IndexFunc(run.report.broken, func(b breakage) bool { return !c.lap.known[b.Unit] && sameFile(p, b.File) })

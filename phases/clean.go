@@ -78,8 +78,8 @@ func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Ju
 	return nil, at, nil
 }
 
-// changedRoom is the finding about a gate in whose run something that is installed was changed: what it said, and what the
-// next one would say there, may be of that making.
+// changedRoom is the finding about a gate in whose run something that is installed was changed: what it said, and what
+// the next one would say there, may be of that making.
 func changedRoom(path, gate string) finding {
 	return finding{verdict: session.Fail, class: session.ClassRoomChanged, failing: []session.TestID{gateID(gate)},
 		reason: "the gate's command changed installed packages: " + path}

@@ -37,8 +37,8 @@ const (
 	notTried = "not_tried"
 )
 
-// trials are the experiments with one attempt that passes. They run in a clean tree, on trees made from the attempt's: what
-// they say is what happened, and not how the source reads.
+// trials are the experiments with one attempt that passes. They run in a clean tree, on trees made from the attempt's:
+// what they say is what happened, and not how the source reads.
 type trials struct {
 	*Judge
 	r    session.JudgeRequest
@@ -55,9 +55,9 @@ type trials struct {
 	spent   int64
 }
 
-// experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. grave: there are
-// findings about changed tests that count unless the experiments acquit the attempt. An attempt that fails for nothing but
-// tests that are gone is tried in the same way: they may have become others.
+// experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. grave: there
+// are findings about changed tests that count unless the experiments acquit the attempt. An attempt that fails for
+// nothing but tests that are gone is tried in the same way: they may have become others.
 func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement, grave bool) ([]Failure, error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
@@ -212,7 +212,8 @@ func holdAgainst(out *session.Judgement) {
 	}
 }
 
-// asFrozen makes the judgement's results those of the code with the frozen tests: what the attempt's own say is worth nothing.
+// asFrozen makes the judgement's results those of the code with the frozen tests: what the attempt's own say is worth
+// nothing.
 func (t *trials) asFrozen() []Failure {
 	t.out.Gates, t.out.Evidence.Gates = nil, map[string]session.Tests{}
 	if t.asked == nil {
@@ -274,8 +275,8 @@ type reference struct {
 	r    session.JudgeRequest // what they are judged with
 }
 
-// references are the tests of the phase that wrote them, and those of the lap's start. Of those that were changed and then
-// failed until the code was there, the lap is about another behaviour: they are not asked as they were.
+// references are the tests of the phase that wrote them, and those of the lap's start. Of those that were changed and
+// then failed until the code was there, the lap is about another behaviour: they are not asked as they were.
 func (t *trials) references() []reference {
 	list := []reference{{t.r.Frozen, testsOf(t.r), t.r}}
 	if !mayRemove(t.r) && t.r.LapTree != "" && t.r.LapTree != t.r.Frozen {
@@ -292,8 +293,8 @@ func (t *trials) references() []reference {
 	return list
 }
 
-// putBack runs the gate on the attempt's code with the tests, and what they are run by, as they were. It reports whether
-// anything of that was changed since they were frozen. An attempt that fails so passes only with its own tests.
+// putBack runs the gate on the attempt's code with the tests, and what they are run by, as they were. It reports
+// whether anything of that was changed since they were frozen. An attempt that fails so passes only with its own tests.
 func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failures []Failure, err error) {
 	seen := []session.Tree{t.out.Tree}
 	for i, ref := range t.references() {
@@ -390,8 +391,8 @@ func (t *trials) ask(paths []string, says string) {
 	t.out.Question = &session.Question{Paths: paths[:min(len(paths), session.MaxNamed)], Evidence: []string{t.Secrets.String(says)}}
 }
 
-// withoutBroken asks once more with those of the older files of tests left as the attempt has them that cannot be built with
-// its code: what they are about has another shape now. It reports whether the code passes all others.
+// withoutBroken asks once more with those of the older files of tests left as the attempt has them that cannot be built
+// with its code: what they are about has another shape now. It reports whether the code passes all others.
 func (t *trials) withoutBroken(ctx context.Context, ref reference, changes []session.Change, aside []string, run *gateRun) (bool, error) {
 	rest := slices.DeleteFunc(slices.Clone(aside), func(p string) bool {
 		return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.File != "" && sameFile(p, b.File) })
@@ -413,8 +414,8 @@ func (t *trials) withoutBroken(ctx context.Context, ref reference, changes []ses
 	return true, nil
 }
 
-// aside are the paths of changes that are tests, what they read, and what they are run by. edited reports whether any of
-// them was there before.
+// aside are the paths of changes that are tests, what they read, and what they are run by. edited reports whether any
+// of them was there before.
 func (t *trials) aside(ctx context.Context, was session.Tree, changes []session.Change) (paths []string, edited bool) {
 	for _, c := range changes {
 		switch {
@@ -436,8 +437,8 @@ func (t *trials) aside(ctx context.Context, was session.Tree, changes []session.
 	return paths, edited
 }
 
-// testsOrInstrument reports whether a changed path is a test, or says how tests are run. Of manifests only changes of what
-// runs tests count: a dependency is part of the work.
+// testsOrInstrument reports whether a changed path is a test, or says how tests are run. Of manifests only changes of
+// what runs tests count: a dependency is part of the work.
 func (t *trials) testsOrInstrument(ctx context.Context, was session.Tree, c session.Change) bool {
 	if tamper.HoldsTests(c.Path) {
 		return true
@@ -546,8 +547,8 @@ func (t *trials) onlyRenamed(ctx context.Context, was session.Tree, changes []se
 	return experiment.Renamed(testsBefore, testsAfter, codeBefore, codeAfter), nil
 }
 
-// enteredWith adds the code that the phase was entered with: what the lap has written since its tests were frozen may have
-// another name now.
+// enteredWith adds the code that the phase was entered with: what the lap has written since its tests were frozen may
+// have another name now.
 func (t *trials) enteredWith(ctx context.Context, code experiment.Files, aside []string) error {
 	if t.r.VisitTree == "" {
 		return nil
@@ -567,8 +568,9 @@ func (t *trials) enteredWith(ctx context.Context, code experiment.Files, aside [
 	return nil
 }
 
-// acquits reports whether experiments say that changed tests ask for no less, whatever their text says: nothing but names
-// differs, and they ran; or the code passes the tests as they were, and what those notice the changed ones notice, too.
+// acquits reports whether experiments say that changed tests ask for no less, whatever their text says: nothing but
+// names differs, and they ran; or the code passes the tests as they were, and what those notice the changed ones
+// notice, too.
 func (t *trials) acquits(ctx context.Context, gone bool) (bool, error) {
 	switch {
 	case t.renamed && !gone:
@@ -705,7 +707,8 @@ func (t *trials) bothSides(ctx context.Context, c session.Change) (before, after
 	return before[:min(len(before), maxRead)], after[:min(len(after), maxRead)], err
 }
 
-// codeLines are the lines of code that the lap added, by file, and whether there are other changed files that are handed over.
+// codeLines are the lines of code that the lap added, by file, and whether there are other changed files that are
+// handed over.
 func (t *trials) codeLines(ctx context.Context, changes []session.Change) (lines map[string]experiment.Lines, texts map[string][]byte, others bool, err error) {
 	lines, texts = map[string]experiment.Lines{}, map[string][]byte{}
 	for _, c := range changes {
@@ -728,8 +731,8 @@ func (t *trials) codeLines(ctx context.Context, changes []session.Change) (lines
 	return lines, texts, others, nil
 }
 
-// hollow is the attempt's code with every function that the lap has written or changed failing at once. Where much of the
-// lap's code is in no function, or it changed data as well, the tests may need that instead, and nothing is tried.
+// hollow is the attempt's code with every function that the lap has written or changed failing at once. Where much of
+// the lap's code is in no function, or it changed data as well, the tests may need that instead, and nothing is tried.
 func (t *trials) hollow(ctx context.Context, changes []session.Change) (altered, string, error) {
 	lines, texts, others, err := t.codeLines(ctx, changes)
 	a := altered{texts: map[string][]byte{}}
@@ -755,8 +758,8 @@ func (t *trials) hollow(ctx context.Context, changes []session.Change) (altered,
 	return a, "", nil
 }
 
-// mustFail runs the lap's tests on the attempt's tree with something changed that they must notice. If all of them pass,
-// twice, the judgement fails.
+// mustFail runs the lap's tests on the attempt's tree with something changed that they must notice. If all of them
+// pass, twice, the judgement fails.
 func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, what string) error {
 	tree, err := t.WithTexts(ctx, t.out.Tree, a.texts)
 	if err != nil {
@@ -847,8 +850,8 @@ func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[strin
 	return trees, says, nil
 }
 
-// noticed asks whether tests that were red only because something was missing notice anything about the code: of three or
-// more single changes at least one.
+// noticed asks whether tests that were red only because something was missing notice anything about the code: of three
+// or more single changes at least one.
 func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 	lines, texts, _, err := t.codeLines(ctx, changes)
 	if err != nil {
@@ -893,8 +896,9 @@ func (t *trials) gateMillis() int64 {
 	return 0
 }
 
-// asStrong reports whether the attempt's tests notice what the frozen ones notice: single changes of the functions that the
-// edited lines of tests speak of. A test that has kept its name must notice it itself. false when there was nothing to try.
+// asStrong reports whether the attempt's tests notice what the frozen ones notice: single changes of the functions that
+// the edited lines of tests speak of. A test that has kept its name must notice it itself. false when there was nothing
+// to try.
 func (t *trials) asStrong(ctx context.Context) (bool, error) {
 	changes, err := t.Changes(ctx, t.r.Frozen, t.out.Tree)
 	if err != nil {
@@ -1012,8 +1016,8 @@ func (t *trials) functions(ctx context.Context, names map[string]bool) (map[stri
 	return lines, texts, nil
 }
 
-// lost is a value that edited lines of the frozen tests expected and that the attempt's tests do not have anywhere, "" when
-// there is none.
+// lost is a value that edited lines of the frozen tests expected and that the attempt's tests do not have anywhere, ""
+// when there is none.
 func (t *trials) lost(ctx context.Context, changes []session.Change) (string, error) {
 	wanted, have := map[string]bool{}, map[string]bool{}
 	var data strings.Builder

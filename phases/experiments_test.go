@@ -14,8 +14,8 @@ func TestPassesOnlySo(t *testing.T) {
 	const sub, helper = "def sub(a, b):\n    return ", "def made():\n    return 5\n"
 	asks := strings.Replace(pyTest, "        self.", "        if hasattr(calc, 'sub'):\n            self.", 1)
 	tidied := pyTest + "\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(calc.sub(1, 1), 0)\n"
-	// It passes when the code is right and the right thing is expected, when the test asks first, or when another module or
-	// helper is found.
+	// It passes when the code is right and the right thing is expected, when the test asks first, or when another
+	// module or helper is found.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
 n=$(grep -o 'calc\.[a-z]*' test_calc.py | head -1 | cut -d. -f2)
 if grep -qs '), [14])' test_calc.py tests/test_b.py; then echo 'not ok 1 - sub'

@@ -191,7 +191,8 @@ func wroteKeys(given []session.Skip) string {
 	return "a key was written: remove it from " + some(names) + "; one that is not real a person lets in with wfs allow FILE"
 }
 
-// leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without one.
+// leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without
+// one.
 func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
 	if j.Links == nil || r.Approved {
 		return "", ""

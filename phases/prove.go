@@ -12,11 +12,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Prove runs gates that passed once more, in the clean tree of the tree that was judged. One that fails there may lack a
-// file that no checkpoint has: that is found out by running it a second time with everything that lies in the work tree
-// beside the tree. If it fails then as well, the base is asked there: where that passes, the tree is at fault; where it does
-// not, the gate depends on the place where it runs, nothing is known about the tree, and the proof says so. Only ctx makes
-// an error.
+// Prove runs gates that passed once more, in the clean tree of the tree that was judged. One that fails there may lack
+// a file that no checkpoint has: that is found out by running it a second time with everything that lies in the work
+// tree beside the tree. If it fails then as well, the base is asked there: where that passes, the tree is at fault;
+// where it does not, the gate depends on the place where it runs, nothing is known about the tree, and the proof says
+// so. Only ctx makes an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
 	j.judged = r.Tree
@@ -89,7 +89,8 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	return p, nil
 }
 
-// baseIsGreen reports whether a gate passes in a clean tree of the session's base. What it says is kept as any result is.
+// baseIsGreen reports whether a gate passes in a clean tree of the session's base. What it says is kept as any result
+// is.
 func (j *Judge) baseIsGreen(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (bool, error) {
 	if r.Baseline.Tree == "" {
 		return false, nil

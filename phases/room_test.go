@@ -20,7 +20,8 @@ type roomNote struct {
 func (n *roomNote) Read() (string, bool)   { return n.why, n.known }
 func (n *roomNote) Write(why string) error { n.why, n.known = why, true; return nil }
 
-// TestNoRoom asks for a base that says in a clean tree what it said in the work tree, and for others. Each is asked once.
+// TestNoRoom asks for a base that says in a clean tree what it said in the work tree, and for others. Each is asked
+// once.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -128,8 +128,8 @@ func isMethod(id session.TestID, name string) bool {
 	return pkg != "" && strings.HasSuffix(string(id), "/"+name)
 }
 
-// noteTampering enters into a judgement what was done to tests. It reports whether that is held against the attempt unless
-// experiments acquit it.
+// noteTampering enters into a judgement what was done to tests. It reports whether that is held against the attempt
+// unless experiments acquit it.
 func (j *Judge) noteTampering(out *session.Judgement, rep tamper.Report, r session.JudgeRequest) bool {
 	for _, f := range rep.Findings[:min(len(rep.Findings), session.MaxNamed)] {
 		line := func(s string) string { return safetext.Line(j.Secrets.String(s), maxShown) }

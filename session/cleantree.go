@@ -19,8 +19,8 @@ type CleanTree struct {
 	Further []string
 	// Digest tells one state of those from another, "" when that is not known.
 	Digest string
-	// Changed names something of what is provided, and not to be written to, that was changed since: the next clean tree is
-	// made anew then. "" when nothing was. nil: nobody looks.
+	// Changed names something of what is provided, and not to be written to, that was changed since: the next clean
+	// tree is made anew then. "" when nothing was. nil: nobody looks.
 	Changed func() string
 	// LeadsBack says that a module of the project would be found outside of it; gates must not run then.
 	LeadsBack *LeadsBack

@@ -1,7 +1,7 @@
 package session
 
-// Question is what only a person can tell of work that was judged: it goes with ClassAsked. The sentence that is asked is
-// the judgement's reason.
+// Question is what only a person can tell of work that was judged: it goes with ClassAsked. The sentence that is asked
+// is the judgement's reason.
 type Question struct {
 	Paths    []string `json:"paths,omitempty"`    // that it is about, at most MaxNamed
 	Evidence []string `json:"evidence,omitempty"` // lines for whoever answers

@@ -2,8 +2,8 @@ package session
 
 import "slices"
 
-// StillRefuted are the claims that the facts contradicted, but for those of the present line of checkpoints that a person
-// has said yes to.
+// StillRefuted are the claims that the facts contradicted, but for those of the present line of checkpoints that a
+// person has said yes to.
 func (s *Session) StillRefuted() []Refuted {
 	way := s.Way()
 	return slices.DeleteFunc(slices.Clone(s.Refuted), func(r Refuted) bool {
@@ -21,8 +21,8 @@ func (s *Session) approve(at *Checkpoint, refutedFor func(Refuted) bool) {
 	}
 }
 
-// answersClaim folds a person's answer to a question about an attempt, which becomes checkpoint c: whether its agent's claim
-// to be done was true is known only now.
+// answersClaim folds a person's answer to a question about an attempt, which becomes checkpoint c: whether its agent's
+// claim to be done was true is known only now.
 func (s *Session) answersClaim(open *Open, d *Decided, c *Checkpoint) {
 	asked := s.asked()
 	if asked == nil || !asked.Claimed || d.Verdict == Blocked || open.Run == nil || !open.Run.Approved && !open.Run.Rejected {
@@ -56,8 +56,8 @@ func (s *Session) asked() *Checkpoint {
 	return nil
 }
 
-// allowedFindings folds a person's yes to what was found in tests, packages or code: claims that were refuted for that, and
-// for nothing else, were true.
+// allowedFindings folds a person's yes to what was found in tests, packages or code: claims that were refuted for that,
+// and for nothing else, were true.
 func (s *Session) allowedFindings(open *Open, d *Decided, c *Checkpoint) {
 	if open.Run == nil || !open.Run.Approved || d.Verdict != Pass {
 		return

@@ -52,7 +52,8 @@ type Session struct {
 	Claims  int       `json:"claims"`            // times that an agent said it was done
 	Refuted []Refuted `json:"refuted,omitempty"` // and the facts said otherwise
 	Notes   []string  `json:"notes,omitempty"`   // a person's words that no attempt has been told yet
-	// Meanwhile are notes that came while a run drove the session: they may not be from a person. No attempt has been told yet.
+	// Meanwhile are notes that came while a run drove the session: they may not be from a person. No attempt has been
+	// told yet.
 	Meanwhile []string `json:"meanwhile,omitempty"`
 	Heard     []string `json:"heard,omitempty"` // ids of the newest requests that became events
 	CostUSD   float64  `json:"cost_usd,omitempty"`

@@ -26,8 +26,8 @@ type Visit struct {
 	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
 	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
 	Tampered int      `json:"tampered,omitempty"` // attempts in a row that tampered with tests
-	// Found are the findings of such attempts at this visit, without lines and code, at most maxFailing, and Again says that
-	// the newest one was told of what it did.
+	// Found are the findings of such attempts at this visit, without lines and code, at most maxFailing, and Again says
+	// that the newest one was told of what it did.
 	Found []string `json:"found,omitempty"`
 	Again bool     `json:"again,omitempty"`
 	// Conversation is what the next attempt at this visit may go on with.

@@ -8,7 +8,8 @@ const (
 	RefactorAuto   Refactor = "auto" // where a lap changed at least SmallLap lines of code
 )
 
-// SmallLap is how many lines of code, tests not counted, a lap has to change for its code to be tidied up with RefactorAuto.
+// SmallLap is how many lines of code, tests not counted, a lap has to change for its code to be tidied up with
+// RefactorAuto.
 const SmallLap = 20
 
 const refactorAbout = "Whether the phase after the one that makes red tests pass is entered in every lap, or (auto) only where the lap changed 20 lines of code or more."

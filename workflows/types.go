@@ -337,7 +337,8 @@ type Plan struct {
 	// Unproven: finished work need not pass in a clean tree. Provide are patterns of untracked files for clean trees.
 	Unproven bool     `json:"unproven,omitempty"`
 	Provide  []string `json:"provide,omitempty"`
-	// Setup is the command that installs what a fresh checkout lacks: in a work tree of a session's own, and in clean trees.
+	// Setup is the command that installs what a fresh checkout lacks: in a work tree of a session's own, and in clean
+	// trees.
 	Setup Command `json:"setup,omitzero"`
 	// Holdout are tests that whoever works never sees, nil without any.
 	Holdout *Holdout `json:"holdout,omitempty"`

@@ -17,9 +17,9 @@ const (
 	Numbers      // and nothing else
 )
 
-// Turn changes every value of a sort that the chosen lines of a test expect: literals that are compared with something; where
-// there is none, rows of tables; and where there is none either, the last arguments of the test's own helpers. It returns how
-// many it changed. Tests whose expectations were turned must fail, or they cannot fail at all.
+// Turn changes every value of a sort that the chosen lines of a test expect: literals that are compared with something;
+// where there is none, rows of tables; and where there is none either, the last arguments of the test's own helpers. It
+// returns how many it changed. Tests whose expectations were turned must fail, or they cannot fail at all.
 //
 // No two values are changed by the same amount: what was to be the same as something else is not any more.
 func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
@@ -95,7 +95,8 @@ func plain(text string) string {
 	return strings.Trim(text, "\"'`#r")
 }
 
-// TurnData changes the values in a file of data that tests compare with: each number, and in lines without any the last word.
+// TurnData changes the values in a file of data that tests compare with: each number, and in lines without any the last
+// word.
 func TurnData(src []byte, lines Lines) ([]byte, int) {
 	var out []string
 	n, at := 0, 0
@@ -242,8 +243,8 @@ func (c *canary) operand(i, step int) {
 	}
 }
 
-// makes reports whether an expression that makes a value begins here: a list, an object, or a call of something that has the
-// name of a type. What a function says is no value that is expected.
+// makes reports whether an expression that makes a value begins here: a list, an object, or a call of something that
+// has the name of a type. What a function says is no value that is expected.
 func (c *canary) makes(i int) bool {
 	switch t := c.text(i); {
 	case t == "[" || t == "{" || t == "(" || t == "vec" || t == "&" || t == "new" || t == "set" || t == "dict" || t == "list" || t == "tuple":
@@ -268,8 +269,8 @@ func (c *canary) endsOperand(text string) bool {
 	return false
 }
 
-// arguments takes the literals of a matcher's values. What follows the second value is a message; so is the first of three
-// when it is a text and the third is not.
+// arguments takes the literals of a matcher's values. What follows the second value is a message; so is the first of
+// three when it is a text and the third is not.
 func (c *canary) arguments(open int) {
 	end := c.close(open)
 	var starts []int
@@ -353,7 +354,8 @@ func (c *canary) rows() {
 	}
 }
 
-// helpers takes the last arguments of calls that are statements of their own, of functions that the file declares itself.
+// helpers takes the last arguments of calls that are statements of their own, of functions that the file declares
+// itself.
 func (c *canary) helpers() {
 	own := declaredIn(c.l, c.toks)
 	for i, t := range c.toks {

@@ -8,8 +8,8 @@ import (
 )
 
 // Hollow makes every function fail that has one of the chosen lines: its body begins with a statement that raises. It
-// returns how many functions it changed, and which of the chosen lines with code are in none of them. Tests that need the
-// code of these lines must fail.
+// returns how many functions it changed, and which of the chosen lines with code are in none of them. Tests that need
+// the code of these lines must fail.
 func Hollow(file string, src []byte, lines Lines) (out []byte, functions int, outside Lines) {
 	l := source.LanguageOf(file)
 	if l == nil || raises[l.Name] == "" {

@@ -1,6 +1,6 @@
-// Package experiment changes source code on purpose, to find out what tests notice: expected values (canary), the bodies
-// of functions (hollow), and single operators and numbers (mutants). It also tells whether two states of a project's tests
-// differ in nothing but names. It reads tokens, not grammars, and runs nothing.
+// Package experiment changes source code on purpose, to find out what tests notice: expected values (canary), the
+// bodies of functions (hollow), and single operators and numbers (mutants). It also tells whether two states of a
+// project's tests differ in nothing but names. It reads tokens, not grammars, and runs nothing.
 package experiment
 
 import (
@@ -30,8 +30,8 @@ func Added(before, after []byte) Lines {
 	return added
 }
 
-// SameCode reports whether two texts of a file differ in nothing but comments and layout. Of a language that is not known
-// every change counts.
+// SameCode reports whether two texts of a file differ in nothing but comments and layout. Of a language that is not
+// known every change counts.
 func SameCode(file string, before, after []byte) bool {
 	l := source.LanguageOf(file)
 	if l == nil {

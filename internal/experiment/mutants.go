@@ -19,8 +19,8 @@ var swaps = map[string]string{
 	"and": "or", "or": "and", "+=": "-=", "-=": "+=", "true": "false", "false": "true", "True": "False", "False": "True",
 }
 
-// Mutants are at most so many changes of the chosen lines, spread over them, and one for each line: a number, an operator or
-// a truth value. Messages and imports are left alone.
+// Mutants are at most so many changes of the chosen lines, spread over them, and one for each line: a number, an
+// operator or a truth value. Messages and imports are left alone.
 func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	l := source.LanguageOf(file)
 	if l == nil {

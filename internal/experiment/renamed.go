@@ -15,8 +15,8 @@ type Files map[string][]byte
 
 // Renamed reports whether two states of a project's tests differ in nothing but names: one old name for one new name
 // throughout, files under other paths, and what is imported from where. Only names that the project declares itself, in
-// its code or its tests, may change: others, such as those of assertions, say what a test asks. Layout and comments do not
-// count.
+// its code or its tests, may change: others, such as those of assertions, say what a test asks. Layout and comments do
+// not count.
 func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 	r := renaming{to: map[string]string{}, from: map[string]string{}, before: declared(testsBefore, codeBefore), after: declared(testsAfter, codeAfter)}
 	r.files(codeBefore, codeAfter)

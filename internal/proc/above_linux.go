@@ -2,8 +2,8 @@ package proc
 
 import "os"
 
-// Above lists the processes that this one descends from, its parent first. What a run leaves behind descends from whoever
-// started the run as long as that lives: see children.
+// Above lists the processes that this one descends from, its parent first. What a run leaves behind descends from
+// whoever started the run as long as that lives: see children.
 func Above() []int {
 	var list []int
 	for pid := os.Getppid(); pid > 1 && len(list) < 1000; {

@@ -15,8 +15,8 @@ var rustTestsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // MixesTests reports whether a path may hold both code and tests of it.
 func MixesTests(file string) bool { return path.Ext(file) == ".rs" && classOf(file) == source }
 
-// TestsFrom is where the tests begin in a file: at its beginning in one that holds nothing else, at its end where there are
-// none.
+// TestsFrom is where the tests begin in a file: at its beginning in one that holds nothing else, at its end where there
+// are none.
 func TestsFrom(file string, src []byte) int {
 	if HoldsTests(file) {
 		return 0
@@ -74,8 +74,8 @@ func RunnerKeysDiffer(file string, before, after []byte) bool {
 	return runnerLines(path.Base(file), before) != runnerLines(path.Base(file), after)
 }
 
-// runnerLines are the lines of a manifest that say how tests are run: in a table of TOML or a section of an ini file that is
-// about that all lines, elsewhere those with words for it.
+// runnerLines are the lines of a manifest that say how tests are run: in a table of TOML or a section of an ini file
+// that is about that all lines, elsewhere those with words for it.
 func runnerLines(base string, text []byte) string {
 	var b strings.Builder
 	section, about := "", false
