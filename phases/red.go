@@ -154,12 +154,23 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 	return f
 }
 
-// isNew reports whether a test is absent at the lap's start, or different now.
+// isNew reports whether a test is absent at the lap's start, or different now, or was pending and is not any more.
 func (l *lap) isNew(id session.TestID) bool {
-	if _, had := l.start[id]; !had && !l.known[id] {
+	was, had := l.start[id]
+	if !had && !l.known[id] {
 		return !l.renamedTo(id)
 	}
-	return l.files.touched(id, l.now.files[id])
+	return l.files.touched(id, l.now.files[id]) || was == session.TestSkip && l.enabled(id)
+}
+
+// enabled reports whether the attempt may be why a test runs that was skipped. What skips it need not stand in its own
+// text: the mark may be that of a suite, and the condition a file or a function that is there now. But where it only
+// passes, and no changed file declares it, it may depend on the machine.
+func (l *lap) enabled(id session.TestID) bool {
+	if bad(l.now.tests[id]) {
+		return slices.ContainsFunc(l.files.changes, func(c session.Change) bool { return isTestFile(c.Path) || isCode(c.Path) })
+	}
+	return l.files.declared(id, l.now.files[id])
 }
 
 // broken is what could not be built or loaded, by whose fault.
@@ -268,7 +279,7 @@ func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
 			case isGo:
 				name = string(unit) + "." + d.name
 			}
-			if !file.oldKnown && !l.startHas(name) || file.oldKnown && (!file.had(d) || l.files.usesChanged(c.Path, d)) {
+			if !file.oldKnown && !l.startHas(name) || file.oldKnown && (!file.had(d) || l.files.usesChanged(c.Path, d) || l.wasSkipped(unit, name)) {
 				names = append(names, name)
 			}
 		}
@@ -283,6 +294,21 @@ func (l *lap) startHas(name string) bool {
 		}
 	}
 	return false
+}
+
+// wasSkipped reports whether all tests that are meant by a name, or the unit that they are in, were skipped at the lap's
+// start. pytest names a module that skips itself below its own suite.
+func (l *lap) wasSkipped(unit session.TestID, name string) bool {
+	skipped := false
+	for id, s := range l.start {
+		if id == unit || strings.HasSuffix(string(id), suiteSep+string(unit)) || matches(id, name) {
+			if s != session.TestSkip {
+				return false
+			}
+			skipped = true
+		}
+	}
+	return skipped
 }
 
 // inSuite stands in the name of an expected test between a Go package and the method of a suite.

@@ -164,6 +164,13 @@ func (l *lapFiles) touched(id session.TestID, where string) bool {
 	return false
 }
 
+// declared reports whether a changed file declares a test.
+func (l *lapFiles) declared(id session.TestID, where string) bool {
+	return slices.ContainsFunc(l.tests(id, where), func(f *changedFile) bool {
+		return slices.ContainsFunc(f.decls, func(d declaration) bool { return d.test && d.declares(id, leaf(id)) })
+	})
+}
+
 // mentions reports whether a file that is no code we can read speaks of a test: by its own name (testdata/TestParse.golden),
 // or in its text.
 func (l *lapFiles) mentions(c session.Change, name string) bool {
