@@ -261,7 +261,7 @@ func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
 	for _, c := range l.files.changes {
 		inUnit := slices.ContainsFunc(why, func(x breakage) bool { return sameFile(c.Path, x.File) })
 		isGo := strings.HasSuffix(c.Path, ".go")
-		if c.Status == "D" || !l.files.holdsTests(c) || !inUnit && !(isGo && inPackage(c.Path, string(unit))) {
+		if c.Status == "D" || !l.files.holdsTests(c) || !inUnit && !(isGo && l.files.inPackage(c.Path, string(unit))) {
 			continue
 		}
 		file := l.files.file(c)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -21,6 +23,7 @@ type lapFiles struct {
 	gone    []string                  // tests that went with what they tested
 	list    func(dir string) []string // names of the files of a directory; may be nil
 	uses    *used
+	modules map[string]string // of Go, by directory; "" for none
 }
 
 func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
@@ -94,7 +97,7 @@ func (l *lapFiles) tests(id session.TestID, where string) []*changedFile {
 	var out []*changedFile
 	for _, c := range l.changes {
 		switch isGo := strings.HasSuffix(c.Path, "_test.go"); {
-		case !l.holdsTests(c), isGo != (pkg != ""), isGo && !inPackage(c.Path, pkg),
+		case !l.holdsTests(c), isGo != (pkg != ""), isGo && !l.inPackage(c.Path, pkg),
 			where != "" && !sameFile(c.Path, where):
 			continue
 		}
@@ -114,6 +117,48 @@ func (l *lapFiles) holdsTests(c session.Change) bool {
 	f := l.file(c)
 	return len(f.decls) > 0 || len(f.oldDecls) > 0
 }
+
+// inPackage reports whether a Go file belongs to a package, or may where nobody can tell its module.
+func (l *lapFiles) inPackage(file, pkg string) bool {
+	if module, dir := l.module(file); module != "" {
+		if dir != "." {
+			file = strings.TrimPrefix(file, dir+"/")
+		}
+		return pkg == path.Join(module, path.Dir(file))
+	}
+	return inPackage(file, pkg)
+}
+
+// module is the path of the Go module that a file is in, and its directory; "" if nobody can tell.
+func (l *lapFiles) module(file string) (name, dir string) {
+	for _, dir := range above(file) {
+		name, known := l.modules[dir]
+		if !known {
+			if m := moduleRE().FindSubmatch(l.now(path.Join(dir, "go.mod"))); m != nil {
+				name = string(m[1])
+			}
+			if l.modules == nil {
+				l.modules = map[string]string{}
+			}
+			l.modules[dir] = name
+		}
+		if name != "" {
+			return name, dir
+		}
+	}
+	return "", ""
+}
+
+// above are the directories that a file is in, the nearest first.
+func above(file string) (dirs []string) {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if dirs = append(dirs, dir); dir == "." || dir == "/" {
+			return dirs
+		}
+	}
+}
+
+var moduleRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*module\s+"?([^\s"]+)`) })
 
 // inPackage reports whether a Go file may belong to a package, judging by the end of its import path.
 func inPackage(file, pkg string) bool {
@@ -149,7 +194,7 @@ func (l *lapFiles) touched(id session.TestID, where string) bool {
 	pkg, _ := goTest(id)
 	for _, f := range l.use().siblings {
 		isGo := strings.HasSuffix(f.path, "_test.go")
-		if isGo != (pkg != "") || isGo && !inPackage(f.path, pkg) || where != "" && !sameFile(f.path, where) {
+		if isGo != (pkg != "") || isGo && !l.inPackage(f.path, pkg) || where != "" && !sameFile(f.path, where) {
 			continue
 		}
 		if slices.ContainsFunc(f.decls, func(d declaration) bool { return declares(d) && l.usesChanged(f.path, d) }) {
