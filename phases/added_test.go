@@ -21,8 +21,12 @@ func TestAdded(t *testing.T) {
 	const pyReads = "import json, pathlib\n\n\ndef load():\n    return json.loads(pathlib.Path('data/cases.json').read_text())\n\n\ndef test_add():\n    for a, b, want in load():\n        assert add(a, b) == want\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
 	const jsTable = "describe('add', () => {\n  const cases = [\n    [1, 2, 3],\n  ];\n  test('adds', () => {\n    for (const [a, b, c] of cases) expect(add(a, b)).toBe(c);\n  });\n  test('zero', () => {\n    expect(add(0, 0)).toBe(0);\n  });\n});\n"
 	const setUp = "import unittest\nimport calc\n\n\nclass AccTest(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        cls.acc = calc.Account(10)\n\n    def test_balance(self):\n        self.assertEqual(self.acc.balance, 10)\n"
+	const rustLib = "pub fn low(n: u32) -> u32 { n }\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn low_of() {\n        assert_eq!(low(1), 1);\n    }\n}\n"
 	missing := func(unit session.TestID, file, name string) breakage {
 		return breakage{Unit: unit, File: file, Missing: name}
+	}
+	rust := func(file string, line int, message string) breakage {
+		return breakage{Unit: session.TestID(file), File: file, Line: line, Message: message, Build: true}
 	}
 	pass := func(ids ...session.TestID) session.Tests {
 		tests := session.Tests{}
@@ -99,6 +103,27 @@ func TestAdded(t *testing.T) {
 			now:    map[string]string{"go.mod": "module x.org/a\n", "b/b_test.go": goBye, "shop/b/bye_test.go": goBye},
 			broken: []breakage{missing("x.org/a/b", "b/b_test.go", "Bye"), missing("x.org/a/shop/b", "shop/b/bye_test.go", "Bye")},
 			class:  session.ClassMissingSymbol, found: "x.org/a/b.TestBye x.org/a/shop/b.TestBye"},
+		{name: "other arguments in Rust", before: map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1), 2);\n}\n"},
+			now:    map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1, 2), 2);\n}\n"},
+			broken: []breakage{rust("tests/low.rs", 3, "error[E0061]: this function takes 1 argument but 2 arguments were supplied")}, class: session.ClassMissingSymbol, found: "low"},
+		{name: "a syntax error beside that", before: map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1), 2);\n}\n"},
+			now: map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1, 2), 2)\n    let\n}\n"},
+			broken: []breakage{rust("tests/low.rs", 3, "error[E0061]: this function takes 1 argument but 2 arguments were supplied"),
+				rust("tests/low.rs", 4, "error: expected pattern, found `}`")}, class: session.ClassBuildBroken},
+		{name: "other arguments in the tests of a module in Rust", before: map[string]string{"src/lib.rs": rustLib},
+			now:    map[string]string{"src/lib.rs": strings.Replace(rustLib, "low(1)", "low(1, 2)", 1)},
+			broken: []breakage{rust("src/lib.rs", 9, "error[E0061]: this function takes 1 argument but 2 arguments were supplied")}, class: session.ClassMissingSymbol, found: "low_of"},
+		{name: "the code itself in Rust", before: map[string]string{"src/lib.rs": rustLib},
+			now:    map[string]string{"src/lib.rs": strings.Replace(strings.Replace(rustLib, "low(1)", "low(1, 2)", 1), "{ n }", "{ \"a\" }", 1)},
+			broken: []breakage{rust("src/lib.rs", 1, "error[E0308]: mismatched types")}, class: session.ClassBuildBroken},
+		{name: "a crate that is renamed away", before: map[string]string{"Cargo.toml": "[package]\nname = \"my-lib\"\n", "tests/low.rs": "use my_lib::low;\n"},
+			now: map[string]string{"Cargo.toml": "[package]\nname = \"other\"\n", "tests/low.rs": "use my_lib::low;\n\n#[test]\nfn low_of() {\n    assert_eq!(low(1), 2);\n}\n"},
+			broken: []breakage{{Unit: "tests/low.rs", File: "tests/low.rs", Build: true, Missing: "my_lib",
+				Message: "error[E0432]: unresolved import `my_lib`\n  |     ^^^^^^^ use of unresolved module or unlinked crate `my_lib`"}}, class: session.ClassBuildBroken},
+		{name: "a crate that has no library yet", before: map[string]string{"Cargo.toml": "[package]\nname = \"my-lib\"\n"},
+			now: map[string]string{"Cargo.toml": "[package]\nname = \"my-lib\"\n", "tests/low.rs": "use my_lib::low;\n\n#[test]\nfn low_of() {\n    assert_eq!(low(1), 2);\n}\n"},
+			broken: []breakage{{Unit: "tests/low.rs", File: "tests/low.rs", Build: true, Missing: "my_lib",
+				Message: "error[E0432]: unresolved import `my_lib`\n  |     ^^^^^^^ use of unresolved module or unlinked crate `my_lib`"}}, class: session.ClassMissingSymbol, found: "low_of"},
 		{name: "a suite that was pending", before: map[string]string{"test/omit.test.js": "describe.skip('omit', () => {\n  it('drops', () => { assert(omit()); });\n});\n"},
 			now:   map[string]string{"test/omit.test.js": "describe('omit', () => {\n  it('drops', () => { assert(omit()); });\n});\n"},
 			start: session.Tests{"omit::drops": session.TestSkip}, ran: session.Tests{"omit::drops": session.TestFail}, class: session.ClassTargetFailed, found: "omit::drops"},

@@ -33,7 +33,7 @@ type cargoParser struct {
 // cargoError is one error of the compiler.
 type cargoError struct {
 	breakage
-	follows bool // a type that cannot be inferred, which always follows from a name that is missing
+	follows bool // a type that cannot be inferred, which always follows from another error
 }
 
 // quote collects the lines that belong to one test.
@@ -191,6 +191,7 @@ func (p *cargoParser) compiler(text string) bool {
 	d := &p.diags[len(p.diags)-1]
 	if m := re.where.find(text); m != nil && d.File == "" {
 		d.File = p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
+		d.Line, _ = strconv.Atoi(m[2])
 	}
 	if text == "" || strings.HasPrefix(text, "warning:") {
 		p.lines = 0
@@ -223,9 +224,9 @@ func (p *cargoParser) ended() {
 
 func (p *cargoParser) finish() *report {
 	p.ended()
-	missing := slices.ContainsFunc(p.diags, func(d cargoError) bool { return d.Missing != "" })
+	waits := slices.ContainsFunc(p.diags, func(d cargoError) bool { return d.Missing != "" || misfit(d.File, d.Message) != "" })
 	for _, d := range p.diags {
-		if d.follows && missing {
+		if d.follows && waits {
 			continue
 		}
 		if d.Unit = session.TestID(d.File); d.File == "" {

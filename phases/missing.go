@@ -7,8 +7,8 @@ import (
 )
 
 // What says, in the words of compilers and loaders, that a name does not exist. A test may fail for such a name before
-// the code is written. Everything else that keeps a test from being built (a syntax error, a wrong type, an argument too
-// many, a dependency that is not installed) is a mistake in the test or in the environment.
+// the code is written, and for types that do not fit yet (see misfit). Everything else that keeps a test from being built
+// (a syntax error, a dependency that is not installed) is a mistake in the test or in the environment.
 
 // missingInGo returns the name that an error of the Go compiler or of the go command misses, "" if it is another error.
 // module is the import path's part above the package, "" if unknown: a package outside of it is a dependency.
@@ -185,14 +185,18 @@ func missingInTypeScript(errs [][]string) string {
 	first := ""
 	for _, e := range errs {
 		name := missingInCompiled(e[2])
-		switch follows := e[1] == "TS7006" || e[1] == "TS7031" || e[1] == "TS7005" || e[1] == "TS18046"; {
-		case name == "" && !follows:
+		switch {
+		case name == "" && !followsInTypeScript(e[1]):
 			return ""
 		case first == "":
 			first = name
 		}
 	}
 	return first
+}
+
+func followsInTypeScript(code string) bool {
+	return code == "TS7006" || code == "TS7031" || code == "TS7005" || code == "TS18046"
 }
 
 func firstName(forms []*regexp.Regexp, text string) string {

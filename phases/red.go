@@ -121,13 +121,23 @@ func judgeRed(l *lap) finding {
 		return f
 	}
 	f.class = session.ClassMissingSymbol
-	f.reason = plural(len(broken.expected), "new test waits", "new tests wait") + " for "
-	if len(broken.names) > 0 {
-		f.reason += some(broken.names) + ", which does not exist yet"
-	} else {
-		f.reason += "the set-up of " + someNames(sortedKeys(broken.missing)) + ", which fails"
-	}
+	f.reason = plural(len(broken.expected), "new or changed test waits", "new or changed tests wait") + " for " + broken.waitsFor()
 	return f
+}
+
+// waitsFor is what the code lacks for which tests cannot be built or set up.
+func (b broken) waitsFor() string {
+	var parts []string
+	if len(b.names) > 0 {
+		parts = append(parts, some(b.names)+", which does not exist yet")
+	}
+	if len(b.misfits) > 0 {
+		parts = append(parts, "code of other types: "+some(b.misfits))
+	}
+	if len(parts) == 0 {
+		return "the set-up of " + someNames(sortedKeys(b.missing)) + ", which fails"
+	}
+	return strings.Join(parts, "; and for ")
 }
 
 // noneRed says what is wrong when no new test fails.
@@ -175,8 +185,9 @@ func (l *lap) enabled(id session.TestID) bool {
 
 // broken is what could not be built or loaded, by whose fault.
 type broken struct {
-	missing  map[session.TestID]bool // units that only wait for a name that does not exist yet
+	missing  map[session.TestID]bool // units that only wait for code
 	names    []string                // those names
+	misfits  []string                // what is said of types there that do not fit yet
 	expected []string                // the tests that are declared there
 	wrong    []session.TestID        // units that are broken for another reason
 	why      string
@@ -198,10 +209,17 @@ func (l *lap) brokenUnits() broken {
 		if before && len(expected) == 0 {
 			continue
 		}
-		var names []string
+		var names, misfits []string
 		why := ""
 		for _, x := range byUnit[unit] {
+			mistake := l.mistake(x)
 			switch {
+			case mistake != "":
+				why = mistake
+			case x.Misfit != "" && (before || !l.changedTestFile(x.File)):
+				why = "cannot be built: " + x.Misfit
+			case x.Misfit != "":
+				misfits = append(misfits, x.Misfit)
 			case x.Missing == "" && !x.Setup:
 				why = "cannot be built or loaded"
 			case x.Missing == "" && !l.changedTestFile(x.File):
@@ -236,7 +254,7 @@ func (l *lap) brokenUnits() broken {
 			continue
 		}
 		b.missing[unit] = true
-		b.names = append(b.names, names...)
+		b.names, b.misfits = append(b.names, names...), append(b.misfits, misfits...)
 		b.expected = append(b.expected, expected...)
 	}
 	slices.Sort(b.names)

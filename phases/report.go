@@ -35,7 +35,9 @@ type breakage struct {
 	Unit    session.TestID // its entry in the tests, with TestError
 	File    string         // where, as the runner names it; "" if it does not
 	Missing string         // the name that does not exist, when that is the reason
+	Misfit  string         // what is said of types that do not fit, when that is the reason and no name is missing
 	Message string
+	Line    int  // in File, 0 if it is not known
 	Setup   bool // it was loaded, and what is done once for its tests failed
 	Build   bool // it stopped a whole build, so that other units could not run either
 }
@@ -70,6 +72,9 @@ func (r *report) say(id session.TestID, message string) {
 func (r *report) breaks(b breakage) {
 	r.set(b.Unit, session.TestError)
 	if len(r.broken) < maxBroken {
+		if b.Missing == "" && b.Misfit == "" && !b.Setup {
+			b.Misfit = misfit(b.File, b.Message)
+		}
 		b.Message = excerpt(b.Message, maxExcerpt)
 		r.broken = append(r.broken, b)
 	}

@@ -55,7 +55,7 @@ type Class string
 const (
 	ClassGreen           Class = "green"            // everything expected passed
 	ClassTargetFailed    Class = "target_failed"    // RED: a new or changed test fails by assertion
-	ClassMissingSymbol   Class = "missing_symbol"   // RED: a new test cannot be built solely for a symbol that does not exist yet
+	ClassMissingSymbol   Class = "missing_symbol"   // RED: a new test cannot be built solely for a symbol that does not exist yet, or types that do not fit yet
 	ClassUnexpectedGreen Class = "unexpected_green" // RED: new tests pass already
 	ClassNothingAdded    Class = "nothing_added"    // RED: no new or changed test
 	ClassNoTests         Class = "no_tests"         // the runner ran no test
