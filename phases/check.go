@@ -386,11 +386,11 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		if len(failing) == 0 {
 			continue // once more, with all others
 		}
-		fail := "fail"
+		says := plural(len(failing), "new or changed test fails", "new or changed tests fail")
 		if !sure {
-			fail = "cannot be run"
+			says = plural(len(failing), "new or changed test", "new or changed tests") + " cannot be run"
 		}
-		says := fmt.Sprintf("of %s, %d %s without the code: %s", plural(len(c.tests), "new or changed test", "new and changed tests"), len(failing), fail, someNames(failing))
+		says += fmt.Sprintf(" without the code, of %d: %s", len(c.tests), someNames(failing))
 		c.tried(tryWithout, holds, says)
 		if len(passing) > 0 {
 			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0], true), Test: string(passing[0]), Tried: "the new and changed tests with the code of the base",
