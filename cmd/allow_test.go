@@ -19,11 +19,13 @@ func TestAllowWhileDriven(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, exit := f.try(nil, "wfs", "allow", "node_modules")
-	if exit != exitHeld || !strings.Contains(out, "wfs allow is a person's word") || !strings.Contains(out, "hint: wfs stop one") {
+	if exit != exitHeld || !strings.Contains(out, "wfs allow is a person's word") ||
+		!strings.Contains(out, "hint: wfs stop one") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	a.close()
-	f.write(".git/wfs/sessions/one/inbox/00000000000000000001-aa.json", `{"v":1,"at":1,"kind":"allow","paths":["node_modules"]}`)
+	f.write(".git/wfs/sessions/one/inbox/00000000000000000001-aa.json",
+		`{"v":1,"at":1,"kind":"allow","paths":["node_modules"]}`)
 	if out := f.ok("wfs", "run"); !strings.Contains(out, "refused: a request that wfs allow left in the inbox") {
 		t.Errorf("it says %s", out)
 	}

@@ -29,7 +29,8 @@ wfs finish.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("anyway") && (strings.TrimSpace(anyway) == "" || text != "") {
-				return &usageError{"--anyway says why the phase passes without being judged, and goes without -m", `wfs approve --anyway "why"`}
+				return &usageError{"--anyway says why the phase passes without being judged, and goes without -m",
+					`wfs approve --anyway "why"`}
 			}
 			refused := false
 			err := a.answerFor(c.Context(), "wfs approve", first(args), func(h *engine.Hand) error {
@@ -38,7 +39,8 @@ wfs finish.`,
 				}
 				before := h.S.LastRun
 				err := h.Approve(c.Context(), text)
-				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.LastRun != before && h.S.Last != nil && h.S.Last.Verdict != session.Pass
+				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.LastRun != before && h.S.Last != nil &&
+					h.S.Last.Verdict != session.Pass
 				if refused && !a.json {
 					a.out("a gate has the last word; over it: %s", a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.here())))
 				}

@@ -120,7 +120,8 @@ func (a *app) check(ctx context.Context, what string, o checkOptions) error {
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
 // tryCheck asks with each gate. Of several proposals for one project the first counts that can judge.
-func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan, groups [][]workflows.Gate) (phases.Check, error) {
+func (a *app) tryCheck(ctx context.Context, r phases.CheckRequest, plan workflows.Plan,
+	groups [][]workflows.Gate) (phases.Check, error) {
 	defer a.leaveRooms()
 	w := &works{app: a, report: func(line string) { a.note("    %s", line) }}
 	var all phases.Check
@@ -190,7 +191,8 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 					return plan, nil, err
 				}
 			}
-			plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup, c.CleanProof == workflows.CleanProofOff
+			plan.Env, plan.Provide, plan.Setup, plan.Unproven = c.Env, c.CleanProvide, c.Worktree.Setup,
+				c.CleanProof == workflows.CleanProofOff
 			var groups [][]workflows.Gate
 			for _, name := range slices.Sorted(maps.Keys(c.Gates)) {
 				g := c.Gates[name]
@@ -200,7 +202,8 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 				}
 			}
 			if len(groups) == 0 {
-				return plan, nil, &session.Refusal{Code: session.RefuseUsage, Message: "no gate of the configuration has results by test", Hint: "wfs check --test 'COMMAND'"}
+				return plan, nil, &session.Refusal{Code: session.RefuseUsage,
+					Message: "no gate of the configuration has results by test", Hint: "wfs check --test 'COMMAND'"}
 			}
 			return plan, groups, a.mustTrust(list)
 		}
@@ -211,7 +214,8 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 		return plan, nil, err
 	}
 	if len(proposals) == 0 {
-		return plan, nil, &session.Refusal{Code: session.RefuseUsage, Message: "nobody has said how this is tested, and nothing was found", Hint: "wfs check --test 'COMMAND'"}
+		return plan, nil, &session.Refusal{Code: session.RefuseUsage,
+			Message: "nobody has said how this is tested, and nothing was found", Hint: "wfs check --test 'COMMAND'"}
 	}
 	if o.test == "" {
 		plan.Setup = phases.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.isFile).Setup
@@ -255,19 +259,22 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 	}
 	if merged {
 		if base, err = a.repo.MergeBase(ctx, base, head); err == nil && base == "" {
-			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two have no common ancestor here", Hint: "git fetch --unshallow, if this clone is shallow"}
+			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two have no common ancestor here",
+				Hint: "git fetch --unshallow, if this clone is shallow"}
 		}
 	}
 	return base, head, err
 }
 
 func noCommit(err error) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: err.Error(), Hint: "git log --oneline; in a shallow clone: git fetch --deepen 50"}
+	return &session.Refusal{Code: session.RefuseUsage, Message: err.Error(),
+		Hint: "git log --oneline; in a shallow clone: git fetch --deepen 50"}
 }
 
 // leftFrom is where a commit left its upstream, or the default branch.
 func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
-	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
+	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
+		"refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
 		tip, err := a.repo.Resolve(ctx, name)
 		if err != nil {
 			continue
@@ -281,7 +288,8 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 			return base, nil
 		}
 	}
-	return "", &session.Refusal{Code: session.RefuseUsage, Message: "HEAD has no commit that its upstream, or the default branch, does not have", Hint: "wfs check HEAD"}
+	return "", &session.Refusal{Code: session.RefuseUsage,
+		Message: "HEAD has no commit that its upstream, or the default branch, does not have", Hint: "wfs check HEAD"}
 }
 
 // sayCheck tells what was found, and ends the command accordingly.

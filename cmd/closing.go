@@ -37,7 +37,8 @@ func notAsked(s *session.Session) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	way := s.Way()
 	person := slices.ContainsFunc(way, func(c session.Checkpoint) bool {
-		return c.Number > 0 && (c.Trigger == session.TriggerManual || c.Trigger == session.TriggerFound || c.Trigger == session.TriggerSwitch)
+		return c.Number > 0 &&
+			(c.Trigger == session.TriggerManual || c.Trigger == session.TriggerFound || c.Trigger == session.TriggerSwitch)
 	})
 	switch n := len(lapTests(way)); {
 	case n == 0 && len(gatesRan(s)) > 0 && !person:

@@ -153,7 +153,8 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 
 // mayTry asks before anything runs that the person has not typed: the repository may be a stranger's. Filters of its own git
 // configuration would run on every file that is looked at.
-func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]phases.Proposal, setup workflows.Command) error {
+func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]phases.Proposal,
+	setup workflows.Command) error {
 	filters, err := a.repo.Filters(ctx)
 	if err != nil {
 		return err
@@ -181,11 +182,13 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 		a.note("found: %s", safetext.Line(what, 300))
 	}
 	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
-		return &session.Refusal{Code: session.RefuseUntrusted, Message: command + " runs what it found here, and nobody has agreed to that", Hint: command + " --yes"}
+		return &session.Refusal{Code: session.RefuseUntrusted,
+			Message: command + " runs what it found here, and nobody has agreed to that", Hint: command + " --yes"}
 	}
-	answer, err := a.promptFor(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ", command+" --yes", func(answer string) bool {
-		return slices.Contains([]string{"", "y", "yes", "n", "no"}, strings.ToLower(answer))
-	})
+	answer, err := a.promptFor(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ",
+		command+" --yes", func(answer string) bool {
+			return slices.Contains([]string{"", "y", "yes", "n", "no"}, strings.ToLower(answer))
+		})
 	if err != nil {
 		return err
 	}
@@ -197,7 +200,8 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 }
 
 // tryAll tries every project that was found. The first must show tests or pass; others that cannot run are named.
-func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal, setup workflows.Command) (found []initGate, failed []string, err error) {
+func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal,
+	setup workflows.Command) (found []initGate, failed []string, err error) {
 	for i, group := range list {
 		p, base, err := a.try(ctx, group)
 		var refused *session.Refusal
@@ -362,7 +366,8 @@ func (a *app) isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (a *app) writeConfig(ctx context.Context, file string, o initOptions, provide workflows.Worktree, found []initGate, failed []string, agent workflows.Agent, newAgent string) error {
+func (a *app) writeConfig(ctx context.Context, file string, o initOptions, provide workflows.Worktree, found []initGate,
+	failed []string, agent workflows.Agent, newAgent string) error {
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: provide}
 	for _, g := range found {
 		if g.Gate.Format.PerTest() {

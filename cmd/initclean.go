@@ -22,7 +22,8 @@ type initClean struct {
 }
 
 // tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or take long.
-func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Baseline, setup workflows.Command) *initClean {
+func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Baseline,
+	setup workflows.Command) *initClean {
 	if res := base.Gates[0]; res.Exit != 0 || len(base.Red)+len(base.Flaky) > 0 || res.Millis > cheapClean || g.MayChangeTree {
 		return nil
 	}

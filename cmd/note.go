@@ -121,7 +121,8 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 		a.out("noted for the next attempt of %s", id.Display())
 		a.out("undo: wfs undo %s", id)
 	case k.by != nil:
-		a.out("noted; %s takes it in after its present step, and tells the next attempt that it may not be from a person", k.by.Command)
+		a.out("noted; %s takes it in after its present step, and tells the next attempt that it may not be from a person",
+			k.by.Command)
 	default:
 		a.out("noted; the next wfs run takes it in, as one that may not be from a person (not now: %s)", k.kept)
 	}

@@ -182,7 +182,8 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		if b.TooSmall != "" && s.Open != nil && s.Open.Judgement != nil && s.Open.Judgement.Lines != nil {
 			n := *s.Open.Judgement.Lines
-			say("    %s is left out: the lap changed %d %s of code, fewer than %d", b.TooSmall, n, plural(n, "line", "lines"), workflows.SmallLap)
+			say("    %s is left out: the lap changed %d %s of code, fewer than %d", b.TooSmall, n, plural(n, "line", "lines"),
+				workflows.SmallLap)
 		}
 		if b.Refuted {
 			say("    the claim to be done is refuted")
@@ -195,7 +196,8 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		for _, c := range b.Adopted {
 			if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
-				say("    the branch had been taken back to checkpoint %d, by whom is not known; back again: wfs resume %s --at %d", i, s.ID, b.Number-1)
+				say("    the branch had been taken back to checkpoint %d, by whom is not known; back again: wfs resume %s --at %d",
+					i, s.ID, b.Number-1)
 				continue
 			}
 			say("    commit %s, which somebody made since, is part of it", c.Short())

@@ -19,7 +19,8 @@ type roomNote struct {
 
 // roomNote is that of the session whose run has a directory.
 func (a *app) roomNote(plan workflows.Plan, runDir string) phases.RoomNote {
-	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide, Env: plan.Env})
+	_, gates := workflows.EncodePlan(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
+		Env: plan.Env})
 	return &roomNote{filepath.Join(filepath.Dir(filepath.Dir(runDir)), "room"), gates}
 }
 

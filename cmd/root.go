@@ -99,7 +99,8 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	add("work", a.newCmd(), a.forkCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.allowCmd(), a.finishCmd())
-	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.eventsCmd(), a.pathCmd(), a.budgetCmd(), a.checkCmd())
+	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(),
+		a.eventsCmd(), a.pathCmd(), a.budgetCmd(), a.checkCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.opCmd(), a.worktreeCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd(), a.exportCmd(), a.gcCmd(), a.doctorCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.agentCmd(), a.trustCmd(), a.hookCmd(), a.uninstallCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
@@ -113,7 +114,8 @@ func (a *app) root() *cobra.Command {
 // peoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
 var peoplesWords = []string{
 	"note", "approve", "reject", "phase back", "phase skip", "allow", "finish", "stop", "abandon", "delete", "edit", "repin", "budget set", "trust",
-	"gc", "uninstall", "undo", "redo", "rename", "worktree remove", "status --seen", "run --agree", "run --note", "run --reset-breaker", "run --ignore-survivors",
+	"gc", "uninstall", "undo", "redo", "rename", "worktree remove", "status --seen", "run --agree", "run --note",
+	"run --reset-breaker", "run --ignore-survivors",
 }
 
 // notByAgent refuses a person's word within the run of an agent.

@@ -62,12 +62,13 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, tree session.T
 	if err != nil || name == "" {
 		return nil, err
 	}
-	c, err := a.repo.SetUpTree(ctx, dir, name, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env), func() error {
-		if err := a.trimRooms(filepath.Dir(dir)); err != nil {
-			return err
-		}
-		return a.setUpIn(ctx, plan, dir)
-	})
+	c, err := a.repo.SetUpTree(ctx, dir, name, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env),
+		func() error {
+			if err := a.trimRooms(filepath.Dir(dir)); err != nil {
+				return err
+			}
+			return a.setUpIn(ctx, plan, dir)
+		})
 	var refused *session.Refusal
 	switch {
 	case err == nil:

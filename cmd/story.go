@@ -103,8 +103,8 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 // storyOf collects what there is to tell.
 func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
 	now := a.env.Now()
-	j := storyJSON{sessionJSON: a.describe(s, in), CreatedAt: unix(s.CreatedAt).UTC(), Tests: testsOf(s), Claimed: s.StillRefuted(),
-		Gates: s.LastGates, Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]}
+	j := storyJSON{sessionJSON: a.describe(s, in), CreatedAt: unix(s.CreatedAt).UTC(), Tests: testsOf(s),
+		Claimed: s.StillRefuted(), Gates: s.LastGates, Newest: s.Checkpoints[:min(s.Current+1, len(s.Checkpoints))]}
 	if s.Last != nil && s.Last.NothingLeft {
 		j.Gates = engine.AsHanded(j.Gates)
 	}

@@ -89,7 +89,8 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		Cut:       a.signals.why,
 		Recovered: a.sayRecovered,
 		Refused: func(r session.Request) {
-			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow", session.RequestBudget: "wfs budget set"}[r.Kind]
+			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow",
+				session.RequestBudget: "wfs budget set"}[r.Kind]
 			a.note("refused: a request that %s left in the inbox while a run drove; type it again", command)
 		},
 		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
@@ -397,7 +398,9 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 	repo := w.app.repo
 	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts, Paths: repo.Paths,
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say,
+		Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
+		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			return w.app.cleanTree(ctx, plan, tree)
 		},

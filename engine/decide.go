@@ -270,7 +270,8 @@ func onlyUnchanged(j *session.Judgement) bool {
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
 	return len(s.Items) == 0 && s.LapsJudged() > 0 && o.Judgement.Tree == s.LapTree && r.Outcome == session.OutcomeOK &&
-		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" && o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
+		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" &&
+		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }
 
 // conclude turns a judgement into a decision: the verdict, where it leads, and whether it was progress.

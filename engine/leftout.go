@@ -12,11 +12,14 @@ import (
 // would be judged by has judged the same tree.
 func leftOut(p *workflows.Plan, target session.PhaseName, j *session.Judgement) *workflows.Phase {
 	ph := p.Workflow.Tidying()
-	if p.Workflow.Refactor != workflows.RefactorAuto || ph == nil || ph.Name != target || j.Lines == nil || *j.Lines >= workflows.SmallLap {
+	if p.Workflow.Refactor != workflows.RefactorAuto || ph == nil || ph.Name != target || j.Lines == nil ||
+		*j.Lines >= workflows.SmallLap {
 		return nil
 	}
 	for _, g := range ph.Gates {
-		judged := slices.ContainsFunc(j.Gates, func(r session.GateResult) bool { return r.Gate == g.Name && r.Verdict == session.Pass })
+		judged := slices.ContainsFunc(j.Gates, func(r session.GateResult) bool {
+			return r.Gate == g.Name && r.Verdict == session.Pass
+		})
 		if g.Runs() && !judged {
 			return nil
 		}
@@ -28,7 +31,8 @@ func leftOut(p *workflows.Plan, target session.PhaseName, j *session.Judgement) 
 // compare is not known: nothing is left out then.
 func (h *Hand) countLines(ctx context.Context, o *session.Open, j *session.Judgement) {
 	ph, tidying := h.Plan.Workflow.Phase(o.Phase), h.Plan.Workflow.Tidying()
-	if h.Plan.Workflow.Refactor != workflows.RefactorAuto || tidying == nil || ph == nil || ph.On[workflows.Pass] != tidying.Name || j.Verdict != session.Pass {
+	if h.Plan.Workflow.Refactor != workflows.RefactorAuto || tidying == nil || ph == nil ||
+		ph.On[workflows.Pass] != tidying.Name || j.Verdict != session.Pass {
 		return
 	}
 	files, err := h.e.Store.Lines(ctx, h.S.LapTree, j.Tree)

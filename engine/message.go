@@ -131,7 +131,8 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",
 		session.ClassAsked:    "a person is asked",
 		session.ClassUnsigned: "the gates pass, the agent's word is missing", session.ClassNoReview: "the reviewer gave no verdict",
-		session.ClassGateChangedTree: "files changed while a gate ran", session.ClassInfraError: "could not be judged", session.ClassTimeout: "the tests did not end in time",
+		session.ClassGateChangedTree: "files changed while a gate ran", session.ClassInfraError: "could not be judged",
+		session.ClassTimeout: "the tests did not end in time",
 	}[d.Class]; ok {
 		return text
 	}

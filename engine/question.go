@@ -48,7 +48,8 @@ func waitsForAnswer(s *session.Session) session.Waiting {
 	if !strings.HasSuffix(reason, "?") {
 		reason = strings.TrimSuffix(reason, ".") + ". Is that right (approve), or what is to be done (reject)?"
 	}
-	return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s", s.Phase, reason), Question: s.Last.Question}
+	return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s", s.Phase, reason),
+		Question: s.Last.Question}
 }
 
 // askAgain lets a session wait for an answer when its run died before it could.
@@ -85,14 +86,16 @@ func (h *Hand) asksForBranch(ctx context.Context, o *session.Open, j *session.Ju
 	}
 	q := &session.Question{}
 	for _, c := range changed {
-		if slices.ContainsFunc(lost, func(l session.Change) bool { return l.Path == c.Path }) && len(q.Paths) < session.MaxNamed {
+		if slices.ContainsFunc(lost, func(l session.Change) bool { return l.Path == c.Path }) &&
+			len(q.Paths) < session.MaxNamed {
 			q.Paths = append(q.Paths, c.Path)
 		}
 	}
 	if len(q.Paths) == 0 {
 		return nil
 	}
-	q.Evidence = append([]string{fmt.Sprintf("wfs resume %s --at %d brings back what was there", h.ID, was.Number), oneLine(j.Reason, 300)}, findings(j)...)
+	q.Evidence = append([]string{fmt.Sprintf("wfs resume %s --at %d brings back what was there", h.ID, was.Number),
+		oneLine(j.Reason, 300)}, findings(j)...)
 	j.Verdict, j.Class, j.Question = session.Blocked, session.ClassAsked, q
 	j.Reason = fmt.Sprintf("the branch was taken back to checkpoint %d while the attempt ran (by whom is not known), and its files with it", way[at].Number)
 	return nil

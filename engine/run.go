@@ -325,7 +325,8 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 		return false, err
 	}
 	ph = by(ph, o.Agent)
-	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan, Notes: h.S.Notes[:o.Told], Meanwhile: h.S.Meanwhile[:o.AttemptStarted.Meanwhile],
+	req := session.RunRequest{Session: h.S, Phase: *ph, Started: o.AttemptStarted, RunDir: dir, Plan: *h.Plan,
+		Notes: h.S.Notes[:o.Told], Meanwhile: h.S.Meanwhile[:o.AttemptStarted.Meanwhile],
 		Conversation: Conversation(&h.S, h.Plan, o.AttemptStarted)}
 	if req.Spec, err = h.spec(work); err != nil {
 		return false, err

@@ -39,7 +39,8 @@ var standings = map[session.BlockReason]standing{
 // stands says what an answer means to a session where it stands. It is zero for one that waits for none.
 func stands(s *session.Session) standing {
 	switch w := s.Waiting; {
-	case s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockTamper && s.Last != nil && s.Last.Class == session.ClassTestChange:
+	case s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockTamper && s.Last != nil &&
+		s.Last.Class == session.ClassTestChange:
 		return standing{yes: yesBack}
 	case s.Status == session.StatusBlocked:
 		return standings[s.Blocked.Reason]
@@ -72,7 +73,8 @@ func stood(s *session.Session) session.Body {
 // that: it is told wherever the work is told of.
 func (h *Hand) ApproveAnyway(ctx context.Context, why string) error {
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
-		return &session.Refusal{Code: session.RefuseUsage, Message: "a yes or a no is all that it asks for", Hint: fmt.Sprintf("wfs approve %s -m WHY", h.ID)}
+		return &session.Refusal{Code: session.RefuseUsage, Message: "a yes or a no is all that it asks for",
+			Hint: fmt.Sprintf("wfs approve %s -m WHY", h.ID)}
 	}
 	return h.pass(ctx, why, true)
 }
@@ -87,7 +89,8 @@ func (h *Hand) writeTestsAnew(ctx context.Context, text string) error {
 	if text != "" {
 		why = text
 	}
-	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: red.Name, Lap: h.S.Lap, Tests: true, Why: oneLine(why, 500)})
+	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: red.Name, Lap: h.S.Lap, Tests: true,
+		Why: oneLine(why, 500)})
 }
 
 // inPlan refuses an answer about a phase that the workflow does not have.

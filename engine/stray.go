@@ -44,7 +44,8 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 		if len(elsewhere) == 0 {
 			return false, nil
 		}
-		return true, h.stopFor(ctx, session.BlockedBy{Reason: session.BlockTamper, Hint: "git config --list --show-origin, put it back, then wfs run",
+		return true, h.stopFor(ctx, session.BlockedBy{Reason: session.BlockTamper,
+			Hint:     "git config --list --show-origin, put it back, then wfs run",
 			Evidence: []string{settingsChanged(elsewhere)}}, used)
 	}
 	back, err := st.PutBack(ctx, ledger, h.Tip)

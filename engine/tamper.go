@@ -63,7 +63,8 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 			Evidence: []string{fmt.Sprintf("%s: %s changed tests so that they ask for less", s.Phase, twice(s))}}
 		if session.AllOfCode((&session.Judgement{Tampered: s.Tampered}).Grave()) {
 			b.Hint = `wfs run --note "the code must not ask whether it is tested"`
-			b.Evidence[0] = fmt.Sprintf("%s: %s were held back, the last for code that seems to ask whether it is being tested", s.Phase, twice(s))
+			b.Evidence[0] = fmt.Sprintf("%s: %s were held back, the last for code that seems to ask whether it is being tested",
+				s.Phase, twice(s))
 		}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {

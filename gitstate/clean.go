@@ -88,7 +88,8 @@ func (m *materialiser) anew() error {
 	if err := m.discard(); err != nil {
 		return err
 	}
-	if err := errors.Join(durable.MkdirAll(m.private), durable.MkdirAll(m.dir), m.noteTimes(laidTimes{newest: had.newest})); err != nil {
+	if err := errors.Join(durable.MkdirAll(m.private), durable.MkdirAll(m.dir),
+		m.noteTimes(laidTimes{newest: had.newest})); err != nil {
 		return err
 	}
 	return durable.WriteCache(m.place(), []byte(m.dir), 0o600)
@@ -98,7 +99,8 @@ func (m *materialiser) anew() error {
 func (m *materialiser) git(ctx context.Context, args ...string) ([]byte, error) {
 	in := &Repo{root: m.dir, env: m.repo.env, userEnv: m.repo.userEnv}
 	o := gitOpts{gitDir: filepath.Join(m.private, "git"), env: withIndex(m.index())}
-	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "index.skipHash=false"}
+	own := []string{"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false", "-c", "core.trustctime=true",
+		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
 	out, err := in.git(ctx, o, append(own, args...)...)
 	_ = os.Chmod(m.index(), 0o600) // git makes files as the umask says
 	return out, err

@@ -316,8 +316,8 @@ func TestCleanTree(t *testing.T) {
 	want := r.treeFiles(tree)
 	for name, text := range map[string]string{
 		"node_modules/left/index.js": "third party\n", "packages/a/node_modules/m/x": "nested\n",
-		"node_modules/a": "-> ../packages/a", "node_modules/.bin/env": "-> /usr/bin/env", "node_modules/.bin/tool": "#!/bin/sh\n",
-		".env": "KEY=1\n", "data/deep/d.bin": "data\n",
+		"node_modules/a": "-> ../packages/a", "node_modules/.bin/env": "-> /usr/bin/env",
+		"node_modules/.bin/tool": "#!/bin/sh\n", ".env": "KEY=1\n", "data/deep/d.bin": "data\n",
 	} {
 		want[name] = text
 	}
@@ -351,11 +351,13 @@ func TestCleanTree(t *testing.T) {
 	for name, change := range map[string]func() error{
 		"node_modules/left/index.js": func() error {
 			info, err := os.Stat(installed)
-			return errors.Join(err, os.WriteFile(installed, []byte("3rd party..\n"), 0o644), os.Chtimes(installed, info.ModTime(), info.ModTime()))
+			return errors.Join(err, os.WriteFile(installed, []byte("3rd party..\n"), 0o644),
+				os.Chtimes(installed, info.ModTime(), info.ModTime()))
 		},
 		"node_modules/left/": func() error { return os.RemoveAll(filepath.Dir(installed)) },
 		"node_modules/": func() error {
-			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")), os.Symlink(r.root, filepath.Join(dir, "node_modules")))
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "node_modules")),
+				os.Symlink(r.root, filepath.Join(dir, "node_modules")))
 		},
 		"node_modules/left/new": func() error { return os.WriteFile(filepath.Join(filepath.Dir(installed), "new"), nil, 0o644) },
 		"node_modules/spool/":   func() error { return os.Mkdir(filepath.Join(dir, "node_modules", "spool"), 0o755) },
@@ -435,14 +437,16 @@ func TestCleanOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(site, "calc.pth")
-	if want := (session.LeadsBack{Path: file, To: filepath.Join(r.root, "src")}); c.LeadsBack == nil || *c.LeadsBack != want {
+	if want := (session.LeadsBack{Path: file, To: filepath.Join(r.root, "src")}); c.LeadsBack == nil ||
+		*c.LeadsBack != want {
 		t.Errorf("leads back: %+v, want %+v", c.LeadsBack, want)
 	}
 	// So does a copy of the project's own package elsewhere; another project's does not.
 	elsewhere := filepath.Join(r.home, "old-clone", "src")
 	write := func(name string) {
 		t.Helper()
-		err := errors.Join(os.MkdirAll(filepath.Join(elsewhere, name), 0o755), os.WriteFile(file, []byte(elsewhere+"\n"), 0o644))
+		err := errors.Join(os.MkdirAll(filepath.Join(elsewhere, name), 0o755),
+			os.WriteFile(file, []byte(elsewhere+"\n"), 0o644))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,7 +457,8 @@ func TestCleanOutside(t *testing.T) {
 		t.Errorf("another project: %+v %v", c.LeadsBack, err)
 	}
 	write("calc")
-	if c, err := r.CleanTree(context.Background(), dir, tree, nil, env); err != nil || c.LeadsBack == nil || c.LeadsBack.To != elsewhere {
+	if c, err := r.CleanTree(context.Background(), dir, tree, nil, env); err != nil || c.LeadsBack == nil ||
+		c.LeadsBack.To != elsewhere {
 		t.Errorf("a copy elsewhere: %+v %v", c.LeadsBack, err)
 	}
 }

@@ -22,7 +22,8 @@ var shaping = regexp.MustCompile(`^(filter\..*|include\.path|includeif\..*|core\
 
 // Conversions are those settings as they are now, in the files that only this repository has and in all together.
 func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
-	c := session.Conversions{Settings: map[string]map[string]string{}, Texts: map[string][]byte{}, Listed: map[string]string{}}
+	c := session.Conversions{Settings: map[string]map[string]string{}, Texts: map[string][]byte{},
+		Listed: map[string]string{}}
 	for _, name := range r.shapingFiles() {
 		text, err := os.ReadFile(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,8 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 
 // shapingFiles are the files of the git directory that hold such settings.
 func (r *Repo) shapingFiles() []string {
-	return []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"), filepath.Join(r.commonDir, "info", "attributes")}
+	return []string{filepath.Join(r.commonDir, "config"), filepath.Join(r.gitDir, "config.worktree"),
+		filepath.Join(r.commonDir, "info", "attributes")}
 }
 
 // shapingSettings are the settings that shape, with all their values; listed are all settings.
@@ -105,7 +107,8 @@ func (r *Repo) PutConversionsBack(ctx context.Context, was session.Conversions) 
 	marks := slices.DeleteFunc(now.Marks, func(p string) bool { return slices.Contains(was.Marks, p) })
 	if marks = r.present(slices.Sorted(slices.Values(marks))); len(marks) > 0 {
 		for _, how := range []string{"--no-skip-worktree", "--no-assume-unchanged"} {
-			if _, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(marks, "\x00") + "\x00")}, "update-index", how, "-z", "--stdin"); err != nil {
+			if _, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(marks, "\x00") + "\x00")},
+				"update-index", how, "-z", "--stdin"); err != nil {
 				return back, nil, err
 			}
 		}

@@ -89,7 +89,8 @@ func (m *materialiser) age() error {
 	written := writtenSince(m.before, x)
 	var now time.Time
 	for _, e := range written {
-		if at := time.Unix(int64(binary.BigEndian.Uint32(e.stat[8:])), int64(binary.BigEndian.Uint32(e.stat[12:]))); at.After(now) {
+		if at := time.Unix(int64(binary.BigEndian.Uint32(e.stat[8:])),
+			int64(binary.BigEndian.Uint32(e.stat[12:]))); at.After(now) {
 			now = at
 		}
 	}

@@ -37,7 +37,8 @@ func (b *brief) tampered() {
 		b.foundIn(grave)
 		return
 	}
-	left := slices.DeleteFunc(slices.Clone(grave), func(t session.Tampering) bool { return slices.Contains(b.req.Back, t.Path) })
+	left := slices.DeleteFunc(slices.Clone(grave),
+		func(t session.Tampering) bool { return slices.Contains(b.req.Back, t.Path) })
 	if len(left) == 0 {
 		b.section("Tests were weakened")
 		b.line("The newest attempt did that. By now all of it is as it was: leave the tests, what they read and how they are run so.")

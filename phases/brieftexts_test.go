@@ -234,9 +234,12 @@ func situations(t *testing.T) map[string][]byte {
 	})
 	add("tdd", "GREEN", "tests-cannot-fail", "claude", func(r *session.RunRequest) found {
 		red(r)
-		judged(r, "GREEN", 1, session.Fail, session.ClassTampered, true, session.FileLines{Path: "make.go", Added: 6, Removed: 1})
+		judged(r, "GREEN", 1, session.Fail, session.ClassTampered, true,
+			session.FileLines{Path: "make.go", Added: 6, Removed: 1})
 		r.Session.Last.Reason = "the lap's tests cannot fail: with 2 expected values of the lap's tests changed on purpose (make_test.go) they pass all the same"
-		r.Session.Tampered = []session.Tampering{{Kind: kindCannotFail, Path: "make_test.go", Test: "TestMake", After: "with 2 expected values of the lap's tests changed on purpose (make_test.go) they pass all the same", Grave: true}}
+		r.Session.Tampered = []session.Tampering{{Kind: kindCannotFail, Path: "make_test.go", Test: "TestMake",
+			After: "with 2 expected values of the lap's tests changed on purpose (make_test.go) they pass all the same",
+			Grave: true}}
 		return found{}
 	})
 	add("plan", "PLAN", "first", "claude", nil)

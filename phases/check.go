@@ -81,7 +81,8 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 		}
 	}
 	c := &checking{trials: trials{Judge: &at, out: &session.Judgement{Tree: r.Head}}, changes: changes}
-	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir, Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
+	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
+		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
 	c.paths, c.edited = c.aside(ctx, r.Base, changes)
 	about := false
 	for _, p := range c.paths {
@@ -105,7 +106,8 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 		out.NotAsked = append(out.NotAsked, "no code was changed: it is not asked whether the tests need it, nor whether those that were there are weaker")
 	}
 	for _, g := range r.Plan.Baseline {
-		if len(g.Paths) > 0 && !slices.ContainsFunc(changes, func(c session.Change) bool { return matchAny(g.Paths, c.Path) }) {
+		if len(g.Paths) > 0 && !slices.ContainsFunc(changes,
+			func(c session.Change) bool { return matchAny(g.Paths, c.Path) }) {
 			out.NotAsked = append(out.NotAsked, "gate "+g.Name+": "+noPathChanged)
 			continue
 		}
@@ -194,14 +196,16 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 }
 
 // inChecks puts what is said of a lap into words for a change that had none.
-var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "of this lap's", "of these commits'", "this lap", "these commits")
+var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "of this lap's", "of these commits'",
+	"this lap", "these commits")
 
 // stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one
 // of the two cannot be judged, there is nothing to ask.
 func (c *checking) stands(ctx context.Context) (bool, error) {
 	base := c.r.LapTree
 	c.say("gate " + c.gate.Name + " on the base …")
-	res, run, err := c.judge(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir, LapTree: base}, base, "base")
+	res, run, err := c.judge(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir,
+		LapTree: base}, base, "base")
 	if err != nil || run == nil {
 		return c.cannot(ctx, err)
 	}
@@ -262,7 +266,8 @@ func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
 	show := c.shown(ctx, c.r.Tree)
 	files.now = func(path string) []byte { data, _ := show(path); return data }
 	files.list = nil
-	l := &lap{gate: c.gate.Name, exit: run.exit, start: c.before, known: map[session.TestID]bool{}, now: run.report, files: files, tags: goTags(c.gate.Run, c.Env)}
+	l := &lap{gate: c.gate.Name, exit: run.exit, start: c.before, known: map[session.TestID]bool{}, now: run.report,
+		files: files, tags: goTags(c.gate.Run, c.Env)}
 	for _, id := range c.r.Known {
 		l.known[id] = true
 	}
@@ -295,8 +300,10 @@ func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
 	if len(lower) == 0 {
 		lower = twice
 	}
-	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0], true), Test: string(lower[0]), Tried: "the tests of the change with its code, twice",
-		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) + c.printed(second, lower[0])})
+	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0], true), Test: string(lower[0]),
+		Tried: "the tests of the change with its code, twice",
+		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) + c.printed(second,
+			lower[0])})
 	return true, nil
 }
 
@@ -393,14 +400,16 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		says += fmt.Sprintf(" without the code, of %d: %s", len(c.tests), someNames(failing))
 		c.tried(tryWithout, holds, says)
 		if len(passing) > 0 {
-			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0], true), Test: string(passing[0]), Tried: "the new and changed tests with the code of the base",
+			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0], true), Test: string(passing[0]),
+				Tried:    "the new and changed tests with the code of the base",
 				Happened: fmt.Sprintf("%s there as well: %s", plural(len(passing), "passes", "pass"), someNames(passing))})
 		}
 		return sure, nil
 	}
 	says := fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
 	c.tried(tryWithout, fails, "with the code of the base "+says)
-	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(passing[0], true), Test: string(passing[0]), Tried: "the new and changed tests with the code of the base, twice", Happened: says})
+	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(passing[0], true), Test: string(passing[0]),
+		Tried: "the new and changed tests with the code of the base, twice", Happened: says})
 	return false, nil
 }
 

@@ -57,7 +57,9 @@ func (c *checking) oldTests(ctx context.Context) error {
 // them.
 func (c *checking) unbuilt(run *gateRun, paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-		at := slices.IndexFunc(run.report.broken, func(b breakage) bool { return !c.lap.known[b.Unit] && sameFile(p, b.File) })
+		at := slices.IndexFunc(run.report.broken, func(b breakage) bool {
+			return !c.lap.known[b.Unit] && sameFile(p, b.File)
+		})
 		if at < 0 || !tamper.HoldsTests(p) {
 			return false
 		}
@@ -66,7 +68,8 @@ func (c *checking) unbuilt(run *gateRun, paths []string) []string {
 		if b.Missing != "" {
 			happened += ": " + b.Missing + " is missing"
 		}
-		c.name(CheckFinding{Kind: checkUnbuilt, Path: p, Tried: "the file as it was on the base, with the code of the change", Happened: happened})
+		c.name(CheckFinding{Kind: checkUnbuilt, Path: p, Tried: "the file as it was on the base, with the code of the change",
+			Happened: happened})
 		return true
 	})
 }
@@ -78,7 +81,8 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	var failing, unknown []session.TestID
 	for _, id := range sortedKeys(c.before) {
 		s, ran := run.report.tests[id]
-		if c.before[id] != session.TestPass || id == gateID(c.gate.Name) || s == session.TestPass || old.hasFailingSubtest(id) {
+		if c.before[id] != session.TestPass || id == gateID(c.gate.Name) || s == session.TestPass ||
+			old.hasFailingSubtest(id) {
 			continue
 		}
 		if !ran && (old.about().ranBelow[id] || parent(id) != "" || c.notBuilt(id, run)) { // it has no name of its own, or nobody could ask
@@ -98,7 +102,8 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	}
 	weaker := false
 	for _, id := range failing {
-		f := CheckFinding{Path: c.fileOf(id, false), Test: string(id), Tried: "the test as it was on the base, with the code of the change"}
+		f := CheckFinding{Path: c.fileOf(id, false), Test: string(id),
+			Tried: "the test as it was on the base, with the code of the change"}
 		happened := "it fails" + c.printed(run, id)
 		is := c.become(id)
 		s, there := now[is]
@@ -129,7 +134,8 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	if weaker {
 		result = fails
 	}
-	c.tried(tryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", plural(len(failing), "fails", "fail"), someNames(failing)))
+	c.tried(tryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", plural(len(failing), "fails", "fail"),
+		someNames(failing)))
 	return nil
 }
 
@@ -150,7 +156,8 @@ func (c *checking) become(id session.TestID) session.TestID {
 
 // notBuilt reports whether a test did not run because what it is in could not be built or loaded.
 func (c *checking) notBuilt(id session.TestID, run *gateRun) bool {
-	return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.Build || under(id, b.Unit) }) || c.lap.asOf(run).ranNothing()
+	return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.Build || under(id, b.Unit) }) ||
+		c.lap.asOf(run).ranNothing()
 }
 
 // alsoWithout runs further tests of the change on the code of the base.

@@ -92,5 +92,6 @@ func leadsBack(l *session.LeadsBack, gate string) finding {
 		mend = "; to mend it, in .wfs/config.yaml: " + l.Mend
 	}
 	return finding{verdict: session.Fail, class: session.ClassLeadsBack, failing: []session.TestID{gateID(gate)},
-		reason: fmt.Sprintf("a module of the project would be found outside of the clean tree: %s leads to %s%s", l.Path, l.To, mend)}
+		reason: fmt.Sprintf("a module of the project would be found outside of the clean tree: %s leads to %s%s",
+			l.Path, l.To, mend)}
 }

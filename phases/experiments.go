@@ -58,7 +58,8 @@ type trials struct {
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. grave: there
 // are findings about changed tests that count unless the experiments acquit the attempt. An attempt that fails for
 // nothing but tests that are gone is tried in the same way: they may have become others.
-func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement, grave bool) ([]Failure, error) {
+func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement,
+	grave bool) ([]Failure, error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
 		return nil, nil
@@ -172,7 +173,8 @@ func passAll(out *session.Judgement, why string) {
 // trials prepares experiments. It returns nil where none are made, and why.
 func (j *Judge) trials(r session.JudgeRequest, out *session.Judgement) (*trials, string) {
 	policy := r.Plan.Workflow.TamperIn(&r.Phase)
-	if r.Approved || r.Frozen == "" || r.Phase.WritesTests() || r.Plan.Workflow.Red() == nil || policy != workflows.TamperStrict && policy != workflows.TamperReview {
+	if r.Approved || r.Frozen == "" || r.Phase.WritesTests() || r.Plan.Workflow.Red() == nil ||
+		policy != workflows.TamperStrict && policy != workflows.TamperReview {
 		return nil, ""
 	}
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
@@ -190,7 +192,9 @@ func (j *Judge) trials(r session.JudgeRequest, out *session.Judgement) (*trials,
 	start := r.LapStart.Gates[t.gate.Name]
 	for id, s := range out.Evidence.Gates[t.gate.Name] {
 		_, had := start[id]
-		if s == session.TestPass && id != gateID(t.gate.Name) && (!had || slices.Contains(r.Targets, id) || slices.ContainsFunc(r.Expected, func(e string) bool { return matches(id, e) })) {
+		if s == session.TestPass && id != gateID(t.gate.Name) &&
+			(!had || slices.Contains(r.Targets, id) ||
+				slices.ContainsFunc(r.Expected, func(e string) bool { return matches(id, e) })) {
 			t.tests = append(t.tests, id)
 		}
 	}
@@ -239,13 +243,15 @@ func asked(grave []session.Tampering) *session.Question {
 
 // tried enters what an experiment said.
 func (t *trials) tried(kind, result, says string) {
-	t.out.Experiments = append(t.out.Experiments, session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
+	t.out.Experiments = append(t.out.Experiments,
+		session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
 	t.runs, t.spent = 0, 0
 }
 
 // found makes the judgement fail by what an experiment said.
 func (t *trials) found(kind, path, test, what, says string) {
-	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test), After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
+	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
+		After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
 	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, what+": "+t.Secrets.String(says)
 	if kind == kindOnlySo {
 		t.out.Question = asked(t.out.Grave())
@@ -253,7 +259,8 @@ func (t *trials) found(kind, path, test, what, says string) {
 }
 
 // judge runs the gate on a tree, and judges it with the tests that a request is about.
-func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree, name string) (session.GateResult, *gateRun, error) {
+func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
+	name string) (session.GateResult, *gateRun, error) {
 	var err error
 	at := *t.Judge
 	at.judged, at.Whole, at.trial = tree, nil, name // what lies beside the tree would bring new tests back
@@ -369,7 +376,8 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 			holdAgainst(t.out)
 			t.out.Reason += t.Secrets.String("; with " + ref.says + " the code fails gate " + t.gate.Name + ": " + res.Reason)
 		} else {
-			t.found(kindOnlySo, aside[0], test, "the tests pass only as they were changed", "with "+ref.says+" it fails: "+res.Reason)
+			t.found(kindOnlySo, aside[0], test, "the tests pass only as they were changed",
+				"with "+ref.says+" it fails: "+res.Reason)
 		}
 		t.asked, t.ran, t.with = &res, run, tree
 		return changed, t.asFrozen(), nil
@@ -388,12 +396,14 @@ func (t *trials) maybeMeant(failing []session.TestID) bool {
 // ask makes the judgement a question: only a person can tell.
 func (t *trials) ask(paths []string, says string) {
 	t.out.Verdict, t.out.Class, t.out.Reason = session.Blocked, session.ClassAsked, t.Secrets.String(says)
-	t.out.Question = &session.Question{Paths: paths[:min(len(paths), session.MaxNamed)], Evidence: []string{t.Secrets.String(says)}}
+	t.out.Question = &session.Question{Paths: paths[:min(len(paths), session.MaxNamed)],
+		Evidence: []string{t.Secrets.String(says)}}
 }
 
 // withoutBroken asks once more with those of the older files of tests left as the attempt has them that cannot be built
 // with its code: what they are about has another shape now. It reports whether the code passes all others.
-func (t *trials) withoutBroken(ctx context.Context, ref reference, changes []session.Change, aside []string, run *gateRun) (bool, error) {
+func (t *trials) withoutBroken(ctx context.Context, ref reference, changes []session.Change, aside []string,
+	run *gateRun) (bool, error) {
 	rest := slices.DeleteFunc(slices.Clone(aside), func(p string) bool {
 		return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.File != "" && sameFile(p, b.File) })
 	})
@@ -457,9 +467,8 @@ func (t *trials) testsOrInstrument(ctx context.Context, was session.Tree, c sess
 // namedByGate reports whether a gate's command names a path.
 func (t *trials) namedByGate(path string) bool {
 	for _, g := range t.r.Phase.Gates {
-		if g.Runs() && slices.ContainsFunc(strings.FieldsFunc(g.Run.Text(), func(c rune) bool { return strings.ContainsRune(" \t\n\"'=;&|()", c) }), func(w string) bool {
-			return strings.TrimPrefix(w, "./") == path
-		}) {
+		words := strings.FieldsFunc(g.Run.Text(), func(c rune) bool { return strings.ContainsRune(" \t\n\"'=;&|()", c) })
+		if g.Runs() && slices.ContainsFunc(words, func(w string) bool { return strings.TrimPrefix(w, "./") == path }) {
 			return true
 		}
 	}
@@ -468,7 +477,8 @@ func (t *trials) namedByGate(path string) bool {
 
 // withTests is the attempt's tree with paths as another has them. Of files that hold code and tests only the tests are
 // taken.
-func (t *trials) withTests(ctx context.Context, from session.Tree, changes []session.Change, paths []string) (session.Tree, error) {
+func (t *trials) withTests(ctx context.Context, from session.Tree, changes []session.Change,
+	paths []string) (session.Tree, error) {
 	texts := map[string][]byte{}
 	var whole []string
 	for _, p := range paths {
@@ -495,7 +505,8 @@ func (t *trials) withTests(ctx context.Context, from session.Tree, changes []ses
 
 // excused says why code need not pass the tests of a reference, "" when it must: nothing but names was changed; the
 // attempt's own tree fails there too; or what it is run by had to change with it.
-func (t *trials) excused(ctx context.Context, ref reference, changes []session.Change, aside []string) (result, says string, err error) {
+func (t *trials) excused(ctx context.Context, ref reference, changes []session.Change,
+	aside []string) (result, says string, err error) {
 	if only, err := t.onlyRenamed(ctx, ref.tree, changes, aside); err != nil {
 		return "", "", err
 	} else if only {
@@ -513,8 +524,10 @@ func (t *trials) excused(ctx context.Context, ref reference, changes []session.C
 }
 
 // onlyRenamed reports whether the tests of two states of a project differ in nothing but names.
-func (t *trials) onlyRenamed(ctx context.Context, was session.Tree, changes []session.Change, aside []string) (bool, error) {
-	testsBefore, testsAfter, codeBefore, codeAfter := experiment.Files{}, experiment.Files{}, experiment.Files{}, experiment.Files{}
+func (t *trials) onlyRenamed(ctx context.Context, was session.Tree, changes []session.Change,
+	aside []string) (bool, error) {
+	testsBefore, testsAfter, codeBefore, codeAfter := experiment.Files{}, experiment.Files{}, experiment.Files{},
+		experiment.Files{}
 	for _, c := range changes {
 		if strings.HasPrefix(c.Path, ".wfs/") || strings.HasPrefix(c.Path, ".workflow/") {
 			continue
@@ -612,7 +625,8 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		}
 		tried += turned.n
 		what := plural(turned.n, "expected value", "expected values")
-		if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail, what+" of the lap's tests changed on purpose"); err != nil || t.out.Verdict != session.Pass {
+		if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail,
+			what+" of the lap's tests changed on purpose"); err != nil || t.out.Verdict != session.Pass {
 			return err
 		}
 	}
@@ -629,7 +643,8 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 	if why != "" {
 		t.tried(tryHollow, notTried, why)
 	} else if err := t.mustFail(ctx, tryHollow, hollow, kindNotNeeded,
-		fmt.Sprintf("%s of this lap made to fail on purpose", plural(hollow.n, "function", "functions"))); err != nil || t.out.Verdict != session.Pass {
+		fmt.Sprintf("%s of this lap made to fail on purpose", plural(hollow.n, "function", "functions"))); err != nil ||
+		t.out.Verdict != session.Pass {
 		return err
 	}
 	if tried == 0 && len(t.r.Targets) == 0 {
@@ -709,11 +724,13 @@ func (t *trials) bothSides(ctx context.Context, c session.Change) (before, after
 
 // codeLines are the lines of code that the lap added, by file, and whether there are other changed files that are
 // handed over.
-func (t *trials) codeLines(ctx context.Context, changes []session.Change) (lines map[string]experiment.Lines, texts map[string][]byte, others bool, err error) {
+func (t *trials) codeLines(ctx context.Context,
+	changes []session.Change) (lines map[string]experiment.Lines, texts map[string][]byte, others bool, err error) {
 	lines, texts = map[string]experiment.Lines{}, map[string][]byte{}
 	for _, c := range changes {
 		switch {
-		case c.Status == "D", strings.HasPrefix(c.Path, ".wfs/"), strings.HasPrefix(c.Path, ".workflow/"), tamper.AboutTests(c.Path), tamper.IsDocument(c.Path):
+		case c.Status == "D", strings.HasPrefix(c.Path, ".wfs/"), strings.HasPrefix(c.Path, ".workflow/"),
+			tamper.AboutTests(c.Path), tamper.IsDocument(c.Path):
 			continue
 		case !isCode(c.Path):
 			others = true
@@ -785,7 +802,8 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 	if finding == kindNotNeeded {
 		about = "the lap's tests do not need its code"
 	}
-	t.found(finding, a.paths[0], string(t.tests[0]), about, fmt.Sprintf("with %s (%s) they pass all the same", what, some(a.paths)))
+	t.found(finding, a.paths[0], string(t.tests[0]), about,
+		fmt.Sprintf("with %s (%s) they pass all the same", what, some(a.paths)))
 	t.asFrozen()
 	return nil
 }
@@ -834,7 +852,8 @@ const (
 )
 
 // mutants are single changes of the lap's code, as trees.
-func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines, texts map[string][]byte) (trees []session.Tree, says []string, err error) {
+func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines,
+	texts map[string][]byte) (trees []session.Tree, says []string, err error) {
 	for _, path := range slices.Sorted(maps.Keys(lines)) {
 		for _, m := range experiment.Mutants(path, texts[path], lines[path], max(1, mostMutants/len(lines))) {
 			if len(trees) == mostMutants {
@@ -881,7 +900,8 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 		}
 	}
 	t.tried(tryMutants, fails, "the lap's tests notice none of "+plural(len(trees), "change", "changes")+" of its code")
-	t.found(kindNotNeeded, strings.SplitN(says[0], ":", 2)[0], string(t.tests[0]), "the lap's tests notice nothing about its code",
+	t.found(kindNotNeeded, strings.SplitN(says[0], ":", 2)[0], string(t.tests[0]),
+		"the lap's tests notice nothing about its code",
 		fmt.Sprintf("with each of %s (%s) they pass all the same", plural(len(trees), "change", "changes"), some(says)))
 	return nil
 }
@@ -948,7 +968,8 @@ func (t *trials) asStrong(ctx context.Context) (bool, error) {
 	whole := t.tests
 	t.tests = nil // everything is run
 	defer func() { t.tests = whole }()
-	t.say(fmt.Sprintf("gate %s with %s of the code that the edited tests are about …", t.gate.Name, plural(len(trees), "change", "changes")))
+	t.say(fmt.Sprintf("gate %s with %s of the code that the edited tests are about …", t.gate.Name,
+		plural(len(trees), "change", "changes")))
 	noticed := 0
 	for i := range trees {
 		old, err := t.alter(ctx, olds[i], tryMutants+"-frozen", false)
@@ -976,7 +997,8 @@ func (t *trials) asStrong(ctx context.Context) (bool, error) {
 		t.tried(tryMutants, notTried, "the tests as they were noticed no change of the code that they are about")
 		return false, nil
 	}
-	t.tried(tryMutants, holds, fmt.Sprintf("the edited tests notice all %s of the code that they noticed as they were", plural(noticed, "change", "changes")))
+	t.tried(tryMutants, holds, fmt.Sprintf("the edited tests notice all %s of the code that they noticed as they were",
+		plural(noticed, "change", "changes")))
 	return true, nil
 }
 
@@ -992,7 +1014,8 @@ func (t *trials) notices(run *gateRun) []session.TestID {
 }
 
 // functions are the lines of all functions of the attempt's code that have one of some names.
-func (t *trials) functions(ctx context.Context, names map[string]bool) (map[string]experiment.Lines, map[string][]byte, error) {
+func (t *trials) functions(ctx context.Context,
+	names map[string]bool) (map[string]experiment.Lines, map[string][]byte, error) {
 	lines, texts := map[string]experiment.Lines{}, map[string][]byte{}
 	paths, err := t.Paths(ctx, t.out.Tree)
 	if err != nil {

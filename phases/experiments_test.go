@@ -32,21 +32,27 @@ elif grep -q 'a - b' calc.[p]y && ! grep -q hollow calc.[p]y && grep -q '5, 2), 
 		says     string // "" when it passes
 		ran      bool   // with the frozen tests
 	}{
-		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks}, says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
+		{name: "nothing but tests", after: map[string]string{"test_calc.py": asks},
+			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
 		{name: "and a comment", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
-		{name: "and a comment, where RED could not be built", after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, unbuilt: true, ran: true,
+		{name: "and a comment, where RED could not be built",
+			after: map[string]string{"test_calc.py": asks, "calc.py": sub + "None  # a\n"}, unbuilt: true, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
-		{name: "the code is right, where RED could not be built", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}, unbuilt: true},
+		{name: "the code is right, where RED could not be built",
+			after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}, unbuilt: true},
 		{name: "the gate wants what is ignored", after: map[string]string{"test_calc.py": tidied, "calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1"}},
 		{name: "a person has approved", after: map[string]string{"test_calc.py": asks}, approved: true},
 		{name: "a person has frozen the code", frozen: map[string]string{"calc.py": sub + "a - b\n"}, after: map[string]string{"test_calc.py": tidied}},
-		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"}, says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
-		{name: "code in a test", after: map[string]string{"test_calc.py": asks, "tests/test_b.py": sub}, says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
+		{name: "another module in front", after: map[string]string{"tests/calc.py": sub + "a - b\n"},
+			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
+		{name: "code in a test", after: map[string]string{"test_calc.py": asks, "tests/test_b.py": sub},
+			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub", ran: true},
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n"}},
 		{name: "and tests were tidied", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": tidied}},
 		{name: "and there are new ones", after: map[string]string{"calc.py": sub + "a - b\n", "tests/test_b.py": pyTest, "testdata/a.txt": "1"}},
-		{name: "a helper has more", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": tidied, "tests/helpers.py": helper + "# helped\n"}, ran: true,
+		{name: "a helper has more", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": tidied,
+			"tests/helpers.py": helper + "# helped\n"}, ran: true,
 			says: "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub"},
 		{name: "it has another name", after: map[string]string{"calc.py": "def minus(a, b):\n    return a - b\n", "test_calc.py": strings.ReplaceAll(pyTest, "calc.sub", "calc.minus")}},
 	} {
@@ -57,15 +63,17 @@ elif grep -q 'a - b' calc.[p]y && ! grep -q hollow calc.[p]y && grep -q '5, 2), 
 			frozen, _ := l.snapshot(t.Context())
 			l.write(tc.after)
 			tree, _ := l.snapshot(t.Context())
-			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false), l.clean(true), l.withTexts, l.paths
+			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false),
+				l.clean(true), l.withTexts, l.paths
 			g := workflows.Gate{Name: "tests", Run: runner, Format: workflows.FormatTAP, Where: workflows.InPlace, Timeout: 60e9, Expect: workflows.ExpectPass}
 			ph := workflows.Phase{Name: "GREEN", Gates: []workflows.Gate{g}}
 			first := writesTests(g)
 			at := 4
 			changed, _ := l.changes(t.Context(), frozen, tree)
-			r := session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph, Approved: tc.approved,
-				Plan:   workflows.Plan{Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{first, ph}}},
-				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}}
+			r := session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph,
+				Approved: tc.approved,
+				Plan:     workflows.Plan{Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{first, ph}}},
+				Frozen:   frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}}
 			if tc.unbuilt {
 				r.Targets, r.Expected = nil, []string{"sub"}
 			}

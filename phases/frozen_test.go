@@ -72,7 +72,8 @@ func (l *lab) paths(_ context.Context, tree session.Tree) ([]string, error) {
 // writesTests is the phase before GREEN, with the same gate.
 func writesTests(g workflows.Gate) workflows.Phase {
 	g.Expect = workflows.ExpectRed
-	return workflows.Phase{Name: "RED", Gates: []workflows.Gate{g}, On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "GREEN"}}
+	return workflows.Phase{Name: "RED", Gates: []workflows.Gate{g},
+		On: map[workflows.Verdict]workflows.PhaseName{workflows.Pass: "GREEN"}}
 }
 
 const pyTest = `import unittest
@@ -103,7 +104,8 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 		failing, over []string
 	}{
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak},
-			says: "; the tests do not speak of 3 any more; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+			says:    "; the tests do not speak of 3 any more; with the tests of checkpoint 4 the code passes",
+			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the code is wrong", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": weak},
 			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
@@ -111,7 +113,8 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "a test of its own goes", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": "-", "tests/test_calc.py": weak},
-			says: "; the tests do not speak of 3 any more; with the tests of checkpoint 4 the code passes", verdict: session.Pass, class: session.ClassGreen},
+			says:    "; the tests do not speak of 3 any more; with the tests of checkpoint 4 the code passes",
+			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the gate wants what is ignored", after: map[string]string{"calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1", "test_calc.py": weak},
 			says: "; in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
 		{name: "the code asks whether it is tested", after: map[string]string{"test_calc.py": weak,
@@ -129,7 +132,8 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			frozen, _ := l.snapshot(t.Context())
 			l.write(tc.after)
 			tree, _ := l.snapshot(t.Context())
-			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false), l.clean(true), l.withTexts, l.paths
+			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false),
+				l.clean(true), l.withTexts, l.paths
 			if tc.noPlace {
 				l.judge.Clean = nil
 			}
@@ -139,7 +143,8 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			at := 4
 			changed, _ := l.changes(t.Context(), frozen, tree)
 			j, err := l.judge.Judge(t.Context(), session.JudgeRequest{Tree: tree, RunDir: t.TempDir(), Changed: changed, Visit: changed, Phase: ph,
-				Plan:   workflows.Plan{Unproven: tc.off, Workflow: workflows.Workflow{Tamper: workflows.TamperStrict, Phases: []workflows.Phase{first, ph}}},
+				Plan: workflows.Plan{Unproven: tc.off, Workflow: workflows.Workflow{Tamper: workflows.TamperStrict,
+					Phases: []workflows.Phase{first, ph}}},
 				Frozen: frozen, FrozenAt: &at, LapTree: frozen, Targets: []session.TestID{"sub"}})
 			if err != nil {
 				t.Fatal(err)

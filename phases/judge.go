@@ -75,7 +75,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	if path, to := j.leadsOut(ctx, r); path != "" {
 		out.Verdict, out.Class, out.Guarded = session.Fail, session.ClassGuard, []string{path}
-		out.Reason = fmt.Sprintf("%s is a link to %s, which is no part of the work and would not be handed over with it", path, j.Secrets.String(safetext.Line(to, maxShown)))
+		out.Reason = fmt.Sprintf("%s is a link to %s, which is no part of the work and would not be handed over with it",
+			path, j.Secrets.String(safetext.Line(to, maxShown)))
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
@@ -202,7 +203,8 @@ func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to 
 		return "", ""
 	}
 	for _, c := range r.Changed {
-		if to, is := links[c.Path]; is && isCode(c.Path) && c.Status != "D" && (strings.HasPrefix(to, "/") || !filepath.IsLocal(filepath.Join(filepath.Dir(c.Path), to))) {
+		if to, is := links[c.Path]; is && isCode(c.Path) && c.Status != "D" &&
+			(strings.HasPrefix(to, "/") || !filepath.IsLocal(filepath.Join(filepath.Dir(c.Path), to))) {
 			return c.Path, to
 		}
 	}

@@ -85,7 +85,8 @@ func (j *Judge) resultKey(ctx context.Context, g workflows.Gate) (string, error)
 
 // keep keeps a run that was complete, whose tests did the same twice where they ran twice, and that left the tree as it was.
 func (j *Judge) keep(key string, run *gateRun, f finding) {
-	if len(f.flaky) == 0 && f.verdict != session.Blocked && f.class != session.ClassTimeout && !run.report.timedOut && run.leads == nil && run.changed == "" {
+	if len(f.flaky) == 0 && f.verdict != session.Blocked && f.class != session.ClassTimeout && !run.report.timedOut &&
+		run.leads == nil && run.changed == "" {
 		j.Results.put(key, run, j.Secrets)
 	}
 }

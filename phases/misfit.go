@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A test for a new shape of something that exists (other arguments, another result, a public field) cannot be built before
-// the code is written either. Compilers speak of types then, not of a name.
+// A test for a new shape of something that exists (other arguments, another result, a public field) cannot be built
+// before the code is written either. Compilers speak of types then, not of a name.
 
 // misfits are what compilers say of types that do not fit: numbers of errors, and the beginnings of Go's.
 var misfits = sync.OnceValue(func() (r struct {
@@ -125,8 +125,8 @@ func (l *lap) mistake(x breakage) string {
 	return ""
 }
 
-// ownTypes reports whether an error of the Go compiler is about nothing that the project's code could change: constants,
-// what other modules declare, and what test files do.
+// ownTypes reports whether an error of the Go compiler is about nothing that the project's code could change:
+// constants, what other modules declare, and what test files do.
 func (l *lap) ownTypes(file, unit, msg string) bool {
 	m := goMisfitRE().FindStringSubmatch(msg)
 	if m == nil {

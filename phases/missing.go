@@ -7,8 +7,8 @@ import (
 )
 
 // What says, in the words of compilers and loaders, that a name does not exist. A test may fail for such a name before
-// the code is written, and for types that do not fit yet (see misfit). Everything else that keeps a test from being built
-// (a syntax error, a dependency that is not installed) is a mistake in the test or in the environment.
+// the code is written, and for types that do not fit yet (see misfit). Everything else that keeps a test from being
+// built (a syntax error, a dependency that is not installed) is a mistake in the test or in the environment.
 
 // missingInGo returns the name that an error of the Go compiler or of the go command misses, "" if it is another error.
 // module is the import path's part above the package, "" if unknown: a package outside of it is a dependency.

@@ -314,8 +314,8 @@ func (l *lap) startHas(name string) bool {
 	return false
 }
 
-// wasSkipped reports whether all tests that are meant by a name, or the unit that they are in, were skipped at the lap's
-// start. pytest names a module that skips itself below its own suite.
+// wasSkipped reports whether all tests that are meant by a name, or the unit that they are in, were skipped at the
+// lap's start. pytest names a module that skips itself below its own suite.
 func (l *lap) wasSkipped(unit session.TestID, name string) bool {
 	skipped := false
 	for id, s := range l.start {

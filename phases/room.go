@@ -54,7 +54,8 @@ func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest) (why string,
 }
 
 // differs runs a gate in the clean tree of the base, and says what is not as it was in the work tree, "" for nothing.
-func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest, was session.Tests) (string, error) {
+func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
+	was session.Tests) (string, error) {
 	j.say("gate " + g.Name + " in a clean tree of the base …")
 	at := *j
 	at.judged, g.Where, g.Expect = r.Baseline.Tree, workflows.Clean, workflows.ExpectPass
@@ -81,7 +82,8 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		if slices.Contains(r.Known, id) || was[id] == now[id] {
 			continue
 		}
-		return fmt.Sprintf("%s is %s there, and %s here%s", id, cmp.Or(now[id], "not run"), cmp.Or(was[id], "not run"), j.mended()), nil
+		return fmt.Sprintf("%s is %s there, and %s here%s", id, cmp.Or(now[id], "not run"), cmp.Or(was[id], "not run"),
+			j.mended()), nil
 	}
 	return "", nil
 }

@@ -32,13 +32,19 @@ func TestNoRoom(t *testing.T) {
 		says  string
 		ran   int
 	}{
-		"the same":              {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail}, ran: 1},
-		"one fails there":       {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass}, says: "b is fail there, and pass here; what may mend it, in .wfs/config.yaml: npm ci", ran: 1},
-		"one that is known":     {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass}, known: []session.TestID{"b"}, ran: 1},
-		"one is not there":      {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail, "c": session.TestPass}, says: "c is not run there, and pass here", ran: 1},
-		"one more":              {gate: "cat out", was: session.Tests{"a": session.TestPass}, says: "b is fail there, and not run here", ran: 1},
-		"it cannot run":         {gate: "./nowhere", was: session.Tests{"a": session.TestPass}, says: "it cannot run (exit code 127)", ran: 1},
-		"it leads back":         {gate: "cat out", was: session.Tests{"a": session.TestPass}, leads: &session.LeadsBack{Path: ".venv", To: "/live"}, says: ".venv leads to /live", ran: 1},
+		"the same": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail}, ran: 1},
+		"one fails there": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass},
+			says: "b is fail there, and pass here; what may mend it, in .wfs/config.yaml: npm ci", ran: 1},
+		"one that is known": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass},
+			known: []session.TestID{"b"}, ran: 1},
+		"one is not there": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail,
+			"c": session.TestPass}, says: "c is not run there, and pass here", ran: 1},
+		"one more": {gate: "cat out", was: session.Tests{"a": session.TestPass},
+			says: "b is fail there, and not run here", ran: 1},
+		"it cannot run": {gate: "./nowhere", was: session.Tests{"a": session.TestPass},
+			says: "it cannot run (exit code 127)", ran: 1},
+		"it leads back": {gate: "cat out", was: session.Tests{"a": session.TestPass},
+			leads: &session.LeadsBack{Path: ".venv", To: "/live"}, says: ".venv leads to /live", ran: 1},
 		"nothing known of base": {gate: "cat out"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +62,8 @@ func TestNoRoom(t *testing.T) {
 				}
 				return session.CleanTree{Root: room, Tree: tree, Live: []string{l.judge.Root}, LeadsBack: c.leads}, nil
 			}
-			g := workflows.Gate{Name: "tests", Format: workflows.FormatTAP, Timeout: time.Minute, Run: workflows.Command{Shell: c.gate}}
+			g := workflows.Gate{Name: "tests", Format: workflows.FormatTAP, Timeout: time.Minute,
+				Run: workflows.Command{Shell: c.gate}}
 			r := session.JudgeRequest{Plan: workflows.Plan{Baseline: []workflows.Gate{g}}, RunDir: t.TempDir(), Known: c.known,
 				Baseline: session.Evidence{Tree: "base", Gates: map[string]session.Tests{"tests": c.was}}}
 			for range 2 {

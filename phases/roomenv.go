@@ -73,5 +73,6 @@ func roomEnv(env []string, home, temp string) []string {
 // xdgHomes are the directories of the XDG Base Directory Specification that a person's own files lie in, and their
 // defaults below the home directory.
 var xdgHomes = map[string]string{
-	"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state",
+	"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share",
+	"XDG_STATE_HOME": ".local/state",
 }

@@ -11,7 +11,8 @@ func TestRoomEnv(t *testing.T) {
 	t.Parallel()
 	home, cache := t.TempDir(), t.TempDir()
 	for _, dir := range []string{
-		filepath.Join(home, ".cargo"), filepath.Join(home, ".cache", "uv"), filepath.Join(cache, "go-build"), filepath.Join(home, ".nvm"),
+		filepath.Join(home, ".cargo"), filepath.Join(home, ".cache", "uv"), filepath.Join(cache, "go-build"),
+		filepath.Join(home, ".nvm"),
 	} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -25,7 +26,8 @@ func TestRoomEnv(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if got := roomEnv(env, "", ""); !slices.Equal(got, slices.DeleteFunc(env, func(e string) bool { return e == "WFS_SESSION=x" })) {
+	if got := roomEnv(env, "", ""); !slices.Equal(got,
+		slices.DeleteFunc(env, func(e string) bool { return e == "WFS_SESSION=x" })) {
 		t.Errorf("without directories: %q", got)
 	}
 }

@@ -6,7 +6,8 @@ func (s *Session) driving(e Event, b Driving) {
 		s.Hindered = nil
 	}
 	s.Blocked, s.Why, s.Failed = nil, "", 0
-	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()), Checkpoints: len(s.Checkpoints), Used: s.Used}
+	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()),
+		Checkpoints: len(s.Checkpoints), Used: s.Used}
 	if s.Waiting != nil && s.Waiting.Reason == WaitLimit && !b.Now { // it is waited for, whoever drives
 		s.Status, s.Spent.Since = StatusWaiting, e.At.Unix()
 		return

@@ -217,7 +217,8 @@ func (s *Session) unjudged() string {
 		if s.SkippedPhases[n-1].Anyway {
 			did = "let %s pass"
 		}
-		return fmt.Sprintf("nothing was judged in this session: a person "+did+". Is the work done?", s.SkippedPhases[n-1].Phase)
+		return fmt.Sprintf("nothing was judged in this session: a person "+did+". Is the work done?",
+			s.SkippedPhases[n-1].Phase)
 	}
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
 }

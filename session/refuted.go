@@ -25,7 +25,8 @@ func (s *Session) approve(at *Checkpoint, refutedFor func(Refuted) bool) {
 // claim to be done was true is known only now.
 func (s *Session) answersClaim(open *Open, d *Decided, c *Checkpoint) {
 	asked := s.asked()
-	if asked == nil || !asked.Claimed || d.Verdict == Blocked || open.Run == nil || !open.Run.Approved && !open.Run.Rejected {
+	if asked == nil || !asked.Claimed || d.Verdict == Blocked || open.Run == nil ||
+		!open.Run.Approved && !open.Run.Rejected {
 		return
 	}
 	of := func(r Refuted) bool { return r.Checkpoint == asked.Number }
@@ -39,7 +40,8 @@ func (s *Session) answersClaim(open *Open, d *Decided, c *Checkpoint) {
 	case d.Verdict == Pass:
 		s.approve(c, of)
 	case !slices.ContainsFunc(s.Refuted, of):
-		s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: asked.Number, Phase: asked.Phase, Lap: asked.Lap, Reason: d.Reason})
+		s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: asked.Number, Phase: asked.Phase, Lap: asked.Lap,
+			Reason: d.Reason})
 	}
 }
 
@@ -67,7 +69,9 @@ func (s *Session) allowedFindings(open *Open, d *Decided, c *Checkpoint) {
 		allowed = append(allowed, open.Judgement.Tampered...)
 	}
 	same := func(t Tampering) bool {
-		return slices.ContainsFunc(allowed, func(a Tampering) bool { return a.Kind == t.Kind && a.Path == t.Path && a.Test == t.Test })
+		return slices.ContainsFunc(allowed, func(a Tampering) bool {
+			return a.Kind == t.Kind && a.Path == t.Path && a.Test == t.Test
+		})
 	}
 	s.approve(c, func(r Refuted) bool {
 		was := s.At(r.Checkpoint)

@@ -75,7 +75,8 @@ func (j *Judgement) Reached() Reached {
 		aimed = aimed || g.Class == ClassTargetFailing || g.Class == ClassTargetMissing || g.Class == ClassFlaky
 	}
 	switch j.Class {
-	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree, ClassLeadsBack, ClassRoomChanged:
+	case ClassBuildBroken, ClassNoTests, ClassTimeout, ClassInfraError, ClassGuard, ClassKey, ClassGateChangedTree,
+		ClassLeadsBack, ClassRoomChanged:
 	default:
 		r.Ran = true
 	}

@@ -172,18 +172,26 @@ var opposite = map[string]string{"true": "false", "false": "true", "True": "Fals
 
 // matchers compare two values, or one with what the chain began with: the first two of their arguments are values.
 var matchers = map[string]bool{
-	"toBe": true, "toEqual": true, "toStrictEqual": true, "toBeCloseTo": true, "toHaveLength": true, "toContain": true, "toMatchObject": true, "toMatchInlineSnapshot": true,
-	"equal": true, "equals": true, "strictEqual": true, "deepEqual": true, "deepStrictEqual": true, "eql": true, "eq": true, "lengthOf": true, "is": true, "same": true,
-	"assertEqual": true, "assertEquals": true, "assertSame": true, "assertListEqual": true, "assertDictEqual": true, "assertTupleEqual": true, "assertSetEqual": true,
-	"assertAlmostEqual": true, "assertCountEqual": true, "assertArrayEquals": true, "assertIterableEquals": true, "assertSequenceEqual": true, "assertMultiLineEqual": true,
-	"assert_eq": true, "Equal": true, "EqualValues": true, "Exactly": true, "ElementsMatch": true, "Len": true, "InDelta": true, "EqualError": true, "JSONEq": true,
-	"isEqualTo": true, "containsExactly": true, "isTrue": true, "isFalse": true, "hasSize": true, "equalTo": true, "approx": true, "DeepEqual": true,
+	"toBe": true, "toEqual": true, "toStrictEqual": true, "toBeCloseTo": true, "toHaveLength": true, "toContain": true,
+	"toMatchObject": true, "toMatchInlineSnapshot": true,
+	"equal": true, "equals": true, "strictEqual": true, "deepEqual": true, "deepStrictEqual": true, "eql": true,
+	"eq": true, "lengthOf": true, "is": true, "same": true,
+	"assertEqual": true, "assertEquals": true, "assertSame": true, "assertListEqual": true, "assertDictEqual": true,
+	"assertTupleEqual": true, "assertSetEqual": true,
+	"assertAlmostEqual": true, "assertCountEqual": true, "assertArrayEquals": true, "assertIterableEquals": true,
+	"assertSequenceEqual": true, "assertMultiLineEqual": true,
+	"assert_eq": true, "Equal": true, "EqualValues": true, "Exactly": true, "ElementsMatch": true, "Len": true,
+	"InDelta": true, "EqualError": true, "JSONEq": true,
+	"isEqualTo": true, "containsExactly": true, "isTrue": true, "isFalse": true, "hasSize": true, "equalTo": true,
+	"approx": true, "DeepEqual": true,
 }
 
 // said are matchers without a value, and what says the opposite.
 var said = map[string]string{
-	"assertTrue": "assertFalse", "assertFalse": "assertTrue", "toBeTruthy": "toBeFalsy", "toBeFalsy": "toBeTruthy", "toBeUndefined": "toBeDefined", "toBeDefined": "toBeUndefined",
-	"assertIsNone": "assertIsNotNone", "assertIsNotNone": "assertIsNone", "assertNull": "assertNotNull", "assertNotNull": "assertNull", "isTrue": "isFalse", "isFalse": "isTrue",
+	"assertTrue": "assertFalse", "assertFalse": "assertTrue", "toBeTruthy": "toBeFalsy", "toBeFalsy": "toBeTruthy",
+	"toBeUndefined": "toBeDefined", "toBeDefined": "toBeUndefined",
+	"assertIsNone": "assertIsNotNone", "assertIsNotNone": "assertIsNone", "assertNull": "assertNotNull",
+	"assertNotNull": "assertNull", "isTrue": "isFalse", "isFalse": "isTrue",
 	"assertIn": "assertNotIn", "assertNotIn": "assertIn", "True": "False", "False": "True",
 }
 
@@ -199,7 +207,8 @@ func (c *canary) expectations() {
 			c.operand(i-1, -1)
 		case t.Kind == source.Word && matchers[t.Text] && c.opens(i+1):
 			c.arguments(c.bracket(i + 1))
-		case t.Kind == source.Word && said[t.Text] != "" && c.opens(i+1) && (t.Text[0] != 'T' && t.Text[0] != 'F' || c.text(i-1) == "."):
+		case t.Kind == source.Word && said[t.Text] != "" && c.opens(i+1) &&
+			(t.Text[0] != 'T' && t.Text[0] != 'F' || c.text(i-1) == "."):
 			c.found = append(c.found, i)
 		}
 	}
@@ -247,7 +256,8 @@ func (c *canary) operand(i, step int) {
 // has the name of a type. What a function says is no value that is expected.
 func (c *canary) makes(i int) bool {
 	switch t := c.text(i); {
-	case t == "[" || t == "{" || t == "(" || t == "vec" || t == "&" || t == "new" || t == "set" || t == "dict" || t == "list" || t == "tuple":
+	case t == "[" || t == "{" || t == "(" || t == "vec" || t == "&" || t == "new" || t == "set" || t == "dict" ||
+		t == "list" || t == "tuple":
 		return true
 	case t == "" || t[0] < 'A' || t[0] > 'Z':
 		return c.l.Name == "rust" && c.literal(i) && c.text(i+1) == "."
@@ -256,7 +266,8 @@ func (c *canary) makes(i int) bool {
 	case "(", "{", "::":
 		return true
 	case ".":
-		return c.text(i+3) == "(" && slices.Contains([]string{"of", "ofEntries", "asList", "from", "valueOf", "parse"}, c.text(i+2))
+		return c.text(i+3) == "(" && slices.Contains([]string{"of", "ofEntries", "asList", "from", "valueOf", "parse"},
+			c.text(i+2))
 	}
 	return false
 }
@@ -336,7 +347,8 @@ func (c *canary) close(open int) int {
 // rows takes the literals of lists of literals: tables of cases.
 func (c *canary) rows() {
 	for i := range c.toks {
-		if t := c.text(i); !c.lines[c.toks[i].Line] || t != "{" && t != "(" && t != "[" || i > 0 && c.toks[i-1].Kind == source.Word && t == "(" {
+		if t := c.text(i); !c.lines[c.toks[i].Line] || t != "{" && t != "(" && t != "[" ||
+			i > 0 && c.toks[i-1].Kind == source.Word && t == "(" {
 			continue
 		}
 		end, literals, others := c.close(i), 0, 0
@@ -359,7 +371,8 @@ func (c *canary) rows() {
 func (c *canary) helpers() {
 	own := declaredIn(c.l, c.toks)
 	for i, t := range c.toks {
-		if !c.lines[t.Line] || t.Kind != source.Word || !own[t.Text] || !c.opens(i+1) || i > 0 && c.toks[i-1].Line == t.Line && c.text(i-1) != "self" && c.text(i-1) != "." {
+		if !c.lines[t.Line] || t.Kind != source.Word || !own[t.Text] || !c.opens(i+1) ||
+			i > 0 && c.toks[i-1].Line == t.Line && c.text(i-1) != "self" && c.text(i-1) != "." {
 			continue
 		}
 		end := c.close(c.bracket(i + 1))

@@ -6,7 +6,8 @@ func all(src string) Lines { return Added(nil, []byte(src)) }
 
 func TestTurn(t *testing.T) {
 	for _, c := range []struct{ file, src, want string }{
-		{"a_test.go", "if got := Sub(3, 1); got != 2 {\n\tt.Errorf(\"Sub(3, 1) = %d\", got)\n}", "if got := Sub(3, 1); got != 3 {\n\tt.Errorf(\"Sub(3, 1) = %d\", got)\n}"},
+		{"a_test.go", "if got := Sub(3, 1); got != 2 {\n\tt.Errorf(\"Sub(3, 1) = %d\", got)\n}",
+			"if got := Sub(3, 1); got != 3 {\n\tt.Errorf(\"Sub(3, 1) = %d\", got)\n}"},
 		{"a_test.go", `if s := Join("a", "b"); s != "a-b" {`, `if s := Join("a", "b"); s != "a-bq0" {`},
 		{"a_test.go", `assert.Equal(t, 3, f(1), "call %d", 2)`, `assert.Equal(t, 4, f(1), "call %d", 2)`},
 		{"a_test.go", "{\"one\", 3, 1, 2},", "{\"oneq0\", 5, 4, 6},"},
@@ -28,7 +29,8 @@ func TestTurn(t *testing.T) {
 		{"lib.rs", "assert_eq!(f(1), Some(2));", "assert_eq!(f(1), Some(3));"},
 		{"test_a.py", "assert f(1) == Decimal('1.50')", "assert f(1) == Decimal('1.50q0')"},
 		{"a_test.go", "if !reflect.DeepEqual(f(1), []string{\"a\"}) {", "if !reflect.DeepEqual(f(1), []string{\"aq0\"}) {"},
-		{"lib.rs", "fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259200);", "fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259201);"},
+		{"lib.rs", "fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259200);",
+			"fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259201);"},
 		{"ATest.java", "assertEquals(2, Calc.sub(3, 1));", "assertEquals(3, Calc.sub(3, 1));"},
 		{"ATest.java", "assertEquals(\"why\", 2, Calc.sub(3, 1));", "assertEquals(\"why\", 3, Calc.sub(3, 1));"},
 	} {

@@ -71,10 +71,14 @@ func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
 
 // control are words with which a block begins that is no function's.
 var control = map[string]bool{
-	"if": true, "for": true, "while": true, "switch": true, "catch": true, "else": true, "match": true, "loop": true, "try": true, "do": true, "select": true, "synchronized": true,
-	"with": true, "unless": true, "using": true, "class": true, "struct": true, "impl": true, "interface": true, "enum": true, "trait": true, "mod": true, "namespace": true,
-	"type": true, "case": true, "default": true, "finally": true, "unsafe": true, "record": true, "import": true, "module": true, "package": true, "when": true, "object": true,
-	"return": true, "new": true, "foreach": true, "lock": true, "declare": true, "throw": true, "defer": true, "go": true, "let": true,
+	"if": true, "for": true, "while": true, "switch": true, "catch": true, "else": true, "match": true, "loop": true,
+	"try": true, "do": true, "select": true, "synchronized": true,
+	"with": true, "unless": true, "using": true, "class": true, "struct": true, "impl": true, "interface": true,
+	"enum": true, "trait": true, "mod": true, "namespace": true,
+	"type": true, "case": true, "default": true, "finally": true, "unsafe": true, "record": true, "import": true,
+	"module": true, "package": true, "when": true, "object": true,
+	"return": true, "new": true, "foreach": true, "lock": true, "declare": true, "throw": true, "defer": true, "go": true,
+	"let": true,
 }
 
 // braceBodies finds the bodies of functions between braces, and arrow functions of one expression.
@@ -88,7 +92,8 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 			if functionHead(l, toks[start:i]) {
 				end := closing(toks, i)
 				at, text := t.To, " "+raises[l.Name]
-				if l.Name == "java" && i+2 < len(toks) && (toks[i+1].Text == "super" || toks[i+1].Text == "this") && toks[i+2].Text == "(" {
+				if l.Name == "java" && i+2 < len(toks) && (toks[i+1].Text == "super" || toks[i+1].Text == "this") &&
+					toks[i+2].Text == "(" {
 					if after := closing(toks, i+2) + 1; after < len(toks) { // a constructor begins with it
 						at = toks[after].To
 					}
@@ -115,7 +120,8 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 			}
 		case "=>":
 			if l.Name == "script" && i+1 < len(toks) && toks[i+1].Text != "{" && raises[l.Name] != "" {
-				list = append(list, body{line: toks[start].Line, last: toks[i+1].Line, at: toks[i+1].From, text: `(() => { throw new Error("hollow") })() || `})
+				list = append(list, body{line: toks[start].Line, last: toks[i+1].Line, at: toks[i+1].From,
+					text: `(() => { throw new Error("hollow") })() || `})
 			}
 		}
 		if l.Name == "go" || l.Name == "script" { // statements may end with their line
@@ -152,7 +158,8 @@ func functionHead(l *source.Language, head []source.Token) bool {
 	for len(head) > 0 && (head[0].Text == "@" || head[0].Text == "}") {
 		head = head[1:]
 	}
-	if len(head) == 0 || control[head[0].Text] || !word(")") || word("class") || word("interface") || word("enum") || word("record") || word("new") {
+	if len(head) == 0 || control[head[0].Text] || !word(")") || word("class") || word("interface") || word("enum") ||
+		word("record") || word("new") {
 		return false
 	}
 	if l.Name == "script" { // name(…) {
@@ -202,7 +209,8 @@ func pythonBodies(src []byte, toks []source.Token) []body {
 		first := toks[colon+1]
 		last := first.Line
 		for k := colon + 1; k < len(toks); k++ {
-			if k > 0 && toks[k].Line > toks[k-1].Line && indent(toks[k].Line) <= indent(t.Line) && toks[k].Line > toks[colon].Line && atDepth(toks, colon, k) {
+			if k > 0 && toks[k].Line > toks[k-1].Line && indent(toks[k].Line) <= indent(t.Line) &&
+				toks[k].Line > toks[colon].Line && atDepth(toks, colon, k) {
 				break
 			}
 			last = toks[k].Line

@@ -15,7 +15,8 @@ type Mutant struct {
 
 // swaps are operators and what stands in their places.
 var swaps = map[string]string{
-	"==": "!=", "!=": "==", "===": "!==", "!==": "===", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "+": "-", "-": "+", "*": "+", "/": "*", "&&": "||", "||": "&&",
+	"==": "!=", "!=": "==", "===": "!==", "!==": "===", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "+": "-", "-": "+",
+	"*": "+", "/": "*", "&&": "||", "||": "&&",
 	"and": "or", "or": "and", "+=": "-=", "-=": "+=", "true": "false", "false": "true", "True": "False", "False": "True",
 }
 
@@ -42,7 +43,8 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 				now = swaps[t.Text]
 			}
 		case t.Text == "*" || t.Text == "-" || t.Text == "+" || t.Text == "/": // not a pointer, nor a sign
-			if i > 0 && (toks[i-1].Kind != source.Punct || toks[i-1].Text == ")" || toks[i-1].Text == "]") && i+1 < len(toks) && toks[i+1].Kind != source.String && toks[i-1].Kind != source.String &&
+			if i > 0 && (toks[i-1].Kind != source.Punct || toks[i-1].Text == ")" || toks[i-1].Text == "]") && i+1 < len(toks) &&
+				toks[i+1].Kind != source.String && toks[i-1].Kind != source.String &&
 				t.To < len(src) && src[t.To] == ' ' && toks[i-1].Text != "return" {
 				now = swaps[t.Text]
 			}
@@ -68,7 +70,8 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 func spoken(toks []source.Token, i int) bool {
 	for k := i; k >= 0 && toks[k].Line == toks[i].Line; k-- {
 		switch toks[k].Text {
-		case "log", "Log", "Logf", "Printf", "Println", "print", "println", "console", "logger", "logging", "warn", "debug", "info", "eprintln":
+		case "log", "Log", "Logf", "Printf", "Println", "print", "println", "console", "logger", "logging", "warn", "debug",
+			"info", "eprintln":
 			return true
 		}
 	}

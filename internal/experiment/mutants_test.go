@@ -9,7 +9,8 @@ func TestMutants(t *testing.T) {
 	}{
 		{"a.go", "import \"a/b+1\"\nfunc Sub(a, b *int) int {\n\tlog.Println(3)\n\treturn a - b\n}\n", []string{"- → +"}},
 		{"a.py", "def f(a):\n    if a >= 3:\n        return -a\n    return a + 1\n", []string{">= → <", "+ → -"}},
-		{"a.rs", "fn f(a: Vec<i32>) -> &'static str {\n    if a[0] == 1 && true { \"a\" } else { \"b\" }\n}\n", []string{"0 → 1"}},
+		{"a.rs", "fn f(a: Vec<i32>) -> &'static str {\n    if a[0] == 1 && true { \"a\" } else { \"b\" }\n}\n",
+			[]string{"0 → 1"}},
 		{"a.ts", "const f = (a: Array<number>) => a.length > 0 || b\n", []string{"> → <="}},
 	} {
 		var got []string

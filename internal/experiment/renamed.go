@@ -18,7 +18,8 @@ type Files map[string][]byte
 // its code or its tests, may change: others, such as those of assertions, say what a test asks. Layout and comments do
 // not count.
 func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
-	r := renaming{to: map[string]string{}, from: map[string]string{}, before: declared(testsBefore, codeBefore), after: declared(testsAfter, codeAfter)}
+	r := renaming{to: map[string]string{}, from: map[string]string{}, before: declared(testsBefore, codeBefore),
+		after: declared(testsAfter, codeAfter)}
 	r.files(codeBefore, codeAfter)
 	var gone, came []string
 	for _, name := range slices.Sorted(maps.Keys(testsBefore)) {
@@ -172,12 +173,14 @@ func importing(toks []source.Token, i int) bool {
 
 // declares are words that stand before a name that they declare.
 var declares = map[string]bool{
-	"def": true, "func": true, "function": true, "fn": true, "class": true, "const": true, "let": true, "var": true, "struct": true, "type": true, "interface": true, "trait": true,
+	"def": true, "func": true, "function": true, "fn": true, "class": true, "const": true, "let": true, "var": true,
+	"struct": true, "type": true, "interface": true, "trait": true,
 	"enum": true, "mod": true, "static": true, "val": true, "record": true, "module": true,
 }
 
 // noType are words before a name that are no type of what it declares.
-var noType = map[string]bool{"return": true, "new": true, "else": true, "await": true, "in": true, "not": true, "and": true, "or": true, "if": true, "assert": true, "throw": true, "yield": true, "case": true, "is": true}
+var noType = map[string]bool{"return": true, "new": true, "else": true, "await": true, "in": true, "not": true,
+	"and": true, "or": true, "if": true, "assert": true, "throw": true, "yield": true, "case": true, "is": true}
 
 // declared are the names that files declare.
 func declared(all ...Files) map[string]bool {
@@ -206,8 +209,10 @@ func declaredIn(l *source.Language, toks []source.Token) map[string]bool {
 		if i+1 < len(toks) {
 			after = toks[i+1].Text
 		}
-		method := l.Name == "go" && before == ")" && after == "(" || l.Name == "java" && i > 0 && toks[i-1].Kind == source.Word && !noType[before] && after == "("
-		field := l.Braces && (after == ":" || l.Name == "script" && after == "(" && (before == "}" || before == "{" || before == "async"))
+		method := l.Name == "go" && before == ")" && after == "(" ||
+			l.Name == "java" && i > 0 && toks[i-1].Kind == source.Word && !noType[before] && after == "("
+		field := l.Braces && (after == ":" ||
+			l.Name == "script" && after == "(" && (before == "}" || before == "{" || before == "async"))
 		if declares[before] || after == "=" || after == ":=" || after == "," && before == "," || method || field {
 			names[t.Text] = true
 		}

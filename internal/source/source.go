@@ -49,20 +49,26 @@ var (
 	double = quote{open: `"`, close: `"`}
 	single = quote{open: `'`, close: `'`}
 
-	goLang = Language{Name: "go", comments: []string{"//"}, blocks: true, Braces: true, Chars: true, quotes: []quote{{open: "`", close: "`", many: true, raw: true}, double, single}}
-	python = Language{Name: "python", comments: []string{"#"}, quotes: []quote{{open: `"""`, close: `"""`, many: true}, {open: "'''", close: "'''", many: true}, double, single}}
+	goLang = Language{Name: "go", comments: []string{"//"}, blocks: true, Braces: true, Chars: true,
+		quotes: []quote{{open: "`", close: "`", many: true, raw: true}, double, single}}
+	python = Language{Name: "python", comments: []string{"#"},
+		quotes: []quote{{open: `"""`, close: `"""`, many: true}, {open: "'''", close: "'''", many: true}, double, single}}
 	script = Language{Name: "script", comments: []string{"//"}, blocks: true, Braces: true, regexps: true,
 		quotes: []quote{{open: "`", close: "`", many: true, template: true}, double, single}}
 	rust = Language{Name: "rust", comments: []string{"//"}, blocks: true, Braces: true, Chars: true,
 		quotes: []quote{{open: `r#"`, close: `"#`, many: true, raw: true}, {open: `"`, close: `"`, many: true}, single}}
-	java = Language{Name: "java", comments: []string{"//"}, blocks: true, Braces: true, Chars: true, quotes: []quote{{open: `"""`, close: `"""`, many: true}, double, single}}
-	php  = Language{Name: "php", comments: []string{"//", "#"}, blocks: true, Braces: true, quotes: []quote{{open: `"`, close: `"`, many: true}, {open: `'`, close: `'`, many: true}}}
-	ruby = Language{Name: "ruby", comments: []string{"#"}, quotes: []quote{{open: `"`, close: `"`, many: true}, {open: `'`, close: `'`, many: true}}}
+	java = Language{Name: "java", comments: []string{"//"}, blocks: true, Braces: true, Chars: true,
+		quotes: []quote{{open: `"""`, close: `"""`, many: true}, double, single}}
+	php = Language{Name: "php", comments: []string{"//", "#"}, blocks: true, Braces: true,
+		quotes: []quote{{open: `"`, close: `"`, many: true}, {open: `'`, close: `'`, many: true}}}
+	ruby = Language{Name: "ruby", comments: []string{"#"},
+		quotes: []quote{{open: `"`, close: `"`, many: true}, {open: `'`, close: `'`, many: true}}}
 )
 
 var byExtension = map[string]*Language{
 	".go": &goLang, ".py": &python, ".pyi": &python, ".rs": &rust, ".php": &php, ".rb": &ruby,
-	".js": &script, ".mjs": &script, ".cjs": &script, ".jsx": &script, ".ts": &script, ".mts": &script, ".cts": &script, ".tsx": &script,
+	".js": &script, ".mjs": &script, ".cjs": &script, ".jsx": &script, ".ts": &script, ".mts": &script, ".cts": &script,
+	".tsx":  &script,
 	".java": &java, ".kt": &java, ".kts": &java, ".groovy": &java, ".scala": &java, ".cs": &java,
 }
 
@@ -145,7 +151,8 @@ func (s *scanner) quoted() bool {
 			continue
 		}
 		n := closing(rest, q)
-		if n < 0 || s.l.Name == "rust" && q.open == "'" && n > len(`'\u{10ffff}'`) || s.l.Name == "rust" && q.open == "'" && isLifetime(rest) {
+		if n < 0 || s.l.Name == "rust" && q.open == "'" && n > len(`'\u{10ffff}'`) ||
+			s.l.Name == "rust" && q.open == "'" && isLifetime(rest) {
 			continue
 		}
 		s.take(String, n)
@@ -232,7 +239,8 @@ func numberEnd(s string) int {
 }
 
 func operatorLength(s string) int {
-	for _, op := range []string{"===", "!==", "...", "**=", "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "=>", "->", ":=", "+=", "-=", "*=", "/=", "++", "--", "::", "**", "??"} {
+	for _, op := range []string{"===", "!==", "...", "**=", "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "=>", "->",
+		":=", "+=", "-=", "*=", "/=", "++", "--", "::", "**", "??"} {
 		if strings.HasPrefix(s, op) {
 			return len(op)
 		}

@@ -30,20 +30,24 @@ func TestsFrom(file string, src []byte) int {
 }
 
 // scriptNames are files with commands that gates may run, and settings of tools.
-var scriptNames = []string{"makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "dockerfile", "rakefile", "procfile"}
+var scriptNames = []string{"makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "dockerfile",
+	"rakefile", "procfile"}
 
-var scriptExts = []string{".sh", ".bash", ".mk", ".mak", ".cmake", ".ini", ".cfg", ".toml", ".yml", ".yaml", ".properties", ".bat", ".ps1"}
+var scriptExts = []string{".sh", ".bash", ".mk", ".mak", ".cmake", ".ini", ".cfg", ".toml", ".yml", ".yaml",
+	".properties", ".bat", ".ps1"}
 
 // IsScript reports whether a path is a script of commands or a file of settings, by its name.
 func IsScript(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	return slices.Contains(scriptNames, base) || slices.Contains(scriptExts, path.Ext(base)) || strings.HasPrefix(base, ".") && strings.HasSuffix(base, "rc")
+	return slices.Contains(scriptNames, base) || slices.Contains(scriptExts, path.Ext(base)) ||
+		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "rc")
 }
 
 // IsManifest reports whether a path says what a project needs, beside how it is tested.
 func IsManifest(file string) bool {
 	switch path.Base(file) {
-	case "package.json", "pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "go.mod", "go.work", "composer.json", "Gemfile":
+	case "package.json", "pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "pom.xml", "build.gradle",
+		"build.gradle.kts", "go.mod", "go.work", "composer.json", "Gemfile":
 		return true
 	}
 	return false

@@ -20,7 +20,8 @@ const GitConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaul
 
 // Env is the environment for a repository below top: its home is top, and git reads no configuration but top/gitconfig.
 func Env(top string) []string {
-	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state", "GIT_CONFIG_NOSYSTEM=1",
+	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state",
+		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC",
 		"GORACE=atexit_sleep_ms=0") // a second for each wfs, with the race detector
 }

@@ -82,7 +82,8 @@ func (h *habitat) make(f *testkit.Repo) {
 	f.Write("../SPEC.md", "- [ ] numbers are subtracted\n")
 	f.WriteAll(h.files)
 	f.Write("../agent.sh", h.script(creature{}))
-	f.Write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, "+cmp.Or(h.agent, "idle: 60s, timeout: 60s")+"}\ngates:\n  tests: "+h.gate+"\n")
+	f.Write(".wfs/config.yaml", "version: 1\nworkflow: tdd\nagent: {command: sh ../agent.sh, "+cmp.Or(h.agent,
+		"idle: 60s, timeout: 60s")+"}\ngates:\n  tests: "+h.gate+"\n")
 	f.OK("git", "init", "-q")
 	f.OK("git", "add", "-A")
 	f.OK("git", "commit", "-q", "-m", "start")
@@ -224,7 +225,8 @@ func (c *creature) wantsLast(got string) bool {
 	}
 	want := strings.Fields(c.want)
 	is := strings.Fields(got)
-	return len(is) == 3 && is[0] == want[0] && slices.Contains(strings.Split(want[1], "|"), is[1]) && slices.Contains(strings.Split(want[2], "|"), is[2])
+	return len(is) == 3 && is[0] == want[0] && slices.Contains(strings.Split(want[1], "|"), is[1]) &&
+		slices.Contains(strings.Split(want[2], "|"), is[2])
 }
 
 // believed reports whether a creature came further than it should: its session is over, or a phase took its word.
