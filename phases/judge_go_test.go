@@ -174,6 +174,31 @@ func TestRedInGo(t *testing.T) {
 	}
 }
 
+// TestReplacedInRed reads what red says of old tests in whose place there are new ones.
+func TestReplacedInRed(t *testing.T) {
+	t.Parallel()
+	const says = "; where it stood there is a new test that fails as intended: example.org/calc.TestTwice. If the item changes"
+	twice := strings.Replace(calcTest, "func TestDouble", "func TestTwice", 1)
+	for name, tc := range map[string]struct {
+		edit map[string]string
+		says bool
+	}{
+		"renamed, with another expectation": {map[string]string{"calc_test.go": strings.Replace(twice, "Double(2) != 4", "Double(2) != 5", 1)}, true},
+		"in another file":                   {map[string]string{"calc_test.go": strings.Replace(twice, "Double(2) != 4", "Double(2) != 5", 1), "util/util_test.go": "-"}, false},
+		"none in its place":                 {map[string]string{"sub.go": stub, "util/util_test.go": "-", "calc_test.go": calcTest + subTest}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, s := calcLab(t)
+			l.write(tc.edit)
+			j := l.judged(s, goGate(), workflows.ExpectRed, nil, nil)
+			if j.Class != session.ClassBrokeGreen || strings.Contains(j.Reason, says) != tc.says {
+				t.Errorf("%s: %s", j.Class, j.Reason)
+			}
+		})
+	}
+}
+
 func TestGreenInGo(t *testing.T) {
 	t.Parallel()
 	const (

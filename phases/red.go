@@ -107,6 +107,10 @@ func judgeRed(l *lap) finding {
 	}
 	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, broke, how
+		if by := l.replacedBy(broke, failed); len(by) > 0 {
+			f.reason += fmt.Sprintf("; where it stood there is a new test that fails as intended: %s. If the item changes what the old one expects, "+
+				"change it under its old name; if the item takes away what it is about, ask for a person's word", someNames(by))
+		}
 		f.retry = l.onlyFailing(broke)
 		return f
 	}
@@ -138,6 +142,34 @@ func (b broken) waitsFor() string {
 		return "the set-up of " + someNames(sortedKeys(b.missing)) + ", which fails"
 	}
 	return strings.Join(parts, "; and for ")
+}
+
+// replacedBy are the new tests that fail in the files in which tests stood that are gone, nil unless that may be why all
+// of them are gone.
+func (l *lap) replacedBy(gone, failed []session.TestID) []session.TestID {
+	var by []session.TestID
+	for _, id := range gone {
+		if _, ran := l.now.tests[id]; ran {
+			return nil
+		}
+		n := len(by)
+		for _, f := range l.files.tests(id, "") {
+			if !slices.ContainsFunc(f.oldDecls, func(d declaration) bool { return d.test && d.declares(id, leaf(id)) }) {
+				continue
+			}
+			for _, other := range failed {
+				_, had := l.start[other]
+				if !had && slices.ContainsFunc(f.decls, func(d declaration) bool { return d.test && d.declares(other, leaf(other)) }) {
+					by = append(by, other)
+				}
+			}
+		}
+		if len(by) == n {
+			return nil
+		}
+	}
+	slices.Sort(by)
+	return slices.Compact(by)
 }
 
 // noneRed says what is wrong when no new test fails.
