@@ -30,6 +30,7 @@ func Layout() []FileKind {
 		{Pattern: "plans.lock", Name: "lock", Lost: "no session can begin in a work tree of its own"},
 		{Pattern: "packs.lock", Name: "lock", Lost: "packs are not merged"},
 		{Pattern: "init", Name: "scratch", Dir: true, Lost: "wfs init does not work"},
+		{Pattern: "check", Name: "scratch", Dir: true, Lost: "wfs check does not work"},
 		{Pattern: "refs", Name: "damaged refs", Dir: true, Cache: true},
 		{Pattern: "sessions", Name: "sessions' directory", Dir: true, Lost: "no session can be used"},
 		{Pattern: "sessions/*", Name: "session's directory", Dir: true, Lost: "the session cannot be used"},
