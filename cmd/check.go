@@ -335,6 +335,9 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		a.out("%s: %s: %s", word, strings.ReplaceAll(f.Kind, "_", " "), about)
 		a.out("  tried: %s", f.Tried)
 		a.out("  happened: %s", f.Happened)
+		if len(f.Also) > 0 {
+			a.out("  also: %s", testNames(f.Also))
+		}
 	}
 	for _, f := range g.Named {
 		say("named", f)

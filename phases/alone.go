@@ -40,8 +40,14 @@ func (j *Judge) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.
 	narrow.Run = workflows.Command{Argv: chosen}
 	if shell { // for $WFS_REPORT
 		quoted := make([]string, len(chosen))
+		leads := true
 		for i, w := range chosen {
-			quoted[i] = shellQuoted(w)
+			name, value, sets := strings.Cut(w, "=")
+			if leads = leads && sets && !strings.ContainsAny(name, "-/."); leads { // a variable is none any more when its name is quoted
+				quoted[i] = name + "=" + shellQuoted(value)
+			} else {
+				quoted[i] = shellQuoted(w)
+			}
 		}
 		narrow.Run = workflows.Command{Shell: strings.Join(quoted, " ")}
 	}

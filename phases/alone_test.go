@@ -30,6 +30,8 @@ func TestAlone(t *testing.T) {
 		{workflows.FormatUnittest, "python3 -m unittest discover -v", "unittest.loader._FailedTest::tests.test_calc (x)", ""},
 		{workflows.FormatJUnit, `python3 -B -m pytest --junitxml="$WFS_REPORT"`, "tests.test_calc::test_add[1-2],tests.unit.test_more.TestX::test_it",
 			`'python3' '-B' '-m' 'pytest' '--junitxml='"$WFS_REPORT" 'tests/test_calc.py::test_add[1-2]' 'tests/unit/test_more.py::TestX::test_it'`},
+		{workflows.FormatJUnit, `PYTHONPATH=a=b python3 -m pytest --junitxml="$WFS_REPORT"`, "tests.test_calc::test_add",
+			`PYTHONPATH='a=b' 'python3' '-m' 'pytest' '--junitxml='"$WFS_REPORT" 'tests/test_calc.py::test_add'`},
 		{workflows.FormatJUnit, `pytest -k add --junitxml="$WFS_REPORT"`, "tests.test_calc::test_add", ""},
 		{workflows.FormatJUnit, `pytest --junitxml="$WFS_REPORT"`, "tests.test_other::test_add", ""}, // no such file
 		{workflows.FormatJUnit, "node --test --test-reporter=junit", "test::it's (a) test", `'node' '--test' '--test-name-pattern=^it'\''s \(a\) test$' '--test-reporter=junit'`},

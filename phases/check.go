@@ -64,6 +64,8 @@ type CheckFinding struct {
 	Test     string `json:"test,omitempty"`
 	Tried    string `json:"tried"`
 	Happened string `json:"happened"`
+	// Also are further tests of that file of which the same was found.
+	Also []session.TestID `json:"also,omitempty"`
 }
 
 // Check tries what the tests of a change are worth: whether they fail without its code, whether they can fail at all,
@@ -196,7 +198,7 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 }
 
 // inChecks puts what is said of a lap into words for a change that had none.
-var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "of this lap's", "of these commits'",
+var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
 // stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one
@@ -315,14 +317,23 @@ func (c *checking) printed(run *gateRun, id session.TestID) string {
 	return ""
 }
 
-func (c *checking) found(f CheckFinding) {
-	f.Happened = c.Secrets.String(f.Happened)
-	c.to.Findings = append(c.to.Findings, f)
-}
+func (c *checking) found(f CheckFinding) { c.enter(&c.to.Findings, f) }
 
-func (c *checking) name(f CheckFinding) {
-	f.Happened = c.Secrets.String(f.Happened)
-	c.to.Named = append(c.to.Named, f)
+func (c *checking) name(f CheckFinding) { c.enter(&c.to.Named, f) }
+
+// enter adds a finding to a list, or to the one that says the same of another test of its file.
+func (c *checking) enter(list *[]CheckFinding, f CheckFinding) {
+	at := slices.IndexFunc(*list, func(o CheckFinding) bool {
+		return o.Kind == f.Kind && o.Path == f.Path && o.Path != "" && f.Test != ""
+	})
+	if at < 0 {
+		f.Test, f.Happened = c.Secrets.String(f.Test), c.Secrets.String(f.Happened)
+		*list = append(*list, f)
+		return
+	}
+	if o := &(*list)[at]; len(o.Also) < session.MaxNamed {
+		o.Also = append(o.Also, session.TestID(c.Secrets.String(f.Test)))
+	}
 }
 
 // questions are those about the tests of a change that passes.
@@ -406,6 +417,15 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		}
 		return sure, nil
 	}
+	asks, err := c.asksMore(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !asks {
+		c.tried(tryWithout, notTried, "tests were edited, none is new, and they compare with no more values: "+
+			"they pass with the code of the base, as they did")
+		return true, nil
+	}
 	says := fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
 	c.tried(tryWithout, fails, "with the code of the base "+says)
 	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(passing[0], true), Test: string(passing[0]),
@@ -413,10 +433,29 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	return false, nil
 }
 
+// asksMore reports whether a test is new, or more values are compared with than were.
+func (c *checking) asksMore(ctx context.Context) (bool, error) {
+	for _, id := range c.tests {
+		if _, had := c.before[id]; !had {
+			return true, nil
+		}
+	}
+	now, err := c.turned(ctx, c.changes, experiment.All)
+	if err != nil {
+		return false, err
+	}
+	back := slices.Clone(c.changes)
+	for i, x := range back {
+		back[i].Status = map[string]string{"A": "D", "D": "A"}[x.Status]
+	}
+	were, err := c.reversed().turned(ctx, back, experiment.All)
+	return now.n > were.n, err
+}
+
 // reversed is the way back, from the change to its base.
 func (c *checking) reversed() *trials {
 	t := c.trials
-	t.out = &session.Judgement{Tree: c.r.LapTree}
+	t.out, t.r.LapTree = &session.Judgement{Tree: c.r.LapTree}, c.r.Tree
 	return &t
 }
 
