@@ -28,7 +28,7 @@ func (h *Hand) prove(ctx context.Context, req session.JudgeRequest, j session.Ju
 		j.Verdict, j.Class, j.Reason = session.Fail, session.ClassNotClean, settingsChanged(elsewhere)
 		return j, nil
 	}
-	req.Tree = j.Tree
+	req.Tree, req.Gone = j.Tree, slices.Concat(req.Gone, j.Gone)
 	if req.Phase.Gates = h.proving(req.Phase.Gates, j.Gates); len(req.Phase.Gates) == 0 {
 		return j, nil
 	}

@@ -479,7 +479,7 @@ func said(what, text string) string {
 
 func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.Snapshot) (req session.JudgeRequest, err error) {
 	st := h.e.Store
-	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, TargetsOf: h.S.TargetsOf, Tree: snap.Tree,
+	req = session.JudgeRequest{Session: h.ID, Phase: *h.Plan.Workflow.Phase(o.Phase), Plan: *h.Plan, Targets: h.S.Targets, Expected: h.S.Expected, Gone: h.S.Gone, TargetsOf: h.S.TargetsOf, Tree: snap.Tree,
 		Given: h.given(snap.Skipped), Spec: h.S.SpecPath}
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err

@@ -55,18 +55,25 @@ type trials struct {
 	spent   int64
 }
 
-// experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. grave: there
-// are findings about changed tests that count unless the experiments acquit the attempt. An attempt that fails for
-// nothing but tests that are gone is tried in the same way: they may have become others.
-func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement,
-	grave bool) ([]Failure, error) {
+// experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. grave: there are
+// findings about changed tests that count unless the experiments acquit the attempt. An attempt that fails for nothing but
+// tests that are gone is tried in the same way: they may have become others.
+//
+// merged are tests that are gone, and have by their words become a part of others: experiments must say so, too.
+func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement, grave bool,
+	merged []session.TestID) ([]Failure, error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
 		return nil, nil
 	}
 	failed := *out
-	if len(gone) > 0 {
-		passAll(out, plural(len(gone), "test is gone", "tests are gone")+": "+someNames(gone))
+	if gone = append(gone, merged...); len(gone) > 0 {
+		says := plural(len(gone), "test is gone", "tests are gone") + ": " + someNames(gone)
+		if out.Verdict == session.Pass { // they are held against it unless experiments speak for it
+			failed.Verdict, failed.Class, failed.Reason = session.Fail, session.ClassTargetMissing, says
+		}
+		passAll(out, says)
+		out.Gone = gone
 		if r.Approved {
 			return nil, nil
 		}
@@ -100,7 +107,7 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	changed, failures, err := t.putBack(ctx, grave || len(gone) > 0)
 	if err != nil || out.Verdict != session.Pass {
 		if len(gone) > 0 && err == nil {
-			failed.Experiments, *out = out.Experiments, failed
+			*out = stillFails(failed, out)
 			return nil, nil
 		}
 		return failures, err
@@ -111,7 +118,7 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 			return nil, err
 		}
 		if !acquitted && len(gone) > 0 {
-			failed.Experiments, *out = out.Experiments, failed
+			*out = stillFails(failed, out)
 			return nil, nil
 		}
 		if !acquitted {
@@ -136,6 +143,15 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		}
 	}
 	return nil, nil
+}
+
+// stillFails is a failed judgement with what experiments have said meanwhile.
+func stillFails(failed session.Judgement, tried *session.Judgement) session.Judgement {
+	failed.Experiments = tried.Experiments
+	if n := len(failed.Experiments); n > 0 {
+		failed.Reason += "; " + failed.Experiments[n-1].Says
+	}
+	return failed
 }
 
 // goneOnly are the tests for which a judgement fails, if it does for nothing but that they do not run any more.
@@ -282,19 +298,12 @@ type reference struct {
 	r    session.JudgeRequest // what they are judged with
 }
 
-// references are the tests of the phase that wrote them, and those of the lap's start. Of those that were changed and
-// then failed until the code was there, the lap is about another behaviour: they are not asked as they were.
+// references are the tests of the phase that wrote them, and those of the lap's start.
 func (t *trials) references() []reference {
 	list := []reference{{t.r.Frozen, testsOf(t.r), t.r}}
 	if !mayRemove(t.r) && t.r.LapTree != "" && t.r.LapTree != t.r.Frozen {
 		older := t.r
 		older.Targets, older.Expected, older.FrozenAt = nil, nil, nil
-		older.Known = slices.Clone(t.r.Known)
-		for id := range t.r.LapStart.Gates[t.gate.Name] {
-			if slices.Contains(t.r.Targets, id) {
-				older.Known = append(older.Known, id)
-			}
-		}
 		list = append(list, reference{t.r.LapTree, "the tests of this lap's start", older})
 	}
 	return list
@@ -368,6 +377,16 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 		if len(res.Failing) > 0 {
 			test = string(res.Failing[0])
 		}
+		if i > 0 && !grave {
+			meant, err := t.meant(ctx, res.Failing)
+			if err != nil {
+				return changed, nil, ctx.Err()
+			}
+			if meant {
+				t.tried(tryFrozen, holds, "the lap is about other behaviour than "+ref.says+" ask for")
+				continue
+			}
+		}
 		if !grave && (mayRemove(t.r) || i > 0 && t.maybeMeant(res.Failing)) {
 			t.ask(aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 			return changed, nil, nil
@@ -383,6 +402,28 @@ func (t *trials) putBack(ctx context.Context, grave bool) (changed bool, failure
 		return changed, t.asFrozen(), nil
 	}
 	return changed, nil, nil
+}
+
+// meant reports whether all tests that fail as they were at the lap's start have been changed, and were red as they are now
+// before the code was written: then it is what the lap is about.
+func (t *trials) meant(ctx context.Context, failing []session.TestID) (bool, error) {
+	for _, id := range failing {
+		if !slices.Contains(t.r.Targets, id) {
+			return false, nil
+		}
+	}
+	tests := t.tests
+	t.tests = nil
+	run, err := t.alter(ctx, t.r.Frozen, "red", false)
+	if t.tests = tests; err != nil {
+		return false, err
+	}
+	for _, id := range failing {
+		if !bad(run.report.tests[id]) {
+			return false, nil
+		}
+	}
+	return len(failing) > 0, nil
 }
 
 // maybeMeant reports whether all tests that fail are among those that the lap is about by name: they were changed where
@@ -612,8 +653,8 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		return err
 	}
 	tried := 0
-	for _, sort := range []experiment.Sort{experiment.Numbers, experiment.All} { // what is no number may be a word for people
-		if tried > 0 {
+	for _, sort := range []experiment.Sort{experiment.Numbers, experiment.Others, experiment.All} {
+		if sort == experiment.All && tried > 0 {
 			break
 		}
 		turned, err := t.turned(ctx, changes, sort)

@@ -60,6 +60,7 @@ func judgeGreen(l *lap) finding {
 			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
 		}
 		f.reason += l.tookAway()
+		f.merged = l.merged
 	}
 	return f
 }
@@ -101,6 +102,7 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 			s, ran = l.now.tests[id], true
 		}
 		switch {
+		case !ran && slices.Contains(l.gone, id):
 		case !ran && l.about().failingBelow[id]: // it has parameters now
 			failing = append(failing, id)
 		case !ran && l.about().ranBelow[id]:
@@ -199,7 +201,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 			skipped = append(skipped, id)
 		case !ran:
 			switch {
-			case l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
+			case slices.Contains(l.gone, id), l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
 			case len(l.mergedInto(id)) > 0:
 				l.merged = append(l.merged, id)
 			case l.wentWithCode(id):

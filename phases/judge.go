@@ -101,6 +101,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	files := j.lapFiles(ctx, r)
 	files.gone = tampering.Gone
 	var failures []Failure
+	var merged []session.TestID
 	results := map[string]session.GateResult{}
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
@@ -140,6 +141,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			res.FirstError = j.firstError(said[0].Message)
 		}
 		results[g.Name] = res
+		merged = append(merged, run.found.merged...)
 		out.Evidence.Gates[g.Name] = run.report.tests
 		failures = append(failures, said...)
 		if res.Verdict == session.Blocked {
@@ -172,7 +174,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	if err := j.packagesRest(ctx, &out, r); err != nil {
 		return session.Judgement{}, err
 	}
-	with, err := j.experiment(ctx, r, &out, grave)
+	with, err := j.experiment(ctx, r, &out, grave, merged)
 	if err != nil {
 		return session.Judgement{}, err
 	}
@@ -296,7 +298,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		return session.GateResult{}, nil, err
 	}
 	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		files: files, tidying: tidies(r.Plan.Workflow, r.Phase), tags: goTags(g.Run, j.Env)}
+		gone: r.Gone, files: files, tidying: tidies(r.Plan.Workflow, r.Phase), tags: goTags(g.Run, j.Env)}
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}

@@ -19,7 +19,8 @@ type lap struct {
 	files    *lapFiles
 	targets  []session.TestID
 	expected []string
-	tags     []string // build tags of the gate
+	gone     []session.TestID // that need not be there any more
+	tags     []string         // build tags of the gate
 
 	index   *lapIndex
 	renames map[session.TestID]session.TestID
@@ -69,6 +70,7 @@ type finding struct {
 	targets  []session.TestID
 	expected []string
 	passing  int
+	merged   []session.TestID // gone, and by their words a part of others
 	left     int              // see GateResult
 	retry    []session.TestID // the only thing wrong is that these, green before, fail: they may be flaky
 }

@@ -139,6 +139,8 @@ type Judgement struct {
 	NotRun   []NotRun       `json:"not_run,omitempty"`  // gates of the phase that judge later; a pass says nothing of them
 	Tampered []Tampering    `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
 	Ticked   []int          `json:"ticked,omitempty"`   // numbers of the items that documents of the session tick
+	// Gone are tests that do not run any more, and that experiments or a person let go.
+	Gone []TestID `json:"gone,omitempty"`
 	// Experiments are what was tried with a tree that passes, in the order of trying.
 	Experiments []Experiment `json:"experiments,omitempty"`
 	// Shown is the existing test that the run named as showing what is wanted, if it ran and passes.

@@ -252,6 +252,9 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 		if g := open.Judgement.Red(); g != nil && d.Verdict == Pass && !d.NothingLeft {
 			s.Targets, s.Expected, s.TargetsOf = g.Targets, g.Expected, g.Gate
 		}
+		if d.Verdict == Pass {
+			s.Gone = append(slices.Clip(s.Gone), open.Judgement.Gone...)
+		}
 		fingerprint = open.Judgement.Fingerprint()
 		c.Ticked = open.Judgement.Ticked
 	}

@@ -104,7 +104,9 @@ type Terms struct {
 	Targets  []TestID `json:"targets,omitempty"`  // this lap's tests
 	Expected []string `json:"expected,omitempty"` // names that must exist once they build
 	// TargetsOf is the gate that they are of, "" for the only one that expects red.
-	TargetsOf     string         `json:"targets_of,omitempty"`
+	TargetsOf string `json:"targets_of,omitempty"`
+	// Gone are tests of this lap's start, or of this lap, that went with a yes: of experiments, or a person's.
+	Gone          []TestID       `json:"gone,omitempty"`
 	LapTree       Tree           `json:"lap_tree,omitempty"`       // the tree that the present lap began with
 	Frozen        Tree           `json:"frozen,omitempty"`         // the tree whose tests hold: what RED was passed with
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"` // that a person left, and that did not pass afterwards in the same lap

@@ -82,7 +82,9 @@ func (s *Session) Having(t Tree) *int {
 }
 
 // thaw lets frozen tests go.
-func (s *Session) thaw() { s.Frozen, s.TestChange, s.TestChanges, s.Tampered = "", "", 0, nil }
+func (s *Session) thaw() {
+	s.Frozen, s.TestChange, s.TestChanges, s.Tampered, s.Gone = "", "", 0, nil, nil
+}
 
 // kept folds a checkpoint of a person's: what it holds of tests, the person has allowed.
 func (s *Session) kept(tree Tree) {

@@ -78,7 +78,8 @@ type JudgeRequest struct {
 	LapStart  Evidence
 	Targets   []TestID
 	Expected  []string
-	TargetsOf string // the gate that they are of, "" for the only one that expects red
+	Gone      []TestID // that need not be there any more
+	TargetsOf string   // the gate that they are of, "" for the only one that expects red
 	// All: every gate of the phase judges, whatever its paths and its time are. The work is complete by this judgement.
 	All bool
 	// Frozen is the tree whose tests must stay as they are, "" for none, and FrozenAt the checkpoint that has it.

@@ -15,6 +15,7 @@ type Sort uint8
 const (
 	All     Sort = iota
 	Numbers      // and nothing else
+	Others       // texts and truth values
 )
 
 // Turn changes every value of a sort that the chosen lines of a test expect: literals that are compared with something;
@@ -32,7 +33,7 @@ func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 	var edits []edit
 	for n, i := range c.found {
 		t := c.toks[i]
-		if sort == Numbers && (loose || t.Kind != source.Number) {
+		if sort != All && (loose || (sort == Numbers) != (t.Kind == source.Number)) {
 			continue
 		}
 		if to := turned(t, l, n); to != t.Text {
@@ -202,7 +203,7 @@ func (c *canary) expectations() {
 			continue
 		}
 		switch {
-		case t.Text == "==" || t.Text == "===" || t.Text == "!=" || t.Text == "!==":
+		case (t.Text == "==" || t.Text == "===" || t.Text == "!=" || t.Text == "!==") && c.asserts(i):
 			c.operand(i+1, 1)
 			c.operand(i-1, -1)
 		case t.Kind == source.Word && matchers[t.Text] && c.opens(i+1):
@@ -213,6 +214,43 @@ func (c *canary) expectations() {
 		}
 	}
 }
+
+// asserts reports whether a comparison decides about a test: in Go one that is not equal, after which it fails; elsewhere one
+// in an assertion, behind its word or within its brackets. Others choose what is done.
+func (c *canary) asserts(at int) bool {
+	if c.l.Name == "go" {
+		return c.text(at) == "!="
+	}
+	depth, open := 0, 0
+	for i := at - 1; i >= 0 && c.toks[at].Line-c.toks[i].Line < 4; i-- {
+		switch c.text(i) {
+		case "(":
+			if depth--; depth < open { // what it is at is within it
+				open = depth
+				if c.isAssert(i-1) || c.text(i-1) == "!" && c.isAssert(i-2) {
+					return true
+				}
+			}
+		case ")":
+			depth++
+		}
+		if c.isAssert(i) && c.toks[i].Line == c.toks[at].Line && (i == 0 || c.toks[i-1].Line < c.toks[i].Line) {
+			return true // assert x == 3
+		}
+	}
+	return false
+}
+
+func (c *canary) isAssert(i int) bool {
+	if i < 0 || c.toks[i].Kind != source.Word {
+		return false
+	}
+	word := strings.ToLower(c.toks[i].Text)
+	return slices.ContainsFunc(assertWords, func(w string) bool { return strings.HasPrefix(word, w) })
+}
+
+// assertWords begin the names of what asserts.
+var assertWords = []string{"assert", "expect", "should", "require", "ensure", "verify", "check", "must", "ok"}
 
 // opens reports whether a call begins here; macros of Rust have a mark before it.
 func (c *canary) opens(i int) bool { return c.text(i) == "(" || c.text(i) == "!" && c.text(i+1) == "(" }

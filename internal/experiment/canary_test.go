@@ -17,6 +17,7 @@ func TestTurn(t *testing.T) {
 		{"test_a.py", "self.assertEqual(f(1), 'x', 'why')", "self.assertEqual(f(1), 'xq0', 'why')"},
 		{"test_a.py", "assert f(1) == -1", "assert f(1) == -2"},
 		{"test_a.py", "assert f(1) is g(2), 'x'", "assert f(1) is g(2), 'x'"},
+		{"test_a.py", "self.assertEqual(f(1),\n    g(2))\n@skipIf(sys.platform == 'win32')\nif x == 1:", "self.assertEqual(f(1),\n    g(2))\n@skipIf(sys.platform == 'win32')\nif x == 1:"},
 		{"test_a.py", "assert rows[0] == rows[1]", "assert rows[0] == rows[1]"},
 		{"test_a.py", "self.assertTrue(f(1))", "self.assertFalse(f(1))"},
 		{"a.test.js", "expect(f(1)).toBe(2)", "expect(f(1)).toBe(3)"},
