@@ -407,7 +407,7 @@ func (c *canary) rows() {
 // helpers takes the last arguments of calls that are statements of their own, of functions that the file declares
 // itself.
 func (c *canary) helpers() {
-	own := declaredIn(c.l, c.toks)
+	own := functionsIn(c.toks)
 	for i, t := range c.toks {
 		if !c.lines[t.Line] || t.Kind != source.Word || !own[t.Text] || !c.opens(i+1) ||
 			i > 0 && c.toks[i-1].Line == t.Line && c.text(i-1) != "self" && c.text(i-1) != "." {
@@ -418,6 +418,20 @@ func (c *canary) helpers() {
 			c.found = append(c.found, end-1)
 		}
 	}
+}
+
+// functionsIn are the names of functions that a file declares itself.
+func functionsIn(toks []source.Token) map[string]bool {
+	names := map[string]bool{}
+	for i, t := range toks {
+		switch {
+		case t.Kind != source.Word || i+2 >= len(toks):
+		case i > 0 && (toks[i-1].Text == "def" || toks[i-1].Text == "func" || toks[i-1].Text == "function" || toks[i-1].Text == "fn"),
+			toks[i+1].Text == "=" && (toks[i+2].Text == "(" || toks[i+2].Text == "function" || toks[i+2].Text == "async"):
+			names[t.Text] = true
+		}
+	}
+	return names
 }
 
 // turned is another value of the same kind, the n-th of its file.
