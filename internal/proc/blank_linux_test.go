@@ -9,9 +9,24 @@ import (
 // A process that shows no environment may be about to execute another program: only then a sweep has to wait.
 func TestBlankIsWhoShowsNoEnvironment(t *testing.T) {
 	start := func(env ...string) *exec.Cmd {
-		c := exec.Command("sleep", "1000") // killed below
+		c := exec.Command("cat") // killed below
 		c.Env = append([]string{}, env...)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// What it answers shows that it runs: between its start and that the system has no environment to show yet.
+		if _, err := in.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
