@@ -345,7 +345,4 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 	for _, f := range g.Findings {
 		say("found", f)
 	}
-	for _, h := range g.Hints {
-		a.out("  its text: %s", h)
-	}
 }

@@ -32,7 +32,7 @@ var floors = map[string][]string{
 	"internal/safetext":   {},
 	"internal/screen":     {},
 	"internal/source":     {},
-	"internal/tamper":     {},
+	"internal/testpaths":  {},
 	"internal/testkit":    {},
 	"internal/vt":         {},
 	"session":             {"workflows"},

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
-	"github.com/wfs-dev/wfs/internal/tamper"
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -81,7 +81,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		Tip:        a.clone.Tip,
 		KeepTip:    a.clone.KeepTip,
 		DecodePlan: workflows.DecodePlan,
-		HoldsTests: tamper.HoldsTests,
+		HoldsTests: testpaths.HoldsTests,
 		NewRunID: func(id session.ID, number int) string {
 			return fmt.Sprintf("%s-%04d-%s", id, number, a.env.newID(4))
 		},

@@ -110,9 +110,6 @@ func outcome(j *session.Judgement, d session.Decided) string {
 	if grave := j.Grave(); d.Class == session.ClassTampered && len(grave) > 0 && grave[0].OfPackages() {
 		return "changed what is installed"
 	}
-	if d.Class == session.ClassTampered && session.AllOfCode(j.Grave()) {
-		return "code asks whether it is tested"
-	}
 	if d.Class == session.ClassNotClean && j.Proof != nil && len(j.Proof.Lacks) == 0 {
 		return "did not pass when it ran again"
 	}

@@ -461,6 +461,11 @@ func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session
 	}
 	if o.Run.Approved && j.Verdict == session.Pass {
 		j.Class, j.Reason = session.ClassApproved, said("approved", o.Run.Note)
+		for _, t := range h.S.Tampered { // which the person was shown
+			if !slices.Contains(j.Tampered, t) {
+				j.Tampered = append(j.Tampered, t)
+			}
+		}
 	}
 	j.Ungated = !runsGate(req.Phase) && slices.ContainsFunc(h.Plan.Workflow.Phases, runsGate)
 	return j, nil

@@ -61,11 +61,6 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 		}
 		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave the tests alone"`,
 			Evidence: []string{fmt.Sprintf("%s: %s changed tests so that they ask for less", s.Phase, twice(s))}}
-		if session.AllOfCode((&session.Judgement{Tampered: s.Tampered}).Grave()) {
-			b.Hint = `wfs run --note "the code must not ask whether it is tested"`
-			b.Evidence[0] = fmt.Sprintf("%s: %s were held back, the last for code that seems to ask whether it is being tested",
-				s.Phase, twice(s))
-		}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
@@ -111,20 +106,16 @@ func redName(p *workflows.Plan) string {
 
 // tamperedText is for the message of a finish: what was done to tests, and to what they run with, on the way, and let through.
 func tamperedText(s *session.Session) string {
-	var tests, packages, code []session.Tampering
+	var tests, packages []session.Tampering
 	for _, t := range s.TamperedOn() {
-		switch {
-		case t.OfPackages():
+		if t.OfPackages() {
 			packages = append(packages, t)
-		case t.OfCode():
-			code = append(code, t)
-		default:
+		} else {
 			tests = append(tests, t)
 		}
 	}
 	return listed("Tests that were there before ask for less, or for something else:", tests) +
-		listed("Packages that the tests run with were changed in place:", packages) +
-		listed("Code that may behave differently under test:", code)
+		listed("Packages that the tests run with were changed in place:", packages)
 }
 
 // listed is a paragraph of a finish's message, with a line for each finding. It is empty when there are none.

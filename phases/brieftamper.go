@@ -44,13 +44,9 @@ func (b *brief) tampered() {
 		b.line("The newest attempt did that. By now all of it is as it was: leave the tests, what they read and how they are run so.")
 		return
 	}
-	if session.AllOfCode(grave) {
-		b.section("The code asks whether it is tested")
-	} else {
-		b.section("Tests were weakened")
-	}
-	b.line("Put back what is listed here, and leave the tests, what they read and how they are run as they were. Code must not ask whether it")
-	b.line("is tested. If it happens again, wfs stops the work.")
+	b.section("Tests were weakened")
+	b.line("Put back what is listed here, and leave the tests, what they read and how they are run as they were. If it happens again, wfs")
+	b.line("stops the work.")
 	if c := b.frozenCommit(); c != "" {
 		b.line("`git checkout %s -- PATH` puts a file back.", c)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/internal/tamper"
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -54,7 +54,6 @@ type CheckedGate struct {
 	Experiments []session.Experiment `json:"experiments"`
 	Findings    []CheckFinding       `json:"findings"`
 	Named       []CheckFinding       `json:"named,omitempty"` // worth a look, and no fault
-	Hints       []session.Tampering  `json:"hints,omitempty"` // what the text of the tests that are spoken of says
 }
 
 // CheckFinding is one thing that was found, with its evidence.
@@ -88,7 +87,7 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 	c.paths, c.edited = c.aside(ctx, r.Base, changes)
 	about := false
 	for _, p := range c.paths {
-		if tamper.AboutTests(p) || tamper.MixesTests(p) || c.namedByGate(p) {
+		if testpaths.AboutTests(p) || testpaths.MixesTests(p) || c.namedByGate(p) {
 			about = true
 			out.Tests = append(out.Tests, p)
 		}
@@ -141,15 +140,15 @@ type checking struct {
 func (c *checking) code(ctx context.Context) ([]string, error) {
 	list := []string{}
 	for _, x := range c.changes {
-		if !isCode(x.Path) || tamper.HoldsTests(x.Path) {
+		if !isCode(x.Path) || testpaths.HoldsTests(x.Path) {
 			continue
 		}
-		before, after, err := c.bothSides(ctx, x)
+		before, after, err := c.sides(ctx, c.r.LapTree, x)
 		if err != nil {
 			return nil, err
 		}
 		if c.mixed(x.Path) { // the tests in it are no code
-			before, after = before[:tamper.TestsFrom(x.Path, before)], after[:tamper.TestsFrom(x.Path, after)]
+			before, after = before[:testpaths.TestsFrom(x.Path, before)], after[:testpaths.TestsFrom(x.Path, after)]
 		}
 		if x.Status == "M" && experiment.SameCode(x.Path, before, after) {
 			continue
@@ -160,7 +159,7 @@ func (c *checking) code(ctx context.Context) ([]string, error) {
 }
 
 func (c *checking) mixed(path string) bool {
-	return tamper.MixesTests(path) && !tamper.HoldsTests(path)
+	return testpaths.MixesTests(path) && !testpaths.HoldsTests(path)
 }
 
 // ask puts all questions with one gate.
@@ -194,7 +193,7 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 	if to.Experiments == nil {
 		to.Experiments = []session.Experiment{}
 	}
-	return to, c.hints(ctx)
+	return to, nil
 }
 
 // inChecks puts what is said of a lap into words for a change that had none.
@@ -290,7 +289,7 @@ func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
 	if len(once) == 0 {
 		return false, nil
 	}
-	second, err := c.alter(ctx, c.r.Tree, "head", true)
+	second, err := c.alter(ctx, c.r.Tree, "head", nil)
 	if err != nil {
 		return false, ctx.Err()
 	}
@@ -381,7 +380,11 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.say("gate " + c.gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
-		run, err := c.alter(ctx, c.bare, tryWithout, again > 0)
+		only := c.tests
+		if again > 0 {
+			only = nil
+		}
+		run, err := c.alter(ctx, c.bare, tryWithout, only)
 		if err != nil {
 			return false, ctx.Err()
 		}
@@ -465,7 +468,7 @@ func (c *checking) fileOf(id session.TestID, now bool) string {
 		return file
 	}
 	for _, p := range c.paths {
-		if tamper.HoldsTests(p) {
+		if testpaths.HoldsTests(p) {
 			return p
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wfs-dev/wfs/internal/tamper"
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -60,7 +60,7 @@ func (c *checking) unbuilt(run *gateRun, paths []string) []string {
 		at := slices.IndexFunc(run.report.broken, func(b breakage) bool {
 			return !c.lap.known[b.Unit] && sameFile(p, b.File)
 		})
-		if at < 0 || !tamper.HoldsTests(p) {
+		if at < 0 || !testpaths.HoldsTests(p) {
 			return false
 		}
 		b := run.report.broken[at]
@@ -142,7 +142,7 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 // asOf is the same change with the results of another run.
 func (l *lap) asOf(run *gateRun) *lap {
 	other := *l
-	other.now, other.exit, other.index, other.merges, other.renames = run.report, run.exit, nil, nil, nil
+	other.now, other.exit, other.index, other.renames = run.report, run.exit, nil, nil
 	return &other
 }
 
@@ -169,39 +169,13 @@ func (c *checking) alsoWithout(ctx context.Context, ids []session.TestID) error 
 	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
 		return err
 	}
-	mine := c.tests
-	c.tests = ids
-	defer func() { c.tests = mine }()
 	c.say("gate " + c.gate.Name + " without the code …")
-	run, err := c.alter(ctx, c.bare, tryWithout+"-others", false)
+	run, err := c.alter(ctx, c.bare, tryWithout+"-others", ids)
 	if err != nil {
 		return ctx.Err()
 	}
 	for _, id := range ids {
 		c.without[id] = run.report.tests[id]
-	}
-	return nil
-}
-
-// hints adds what the text of those tests says that something was found or named of.
-func (c *checking) hints(ctx context.Context) error {
-	about := map[string]bool{}
-	for _, f := range slices.Concat(c.to.Findings, c.to.Named) {
-		about[f.Path] = f.Path != ""
-	}
-	if len(about) == 0 || !c.edited {
-		return nil
-	}
-	rep, err := c.tampered(ctx, c.r)
-	if err != nil {
-		return err
-	}
-	var all session.Judgement
-	c.noteTampering(&all, rep, c.r)
-	for _, f := range all.Tampered {
-		if about[f.Path] {
-			c.to.Hints = append(c.to.Hints, f)
-		}
 	}
 	return nil
 }

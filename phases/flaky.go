@@ -21,9 +21,8 @@ func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequ
 		if err != nil {
 			return f, err
 		}
-		broken := func(id session.TestID) bool { return only.ran() && bad(only.report.tests[id]) }
-		if slices.ContainsFunc(doubtful, broken) {
-			return f, nil // the others do not matter any more
+		if broken := failing(only, doubtful); len(broken) > 0 {
+			return l.byTests(run, f, broken), nil // the others do not matter any more
 		}
 	}
 	j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(doubtful)))
@@ -34,8 +33,28 @@ func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequ
 	if flaky := l.passedAgain(doubtful, all); len(flaky) > 0 {
 		f = run.judge(l)
 		f.flaky = flaky
+		return f, nil
 	}
-	return f, nil
+	return l.byTests(run, f, failing(all, doubtful)), nil
+}
+
+// failing are those of some tests that fail in a run.
+func failing(run *gateRun, ids []session.TestID) (out []session.TestID) {
+	for _, id := range ids {
+		if run.ran() && bad(run.report.tests[id]) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// byTests judges red anew if nothing but tests was changed: then that is why these fail, which were green.
+func (l *lap) byTests(run *gateRun, f finding, ids []session.TestID) finding {
+	if run.gate.Expect != workflows.ExpectRed || len(ids) == 0 || !l.files.onlyTests() {
+		return f
+	}
+	l.different = ids
+	return run.judge(l)
 }
 
 // stable runs a gate that has passed as often as it asks for. A test that does not pass each time is flaky. It is named
@@ -49,7 +68,7 @@ func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeReq
 		}
 		run.millis += next.millis
 		other := *l
-		other.now, other.exit, other.index, other.merges, other.renames = next.report, next.exit, nil, nil, nil
+		other.now, other.exit, other.index, other.renames = next.report, next.exit, nil, nil
 		said := next.judge(&other)
 		if said.verdict == session.Blocked {
 			return said, nil

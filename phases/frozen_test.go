@@ -85,7 +85,7 @@ class T(unittest.TestCase):
         self.assertEqual(calc.sub(5, 2), 3)
 `
 
-// TestTheFrozenTestsJudgeToo: an attempt that changed tests fails as it did, and what the frozen tests say of its code is told.
+// TestTheFrozenTestsJudgeToo: an attempt whose tests ask for less fails, and what the frozen tests say of its code is told.
 func TestTheFrozenTestsJudgeToo(t *testing.T) {
 	t.Parallel()
 	const sub = "def sub(a, b):\n    return "
@@ -104,27 +104,27 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 		failing, over []string
 	}{
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak},
-			says:    "; the tests do not speak of 3 any more; with the tests of checkpoint 4 the code passes",
+			says:    "tests were changed so that they ask for less: sub, as it was, fails with this change of the code, and as it is now it does not: calc.py:2: - → +",
 			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the code is wrong", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": weak},
-			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
+			says:    "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub",
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "nothing but tests", after: map[string]string{"test_calc.py": weak},
-			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
+			says:    "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub",
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "a test of its own goes", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": "-", "tests/test_calc.py": weak},
-			says:    "; the tests do not speak of 3 any more; with the tests of checkpoint 4 the code passes",
+			says:    "tests were changed so that they ask for less: sub, as it was, fails with this change of the code, and as it is now it does not: calc.py:2: - → +",
 			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the gate wants what is ignored", after: map[string]string{"calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1", "test_calc.py": weak},
-			says: "; in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
+			says: "tests were changed, and the code could not be judged with the tests of checkpoint 4: in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
 		{name: "the code asks whether it is tested", after: map[string]string{"test_calc.py": weak,
 			"calc.py": "import sys\n\n\ndef sub(a, b):\n    if 'unittest' in sys.modules:\n        return 3\n    return a + b\n"},
-			says:    "; with the tests of checkpoint 4 the code fails gate tests: 0 of 1 tests of this lap pass; not yet: sub",
+			says:    "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub",
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "proofs are off", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, off: true,
-			says: "; the code was not judged with the tests of checkpoint 4: clean-proof is off"},
+			says: "tests were changed, and the code could not be judged with the tests of checkpoint 4: clean-proof is off"},
 		{name: "no place", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, noPlace: true,
-			says: "; the code was not judged with the tests of checkpoint 4: there is no place for a clean tree"},
+			says: "tests were changed, and the code could not be judged with the tests of checkpoint 4: there is no place for a clean tree"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +152,7 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			if j.Verdict != session.Fail || j.Class != session.ClassTampered || j.Tree != tree {
 				t.Errorf("%s %s about %s, want tampered about %s", j.Verdict, j.Class, j.Tree, tree)
 			}
-			if !strings.HasPrefix(j.Reason, "tests were changed so that they ask for less: ") || !strings.HasSuffix(j.Reason, tc.says) {
+			if !strings.HasPrefix(j.Reason, tc.says) {
 				t.Errorf("it says %q, want %q", j.Reason, tc.says)
 			}
 			if j.Passing() != 0 || j.Reached() != (session.Reached{}) || j.Fingerprint() != string(session.ClassTampered) {

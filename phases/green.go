@@ -11,7 +11,6 @@ import (
 // judgeGreen decides whether the lap's tests exist, ran and pass, and nothing that was green before fails.
 func judgeGreen(l *lap) finding {
 	f := finding{verdict: session.Fail, knownRed: l.knownRed()}
-	l.merged, l.removed = nil, nil
 	var units []session.TestID
 	var files []string
 	for _, b := range l.now.broken {
@@ -38,7 +37,7 @@ func judgeGreen(l *lap) finding {
 	fresh := l.newlyFailing()
 	switch id := gateID(l.gate); {
 	case len(missing) > 0:
-		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing)
+		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
 		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " gone, skipped or emptied: " + someNames(missing)
 	case len(failing) > 0:
 		f.class, f.failing = session.ClassTargetFailing, slices.Concat(failing, broke)
@@ -59,22 +58,8 @@ func judgeGreen(l *lap) finding {
 		if n := f.passing; n > 0 {
 			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
 		}
-		f.reason += l.tookAway()
-		f.merged = l.merged
 	}
 	return f
-}
-
-// tookAway names the tests that are gone and not held against the attempt, for whoever reads its reason.
-func (l *lap) tookAway() string {
-	says := ""
-	if n := len(l.merged); n > 0 {
-		says += "; " + plural(n, "test has become part of others", "tests have become part of others") + ": " + someNames(l.merged)
-	}
-	if n := len(l.removed); n > 0 {
-		says += "; " + plural(n, "test was removed with the code that it was about", "tests were removed with the code that they were about") + ": " + someNames(l.removed)
-	}
-	return says
 }
 
 // unexplained is the finding about a command that failed although no test did.
@@ -106,11 +91,6 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 		case !ran && l.about().failingBelow[id]: // it has parameters now
 			failing = append(failing, id)
 		case !ran && l.about().ranBelow[id]:
-			f.passing++
-		case !ran && len(l.mergedInto(id)) > 0:
-			l.merged = append(l.merged, id)
-			f.passing++
-		case !ran && l.retitled(id):
 			f.passing++
 		case !ran || s == session.TestSkip || s == session.TestPass && l.files.emptied(id, l.now.files[id], false):
 			missing = append(missing, id)
@@ -202,10 +182,8 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		case !ran:
 			switch {
 			case slices.Contains(l.gone, id), l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
-			case len(l.mergedInto(id)) > 0:
-				l.merged = append(l.merged, id)
-			case l.wentWithCode(id):
-				l.removed = append(l.removed, id)
+			case l.later:
+				l.left = append(l.left, id)
 			default:
 				gone = append(gone, id)
 			}
@@ -234,11 +212,6 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 // mayBeGone reports whether a green test's absence says nothing: a subtest whose parent still stands, or a test of
 // something that cannot be built yet.
 func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
-	if pkg, _ := goTest(id); slices.ContainsFunc(l.files.gone, func(name string) bool {
-		return matches(id, name) || pkg != "" && leaf(id) == name || isMethod(id, name)
-	}) {
-		return true
-	}
 	if p := parent(id); p != "" {
 		if _, had := l.start[p]; had {
 			return true // the parent is judged itself

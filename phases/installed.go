@@ -211,6 +211,15 @@ func (j *Judge) packages(ctx context.Context, out *session.Judgement, r session.
 	return true, nil
 }
 
+// tamperText is the first finding in a few words, and how many there are.
+func tamperText(list []session.Tampering) string {
+	text := strings.ReplaceAll(list[0].Kind, "_", " ") + " in " + list[0].Path
+	if n := len(list) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
 // maxSources bounds how many changed files are searched for packages that they use.
 const maxSources = 500
 

@@ -28,7 +28,7 @@ type Judge struct {
 	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
 	// that merely share a file with those. May be nil: then every test that a changed file declares counts as touched.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
-	// Links are the symbolic links of a tree, and what they say. May be nil: then a link is what it says.
+	// Links are the symbolic links of a tree, and what they say. May be nil: then nobody looks where one leads.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
 	// Overlay is a tree with some paths as another one has them. May be nil.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
@@ -93,15 +93,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 		return out, err
 	}
-	tampering, err := j.tampered(ctx, r)
-	if err != nil {
-		return session.Judgement{}, err
-	}
-	grave := j.noteTampering(&out, tampering, r)
 	files := j.lapFiles(ctx, r)
-	files.gone = tampering.Gone
 	var failures []Failure
-	var merged []session.TestID
 	results := map[string]session.GateResult{}
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
@@ -141,7 +134,6 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			res.FirstError = j.firstError(said[0].Message)
 		}
 		results[g.Name] = res
-		merged = append(merged, run.found.merged...)
 		out.Evidence.Gates[g.Name] = run.report.tests
 		failures = append(failures, said...)
 		if res.Verdict == session.Blocked {
@@ -174,7 +166,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	if err := j.packagesRest(ctx, &out, r); err != nil {
 		return session.Judgement{}, err
 	}
-	with, err := j.experiment(ctx, r, &out, grave, merged)
+	with, err := j.experiment(ctx, r, &out)
 	if err != nil {
 		return session.Judgement{}, err
 	}
@@ -298,7 +290,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		return session.GateResult{}, nil, err
 	}
 	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		gone: r.Gone, files: files, tidying: tidies(r.Plan.Workflow, r.Phase), tags: goTags(g.Run, j.Env)}
+		gone: r.Gone, files: files, tags: goTags(g.Run, j.Env)}
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}
@@ -312,6 +304,14 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 	if len(f.retry) > 0 && !run.cached {
 		if f, err = j.again(ctx, g, r, l, run, f); err != nil {
 			return session.GateResult{}, nil, err
+		}
+	}
+	if f.class == session.ClassBrokeGreen && g.Expect == workflows.ExpectRed {
+		if l.later, err = j.triedLater(ctx, r); err != nil {
+			return session.GateResult{}, nil, err
+		}
+		if l.later {
+			f = run.judge(l)
 		}
 	}
 	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
@@ -353,7 +353,7 @@ func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.Tes
 			l.now.tests[p] = session.TestPass
 		}
 	}
-	l.index, l.merges = nil, nil
+	l.index = nil
 	return flaky
 }
 

@@ -244,7 +244,7 @@ func TestGreenInGo(t *testing.T) {
 		{name: "file ignored by a build tag", edit: map[string]string{"sub_test.go": "//go:build ignore\n\n" + subFile},
 			verdict: session.Fail, class: session.ClassTargetMissing, failing: target},
 		{name: "exit 0 in TestMain", byName: true, edit: map[string]string{"sub.go": stub, "main_test.go": "package calc\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n"},
-			verdict: session.Fail, class: session.ClassTargetMissing, failing: target},
+			verdict: session.Fail, class: session.ClassTargetMissing, failing: "example.org/calc.TestAdd example.org/calc.TestDouble " + target},
 		{name: "old test deleted", edit: map[string]string{"sub.go": right, "util/util_test.go": "-"},
 			verdict: session.Fail, class: session.ClassBrokeGreen, failing: "example.org/calc/util.TestOne"},
 		{name: "old test broken", edit: map[string]string{"sub.go": right, "util/util.go": "package util\n\nfunc One() int { return 2 }\n"},

@@ -21,13 +21,6 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
 	j.judged = r.Tree
 	files := j.lapFiles(ctx, r)
-	done, err := j.tampered(ctx, r)
-	if ctx.Err() != nil {
-		return p, ctx.Err()
-	}
-	if err == nil { // else what is gone is not known to have gone with what it tested
-		files.gone = done.Gone
-	}
 	for _, g := range r.Phase.Gates {
 		if !g.Runs() || g.MayChangeTree {
 			continue

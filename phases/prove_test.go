@@ -96,36 +96,3 @@ func TestProveStops(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
-
-// TestProveWhatWentWithItsCode: a test that was removed with what it tested is not missed by the proof, as it was not by the
-// judgement.
-func TestProveWhatWentWithItsCode(t *testing.T) {
-	t.Parallel()
-	const test = "const test = require('node:test');\nconst assert = require('node:assert');\nconst calc = require('../calc');\n\n"
-	l := newLab(t, map[string]string{"calc.js": "const OLD = 17;\nconst add = (a, b) => a + b;\nmodule.exports = { add, OLD };\n",
-		"test/add.test.js": test + "test('adds', () => { assert.strictEqual(calc.add(1, 2), 3); });\n",
-		"test/old.test.js": test + "test('old', () => { assert.strictEqual(calc.OLD, 17); });\n"})
-	begun, _ := l.snapshot(t.Context())
-	// The gate says that every test that is declared passes.
-	g := workflows.Gate{Name: "tests", Format: workflows.FormatTAP, Timeout: time.Minute,
-		Run: workflows.Command{Shell: "sed -n \"s/^test('\\([a-z]*\\)'.*/ok - \\1/p\" test/*.js; echo 1..$(ls test | wc -l)"}}
-	l.write(map[string]string{"calc.js": "const add = (a, b) => a + b;\nmodule.exports = { add };\n", "test/old.test.js": "-"})
-	tree, _ := l.snapshot(t.Context())
-	l.judge.Clean = func(_ context.Context, asked session.Tree) (session.CleanTree, error) {
-		return session.CleanTree{Root: l.judge.Root, Tree: asked}, nil
-	}
-	changed, _ := l.changes(t.Context(), begun, tree)
-	r := session.JudgeRequest{Tree: tree, Frozen: begun, RunDir: t.TempDir(), Changed: changed, Visit: changed, VisitTree: begun,
-		LapStart: session.Evidence{Tree: begun, Gates: map[string]session.Tests{"tests": {"adds": session.TestPass, "old": session.TestPass}}},
-		Phase:    workflows.Phase{Name: "REFACTOR", Gates: []workflows.Gate{g}}}
-	if j, err := l.judge.Judge(t.Context(), r); err != nil || j.Verdict != session.Pass {
-		t.Fatalf("it is not judged green: %+v %v", j, err)
-	}
-	if p, err := l.judge.Prove(t.Context(), r); err != nil || p.Verdict != session.Pass {
-		t.Errorf("%s %s: %s %v", p.Verdict, p.Class, p.Reason, err)
-	}
-	r.Frozen = begun + "x" // nobody knows that tree
-	if p, err := l.judge.Prove(t.Context(), r); err != nil || p.Verdict == session.Pass {
-		t.Errorf("what is gone is not asked for: %s %v", p.Reason, err)
-	}
-}

@@ -21,15 +21,16 @@ type lap struct {
 	expected []string
 	gone     []session.TestID // that need not be there any more
 	tags     []string         // build tags of the gate
+	// different are older tests that fail by what was changed of tests, though their own text may be as it was.
+	different []session.TestID
 
 	index   *lapIndex
 	renames map[session.TestID]session.TestID
 	// renamedIDs are what the renames lead to.
 	renamedIDs map[session.TestID]bool
-	merges     *merges
-	tidying    bool             // code may be removed with its tests
-	removed    []session.TestID // tests that were
-	merged     []session.TestID // tests that others have taken in
+	// later: whether older tests may be gone is asked when the code is written, and left are those that are.
+	later bool
+	left  []session.TestID
 }
 
 // lapIndex answers questions about the tests that ran, made once.
@@ -70,7 +71,6 @@ type finding struct {
 	targets  []session.TestID
 	expected []string
 	passing  int
-	merged   []session.TestID // gone, and by their words a part of others
 	left     int              // see GateResult
 	retry    []session.TestID // the only thing wrong is that these, green before, fail: they may be flaky
 }
@@ -83,6 +83,7 @@ func bad(s session.TestStatus) bool { return s == session.TestFail || s == sessi
 // the phases that follow in the lap compare with the lap's start again.
 func judgeRed(l *lap) finding {
 	f := finding{verdict: session.Fail, knownRed: l.knownRed()}
+	l.left = nil
 	broken := l.brokenUnits()
 	if none, ok := l.nothingRan(broken); ok {
 		return l.with(f, none)
@@ -124,10 +125,13 @@ func judgeRed(l *lap) finding {
 	if len(failed) > 0 {
 		f.class = session.ClassTargetFailed
 		f.reason = fmt.Sprintf("%s as intended: %s", plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
-		return f
+	} else {
+		f.class = session.ClassMissingSymbol
+		f.reason = plural(len(broken.expected), "new or changed test waits", "new or changed tests wait") + " for " + broken.waitsFor()
 	}
-	f.class = session.ClassMissingSymbol
-	f.reason = plural(len(broken.expected), "new or changed test waits", "new or changed tests wait") + " for " + broken.waitsFor()
+	if len(l.left) > 0 {
+		f.reason += "; gone, and tried once there is code: " + someNames(l.left)
+	}
 	return f
 }
 
@@ -204,7 +208,7 @@ func (l *lap) isNew(id session.TestID) bool {
 	if !had && !l.known[id] {
 		return !l.renamedTo(id)
 	}
-	return l.files.touched(id, l.now.files[id]) || was == session.TestSkip && l.enabled(id)
+	return slices.Contains(l.different, id) || l.files.touched(id, l.now.files[id]) || was == session.TestSkip && l.enabled(id)
 }
 
 // enabled reports whether the attempt may be why a test runs that was skipped. What skips it need not stand in its own

@@ -3,16 +3,13 @@ package phases
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Honest work also takes tests away: it renames them with what they are about, makes one of several or several of one,
-// and removes them with code that is removed. What says so are names and literals, so that nothing is believed that the
-// files do not show. Whether a test that lives on still asserts what it did is not asked here.
+// Honest work also renames tests with what they are about. What says so are names, so that nothing is believed that the
+// files do not show. What else may have become of a test that is gone is tried: see experiment.
 
 // mostPairs bounds how many pairs of a test that is gone and a new one are compared word by word.
 const mostPairs = 20_000
@@ -113,155 +110,4 @@ func (l *lap) renameAlong(gone, fresh []session.TestID, now, before *declIndex, 
 			}
 		}
 	}
-}
-
-// mergedInto returns the tests that have become of one that is gone: new or different ones that pass, that call whatever
-// it called, in files that hold every number and short text which tests there held before. nil when there are none.
-func (l *lap) mergedInto(id session.TestID) []session.TestID {
-	if l.merges == nil {
-		l.merges = newMerges(l)
-	}
-	var calls []string
-	for _, d := range l.merges.before.of(id) {
-		if !d.empty {
-			calls = append(calls, callsIn(d.body)...)
-		}
-	}
-	if len(calls) == 0 || !l.merges.conserved {
-		return nil
-	}
-	var into []session.TestID
-	for _, m := range l.merges.now {
-		if !slices.ContainsFunc(calls, func(c string) bool { return !m.words[c] }) {
-			into = append(into, m.ids...)
-		}
-	}
-	slices.Sort(into)
-	return slices.Compact(into)
-}
-
-// merges is what is known of tests that may have taken in others.
-type merges struct {
-	before    *declIndex
-	now       []mergedTest
-	conserved bool // no literal of the tests is gone
-	any       bool // they had some
-	lost      map[string]int
-}
-
-type mergedTest struct {
-	ids   []session.TestID // that pass
-	words map[string]bool
-}
-
-func newMerges(l *lap) *merges {
-	files := l.files.testFiles()
-	old := func(f *changedFile) []declaration {
-		if f.visitDecls != nil {
-			return f.visitDecls
-		}
-		return f.oldDecls
-	}
-	m := &merges{before: newDeclIndex(files, old)}
-	had, has := map[string]int{}, map[string]int{}
-	for _, f := range files {
-		for _, d := range old(f) {
-			if !l.wentAlong(d) { // its cases went with it
-				literals(d.body, had)
-			}
-		}
-		literals(string(f.now), has)
-		for _, d := range f.decls {
-			if !d.test || d.empty || sameIn(old(f), d) {
-				continue
-			}
-			t := mergedTest{words: map[string]bool{}}
-			for _, w := range wordsOf(d.body) {
-				t.words[w] = true
-			}
-			for _, id := range sortedKeys(l.now.tests) {
-				if l.now.tests[id] == session.TestPass && d.declares(id, leaf(id)) {
-					t.ids = append(t.ids, id)
-				}
-			}
-			if len(t.ids) > 0 {
-				m.now = append(m.now, t)
-			}
-		}
-	}
-	m.any, m.lost = len(had) > 0, map[string]int{}
-	for lit, n := range had {
-		if n > has[lit] {
-			m.lost[lit] = n - has[lit]
-		}
-	}
-	m.conserved = m.any && len(m.lost) == 0
-	return m
-}
-
-// literals counts numbers, and quoted texts in which there is neither a space nor a verb of a format: those are cases,
-// the others are messages and titles.
-func literals(text string, into map[string]int) {
-	for _, w := range wordsRE().FindAllString(text, -1) {
-		quoted := w[0] == '"' || w[0] == '\''
-		if quoted && !strings.ContainsAny(w, " %") {
-			into[strings.Trim(w, `"'`)]++
-		} else if w[0] >= '0' && w[0] <= '9' {
-			into[w]++
-		}
-	}
-}
-
-// notCalls are words before a parenthesis that call nothing.
-var notCalls = []string{"if", "for", "while", "switch", "catch", "func", "function", "return", "and", "or", "not", "in", "def", "test", "it", "async", "await", "import", "require"}
-
-// callsIn names what a test calls.
-func callsIn(body string) []string {
-	words := wordsOf(body)
-	var out []string
-	for i, w := range words {
-		if i+1 < len(words) && words[i+1] == "(" && isName(w) && !slices.Contains(notCalls, w) && (i == 0 || words[i-1] != "def" && words[i-1] != "func") {
-			out = append(out, w)
-		}
-		if w == "assert" {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// wentWithCode reports whether a test that is gone was about something that is gone as well: it called a name that stood
-// in changed code and stands in none of it any more. Only where work is tidied, and never for the lap's own tests.
-func (l *lap) wentWithCode(id session.TestID) bool {
-	if !l.tidying || l.about().isTarget[id] {
-		return false
-	}
-	if l.merges == nil {
-		l.merges = newMerges(l)
-	}
-	for _, d := range l.merges.before.of(id) {
-		if slices.ContainsFunc(callsIn(d.body), l.files.wentAway) {
-			return true
-		}
-	}
-	return false
-}
-
-// wentAlong reports whether a declaration is of a test that wentWithCode may let go, by what it calls.
-func (l *lap) wentAlong(d declaration) bool {
-	return l.tidying && d.test && slices.ContainsFunc(callsIn(d.body), l.files.wentAway) &&
-		!slices.ContainsFunc(l.targets, func(id session.TestID) bool { return d.declares(id, leaf(id)) })
-}
-
-// tidies reports whether a phase may take code away together with its tests: not while it makes red tests green, where
-// nothing but the code that is missing is asked for.
-func tidies(w workflows.Workflow, p workflows.Phase) bool {
-	for _, ph := range w.Phases {
-		for _, g := range ph.Gates {
-			if g.Expect == workflows.ExpectRed && (ph.Name == p.Name || ph.On[workflows.Pass] == p.Name) {
-				return false
-			}
-		}
-	}
-	return true
 }

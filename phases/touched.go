@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -20,7 +21,6 @@ type lapFiles struct {
 	visits  []session.Change                 // changes since the phase was entered
 	entered func(path string) ([]byte, bool) // the text of a file then; may be nil
 	cache   map[string]*changedFile
-	gone    []string                  // tests that went with what they tested
 	list    func(dir string) []string // names of the files of a directory; may be nil
 	uses    *used
 	modules map[string]string // of Go, by directory; "" for none
@@ -207,6 +207,13 @@ func (l *lapFiles) touched(id session.TestID, where string) bool {
 		}
 	}
 	return false
+}
+
+// onlyTests reports whether nothing but tests, what they read, and documents was changed.
+func (l *lapFiles) onlyTests() bool {
+	return !slices.ContainsFunc(l.changes, func(c session.Change) bool {
+		return !testpaths.HoldsTests(c.Path) && !testpaths.IsDocument(c.Path)
+	})
 }
 
 // declared reports whether a changed file declares a test.

@@ -121,14 +121,6 @@ func quoted(list []Tampering, f func(string) string) []Tampering {
 // OfPackages reports whether a finding is about what is installed, and not about tests.
 func (t Tampering) OfPackages() bool { return strings.HasPrefix(t.Kind, "dependency_") }
 
-// OfCode reports whether a finding is about what the code asks, where no test was touched.
-func (t Tampering) OfCode() bool { return t.Kind == "knows_that_it_tests" }
-
-// AllOfCode reports whether findings are about what the code asks, and about nothing else.
-func AllOfCode(list []Tampering) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(t Tampering) bool { return !t.OfCode() })
-}
-
 // String is the finding in one line: where, what, and the code before and after.
 func (t Tampering) String() string {
 	at := t.Path

@@ -410,7 +410,7 @@ func (c *canary) helpers() {
 	own := functionsIn(c.toks)
 	for i, t := range c.toks {
 		if !c.lines[t.Line] || t.Kind != source.Word || !own[t.Text] || !c.opens(i+1) ||
-			i > 0 && c.toks[i-1].Line == t.Line && c.text(i-1) != "self" && c.text(i-1) != "." {
+			i > 0 && c.toks[i-1].Line == t.Line && !(c.text(i-1) == "." && (c.text(i-2) == "self" || c.text(i-2) == "this")) {
 			continue
 		}
 		end := c.close(c.bracket(i + 1))

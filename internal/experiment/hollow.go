@@ -272,11 +272,11 @@ func Called(file string, src []byte, names map[string]bool) Lines {
 	toks := l.Tokens(src)
 	for _, b := range findBodies(l, src, toks) {
 		head, _ := slices.BinarySearchFunc(toks, b.line, func(t source.Token, line int) int { return t.Line - line })
-		for _, t := range toks[head:] {
+		for k, t := range toks[head:] {
 			if t.Line > b.line {
 				break
 			}
-			if names[t.Text] {
+			if names[t.Text] && k+1 < len(toks[head:]) && slices.Contains([]string{"(", "=", "<", "["}, toks[head+k+1].Text) {
 				for n := b.line; n <= b.last; n++ {
 					lines[n] = true
 				}

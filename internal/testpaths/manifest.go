@@ -1,4 +1,4 @@
-package tamper
+package testpaths
 
 import (
 	"encoding/json"
@@ -7,27 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
-var rustTestsRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(rustTests) })
-
-// MixesTests reports whether a path may hold both code and tests of it.
-func MixesTests(file string) bool { return path.Ext(file) == ".rs" && classOf(file) == source }
-
-// TestsFrom is where the tests begin in a file: at its beginning in one that holds nothing else, at its end where there
-// are none.
-func TestsFrom(file string, src []byte) int {
-	if HoldsTests(file) {
-		return 0
-	}
-	if MixesTests(file) {
-		if at := rustTestsRE().FindIndex(src); at != nil {
-			return at[0]
-		}
-	}
-	return len(src)
-}
+// testSections are the parts of package.json that configure tests.
+var testSections = []string{"jest", "mocha", "ava", "vitest", "nyc", "c8", "tap", "karma", "playwright"}
 
 // scriptNames are files with commands that gates may run, and settings of tools.
 var scriptNames = []string{"makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "dockerfile",
@@ -41,6 +24,11 @@ func IsScript(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	return slices.Contains(scriptNames, base) || slices.Contains(scriptExts, path.Ext(base)) ||
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "rc")
+}
+
+// IsHidden reports whether a path has a name that begins with a dot: tools find their settings there by themselves.
+func IsHidden(file string) bool {
+	return strings.HasPrefix(file, ".") || strings.Contains(file, "/.")
 }
 
 // IsManifest reports whether a path says what a project needs, beside how it is tested.
@@ -59,7 +47,8 @@ func IsDocument(file string) bool {
 }
 
 // runnerWords are words in the lines of a manifest that say how tests are run.
-var runnerWords = regexp.MustCompile(`(?i)test|surefire|failsafe|junit|coverage|skip|exclude|include|profile|harness|script|plugin|argline|addopts|runner|exec|\[(lib|bin|bench|features|env|alias)`)
+var runnerWords = regexp.MustCompile(`(?i)test|surefire|failsafe|junit|coverage|skip|exclude|include|profile|harness|` +
+	`script|plugin|argline|addopts|runner|exec|\[(lib|bin|bench|features|env|alias)`)
 
 // RunnerKeysDiffer reports whether two states of a manifest differ in what says how tests are run.
 func RunnerKeysDiffer(file string, before, after []byte) bool {

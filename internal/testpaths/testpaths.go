@@ -1,0 +1,190 @@
+// Package testpaths says what a path of a project is for: whether it is a test, something that tests read, or something
+// that says how they are run. It goes by the conventions of languages and runners, and by names alone.
+package testpaths
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// languages are the names that languages have here, by the ending of a file's name.
+var languages = map[string]string{
+	".go": "go",
+	".py": "python", ".pyi": "python",
+	".js": "script", ".mjs": "script", ".cjs": "script", ".jsx": "script",
+	".ts": "script", ".mts": "script", ".cts": "script", ".tsx": "script",
+	".rs":   "rust",
+	".java": "java", ".kt": "java", ".kts": "java", ".groovy": "java", ".scala": "java",
+	".cs": "csharp", ".php": "php", ".rb": "ruby",
+}
+
+// languageOf is "" for what is no source code.
+func languageOf(file string) string { return languages[path.Ext(file)] }
+
+// class is what a path is for.
+type class uint8
+
+const (
+	source  class = iota // code that is no test
+	tests                // code of tests, and what helps them
+	fixture              // what tests read or compare with
+	config               // says which tests run, and how
+	ci                   // says what other machines run
+	ignore               // .gitignore, .gitattributes
+	other                // documents, data
+)
+
+// ciNames are files that say what other machines run.
+var ciNames = []string{".gitlab-ci.yml", ".travis.yml", "Jenkinsfile", "azure-pipelines.yml", "appveyor.yml",
+	"bitbucket-pipelines.yml"}
+
+// testDirs are directories whose code is tests, in most ecosystems.
+var testDirs = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"}
+
+// helperDir matches directories that hold what only tests use, in every language.
+var helperDir = regexp.MustCompile(`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
+
+// fixtureDirs are directories of what tests read.
+var fixtureDirs = []string{
+	"testdata", "__snapshots__", "fixtures", "__fixtures__", "fixture", "snapshots", "golden", "goldens",
+	"cassettes", "test-data", "test_data", "__mocks__",
+}
+
+// dataDirs are those of them in which code, too, is nothing but data of tests. Elsewhere code may be what their names
+// mean.
+var dataDirs = []string{"testdata", "__snapshots__", "__fixtures__", "test-data", "test_data"}
+
+// mayHoldCode are directories of tests in Ruby and JavaScript, and of code or documents elsewhere.
+var mayHoldCode = []string{"spec", "specs", "testing"}
+
+var configNames = []string{
+	"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "sitecustomize.py",
+	"usercustomize.py", ".coveragerc", "package.json", ".npmrc", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist",
+	".rspec", "Rakefile", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "tsconfig.json", "deno.json",
+	"deno.jsonc", "bunfig.toml", ".env.test", "go.work", ".taprc", "nx.json", "turbo.json", "testng.xml",
+	"xunit.runner.json",
+}
+
+var configStems = []string{
+	"jest.config", "vitest.config", "vitest.workspace", "vite.config", ".mocharc", "playwright.config",
+	"cypress.config", "ava.config", ".nycrc", "karma.conf", "jest.setup", "vitest.setup", "setupTests",
+}
+
+// classOf says what a path is for, by the conventions of its language.
+func classOf(file string) class {
+	dir, base := path.Split(file)
+	parts := strings.Split(strings.TrimSuffix(dir, "/"), "/")
+	in := func(names []string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(names, strings.ToLower(p)) })
+	}
+	l := languageOf(file)
+	sure := testDirs
+	if l == "" || l != "ruby" && l != "script" {
+		sure = slices.DeleteFunc(slices.Clone(testDirs), func(d string) bool { return slices.Contains(mayHoldCode, d) })
+	}
+	switch {
+	case base == ".gitignore" || base == ".gitattributes":
+		return ignore
+	case begins(file, ".github/workflows/", ".circleci/") || slices.Contains(ciNames, base):
+		return ci
+	case slices.Contains(configNames, base) || slices.ContainsFunc(configStems, func(stem string) bool {
+		return base == stem || strings.HasPrefix(base, stem+".")
+	}) || ends(base, ".pth"):
+		return config
+	case base == "conftest.py":
+		return tests
+	case ends(base, ".snap", ".golden", ".approved.txt", ".snap.new"):
+		return fixture
+	case l != "" && (in(dataDirs) || in(fixtureDirs) && in(testDirs) && l != "go") && !isTestName(base, l):
+		return fixture
+	case l == "" && in(fixtureDirs) && !perhaps(parts, base):
+		return fixture
+	case l != "" && slices.ContainsFunc(parts, func(p string) bool { return helperDir.MatchString(strings.ToLower(p)) }):
+		return tests
+	case l == "go":
+		if strings.HasSuffix(base, "_test.go") {
+			return tests
+		}
+		return source
+	case l != "" && (isTestName(base, l) || in(sure) || l == "script" && in([]string{"__mocks__"}) ||
+		l == "csharp" && strings.Contains(dir, "Tests/")):
+		return tests
+	case l != "":
+		return source
+	case in(sure) && !isProse(base) && !declaresNeeds(base):
+		return fixture
+	}
+	return other
+}
+
+// perhaps reports whether a file in a directory of fixtures may as well be what the program itself begins with: Django
+// loads such files of its apps.
+func perhaps(parts []string, base string) bool {
+	if !slices.Contains([]string{".json", ".yaml", ".yml", ".xml"}, path.Ext(base)) {
+		return false
+	}
+	at := slices.IndexFunc(parts, func(p string) bool { return slices.Contains(fixtureDirs, strings.ToLower(p)) })
+	return at > 0 && strings.ToLower(parts[at]) == "fixtures" && !slices.ContainsFunc(parts, func(p string) bool {
+		return slices.Contains(testDirs, strings.ToLower(p))
+	})
+}
+
+func isProse(base string) bool {
+	ext := path.Ext(base)
+	return ext == ".md" || ext == ".rst" || ext == ".adoc" || strings.HasPrefix(base, "README")
+}
+
+// needs are files beside tests that say what is installed, and how code is written: nothing that a test compares with.
+var needs = []string{
+	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
+	"go.mod", "go.sum", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile", "Pipfile.lock", "Gemfile",
+	"Gemfile.lock", "composer.lock", "packages.lock.json", ".editorconfig", ".flake8", ".pylintrc", "ruff.toml",
+	".ruff.toml", "mypy.ini", ".rubocop.yml", ".golangci.yml", ".golangci.yaml", "rustfmt.toml", ".rustfmt.toml",
+	"clippy.toml", "biome.json", ".dockerignore",
+}
+
+// declaresNeeds reports whether a file is one of them by its name. One that a test names is read by it all the same.
+func declaresNeeds(base string) bool {
+	return slices.Contains(needs, base) || ends(base, ".txt", ".in") && begins(base, "requirements", "constraints") ||
+		begins(base, ".eslintrc", ".eslintignore", ".prettier", ".stylelintrc")
+}
+
+// isTestName reports whether a file is a test by its own name.
+func isTestName(base string, l string) bool {
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	low := strings.ToLower(stem)
+	switch l {
+	case "go":
+		return strings.HasSuffix(stem, "_test")
+	case "script":
+		return ends(low, ".test", ".spec", "-test", "_test", "-spec", "_spec", ".cy", ".e2e") || low == "test" || low == "tests" || begins(low, "test-", "test_", "test.")
+	case "python", "ruby", "rust":
+		return low == "tests" || low == "test" || begins(low, "test_") || ends(low, "_test", "_tests", "_spec")
+	}
+	return ends(stem, "Test", "Tests", "Spec", "IT") || begins(stem, "Test") && len(stem) > 4
+}
+
+func begins(s string, with ...string) bool {
+	return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(s, w) })
+}
+
+func ends(s string, with ...string) bool {
+	return slices.ContainsFunc(with, func(w string) bool { return strings.HasSuffix(s, w) })
+}
+
+// HoldsTests reports whether a path is a test, what helps tests, or what they read.
+func HoldsTests(file string) bool {
+	k := classOf(file)
+	return k == tests || k == fixture
+}
+
+// AboutTests reports whether a path is a test, or something that tests read or are run by.
+func AboutTests(file string) bool {
+	switch classOf(file) {
+	case source, other:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,311 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/experiment"
+	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// mostMutants bounds how many single changes are tried for one question. maxTrying bounds the time for them, in
+// milliseconds of a gate's run: what does not fit is not tried, and that is said.
+const (
+	mostMutants = 4
+	maxTrying   = 120_000
+)
+
+// mutants are single changes of the lap's code, as trees.
+func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines,
+	texts map[string][]byte) (trees []session.Tree, says []string, err error) {
+	for _, path := range slices.Sorted(maps.Keys(lines)) {
+		for _, m := range experiment.Mutants(path, texts[path], lines[path], max(1, mostMutants/len(lines))) {
+			if len(trees) == mostMutants {
+				return trees, says, nil
+			}
+			changed, err := t.WithTexts(ctx, tree, map[string][]byte{path: m.Text})
+			if err != nil {
+				return nil, nil, err
+			}
+			trees, says = append(trees, changed), append(says, fmt.Sprintf("%s:%d: %s → %s", path, m.Line, m.Was, m.Now))
+		}
+	}
+	return trees, says, nil
+}
+
+// noticed asks whether tests that were red only because something was missing notice anything about the code: of three
+// or more single changes at least one.
+func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
+	lines, texts, _, err := t.codeLines(ctx, changes)
+	if err != nil {
+		return err
+	}
+	trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts)
+	if err != nil {
+		return err
+	}
+	if len(trees) < 3 {
+		t.tried(tryMutants, notTried, "this lap's code has too little that could be changed on purpose")
+		return nil
+	}
+	if int64(len(trees))*t.gateMillis() > maxTrying {
+		t.tried(tryMutants, notTried, "the gate takes too long to be run for each change")
+		return nil
+	}
+	t.say(fmt.Sprintf("gate %s with %s of the code …", t.gate.Name, plural(len(trees), "change", "changes")))
+	for _, tree := range trees {
+		run, err := t.alter(ctx, tree, tryMutants, t.tests)
+		if err != nil {
+			return ctx.Err()
+		}
+		if !run.ran() || !t.allPass(run) {
+			t.tried(tryMutants, holds, "the lap's tests notice when its code is changed")
+			return nil
+		}
+	}
+	t.tried(tryMutants, fails, "the lap's tests notice none of "+plural(len(trees), "change", "changes")+" of its code")
+	t.found(kindNotNeeded, strings.SplitN(says[0], ":", 2)[0], string(t.tests[0]),
+		"the lap's tests notice nothing about its code",
+		fmt.Sprintf("with each of %s (%s) they pass all the same", plural(len(trees), "change", "changes"), some(says)))
+	return nil
+}
+
+// gateMillis is how long the gate took.
+func (t *trials) gateMillis() int64 {
+	for _, g := range t.out.Gates {
+		if g.Gate == t.gate.Name {
+			return g.Millis
+		}
+	}
+	return 0
+}
+
+// asStrong reports whether the attempt's tests are worth those of another state, some of which are gone: they speak of
+// all values that those expected, and notice what those notice. false when there was nothing to try.
+func (t *trials) asStrong(ctx context.Context, was session.Tree) (bool, error) {
+	lost, err := t.lost(ctx, was)
+	if err != nil {
+		return false, err
+	}
+	if lost != "" {
+		t.tried(tryMutants, notTried, "the tests do not speak of "+lost+" any more")
+		return false, nil
+	}
+	result, _, err := t.weaker(ctx, was)
+	return result == holds, err
+}
+
+// weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions that
+// the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new.
+func (t *trials) weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
+	pairs, err := t.pairs(ctx, was)
+	if err != nil {
+		return "", "", err
+	}
+	result, says = notTried, "nothing that the edited tests speak of could be changed on purpose"
+	if len(pairs) > 0 && int64(2*len(pairs))*t.gateMillis() <= maxTrying {
+		t.say(fmt.Sprintf("gate %s with %s of the code that the edited tests are about …", t.gate.Name,
+			plural(len(pairs), "change", "changes")))
+		result, says, err = t.compareNotices(ctx, pairs)
+	}
+	if err == nil {
+		t.tried(tryMutants, result, says)
+	}
+	return result, says, err
+}
+
+// pair is one change of the code beside two states of tests.
+type pair struct {
+	was, now session.Tree
+	says     string
+}
+
+// pairs are changes of the code that tests speak of which were edited since another state.
+func (t *trials) pairs(ctx context.Context, was session.Tree) ([]pair, error) {
+	changes, err := t.Changes(ctx, was, t.out.Tree)
+	if err != nil {
+		return nil, err
+	}
+	aside, _ := t.aside(ctx, was, changes)
+	before, err := t.withTests(ctx, was, changes, aside)
+	if err != nil {
+		return nil, err
+	}
+	names, err := t.editedWords(ctx, was, changes)
+	if err != nil {
+		return nil, err
+	}
+	for try := range 3 {
+		lines, texts, err := t.functions(ctx, names)
+		if try == 2 { // helpers of tests speak of no function: the lap's own code
+			lines, texts, err = t.lapCode(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts)
+		if err != nil {
+			return nil, err
+		}
+		if len(trees) == 0 { // functions that hold nothing to be changed are asked about by what they call
+			for path, text := range texts {
+				maps.Copy(names, experiment.Words(path, text, lines[path]))
+			}
+			continue
+		}
+		olds, _, err := t.mutants(ctx, before, lines, texts)
+		if err != nil {
+			return nil, err
+		}
+		pairs := make([]pair, len(trees))
+		for i := range trees {
+			pairs[i] = pair{olds[i], trees[i], says[i]}
+		}
+		return pairs, nil
+	}
+	return nil, nil
+}
+
+// lapCode are the lines of code that the lap added, by file.
+func (t *trials) lapCode(ctx context.Context) (map[string]experiment.Lines, map[string][]byte, error) {
+	changes, err := t.Changes(ctx, t.r.LapTree, t.out.Tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines, texts, _, err := t.codeLines(ctx, changes)
+	return lines, texts, err
+}
+
+// compareNotices runs both states of tests beside each change, until the newer one misses what the older one notices.
+func (t *trials) compareNotices(ctx context.Context, pairs []pair) (result, says string, err error) {
+	noticed := 0
+	for _, p := range pairs {
+		old, err := t.alter(ctx, p.was, tryMutants+"-frozen", nil)
+		if err != nil {
+			return "", "", err
+		}
+		before := t.notices(old)
+		if !old.ran() || len(before) == 0 {
+			continue
+		}
+		now, err := t.alter(ctx, p.now, tryMutants, nil)
+		if err != nil {
+			return "", "", err
+		}
+		if id := missedBy(before, t.notices(now), old, now); id != "" {
+			return fails, fmt.Sprintf("%s, as it was, fails with this change of the code, and as it is now it does not: %s",
+				id, p.says), nil
+		}
+		noticed++
+	}
+	if noticed == 0 {
+		return notTried, "the tests as they were noticed no change of the code that they are about", nil
+	}
+	return holds, fmt.Sprintf("the edited tests notice all %s of the code that they noticed as they were",
+		plural(noticed, "change", "changes")), nil
+}
+
+// missedBy is a test that noticed a change of the code and does not any more, though nothing else took its place; "" for
+// none.
+func missedBy(before, after []session.TestID, old, now *gateRun) session.TestID {
+	fresh := func(id session.TestID) bool { _, had := old.report.tests[id]; return !had }
+	if len(before) == 0 || slices.ContainsFunc(after, fresh) {
+		return ""
+	}
+	for _, id := range before {
+		if s, ran := now.report.tests[id]; len(after) == 0 || ran && s == session.TestPass {
+			return id
+		}
+	}
+	return ""
+}
+
+// editedWords are the names in those lines of tests of another state that the attempt's do not have.
+func (t *trials) editedWords(ctx context.Context, was session.Tree, changes []session.Change) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, c := range changes {
+		if c.Status == "A" || !isCode(c.Path) || testpaths.TestsFrom(c.Path, nil) > 0 || !testpaths.HoldsTests(c.Path) &&
+			!testpaths.MixesTests(c.Path) {
+			continue
+		}
+		before, after, err := t.sides(ctx, was, c)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(names, experiment.Words(c.Path, before, experiment.Added(after, before)))
+	}
+	return names, nil
+}
+
+// notices are the tests that fail in a run.
+func (t *trials) notices(run *gateRun) []session.TestID {
+	var ids []session.TestID
+	for _, id := range sortedKeys(run.report.tests) {
+		if bad(run.report.tests[id]) && !slices.Contains(t.r.Known, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// functions are the lines of all functions of the attempt's code that have one of some names.
+func (t *trials) functions(ctx context.Context,
+	names map[string]bool) (map[string]experiment.Lines, map[string][]byte, error) {
+	lines, texts := map[string]experiment.Lines{}, map[string][]byte{}
+	paths, err := t.Paths(ctx, t.out.Tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range paths {
+		if !isCode(path) || testpaths.HoldsTests(path) {
+			continue
+		}
+		src, err := t.Show(ctx, t.out.Tree, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(src) > maxRead || testpaths.Asserts(path, src) {
+			continue
+		}
+		if in := until(experiment.Called(path, src, names), src, testpaths.TestsFrom(path, src)); len(in) > 0 {
+			lines[path], texts[path] = in, src
+		}
+	}
+	return lines, texts, nil
+}
+
+// lost is a value that edited lines of another state's tests expected and that the attempt's tests do not have anywhere,
+// "" when there is none.
+func (t *trials) lost(ctx context.Context, was session.Tree) (string, error) {
+	changes, err := t.Changes(ctx, was, t.out.Tree)
+	if err != nil {
+		return "", err
+	}
+	wanted, have := map[string]bool{}, map[string]bool{}
+	var data strings.Builder
+	for _, c := range changes {
+		if !testpaths.HoldsTests(c.Path) && !testpaths.MixesTests(c.Path) {
+			continue
+		}
+		before, after, err := t.sides(ctx, was, c)
+		if err != nil {
+			return "", err
+		}
+		if !isCode(c.Path) {
+			data.Write(after)
+			continue
+		}
+		maps.Copy(wanted, experiment.Expected(c.Path, before, experiment.Added(after, before)))
+		maps.Copy(have, experiment.Values(c.Path, after))
+	}
+	for _, v := range slices.Sorted(maps.Keys(wanted)) {
+		if !have[v] && !strings.Contains(data.String(), v) {
+			return v, nil
+		}
+	}
+	return "", nil
+}
