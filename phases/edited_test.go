@@ -17,6 +17,8 @@ func TestEditedTests(t *testing.T) {
 		rows    = "package calc\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tfor _, tc := range []struct{ a, b, want int }{{3, 1, 2}} {\n" +
 			"\t\tif got := Sub(tc.a, tc.b); got != tc.want {\n\t\t\tt.Errorf(\"Sub = %d\", got)\n\t\t}\n\t}\n}\n"
 	)
+	const readsData = "package calc\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"testing\"\n)\n\nfunc TestSub(t *testing.T) {\n" +
+		"\twant, _ := os.ReadFile(\"testdata/want\")\n\tif got := strconv.Itoa(Sub(3, 1)); got != string(want) {\n\t\tt.Error(got)\n\t}\n}\n"
 	double := "func TestDouble(t *testing.T) {\n\tif Double(2) != 4 {\n\t\tt.Fatal(\"Double\")\n\t}\n}\n\n"
 	weakDouble := strings.Replace(calcTest, "Double(2) != 4", "Double(2) == 99", 1)
 	both := "package calc\n\nimport \"testing\"\n\nfunc TestBoth(t *testing.T) {\n\tif Sub(3, 1) != 2 {\n\t\tt.Fatal(\"Sub\")\n\t}\n" +
@@ -39,6 +41,8 @@ func TestEditedTests(t *testing.T) {
 		{name: "compares with less, and is only named", edit: map[string]string{"sub_test.go": strings.Replace(subFile, "!= 2", "== 99", 1)},
 			kind: kindWeaker, path: "sub_test.go", warn: true},
 		{name: "an older test, in RED", red: map[string]string{"calc_test.go": weakDouble}, kind: kindWeaker, path: "calc_test.go"},
+		{name: "data that came with the code", red: map[string]string{"sub_test.go": readsData},
+			edit: map[string]string{"testdata/want": "2"}, class: session.ClassAsked},
 		{name: "no place", edit: map[string]string{"calc_test.go": weakDouble}, noPlace: true, kind: kindEdited, path: "calc_test.go"},
 		{name: "no place, and only more", edit: map[string]string{"calc_test.go": calcTest + "\nfunc TestMore(t *testing.T) {}\n"}, noPlace: true},
 		{name: "one becomes part of another", edit: map[string]string{"sub_test.go": both, "calc_test.go": strings.Replace(calcTest, double, "", 1)},
