@@ -51,6 +51,9 @@ func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure,
 		return false, nil, err
 	}
 	changed = len(refs[0].aside) > 0
+	if !refs[0].edited && slices.ContainsFunc(t.out.Gone, t.ofLap) {
+		return changed, nil, nil // no test was changed, and yet those of the lap do not run
+	}
 	seen := []session.Tree{t.out.Tree}
 	for _, ref := range refs {
 		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.r)) {
@@ -93,6 +96,12 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 		err = t.edited(ctx, ref.changes, ref.aside, t.out.Experiments[len(t.out.Experiments)-1].Says)
 	}
 	return err
+}
+
+// ofLap reports whether a test is one that the lap is about.
+func (t *trials) ofLap(id session.TestID) bool {
+	return slices.Contains(t.r.Targets, id) ||
+		slices.ContainsFunc(t.r.Expected, func(e string) bool { return matches(id, e) })
 }
 
 // runsAsMany reports whether as many tests pass as did at the lap's start, and those of the lap.
@@ -200,8 +209,11 @@ func (t *trials) passesWithData(ctx context.Context, ref reference) ([]string, e
 
 // meant reports whether all tests that fail as they were at the lap's start have been changed, and were red as they are now
 // before the code was written: then it is what the lap is about. A test with other parameters has another name.
-func (t *trials) meant(ctx context.Context, failing []session.TestID) (bool, error) {
+func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateRun) (bool, error) {
 	about := func(id session.TestID) bool {
+		if !bad(old.report.tests[id]) {
+			return false // it did not even run
+		}
 		return slices.Contains(t.r.Targets, id) || parent(id) != "" && slices.ContainsFunc(t.r.Targets,
 			func(other session.TestID) bool { return parent(other) == parent(id) })
 	}
@@ -347,7 +359,7 @@ func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 		return renamed, "nothing but names differs from " + ref.says, nil
 	}
 	if !ref.newest {
-		if other, err := t.meant(ctx, failing); err != nil {
+		if other, err := t.meant(ctx, failing, run); err != nil {
 			return "", "", err
 		} else if other {
 			return meant, "the lap is about other behaviour than " + ref.says + " ask for", nil
