@@ -60,8 +60,8 @@ type trials struct {
 	spent           int64
 }
 
-// experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt that
-// fails for nothing but tests that are gone is tried in the same way: they may have become others.
+// experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
+// that fails for nothing but tests that are gone is tried in the same way: they may have become others.
 func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]Failure, error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
@@ -81,12 +81,6 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 			*out = passed
 		}()
 	}
-	if why != "" {
-		if out.Verdict != session.Pass {
-			return nil, nil
-		}
-		return nil, t.untried(ctx, why)
-	}
 	failed := *out
 	if len(gone) > 0 {
 		passAll(out, plural(len(gone), "test is gone", "tests are gone")+": "+someNames(gone))
@@ -96,11 +90,13 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	switch {
 	case r.Approved:
 		return nil, nil
-	case t == nil:
-		if len(gone) > 0 {
-			*out = failed
-		}
+	case len(gone) > 0 && (t == nil || why != ""):
+		*out = failed
 		return nil, nil
+	case t == nil:
+		return nil, nil
+	case why != "":
+		return nil, t.untried(ctx, why)
 	}
 	t.gone = len(gone) > 0
 	changed, failures, err := t.putBack(ctx)
@@ -119,12 +115,12 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	return nil, nil
 }
 
-// untried judges an attempt by its changed paths alone, where nothing can be tried: whoever changed tests that it is held
-// to is told to take that back, or a person is asked.
+// untried judges an attempt by what it took away from tests, where nothing can be tried: it is told to put that back,
+// or a person is asked.
 func (t *trials) untried(ctx context.Context, why string) error {
 	t.tried(tryFrozen, notTried, why)
 	changes, err := t.Changes(ctx, t.r.Frozen, t.out.Tree)
-	if err != nil || t.r.Approved {
+	if err != nil {
 		return err
 	}
 	aside, _ := t.aside(ctx, t.r.Frozen, changes)
@@ -145,7 +141,8 @@ func (t *trials) edited(ctx context.Context, changes []session.Change, aside []s
 		if isCode(c.Path) && len(experiment.Added(after, before)) == 0 {
 			continue
 		}
-		t.found(kindEdited, c.Path, "", "tests were changed, and the code could not be judged with "+testsOf(t.r), why)
+		t.found(kindEdited, c.Path, "",
+			"the code could not be judged with "+testsOf(t.r)+", which were changed: "+c.Path, why)
 	}
 	t.out.Tampered = t.out.Tampered[:min(len(t.out.Tampered), session.MaxNamed)]
 	if t.out.Verdict != session.Pass {
@@ -220,9 +217,7 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	start := r.LapStart.Gates[t.gate.Name]
 	for id, s := range out.Evidence.Gates[t.gate.Name] {
 		_, had := start[id]
-		if s == session.TestPass && id != gateID(t.gate.Name) &&
-			(!had || slices.Contains(r.Targets, id) ||
-				slices.ContainsFunc(r.Expected, func(e string) bool { return matches(id, e) })) {
+		if s == session.TestPass && id != gateID(t.gate.Name) && (!had || t.ofLap(id)) {
 			t.tests = append(t.tests, id)
 		}
 	}
@@ -234,13 +229,10 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 // whether there are tests that are worth those that are gone.
 func (j *Judge) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
 	next := r.Plan.Workflow.Phase(r.Phase.On[workflows.Pass])
-	if next == nil {
+	if next == nil || r.Plan.Workflow.TamperIn(next) == workflows.TamperOff {
 		return false, nil
 	}
-	if r.Frozen = r.Tree; r.Plan.Workflow.TamperIn(next) == workflows.TamperOff {
-		return false, nil
-	}
-	r.Phase = *next
+	r.Phase, r.Frozen = *next, r.Tree
 	t, why, err := j.trials(ctx, r, &session.Judgement{Tree: r.Tree})
 	return t != nil && why == "", err
 }
@@ -277,11 +269,19 @@ func (t *trials) tried(kind, result, says string) {
 	t.runs, t.spent = 0, 0
 }
 
-// found makes the judgement fail by what an experiment said.
-func (t *trials) found(kind, path, test, what, says string) {
+// cannot enters that an experiment could not be made at all. Only ctx makes an error of that.
+func (t *trials) cannot(ctx context.Context, kind string, err error) error {
+	if ctx.Err() == nil {
+		t.tried(kind, notTried, "it could not be tried: "+reason(err))
+	}
+	return ctx.Err()
+}
+
+// found makes the judgement fail by what an experiment said. why is told with the verdict, says with the finding.
+func (t *trials) found(kind, path, test, why, says string) {
 	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
-	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, what+": "+t.Secrets.String(says)
+	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, t.Secrets.String(why)
 	if kind != kindCannotFail && kind != kindNotNeeded {
 		t.out.Question = asked(t.out.Grave())
 	}

@@ -85,10 +85,13 @@ class T(unittest.TestCase):
         self.assertEqual(calc.sub(5, 2), 3)
 `
 
-// TestTheFrozenTestsJudgeToo: an attempt whose tests ask for less fails, and what the frozen tests say of its code is told.
+// TestTheFrozenTestsJudgeToo: an attempt whose tests ask for less fails, and what the frozen tests say of its code is
+// told.
 func TestTheFrozenTestsJudgeToo(t *testing.T) {
 	t.Parallel()
 	const sub = "def sub(a, b):\n    return "
+	const onlySo = "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this " +
+		"lap pass; not yet: sub"
 	weak := strings.Replace(pyTest, "), 3)", "), 7)", 1)
 	// A test runner that knows two tests: one passes when the code is right or asked for something else, one wants data.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
@@ -98,33 +101,39 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 		name          string
 		after         map[string]string // what the attempt did to the frozen tree
 		off, noPlace  bool
-		says          string
+		says          string          // how the reason begins
+		found         string          // with what the first finding ends
 		verdict       session.Verdict // of the gate, "" when it did not run
 		class         session.Class
 		failing, over []string
 	}{
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak},
-			says:    "tests were changed so that they ask for less: sub, as it was, fails with this change of the code, and as it is now it does not: calc.py:2: - → +",
+			says:    "tests were changed so that they ask for less: ",
+			found:   "it does not: calc.py:2: - → +",
 			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the code is wrong", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": weak},
-			says:    "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub",
+			says:    onlySo,
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "nothing but tests", after: map[string]string{"test_calc.py": weak},
-			says:    "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub",
+			says:    onlySo,
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "a test of its own goes", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": "-", "tests/test_calc.py": weak},
-			says:    "tests were changed so that they ask for less: sub, as it was, fails with this change of the code, and as it is now it does not: calc.py:2: - → +",
+			says:    "tests were changed so that they ask for less: ",
+			found:   "it does not: calc.py:2: - → +",
 			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the gate wants what is ignored", after: map[string]string{"calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1", "test_calc.py": weak},
-			says: "tests were changed, and the code could not be judged with the tests of checkpoint 4: in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
+			says:  "the code could not be judged with the tests of checkpoint 4, which were changed: test_calc.py",
+			found: "in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
 		{name: "the code asks whether it is tested", after: map[string]string{"test_calc.py": weak,
 			"calc.py": "import sys\n\n\ndef sub(a, b):\n    if 'unittest' in sys.modules:\n        return 3\n    return a + b\n"},
-			says:    "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this lap pass; not yet: sub",
+			says:    onlySo,
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "proofs are off", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, off: true,
-			says: "tests were changed, and the code could not be judged with the tests of checkpoint 4: clean-proof is off"},
+			says:  "the code could not be judged with the tests of checkpoint 4, which were changed: test_calc.py",
+			found: "clean-proof is off"},
 		{name: "no place", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, noPlace: true,
-			says: "tests were changed, and the code could not be judged with the tests of checkpoint 4: there is no place for a clean tree"},
+			says:  "the code could not be judged with the tests of checkpoint 4, which were changed: test_calc.py",
+			found: "there is no place for a clean tree"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +160,9 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			}
 			if j.Verdict != session.Fail || j.Class != session.ClassTampered || j.Tree != tree {
 				t.Errorf("%s %s about %s, want tampered about %s", j.Verdict, j.Class, j.Tree, tree)
+			}
+			if found := j.Grave(); len(found) != 1 || !strings.HasSuffix(found[0].After, tc.found) {
+				t.Errorf("it found %+v, want %q", found, tc.found)
 			}
 			if !strings.HasPrefix(j.Reason, tc.says) {
 				t.Errorf("it says %q, want %q", j.Reason, tc.says)

@@ -306,12 +306,14 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 			return session.GateResult{}, nil, err
 		}
 	}
-	if f.class == session.ClassBrokeGreen && g.Expect == workflows.ExpectRed {
+	if f.class == session.ClassBrokeGreen && g.Expect == workflows.ExpectRed && slices.ContainsFunc(f.failing, run.lacks) {
 		if l.later, err = j.triedLater(ctx, r); err != nil {
 			return session.GateResult{}, nil, err
 		}
 		if l.later {
+			flaky := f.flaky
 			f = run.judge(l)
+			f.flaky = flaky
 		}
 	}
 	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
@@ -414,6 +416,9 @@ func (g *gateRun) result(f finding) session.GateResult {
 	}
 	return r
 }
+
+// lacks reports whether a test did not run.
+func (g *gateRun) lacks(id session.TestID) bool { _, ran := g.report.tests[id]; return !ran }
 
 func named(ids []session.TestID) []session.TestID {
 	ids = slices.Clone(ids)

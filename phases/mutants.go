@@ -60,17 +60,18 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 	for _, tree := range trees {
 		run, err := t.alter(ctx, tree, tryMutants, t.tests)
 		if err != nil {
-			return ctx.Err()
+			return t.cannot(ctx, tryMutants, err)
 		}
 		if !run.ran() || !t.allPass(run) {
 			t.tried(tryMutants, holds, "the lap's tests notice when its code is changed")
 			return nil
 		}
 	}
-	t.tried(tryMutants, fails, "the lap's tests notice none of "+plural(len(trees), "change", "changes")+" of its code")
-	t.found(kindNotNeeded, strings.SplitN(says[0], ":", 2)[0], string(t.tests[0]),
-		"the lap's tests notice nothing about its code",
-		fmt.Sprintf("with each of %s (%s) they pass all the same", plural(len(trees), "change", "changes"), some(says)))
+	changed := plural(len(trees), "change", "changes")
+	t.tried(tryMutants, fails, "the lap's tests notice none of "+changed+" of its code")
+	path, _, _ := strings.Cut(says[0], ":")
+	same := fmt.Sprintf("with each of %s (%s) they pass all the same", changed, some(says))
+	t.found(kindNotNeeded, path, string(t.tests[0]), "the lap's tests notice nothing about its code: "+same, same)
 	return nil
 }
 
@@ -99,8 +100,8 @@ func (t *trials) asStrong(ctx context.Context, was session.Tree) (bool, error) {
 	return result == holds, err
 }
 
-// weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions that
-// the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new.
+// weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions
+// that the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new.
 func (t *trials) weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	pairs, err := t.pairs(ctx, was)
 	if err != nil {
@@ -209,8 +210,8 @@ func (t *trials) compareNotices(ctx context.Context, pairs []pair) (result, says
 		plural(noticed, "change", "changes")), nil
 }
 
-// missedBy is a test that noticed a change of the code and does not any more, though nothing else took its place; "" for
-// none.
+// missedBy is a test that noticed a change of the code and does not any more, though nothing else took its place; ""
+// for none.
 func missedBy(before, after []session.TestID, old, now *gateRun) session.TestID {
 	fresh := func(id session.TestID) bool { _, had := old.report.tests[id]; return !had }
 	if len(before) == 0 || slices.ContainsFunc(after, fresh) {
@@ -278,8 +279,8 @@ func (t *trials) functions(ctx context.Context,
 	return lines, texts, nil
 }
 
-// lost is a value that edited lines of another state's tests expected and that the attempt's tests do not have anywhere,
-// "" when there is none.
+// lost is a value that edited lines of another state's tests expected and that the attempt's tests do not have
+// anywhere, "" when there is none.
 func (t *trials) lost(ctx context.Context, was session.Tree) (string, error) {
 	changes, err := t.Changes(ctx, was, t.out.Tree)
 	if err != nil {

@@ -9,7 +9,19 @@ import (
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
+
+// ownFile reports whether a path is one of wfs's own.
+func ownFile(path string) bool {
+	return strings.HasPrefix(path, ".wfs/") || strings.HasPrefix(path, ".workflow/")
+}
+
+// mayRemove reports whether tests may go together with what they test: not in the phase that makes new tests pass.
+func mayRemove(r session.JudgeRequest) bool {
+	red := r.Plan.Workflow.Red()
+	return red == nil || red.On[workflows.Pass] != r.Phase.Name
+}
 
 // reference is a state whose tests an attempt's code must pass.
 type reference struct {
@@ -69,11 +81,14 @@ func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure,
 		seen = append(seen, tree)
 		result, failures, err := t.against(ctx, ref, tree)
 		if err != nil {
-			return changed, nil, ctx.Err()
+			if err := t.cannot(ctx, tryFrozen, err); err != nil {
+				return changed, nil, err
+			}
+			result = notTried
 		}
 		if ref.edited {
 			if err := t.weigh(ctx, ref, result); err != nil {
-				return changed, nil, ctx.Err()
+				return changed, nil, err
 			}
 		}
 		if t.out.Verdict != session.Pass || t.gone && ref.edited && !t.acquitted {
@@ -87,11 +102,15 @@ func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure,
 func (t *trials) weigh(ctx context.Context, ref reference, result string) (err error) {
 	switch {
 	case t.gone && result == holds:
-		t.acquitted, err = t.asStrong(ctx, ref.tree)
+		if t.acquitted, err = t.asStrong(ctx, ref.tree); err != nil {
+			return t.cannot(ctx, tryMutants, err)
+		}
 	case t.gone:
 		t.acquitted = result == meant || result == renamed && t.runsAsMany()
 	case result == holds:
-		err = t.mustNotice(ctx, ref)
+		if err = t.mustNotice(ctx, ref); err != nil {
+			return t.cannot(ctx, tryMutants, err)
+		}
 	case result == notTried && ref.newest:
 		err = t.edited(ctx, ref.changes, ref.aside, t.out.Experiments[len(t.out.Experiments)-1].Says)
 	}
@@ -140,7 +159,9 @@ func (t *trials) against(ctx context.Context, ref reference,
 		return "", nil, err
 	}
 	if result != "" {
-		t.asked = nil
+		if ref.newest { // what it said is excused
+			t.asked = nil
+		}
 		said := holds
 		if result == notTried {
 			said = notTried
@@ -148,7 +169,8 @@ func (t *trials) against(ctx context.Context, ref reference,
 		t.tried(tryFrozen, said, excused)
 		return result, nil, nil
 	}
-	t.tried(tryFrozen, fails, "with "+ref.says+" it fails: "+res.Reason)
+	says := "with " + ref.says + " it fails: " + res.Reason
+	t.tried(tryFrozen, fails, says)
 	if ref.newest && !t.gone {
 		if came, err := t.passesWithData(ctx, ref); err != nil || len(came) > 0 {
 			if err == nil {
@@ -165,8 +187,7 @@ func (t *trials) against(ctx context.Context, ref reference,
 	if len(res.Failing) > 0 {
 		test = string(res.Failing[0])
 	}
-	t.found(kindOnlySo, ref.aside[0], test, "the tests pass only as they were changed",
-		"with "+ref.says+" it fails: "+res.Reason)
+	t.found(kindOnlySo, ref.aside[0], test, "the tests pass only as they were changed: "+says, says)
 	t.asked, t.ran, t.with = &res, run, tree
 	return fails, t.asFrozen(), nil
 }
@@ -177,8 +198,8 @@ func (t *trials) mustNotice(ctx context.Context, ref reference) error {
 	if err != nil || result != fails {
 		return err
 	}
-	at := max(0, slices.IndexFunc(ref.aside, testpaths.HoldsTests))
-	t.found(kindWeaker, ref.aside[at], "", "tests were changed so that they ask for less", says)
+	path := ref.aside[max(0, slices.IndexFunc(ref.aside, testpaths.HoldsTests))]
+	t.found(kindWeaker, path, "", "tests were changed so that they ask for less: "+path, says)
 	t.asFrozen()
 	return nil
 }
@@ -207,8 +228,9 @@ func (t *trials) passesWithData(ctx context.Context, ref reference) ([]string, e
 	return came, nil
 }
 
-// meant reports whether all tests that fail as they were at the lap's start have been changed, and were red as they are now
-// before the code was written: then it is what the lap is about. A test with other parameters has another name.
+// meant reports whether all tests that fail as they were at the lap's start, old, have been changed, and were red as
+// they are now before the code was written: then it is what the lap is about. A test with other parameters has another
+// name.
 func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateRun) (bool, error) {
 	about := func(id session.TestID) bool {
 		if !bad(old.report.tests[id]) {
@@ -342,8 +364,8 @@ func (t *trials) withTests(ctx context.Context, from session.Tree, changes []ses
 	return t.WithTexts(ctx, tree, texts)
 }
 
-// excused says why code need not pass the tests of a reference, "" when it must: nothing but names was changed; what they
-// are about has another shape, or the lap is about other behaviour; or the attempt's own tree fails there, too.
+// excused says why code need not pass the tests of a reference, "" when it must: nothing but names was changed; what
+// they are about has another shape, or the lap is about other behaviour; or the attempt's own tree fails there, too.
 func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 	failing []session.TestID) (result, says string, err error) {
 	if !ref.newest {

@@ -127,7 +127,8 @@ func judgeRed(l *lap) finding {
 		f.reason = fmt.Sprintf("%s as intended: %s", plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
 	} else {
 		f.class = session.ClassMissingSymbol
-		f.reason = plural(len(broken.expected), "new or changed test waits", "new or changed tests wait") + " for " + broken.waitsFor()
+		f.reason = plural(len(broken.expected), "new or changed test waits", "new or changed tests wait") + " for " +
+			broken.waitsFor()
 	}
 	if len(l.left) > 0 {
 		f.reason += "; gone, and tried once there is code: " + someNames(l.left)
@@ -208,7 +209,8 @@ func (l *lap) isNew(id session.TestID) bool {
 	if !had && !l.known[id] {
 		return !l.renamedTo(id)
 	}
-	return slices.Contains(l.different, id) || l.files.touched(id, l.now.files[id]) || was == session.TestSkip && l.enabled(id)
+	return slices.Contains(l.different, id) || l.files.touched(id, l.now.files[id]) ||
+		was == session.TestSkip && l.enabled(id)
 }
 
 // enabled reports whether the attempt may be why a test runs that was skipped. What skips it need not stand in its own

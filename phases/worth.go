@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// texts of the attempt's files with some lines changed, and what the lines were of.
+// altered are files of the attempt with some of their lines changed on purpose.
 type altered struct {
 	texts map[string][]byte
 	n     int // changes
@@ -214,7 +214,7 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 		}
 		run, err := t.alter(ctx, tree, kind, only)
 		if err != nil {
-			return ctx.Err()
+			return t.cannot(ctx, kind, err)
 		}
 		switch {
 		case !run.ran() || run.leads != nil:
@@ -230,8 +230,8 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 	if finding == kindNotNeeded {
 		about = "the lap's tests do not need its code"
 	}
-	t.found(finding, a.paths[0], string(t.tests[0]), about,
-		fmt.Sprintf("with %s (%s) they pass all the same", what, some(a.paths)))
+	says := fmt.Sprintf("with %s (%s) they pass all the same", what, some(a.paths))
+	t.found(finding, a.paths[0], string(t.tests[0]), about+": "+says, says)
 	t.asFrozen()
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // Tampering is one thing that was done to tests since they were frozen, or to the packages that they run with. It quotes
 // code, one line of it, and no output.
 type Tampering struct {
-	Kind   string `json:"kind"` // test_deleted, assertion_weakened, expectation_edited, fixture_edited, test_config, dependency_edited, …
+	Kind   string `json:"kind"` // passes_only_so, assertion_weakened, tests_cannot_fail, dependency_edited, …
 	Path   string `json:"path"`
 	Test   string `json:"test,omitempty"`
 	Line   int    `json:"line,omitempty"`

@@ -44,7 +44,8 @@ var ciNames = []string{".gitlab-ci.yml", ".travis.yml", "Jenkinsfile", "azure-pi
 var testDirs = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"}
 
 // helperDir matches directories that hold what only tests use, in every language.
-var helperDir = regexp.MustCompile(`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
+var helperDir = regexp.MustCompile(
+	`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
 
 // fixtureDirs are directories of what tests read.
 var fixtureDirs = []string{
@@ -159,7 +160,8 @@ func isTestName(base string, l string) bool {
 	case "go":
 		return strings.HasSuffix(stem, "_test")
 	case "script":
-		return ends(low, ".test", ".spec", "-test", "_test", "-spec", "_spec", ".cy", ".e2e") || low == "test" || low == "tests" || begins(low, "test-", "test_", "test.")
+		return ends(low, ".test", ".spec", "-test", "_test", "-spec", "_spec", ".cy", ".e2e") ||
+			low == "test" || low == "tests" || begins(low, "test-", "test_", "test.")
 	case "python", "ruby", "rust":
 		return low == "tests" || low == "test" || begins(low, "test_") || ends(low, "_test", "_tests", "_spec")
 	}

@@ -1,0 +1,33 @@
+package phases
+
+import (
+	"context"
+
+	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// withoutCode is the judge of a gate that expects red after the work went back to change a test: the code that was
+// written for the test before would make the changed one pass at once. So the tests of now are run over what the lap
+// began with. It is the judge itself where there is no place for that.
+func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*Judge, error) {
+	if !r.TestChange || g.Expect != workflows.ExpectRed || j.Overlay == nil || j.Clean == nil || r.LapTree == "" {
+		return j, nil
+	}
+	var paths []string
+	for _, c := range r.Changed {
+		if testpaths.AboutTests(c.Path) {
+			paths = append(paths, c.Path)
+		}
+	}
+	tree, err := j.Overlay(ctx, r.LapTree, r.Tree, paths)
+	if err != nil {
+		return nil, err
+	}
+	at, c, err := j.in(ctx, tree)
+	if err != nil || c.LeadsBack != nil {
+		return j, ctx.Err()
+	}
+	return at, nil
+}
