@@ -86,7 +86,10 @@ func (b *bench) cleanOne(p project, repo string, rounds int) error {
 		return s.Tree, err
 	}
 	fill := func(t session.Tree) func() error {
-		return func() error { _, err := r.CleanTree(ctx, dir, t, nil, b.env); return err }
+		return func() error {
+			_, err := r.Room(ctx, gitstate.RoomRequest{Dir: dir, Tree: t, Judged: t, Env: b.env})
+			return err
+		}
 	}
 	for n := range rounds + 1 {
 		t, err := tree()

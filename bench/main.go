@@ -4,7 +4,6 @@
 //	go run ./bench                  # a checkpoint on 5,000 files, and the commands that must feel instant
 //	go run ./bench -attempt         # what an attempt costs beyond its agent, its gates and its checkpoint
 //	go run ./bench -clean           # gates in a clean tree, as a ratio to those in place
-//	go run ./bench -cache           # how many results of gates are known already, in sessions from new to finish
 //	go run ./bench -files 100000 -ignored 100000 -rounds 7
 package main
 
@@ -32,14 +31,11 @@ func main() {
 	strict := flag.Bool("strict", false, fmt.Sprintf("exit 1 when the checkpoint's ratio is over %.2f", checkpointBar))
 	attempt := flag.Bool("attempt", false, fmt.Sprintf("time attempts instead, and exit 1 when one costs more than %d ms of its own", attemptBar))
 	clean := flag.Bool("clean", false, "time gates in clean trees instead; -ignored installed files are beside the one in Node")
-	cache := flag.Bool("cache", false, "count instead how many results of gates were known, in sessions of three laps")
 	flag.Parse()
 	b, err := setUp(*files, *ignored)
 	if err == nil {
 		defer os.RemoveAll(b.dir)
-		if *cache {
-			err = b.cache()
-		} else if *clean {
+		if *clean {
 			err = b.clean(max(*ignored, 50), *rounds) // the tests in Node need the first of them
 		} else if *attempt {
 			err = b.attempts(*files, *changes, *rounds)
@@ -57,7 +53,6 @@ type bench struct {
 	dir, wfs string
 	env      []string
 	edit     int
-	seen     map[string]bool // trees, gates and places of results; see tally
 }
 
 func setUp(files, ignored int) (*bench, error) {

@@ -36,8 +36,9 @@ var damagedTemplate = template{make: func(f *fixture) {
 	for name, text := range map[string]string{
 		"sessions/one/detached.log": "said\n", "sessions/one/detached.log.1": "said before\n", "sessions/one/events-none.jsonl.torn-1": "{",
 		"sessions/one/room":                 "gates\n\n",
+		"sessions/one/packages":             "key packages\n",
 		"sessions/two/inbox/1-bad.json.bad": "{", "worktrees/moving-refs": "", "worktrees/main/moving": strings.Repeat("a", 40) + " " + strings.Repeat("b", 40) + "\n",
-		"worktrees/main/stage": "DIRC", "worktrees/main/before": "DIRC", "worktrees/main/settle": "DIRC", "worktrees/main/sparing": "DIRC", "worktrees/main/packages/known": "{}\n", "worktrees/main/clock": "", "worktrees/main/names": "DIRC", "gc.pid": "1 x wfs\n",
+		"worktrees/main/stage": "DIRC", "worktrees/main/before": "DIRC", "worktrees/main/settle": "DIRC", "worktrees/main/sparing": "DIRC", "worktrees/main/clock": "", "worktrees/main/names": "DIRC", "gc.pid": "1 x wfs\n",
 		"worktrees/main/index.lock": "", "worktrees/main/stage.specs": ".", "worktrees/main/seen": "1 2 3 4/x\x00", "worktrees/main/read": "1 2\n", "packs.lock": "", "heads-0.lock": "", "plans.lock": "",
 	} {
 		f.write(state+name, text)

@@ -100,7 +100,7 @@ func TestBar10StrandedLocks(t *testing.T) {
 		t.Skip("who holds a lock can be found out on Linux only")
 	}
 	p := newPlace(t)
-	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\ngates:\n  tests: {run: \"test ! -e work.txt || : > .git/HEAD.lock\"}\n")
+	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\ngates:\n  tests: {run: \"test ! -e work.txt || : > .git/HEAD.lock\", where: in-place}\n")
 	p.ok("git", "commit", "-q", "-a", "-m", "gate")
 	p.ok("wfs", "trust", "--yes")
 	// Its git is killed in the middle of an add: it waits for a filter.

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// cleanDeeds make clean trees, keep what gates said, and what is installed. Whatever of it was left half done, the next
+// cleanDeeds make clean trees, and keep what is installed. Whatever of it was left half done, the next
 // command judges the right files, and leaves nothing behind.
 var cleanDeeds = []deed{
 	{

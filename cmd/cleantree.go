@@ -36,14 +36,24 @@ func (a *app) cleanDir(repo *gitstate.Repo) (string, error) {
 	return filepath.Join(state, "clean", hex.EncodeToString(sum[:4]), filepath.Base(repo.Root())), nil
 }
 
+// packagesOf says which packages gates run with.
+type packagesOf struct {
+	notes  *notes
+	file   string       // the note of a session that says which ones its work began with
+	judged session.Tree // its manifests say which ones are meant
+	fresh  bool         // those of the work tree are taken as they are now: a person has said so
+	cold   bool         // without what gates left that ran there before
+}
+
 // cleanTree makes the clean tree of a tree, for the gates of a plan.
-func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.Tree) (session.CleanTree, error) {
-	c, err := a.setUpRoom(ctx, plan, tree)
+func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, in packagesOf,
+	tree session.Tree) (session.CleanTree, error) {
+	c, err := a.setUpRoom(ctx, plan, in.cold, tree)
 	if err != nil {
 		return session.CleanTree{}, err
 	}
 	if c == nil {
-		if c, err = a.copiedTree(ctx, plan, tree); err != nil {
+		if c, err = a.copiedTree(ctx, plan, in, tree); err != nil {
 			return *c, err
 		}
 	}
@@ -67,7 +77,8 @@ func (a *app) cleanTree(ctx context.Context, plan workflows.Plan, tree session.T
 const maxTemp = 64
 
 // copiedTree makes it with packages that are copied from the work tree.
-func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, tree session.Tree) (*session.CleanTree, error) {
+func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf,
+	tree session.Tree) (*session.CleanTree, error) {
 	dir, err := a.cleanDir(a.repo)
 	if err != nil {
 		return &session.CleanTree{}, err
@@ -78,8 +89,79 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, tree session.
 	if err := a.usesClean(filepath.Dir(dir)); err != nil {
 		return &session.CleanTree{}, err
 	}
-	c, err := a.repo.CleanTree(ctx, dir, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env))
+	key, err := a.repo.Installing(ctx, in.judged)
+	if err != nil {
+		return &session.CleanTree{}, err
+	}
+	q := gitstate.RoomRequest{Dir: dir, Tree: tree, Judged: in.judged, Further: plan.Provide, Key: key, Cold: in.cold,
+		Env: phases.DefaultEnv(a.env.Environ, plan.Env)}
+	if !in.fresh {
+		q.Packages = in.read(key)
+	}
+	if q.Fresh = q.Packages == ""; q.Fresh && !in.fresh && !plan.Setup.IsZero() && len(in.notes.read(in.file)) > 0 {
+		return &session.CleanTree{}, session.ErrOtherPackages // what manifests ask for now could not be installed
+	}
+	c, err := a.repo.Room(ctx, q)
+	if err == nil && q.Fresh {
+		err = in.write(key, c.Packages)
+	}
 	return &c, err
+}
+
+// takePackages copies what is installed before somebody is set to work for the first time, and when manifests ask for
+// something else since: gates in clean trees run with that, whatever is done to it meanwhile.
+func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
+	a := w.app
+	in := packagesOf{notes: &a.notes, file: besideRuns(r.RunDir, "packages"), judged: r.Started.Tree}
+	if r.Plan.Unproven {
+		return nil
+	}
+	key, err := a.repo.Installing(ctx, in.judged)
+	if err != nil || in.read(key) != "" {
+		return err
+	}
+	there, err := a.repo.Installed(ctx, in.judged)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return in.write(key, gitstate.NoPackages())
+	}
+	defer a.leaveRooms()
+	if c, err := a.setUpRoom(ctx, r.Plan, false, in.judged); err != nil {
+		return err
+	} else if c != nil {
+		return in.write(key, c.Packages)
+	}
+	w.say("keeping a copy of what is installed …")
+	_, err = a.copiedTree(ctx, r.Plan, in, in.judged)
+	return err
+}
+
+// read returns which packages the work began with under a key, "" when nobody knows.
+func (p packagesOf) read(key string) string {
+	for line := range strings.Lines(string(p.notes.read(p.file))) {
+		if is, packages, ok := strings.Cut(strings.TrimSpace(line), " "); ok && is == key {
+			return packages
+		}
+	}
+	return ""
+}
+
+// write notes it. Without a session's directory there is nobody to note it for.
+func (p packagesOf) write(key, packages string) error {
+	if _, err := os.Stat(filepath.Dir(p.file)); err != nil || p.read(key) == packages {
+		return nil
+	}
+	text := key + " " + packages + "\n"
+	for line := range strings.Lines(string(p.notes.read(p.file))) {
+		if !strings.HasPrefix(line, key+" ") {
+			text += line
+		}
+	}
+	err := p.notes.write(p.file, []byte(text))
+	durable.Hit(durable.PackagesKept)
+	return err
 }
 
 // usesClean notes that the clean tree below a directory is used now.
@@ -94,14 +176,6 @@ func cleanUsed(above string) (used int64, whose string, ok bool) {
 	when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
 	used, bad := strconv.ParseInt(when, 10, 64)
 	return used, whose, ok && err == nil && bad == nil
-}
-
-// keptResults is where what gates said in this work tree is kept.
-func (a *app) keptResults() *phases.Results {
-	if a.results == nil {
-		a.results = &phases.Results{Dir: filepath.Join(a.repo.StateDir(), "worktrees", a.repo.Worktree(), "evidence"), Now: a.env.Now, Retest: a.retest}
-	}
-	return a.results
 }
 
 // dropClean removes this work tree's clean tree. It is made again when it is needed.

@@ -50,9 +50,6 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 	}
 	defer log.Close()
 	argv := append([]string{a.env.Exe, "run", string(id), "--detached"}, runFlags(o)...)
-	if a.retest {
-		argv = append(argv, "--retest")
-	}
 	pid, ended, err := proc.Detach(proc.Cmd{Argv: argv, Dir: a.repo.Root(), Env: a.env.Environ}, log)
 	if err != nil {
 		return err

@@ -256,7 +256,7 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	if err != nil {
 		return cannot(err)
 	}
-	j := w.judge(r.Plan, r.RunDir)
+	j := w.judge(r.Plan, r.RunDir, r.Tree, false)
 	run := filepath.Base(r.RunDir)
 	if !strings.HasPrefix(run, string(r.Session)+"-") { // that of a baseline
 		run = string(r.Session) + "-" + run
@@ -269,7 +269,6 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 		return cannot(err)
 	}
 	clean := j.Clean
-	j.Results = nil // they hold what tests print, and lie in the repository
 	j.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 		c, err := clean(ctx, tree)
 		if err != nil {

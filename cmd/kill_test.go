@@ -35,7 +35,7 @@ type deed struct {
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
 	hurt  bool // before has kept what there was and has then damaged something: until the command succeeds, git and wfs may complain
-	clean bool // it is killed where clean trees are made and results kept, which most runs pass, and nowhere else
+	clean bool // it is killed where clean trees are made, which most runs pass, and nowhere else
 	fails bool // the first time it ends with an error, killed or not
 	waits bool // none of its calls is made to fail: its agent waits for files that it has written, or its exit code is 0 whatever happens
 	// outlive waits for processes that the command had started and that outlive it for a moment.

@@ -78,7 +78,6 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 	f.BoolVar(&o.Agree, "agree", false, "yes to the question whether nothing is left")
 	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
 	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "go on although processes of the last run are alive (build daemons)")
-	f.BoolVar(&a.retest, "retest", false, "run every gate, also on trees that it has judged before")
 	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
 	f.BoolVar(&o.Now, "now", false, "do not wait on: try at once")
 	f.BoolVar(&detach, "detach", false, "drive in the background, also when the terminal is closed")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -28,6 +29,8 @@ const roomLock = "lock"
 const (
 	sameRooms = 3 // with the same packages: for sessions that judge at the same time
 	maxRooms  = 6 // of one repository; those that were used longest ago go first
+
+	roomWait = 200 * time.Millisecond // before it is asked again whether one is free
 )
 
 // setUpRooms are what this process knows of them.
@@ -47,7 +50,8 @@ func (a *app) leaveRooms() {
 
 // setUpRoom makes the clean tree of a tree in a room that was set up, nil when there is none. What is wrong with a
 // set-up says nothing about the tree, and is told.
-func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, tree session.Tree) (*session.CleanTree, error) {
+func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
+	tree session.Tree) (*session.CleanTree, error) {
 	if plan.Setup.IsZero() {
 		return nil, nil
 	}
@@ -59,16 +63,24 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, tree session.T
 		return nil, nil
 	}
 	name, dir, err := a.enterRoom(key)
-	if err != nil || name == "" {
+	for err == nil && name == "" { // other sessions judge in all of them
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(roomWait):
+			name, dir, err = a.enterRoom(key)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	c, err := a.repo.SetUpTree(ctx, dir, name, tree, plan.Provide, phases.DefaultEnv(a.env.Environ, plan.Env),
-		func() error {
+	c, err := a.repo.Room(ctx, gitstate.RoomRequest{Dir: dir, Name: name, Tree: tree, Further: plan.Provide, Cold: cold,
+		Env: phases.DefaultEnv(a.env.Environ, plan.Env), SetUp: func() error {
 			if err := a.trimRooms(filepath.Dir(dir)); err != nil {
 				return err
 			}
 			return a.setUpIn(ctx, plan, dir)
-		})
+		}})
 	var refused *session.Refusal
 	switch {
 	case err == nil:
@@ -190,5 +202,5 @@ func (a *app) removeRoom(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(a.repo.ForgetSetUp(filepath.Base(path)), gitstate.RemoveAll(path))
+	return errors.Join(a.repo.ForgetRoom(filepath.Base(path)), gitstate.RemoveAll(path))
 }

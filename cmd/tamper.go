@@ -4,14 +4,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sayTampered tells what was done to tests, and to what they run with.
+// sayTampered tells what was done to tests.
 func (a *app) sayTampered(list []session.Tampering) {
 	for _, t := range list {
-		about := "tests"
-		if t.OfPackages() {
-			about = "installed"
-		}
-		a.out("%s: %s%s", about, noteMark(t), t)
+		a.out("tests: %s%s", noteMark(t), t)
 	}
 }
 

@@ -151,7 +151,9 @@ WORK  attempt 1  (agent)
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
 	const said = "    first a test for the total, then the total itself, in words that are many\n"
-	everything := strings.NewReplacer("    the run", said+"    the run", "    gate tests:", "    gate tests …\n    gate tests in a clean tree …\n    gate tests:").Replace(viewEnd)
+	const gates = "    gate tests in a clean tree of the base …\n    gate tests …\n" +
+		"    gate tests once more, without anything from before …\n"
+	everything := strings.NewReplacer("    the run", said+"    the run", "    gate tests:", gates+"    gate tests:").Replace(viewEnd)
 	for name, c := range map[string]struct {
 		env, args []string
 		want      string

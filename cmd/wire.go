@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
@@ -43,15 +43,13 @@ type app struct {
 	claimed   session.ID          // locked already, to complete its move
 	recovered session.ID          // locked already, because locks of its dead run were in the way
 	mending   map[session.ID]bool // whose locks the doctor has taken
-	results   *phases.Results     // of gates; see keptResults
 	rooms     setUpRooms
-	cleared   []string         // directories of refs in whose place the doctor found something else, "" for packed-refs
-	packages  *phases.Packages // that are installed; see installed
-	retest    bool             // gates run, whatever they have said before
-	done      []recoveredJSON  // what dead processes had begun, for the next answer
-	away      session.ID       // acting on this one in its own work tree, which is not where the command was typed
-	verb      string           // that was typed, with a flag that makes it a person's word
-	about     session.ID       // the session that the command line is about; printed commands name it
+	notes     notes           // of sessions, about clean trees
+	cleared   []string        // directories of refs in whose place the doctor found something else, "" for packed-refs
+	done      []recoveredJSON // what dead processes had begun, for the next answer
+	away      session.ID      // acting on this one in its own work tree, which is not where the command was typed
+	verb      string          // that was typed, with a flag that makes it a person's word
+	about     session.ID      // the session that the command line is about; printed commands name it
 }
 
 // open finds the repository and wires the engine. It writes nothing and takes no lock.
@@ -382,10 +380,10 @@ func (w *works) saw(e agents.Event) {
 }
 
 func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResult, error) {
-	w.app.keptResults().Before()
-	defer w.app.keptResults().After()
-	if err := w.app.installed(r.Plan).Before(ctx, r.Started.Tree); err != nil {
-		return session.RunResult{}, err
+	if err := w.takePackages(ctx, r); ctx.Err() != nil {
+		return session.RunResult{}, ctx.Err()
+	} else if err != nil {
+		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
 	runner := w.runner()
 	var err error
@@ -395,28 +393,28 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	return runner.Run(ctx, r)
 }
 
-func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
+// judge is the judge of one tree.
+func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
 	repo := w.app.repo
-	exclude := filepath.Join(filepath.Dir(filepath.Dir(runDir)), "exclude") // of the session whose run this is
+	in := packagesOf{notes: &w.app.notes, file: besideRuns(runDir, "packages"), judged: judged, fresh: fresh}
+	exclude := besideRuns(runDir, "exclude")
 	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say,
 		Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
 		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			return w.app.cleanTree(ctx, plan, tree)
+			return w.app.cleanTree(ctx, plan, in, tree)
+		},
+		Cold: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
+			cold := in
+			cold.cold = true
+			return w.app.cleanTree(ctx, plan, cold, tree)
 		},
 		Whole: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			all := plan // a clean tree that is made after this one has no more than the plan says
-			all.Provide = []string{"**"}
-			return w.app.cleanTree(ctx, all, tree)
-		},
-		Beside: func(ctx context.Context) (string, error) {
-			if len(repo.Outside()) > 0 { // what gates run with changes, and nobody sees it
-				return "", nil
-			}
-			return repo.Beside(ctx, w.environ(plan))
+			all, cold := plan, in // a clean tree that is made after this one has no more than the plan says
+			all.Provide, cold.cold = []string{"**"}, true
+			return w.app.cleanTree(ctx, all, cold, tree)
 		},
 		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan),
-		Results: w.app.keptResults(), Packages: w.app.installed(plan),
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err
@@ -425,17 +423,17 @@ func (w *works) judge(plan workflows.Plan, runDir string) *phases.Judge {
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.leaveRooms()
-	return w.judge(r.Plan, r.RunDir).Judge(ctx, r)
+	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
 func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	defer w.app.leaveRooms()
-	return w.judge(r.Plan, r.RunDir).Prove(ctx, r)
+	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Prove(ctx, r)
 }
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
 	defer w.app.leaveRooms()
-	return w.judge(p, runDir).Baseline(ctx, p, tree, runDir)
+	return w.judge(p, runDir, tree, false).Baseline(ctx, p, tree, runDir)
 }
 
 // Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.

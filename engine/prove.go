@@ -37,7 +37,11 @@ func (h *Hand) prove(ctx context.Context, req session.JudgeRequest, j session.Ju
 		return j, err
 	}
 	j.Proof = &p
-	if p.Verdict == session.Fail {
+	switch {
+	case p.Class == session.ClassAsked:
+		j.Verdict, j.Class, j.Reason = session.Blocked, session.ClassAsked, p.Reason
+		j.Question = &session.Question{Evidence: []string{p.Reason}, Packages: true}
+	case p.Verdict == session.Fail:
 		j.Verdict, j.Class, j.Reason = p.Verdict, p.Class, p.Reason
 	}
 	return j, nil

@@ -511,7 +511,9 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 	if req.LapStart.Gates == nil { // the first lap starts from the base
 		req.LapStart = req.Baseline
 	}
-	req.Frozen, req.Approved, req.TestChange = frozen(&h.S, h.Plan), o.Run.Approved, h.S.TestChange != ""
+	req.Frozen, req.TestChange = frozen(&h.S, h.Plan), h.S.TestChange != ""
+	req.Packages = o.Run.Approved && h.S.Last != nil && h.S.Last.Question != nil && h.S.Last.Question.Packages
+	req.Approved = o.Run.Approved && !req.Packages
 	req.NothingLeft, req.SentBack = o.Run.NothingLeft, h.S.SentBack()
 	if !h.S.Laps {
 		req.Items = h.S.Items

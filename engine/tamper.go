@@ -56,9 +56,6 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	case s.Last.Class != session.ClassTampered:
 		return nil
 	case s.Visit.Tampered >= maxTampered || s.Visit.Again:
-		if b, ok := packagesBlocked(s); ok {
-			return b
-		}
 		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave the tests alone"`,
 			Evidence: []string{fmt.Sprintf("%s: %s changed tests so that they ask for less", s.Phase, twice(s))}}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
@@ -71,22 +68,6 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 		return b
 	}
 	return nil
-}
-
-// packagesBlocked stops a session whose last attempts changed what is installed. It reports false if they changed tests.
-func packagesBlocked(s *session.Session) (session.BlockedBy, bool) {
-	if len(s.Tampered) == 0 || !s.Tampered[0].Grave || !s.Tampered[0].OfPackages() {
-		return session.BlockedBy{}, false
-	}
-	b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave what is installed alone"`,
-		Evidence: []string{fmt.Sprintf("%s: %s changed tests or what is installed", s.Phase, twice(s))}}
-	for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
-		if t.Grave {
-			b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
-		}
-	}
-	b.Evidence = append(b.Evidence, fmt.Sprintf("to put it back, install anew (npm ci, pip install --force-reinstall); if it is right: wfs approve %s -m WHY", s.ID))
-	return b, true
 }
 
 // twice counts the attempts that did what they had been told not to do.
@@ -104,28 +85,16 @@ func redName(p *workflows.Plan) string {
 	return "PHASE"
 }
 
-// tamperedText is for the message of a finish: what was done to tests, and to what they run with, on the way, and let through.
+// tamperedText is for the message of a finish: what was done to tests on the way, and let through, in a line each. It is
+// empty when that is nothing.
 func tamperedText(s *session.Session) string {
-	var tests, packages []session.Tampering
-	for _, t := range s.TamperedOn() {
-		if t.OfPackages() {
-			packages = append(packages, t)
-		} else {
-			tests = append(tests, t)
-		}
-	}
-	return listed("Tests that were there before ask for less, or for something else:", tests) +
-		listed("Packages that the tests run with were changed in place:", packages)
-}
-
-// listed is a paragraph of a finish's message, with a line for each finding. It is empty when there are none.
-func listed(head string, list []session.Tampering) string {
+	list := s.TamperedOn()
 	if len(list) == 0 {
 		return ""
 	}
 	const most = 20
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n", head)
+	b.WriteString("\nTests that were there before ask for less, or for something else:\n")
 	for _, t := range list[:min(len(list), most)] {
 		fmt.Fprintf(&b, "- %s\n", oneLine(t.String(), 200))
 	}
@@ -147,7 +116,7 @@ func (h *Hand) putBack(ctx context.Context) (paths []string) {
 	}
 	for _, t := range h.S.Tampered {
 		same := !slices.ContainsFunc(changes, func(c session.Change) bool { return c.Path == t.Path })
-		if t.Grave && same && !t.OfPackages() && !slices.Contains(paths, t.Path) {
+		if t.Grave && same && !slices.Contains(paths, t.Path) {
 			paths = append(paths, t.Path)
 		}
 	}

@@ -9,9 +9,7 @@ import (
 func TestTamperedText(t *testing.T) {
 	t.Parallel()
 	edited := session.Tampering{Kind: "expectation_edited", Path: "a_test.go", Line: 3, Before: "5", After: "6", Grave: true}
-	planted := session.Tampering{Kind: "dependency_planted", Path: "node_modules/x/y.js", Grave: true}
 	tests := "\nTests that were there before ask for less, or for something else:\n- a_test.go:3: expectation edited: 5 → 6\n"
-	packages := "\nPackages that the tests run with were changed in place:\n- node_modules/x/y.js: dependency planted\n"
 	for _, c := range []struct {
 		verdict session.Verdict
 		found   []session.Tampering
@@ -20,8 +18,6 @@ func TestTamperedText(t *testing.T) {
 		{session.Pass, nil, ""},
 		{session.Fail, []session.Tampering{edited}, ""},
 		{session.Pass, []session.Tampering{edited}, tests},
-		{session.Pass, []session.Tampering{planted}, packages},
-		{session.Pass, []session.Tampering{planted, edited}, tests + packages},
 	} {
 		s := &session.Session{Checkpoints: []session.Checkpoint{{Verdict: c.verdict, Tampered: c.found}}}
 		if got := tamperedText(s); got != c.want {

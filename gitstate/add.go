@@ -23,8 +23,6 @@ type addition struct {
 	ignored []string // paths that were passed over because rules exclude them
 	kept    []string // what is held out already, and was found
 	copied  []byte   // see withheld
-	others  []string // what differed from the index before, and all that is not in it but for .wfs; a directory stands for all in it
-	disk    uint64   // what tracked files are like that are not in others, see onDisk
 	since   uint64   // when the files began to be looked at, by the file system's clock; 0: when the caller began
 }
 
@@ -80,7 +78,6 @@ func (r *Repo) add(ctx context.Context, index string, parsed func() *index, excl
 	}
 	made.kept = h.kept
 	var ok bool
-	made.others, made.disk = h.changed, h.disk
 	if made.now, made.ignored, ok = r.addChanged(ctx, index, old, h); !ok {
 		made.now = nil
 		before := old

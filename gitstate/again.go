@@ -138,7 +138,6 @@ func (r *Repo) sameAgain(head session.Head, tree session.Tree, by ruled, index [
 		return nil
 	}
 	same := *t
-	same.added.others, same.added.disk = found.changed, found.disk // directories without files come and go
 	return &same
 }
 

@@ -14,6 +14,9 @@ import (
 // maxPackedRefs bounds that file, in bytes: two million refs.
 const maxPackedRefs = 256 << 20
 
+// maxRef bounds the file of a ref, in bytes.
+const maxRef = 4096
+
 // mostOf bounds files of git's by the ends of their paths, in bytes; all others that are read whole hold a line or two.
 var mostOf = []struct {
 	name string

@@ -6,26 +6,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// differing returns the names of those files of a directory that are not for certain as their entries say. prefix is the
-// directory's path in the index. disk is what the other files are like, see onDisk. It reports false when it cannot tell.
-func (x *index) differing(root, prefix string, files []*indexEntry, empty []byte) (names []string, disk uint64, ok bool) {
+// differing returns the names of those files of a directory that are not for certain as their entries say. prefix is
+// the directory's path in the index. It reports false when it cannot tell.
+func (x *index) differing(root, prefix string, files []*indexEntry, empty []byte) (names []string, ok bool) {
 	if len(files) == 0 {
-		return nil, 0, true
+		return nil, true
 	}
 	dir, err := unix.Open(filepath.Join(root, prefix), unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, 0, false
+		return nil, false
 	}
 	defer unix.Close(dir)
 	for _, e := range files {
 		name := string(e.name[len(prefix):])
 		if f, ok := lookIn(dir, name); !ok || !x.unchanged(e, f, empty) {
 			names = append(names, name)
-		} else {
-			disk += onDisk(e, f.size, f.mode)
 		}
 	}
-	return names, disk, true
+	return names, true
 }
 
 // lookAt looks at a file, and reports false when there is none, or when its time is none that git could write down.

@@ -57,32 +57,6 @@ func (r *testRepo) byGit() string {
 	return theirs.run("write-tree")
 }
 
-// othersByGit are the files that are not in the index of the newest snapshot.
-func (r *testRepo) othersByGit() []string {
-	r.t.Helper()
-	theirs := &testRepo{Repo: r.Repo, t: r.t, home: r.home, env: append(slices.Clone(r.env), "GIT_INDEX_FILE="+r.snapshotIndex())}
-	return strings.Split(theirs.run("-c", "core.quotePath=false", "ls-files", "-o", "-z"), "\x00")
-}
-
-// files are the names of the files that a look found, but for directories.
-func (b *besideScan) files() []string {
-	var names []string
-	for _, f := range b.found {
-		if f.info != nil {
-			names = append(names, f.name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// besideOwn are paths without .wfs, sorted.
-func (r *testRepo) besideOwn(paths []string) []string {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == "" || strings.HasPrefix(p, userDir+"/") })
-	slices.Sort(paths)
-	return paths
-}
-
 // What git is told of is all that it would have found: whatever changes in a work tree, with whatever settings, a snapshot
 // and a checkpoint hold what `git add -A` adds.
 func TestChangedIsWhatGitFinds(t *testing.T) {
@@ -130,11 +104,6 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 		trees := map[string]session.Tree{"a snapshot": r.snapshot().Tree}
 		if t := r.last.Load(); t != nil {
 			found++
-			b := &besideScan{repo: r.Repo, root: r.root, entries: t.added.now.entries}
-			b.others(t.added.others)
-			if got, want := r.besideOwn(b.files()), r.besideOwn(r.othersByGit()); !slices.Equal(got, want) {
-				rt.Errorf("beside it are %q, git says %q", got, want)
-			}
 		}
 		if rapid.Bool().Draw(rt, "ahead") {
 			if a := r.looksAhead(); a != nil && a.index.scans != nil {

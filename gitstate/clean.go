@@ -37,6 +37,13 @@ type treeNames struct {
 	links       []string // those of the files that are symbolic links
 }
 
+func (t *treeNames) add(name string) {
+	t.files[name] = true
+	for d := path.Dir(name); d != "." && !t.dirs[d]; d = path.Dir(d) {
+		t.dirs[d] = true
+	}
+}
+
 func (r *Repo) materialiser(dir string) *materialiser {
 	return &materialiser{repo: r, dir: dir, private: filepath.Join(r.worktreeDir(), "clean")}
 }
@@ -163,12 +170,9 @@ func (m *materialiser) prepare() error {
 func (m *materialiser) names(ctx context.Context) (*treeNames, error) {
 	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
 	add := func(name string, link bool) {
-		t.files[name] = true
+		t.add(name)
 		if link {
 			t.links = append(t.links, name)
-		}
-		for d := path.Dir(name); d != "." && !t.dirs[d]; d = path.Dir(d) {
-			t.dirs[d] = true
 		}
 	}
 	data, err := os.ReadFile(m.index())

@@ -303,7 +303,7 @@ func TestCleanTree(t *testing.T) {
 	link("/usr/bin/env", "node_modules/.bin/env")
 	clean := func() session.CleanTree {
 		t.Helper()
-		c, err := r.CleanTree(ctx, dir, tree, []string{".env", "data/**"}, nil)
+		c, err := r.Room(ctx, RoomRequest{Dir: dir, Tree: tree, Judged: tree, Further: []string{".env", "data/**"}, Fresh: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,8 +340,8 @@ func TestCleanTree(t *testing.T) {
 	again := clean()
 	want["target/debug/made"], want["node_modules/.cache/x"] = "x", "x"
 	sameFiles(t, under(t, dir), want)
-	if again.Digest == "" || again.Digest != c.Digest {
-		t.Errorf("nothing changed, and the digest went from %s to %s", c.Digest, again.Digest)
+	if again.Packages == "" || again.Packages != c.Packages {
+		t.Errorf("nothing changed, and the packages went from %s to %s", c.Packages, again.Packages)
 	}
 
 	// What is installed is no other file than that of the work tree, and a change to it is seen: all is made anew then.
@@ -383,8 +383,8 @@ func TestCleanTree(t *testing.T) {
 	}
 
 	r.write("node_modules/left/index.js", "3rd party..\n")
-	if now := clean(); now.Digest == c.Digest {
-		t.Error("a dependency changed, and the digest did not")
+	if now := clean(); now.Packages == c.Packages {
+		t.Error("a dependency changed, and the packages did not")
 	}
 
 	// What leads back to the work tree is told, or to another one of the repository.
@@ -432,7 +432,7 @@ func TestCleanOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(r.home, "clean", "repo")
-	c, err := r.CleanTree(context.Background(), dir, tree, nil, []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"})
+	c, err := r.Room(context.Background(), RoomRequest{Dir: dir, Tree: tree, Judged: tree, Env: []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin"}, Fresh: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,11 +453,11 @@ func TestCleanOutside(t *testing.T) {
 	}
 	env := []string{"PATH=" + filepath.Join(venv, "bin")}
 	write("unrelated")
-	if c, err := r.CleanTree(context.Background(), dir, tree, nil, env); err != nil || c.LeadsBack != nil {
+	if c, err := r.Room(context.Background(), RoomRequest{Dir: dir, Tree: tree, Judged: tree, Env: env, Fresh: true}); err != nil || c.LeadsBack != nil {
 		t.Errorf("another project: %+v %v", c.LeadsBack, err)
 	}
 	write("calc")
-	if c, err := r.CleanTree(context.Background(), dir, tree, nil, env); err != nil || c.LeadsBack == nil ||
+	if c, err := r.Room(context.Background(), RoomRequest{Dir: dir, Tree: tree, Judged: tree, Env: env, Fresh: true}); err != nil || c.LeadsBack == nil ||
 		c.LeadsBack.To != elsewhere {
 		t.Errorf("a copy elsewhere: %+v %v", c.LeadsBack, err)
 	}

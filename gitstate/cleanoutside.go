@@ -37,45 +37,12 @@ func besideTop(dir, text string) []string {
 	return list
 }
 
-// Outside lists what lies beside the work tree and is named by manifests of the tree of the newest Snapshot. Whether that
-// changes nobody sees.
-func (r *Repo) Outside() []string {
-	m := &materialiser{repo: r, dir: r.root, private: r.worktreeDir()}
-	data, err := os.ReadFile(m.index())
-	if err != nil {
-		return nil
-	}
-	x := r.parsed(data)
-	if x == nil {
-		return nil
-	}
-	files := map[string]bool{}
-	for _, e := range x.entries {
-		if name := string(e.name); manifests[path.Base(name)] {
-			files[name] = true
-		}
-	}
-	var list []string
-	for _, name := range manifestsOf(files) {
-		text, err := readSome(filepath.Join(r.root, filepath.FromSlash(name)))
-		if err != nil {
-			continue
-		}
-		for _, n := range besideTop(path.Dir(name), text) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(r.root), n)); err == nil && n != filepath.Base(r.root) && !slices.Contains(list, n) {
-				list = append(list, n)
-			}
-		}
-	}
-	return list
-}
-
 // linkOutside makes what manifests name beside the work tree be found beside the clean one as well, by links. It is no
 // part of the project, unless it leads back to it.
 func (b *bringer) linkOutside() error {
 	above := filepath.Dir(b.clean.Root)
 	want := map[string]string{}
-	for _, name := range manifestsOf(b.files) {
+	for _, name := range manifestsOf(b.tree.files) {
 		text, err := readSome(b.at(name))
 		if err != nil {
 			continue
@@ -103,7 +70,6 @@ func (b *bringer) linkOutside() error {
 		}
 	}
 	for n, to := range want {
-		b.sum.unknown = true // nobody looks whether it changes
 		if err := os.Symlink(to, filepath.Join(above, n)); err != nil && !os.IsExist(err) {
 			return err
 		}

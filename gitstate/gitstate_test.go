@@ -148,3 +148,22 @@ func TestGitErrorNamesTheCommand(t *testing.T) {
 		}
 	}
 }
+
+func (r *testRepo) link(to, name string) {
+	r.t.Helper()
+	r.must(os.MkdirAll(filepath.Dir(r.path(name)), 0o755))
+	r.must(os.Symlink(filepath.FromSlash(to), r.path(name)))
+}
+
+func (r *testRepo) commit() {
+	r.t.Helper()
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "all")
+}
+
+func (r *testRepo) submodule(name string) {
+	r.t.Helper()
+	lib := newRepo(r.t)
+	r.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.root, name)
+	r.run("commit", "-q", "-m", name)
+}

@@ -44,7 +44,6 @@ type holding struct {
 	changed []string       // what git has to look at
 	given   []session.Skip // tracked files that were given a key: git must not look at them
 	unsure  bool           // it has to look at everything
-	disk    uint64         // what tracked files are like that are not in changed, see onDisk
 }
 
 // hold decides what of the work tree is kept out of a private index. x is that index, nil when only git can read it;
@@ -65,7 +64,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 	if h.how = "-A"; !found.others && len(x.entries) > 0 {
 		h.how = "-u" // git need not look for what is not there
 	}
-	h.changed, h.unsure, h.disk = found.changed, found.unsure, found.disk
+	h.changed, h.unsure = found.changed, found.unsure
 	h.kept = found.held
 	h.keep, h.force = found.held, r.forced(x, rules, g)
 	h.before = soon(r, func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })

@@ -77,9 +77,8 @@ func (r *Repo) tidy() {
 			_ = os.Remove(path)
 		}
 	}
-	notes := filepath.Join(r.StateDir(), "half-made") // see the registry, and phases
-	evidence, packages := filepath.Join(r.worktreeDir(), "evidence"), filepath.Join(r.worktreeDir(), "packages")
-	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, evidence: 0, packages: 0, r.StateDir(): time.Hour, notes: time.Hour} { // the latter two are everybody's
+	notes := filepath.Join(r.StateDir(), "half-made")                                                               // see the registry, and phases
+	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour, notes: time.Hour} { // the latter two are everybody's
 		files, err := os.ReadDir(dir)
 		if err != nil {
 			continue

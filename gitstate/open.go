@@ -108,17 +108,11 @@ type Repo struct {
 	looked  atomic.Bool // there was a Snapshot
 	away    ledAway
 	ahead   atomic.Pointer[func() *ahead]
-	pythons struct {
-		sync.Mutex
-		in map[string]libraries // by prefix
-	}
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
 	exclude asked[string] // core.excludesFile, "" when it is not set, noExcludes when it is set to nothing
-
-	attributes asked[string] // core.attributesFile, "" when it is not set
 
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }

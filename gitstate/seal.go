@@ -3,6 +3,9 @@ package gitstate
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -21,7 +24,7 @@ import (
 // caches are directories in which tools keep what they can make again, and check by themselves. Wherever they lie,
 // they are neither brought nor sealed, and stay from one gate to the next.
 var caches = map[string]bool{
-	"__pycache__": true, ".pytest_cache": true, ".cache": true, ".vite": true, ".vite-temp": true, ".vitest": true,
+	"__pycache__": true, ".pytest_cache": true, ".cache": true, ".vite": true, ".tmp": true, ".vite-temp": true, ".vitest": true,
 	".git": true,
 }
 
@@ -47,12 +50,48 @@ func fileStateOf(info fs.FileInfo) fileState {
 // sealedFile is a file as it was brought, and what it was copied from.
 type sealedFile struct {
 	own, source fileState
-	loose       bool // gates may write to it: it is brought again then
-	leads       bool // it names the work tree, and says where modules are
+	loose       bool // it is not there: an environment of Python's, or the entry without a name
+	leads       bool // it leads back to the work tree
 }
 
-// seal is what was brought, by path from the top. Directories end in a slash, and have no state.
+// seal is what was brought, by path from the top. Directories end in a slash, and have no state. One without a name says
+// that it is complete: which packages they are, and for which key.
 type seal map[string]sealedFile
+
+// complete notes both.
+func (s seal) complete(packages []byte, key string) {
+	sum := sha256.Sum256([]byte(key))
+	s[""] = sealedFile{own: digestState(packages), source: digestState(sum[:]), loose: true}
+}
+
+// digestState puts the beginning of a digest in the place of a state.
+func digestState(sum []byte) fileState {
+	n := binary.BigEndian.Uint64
+	return fileState{inode: n(sum), size: int64(n(sum[8:])), changed: int64(n(sum[16:]))}
+}
+
+// packages is the digest of what was brought.
+func (s seal) packages() string {
+	f := s[""].own
+	return fmt.Sprintf("%016x%016x%016x", f.inode, uint64(f.size), uint64(f.changed))
+}
+
+// above are the directories that what was brought lies in.
+func (s seal) above() map[string]bool {
+	dirs := map[string]bool{}
+	for name := range s {
+		for d := path.Dir(strings.TrimSuffix(name, "/")); name != "" && d != "." && !dirs[d] && !s.has(d+"/"); d = path.Dir(d) {
+			dirs[d] = true
+		}
+	}
+	return dirs
+}
+
+// isFor reports whether it is complete, and for a key.
+func (s seal) isFor(key string) bool {
+	sum := sha256.Sum256([]byte(key))
+	return s.has("") && s[""].source == digestState(sum[:])
+}
 
 // readSeal reads what write wrote. What cannot be read is nothing.
 func readSeal(file string) seal {

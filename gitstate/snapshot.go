@@ -271,7 +271,6 @@ func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
 	now := r.settings()
 	if was := r.configured.Swap(&now); was != nil && *was != now {
 		r.exclude.forget()
-		r.attributes.forget()
 	}
 	path, err := r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
 	if err != nil {

@@ -30,7 +30,6 @@ type looked struct {
 	changed  []string // what is not tracked, and tracked files that may differ from the index; a directory stands for all in it
 	unsure   bool     // there may be more of that
 	rules    error    // see rulesIn
-	disk     uint64   // what tracked files are like that are not in changed, see onDisk
 }
 
 // looker compares directories with an index.
@@ -73,7 +72,6 @@ type scanned struct {
 	names     uint64   // a sum of what is tracked in it
 	differing []string // names of tracked files that may differ from the index
 	compared  bool     // differing are all of them
-	disk      uint64   // what the others are like, see onDisk
 }
 
 // newLooker is for one look at the work tree that has this index.
@@ -161,7 +159,6 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 			if !s.compared {
 				l.doubt()
 			}
-			l.like(s.disk)
 			for _, name := range s.differing {
 				l.change(d.prefix + name)
 			}
@@ -253,7 +250,7 @@ func (l *looker) scan(d trackedDir) (s scanned) {
 	var files []*indexEntry
 	s.tracked, files, s.names = d.children()
 	if !unsure {
-		s.differing, s.disk, s.compared = l.index.differing(l.root, d.prefix, files, l.empty)
+		s.differing, s.compared = l.index.differing(l.root, d.prefix, files, l.empty)
 	}
 	return s
 }
@@ -270,13 +267,6 @@ func (l *looker) change(p string) {
 		return
 	}
 	l.found.changed = append(l.found.changed, p)
-}
-
-// like adds what files are like.
-func (l *looker) like(disk uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.found.disk += disk
 }
 
 // doubt says that git has to look at everything.

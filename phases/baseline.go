@@ -28,7 +28,7 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 			return fail(err)
 		}
 		second := first
-		if !first.cached && g.Format.PerTest() && len(first.report.tests) > 0 {
+		if g.Format.PerTest() && len(first.report.tests) > 0 {
 			if second, err = j.baseRun(ctx, g, &base.Tree, runDir, true); err != nil {
 				return fail(err)
 			}
@@ -37,9 +37,7 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		if red, flaky, err = j.redAlone(ctx, g, &base.Tree, runDir, red, flaky); err != nil {
 			return fail(err)
 		}
-		if ev.Gates[g.Name] = tests; len(flaky) == 0 {
-			j.Results.put(first.key, first, j.Secrets)
-		}
+		ev.Gates[g.Name] = tests
 		base.Red = append(base.Red, red...)
 		base.Flaky = append(base.Flaky, flaky...)
 		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen, reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
@@ -60,6 +58,9 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 // baseRun runs a gate on the base and refuses one that cannot judge.
 func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, again bool) (*gateRun, error) {
 	where := ""
+	if g.Where == workflows.Auto {
+		g.Where = workflows.InPlace
+	}
 	if g.Where == workflows.Clean {
 		where = " in a clean tree"
 	}
@@ -69,16 +70,7 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 		j.say("gate " + g.Name + where + " …")
 	}
 	j.judged = *tree
-	var run *gateRun
-	var err error
-	if again {
-		run, err = j.runGate(ctx, g, runDir, true)
-	} else {
-		var key string
-		if run, key, err = j.measure(ctx, g, runDir); run != nil {
-			run.key = key
-		}
-	}
+	run, err := j.runGate(ctx, g, runDir, again)
 	if err != nil {
 		return nil, err
 	}

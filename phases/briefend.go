@@ -111,8 +111,9 @@ func (b *brief) done() {
 // gates says what wfs looks at after the agent has stopped.
 func (b *brief) gates() {
 	var lines []string
-	mayRun := false
+	mayRun, clean := false, false
 	for _, g := range b.req.Phase.Gates {
+		clean = clean || g.Runs() && g.Where != workflows.InPlace && !b.req.Plan.Unproven
 		if !g.Runs() {
 			for _, k := range looking {
 				if k.is(g) {
@@ -141,6 +142,10 @@ func (b *brief) gates() {
 	}
 	if mayRun {
 		b.line("Run it yourself before you stop.")
+	}
+	if clean {
+		b.line("wfs judges what git would have, with the packages that manifests ask for: without ignored files, and without what")
+		b.line("was installed by hand.")
 	}
 }
 

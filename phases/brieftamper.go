@@ -10,7 +10,6 @@ import (
 // tampered says what was done to frozen tests, how it is put back, and what to do when a test is wrong. Where tests are
 // written it says why one is to be changed.
 func (b *brief) tampered() {
-	b.packages()
 	b.allowed()
 	if b.req.Phase.WritesTests() {
 		if why := b.s.TestChange; why != "" {
@@ -25,7 +24,7 @@ func (b *brief) tampered() {
 		}
 		return
 	}
-	grave := b.grave(false)
+	grave := b.grave()
 	if len(grave) == 0 {
 		return
 	}
@@ -74,14 +73,14 @@ func (b *brief) allowed() {
 	b.foundIn(list)
 }
 
-// grave are the findings of the newest judgement for which it failed: of packages, or of tests and code.
-func (b *brief) grave(packages bool) []session.Tampering {
+// grave are the findings of the newest judgement for which it failed.
+func (b *brief) grave() []session.Tampering {
 	if b.s.Last == nil || b.s.Last.Class != session.ClassTampered {
 		return nil
 	}
 	var grave []session.Tampering
 	for _, t := range b.s.Tampered {
-		if t.Grave && t.OfPackages() == packages {
+		if t.Grave {
 			grave = append(grave, t)
 		}
 	}
@@ -114,19 +113,6 @@ func (b *brief) codeAlone() string {
 		return "The code is right: it passes with the tests as they were. Put the tests back, and nothing else is left to do."
 	}
 	return "With the tests as they were the code does not pass yet: see the test output. Put the tests back, then fix the code."
-}
-
-// packages says what was done to installed packages, and how it is put back.
-func (b *brief) packages() {
-	grave := b.grave(true)
-	if len(grave) == 0 {
-		return
-	}
-	b.section("Installed packages were changed by hand")
-	b.line("Directories that packages are installed into must be as the installer leaves them. Remove what was added, and install anew")
-	b.line("what was edited. A package that the work needs is declared in the project's manifest and lock file, and installed by the")
-	b.line("project's tool. Until then nothing is judged. If it happens again, wfs stops the work.")
-	b.foundIn(grave)
 }
 
 // frozenCommit is the newest commit whose tests are the frozen ones.

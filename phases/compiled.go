@@ -19,18 +19,13 @@ const (
 )
 
 // inPlaceAgain runs a gate that is said to pass in the work tree, and passes in no clean tree, once more in the work tree:
-// without what is known already, and where Python finds nothing compiled, which answers for a source of the same size and
-// time, whatever the source says now. It returns why the tree is not what it was judged to be, "" when the gate passes or
-// nothing can be said. What was kept of it is forgotten when it fails.
+// where Python finds nothing compiled, which answers for a source of the same size and time, whatever the source says
+// now. It returns why the tree is not what it was judged to be, "" when the gate passes or nothing can be said.
 func (j *Judge) inPlaceAgain(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (string, error) {
 	if now, err := j.Dirty(ctx); err != nil || now != r.Tree { // what lies here is something else
 		return "", err
 	}
 	g.Where = workflows.InPlace
-	key, err := j.resultKey(ctx, g)
-	if err != nil {
-		return "", err
-	}
 	j.say("gate " + g.Name + " in the work tree once more, without what Python has compiled …")
 	empty, err := os.MkdirTemp(r.RunDir, "compiled-")
 	if err != nil {
@@ -39,12 +34,10 @@ func (j *Judge) inPlaceAgain(ctx context.Context, g workflows.Gate, r session.Ju
 	defer func() { _ = os.RemoveAll(empty) }()
 	here := *j
 	here.Env = append(append([]string(nil), j.Env...), "PYTHONPYCACHEPREFIX="+empty)
-	here.Results = nil
 	res, run, err := here.judgeGate(ctx, g, r, files)
 	if err != nil || res.Verdict == session.Pass || couldNot(run, res) != "" {
 		return "", err
 	}
-	j.Results.forget(key)
 	if files := j.compiled(); len(files) > 0 {
 		return fmt.Sprintf("gate %s passes only by what Python has compiled of other code, which must be removed: %s", g.Name, some(files)), nil
 	}

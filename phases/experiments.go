@@ -210,7 +210,7 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	case j.Overlay == nil || j.Clean == nil || j.WithTexts == nil:
 		return t, "there is no place for a clean tree", nil
 	}
-	if why, err := j.noRoom(ctx, r); err != nil || why != "" {
+	if why, err := j.noRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
 		return t, why, err
 	}
 	t.gate = r.Phase.Gates[at]

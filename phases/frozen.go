@@ -22,9 +22,6 @@ func (j *Judge) frozenGate(ctx context.Context, g workflows.Gate, r session.Judg
 	}
 	res, done, err := run(j)
 	if err != nil || res.Verdict == session.Pass || !inPlace || j.Whole == nil {
-		if err == nil {
-			j.keep(done.key, done, done.found)
-		}
 		return res, done, err
 	}
 	whole := *j

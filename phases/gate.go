@@ -43,9 +43,7 @@ type gateRun struct {
 	started string // why it could not be started
 	report  *report
 	printed []string
-	key     string             // where its result is kept, "": nowhere
 	found   finding            // what it means
-	cached  bool               // it was not run: it has said the same before
 	leads   *session.LeadsBack // it was not run: it would have judged other files
 	changed string             // an installed file that was changed while it ran
 }
@@ -164,7 +162,20 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })
 	}
 	run.close()
+	if j.clean != nil {
+		run.leadBack(j.clean.Root, j.clean.Live[0])
+	}
 	return run, nil
+}
+
+// leadBack makes what a gate printed in a clean tree name the work tree: there is where people and agents look.
+func (g *gateRun) leadBack(room, live string) {
+	for i, line := range g.printed {
+		g.printed[i] = strings.ReplaceAll(line, room, live)
+	}
+	for id, text := range g.report.messages {
+		g.report.messages[id] = strings.ReplaceAll(text, room, live)
+	}
 }
 
 // close adds the entry for the gate as a whole: an exit-code gate's result, or a failure that no test explains, such as

@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -48,14 +49,11 @@ type Judge struct {
 	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
 	Mend string
 
-	// Beside tells one state of what lies in the work tree beside the tree from another, "" when nobody can.
-	Beside func(ctx context.Context) (string, error)
-	// Results keeps what gates said. nil keeps nothing.
-	Results *Results
-	// Packages knows what is installed beside the tree. nil: nobody looks.
-	Packages *Packages
+	// Cold is Clean without what gates built there before, nil where that cannot be had.
+	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 
 	judged session.Tree       // what gates in a clean tree run on
+	anew   bool               // no result that a runner has cached counts
 	trial  string             // what is tried there, for the names of logs; "" for a judgement
 	clean  *session.CleanTree // where this judge is, nil in the work tree
 	home   string             // of whoever started wfs, in a clean tree
@@ -86,13 +84,6 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
-	if held, err := j.packages(ctx, &out, r, "the attempt"); err != nil || held {
-		if err == nil { // gates would stand on that
-			j.Packages.rests()
-			j.keepFailures(r.RunDir, nil)
-		}
-		return out, err
-	}
 	files := j.lapFiles(ctx, r)
 	var failures []Failure
 	results := map[string]session.GateResult{}
@@ -102,6 +93,9 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		if out.Evidence.Gates[n.Gate] = r.LapStart.Gates[n.Gate]; out.Evidence.Gates[n.Gate] == nil {
 			out.Evidence.Gates[n.Gate] = r.Baseline.Gates[n.Gate]
 		}
+	}
+	if err := j.choosePlaces(ctx, &r); err != nil {
+		return session.Judgement{}, err
 	}
 	for _, g := range inRunningOrder(r.Phase.Gates) {
 		if !g.Runs() {
@@ -115,8 +109,19 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 		j.say("gate " + g.Name + " …")
 		res, run, err := at.judgeGate(ctx, g, r, files)
+		if errors.Is(err, session.ErrOtherPackages) {
+			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
+			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
+			return out, nil
+		}
 		if err != nil {
 			return session.Judgement{}, err
+		}
+		if res.Verdict == session.Fail && g.Where == workflows.Clean {
+			missed, packages := j.missed(ctx, out.Tree, run, res.Class)
+			if res.Reason += missed; packages { // who insists is asked about
+				out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
+			}
 		}
 		tree, err := j.Dirty(ctx)
 		if err != nil {
@@ -127,7 +132,6 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			res.Reason = j.changedTree(ctx, out.Tree, tree)
 		} else {
 			out.Tree = tree
-			j.keep(run.key, run, run.found)
 		}
 		said := j.failures(res, run)
 		if res.Verdict != session.Pass && len(said) > 0 {
@@ -162,9 +166,6 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			out.Reason += ", and nothing_left goes with no change: take back what was done to " + some(out.Beside)
 			out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
 		}
-	}
-	if err := j.packagesRest(ctx, &out, r); err != nil {
-		return session.Judgement{}, err
 	}
 	with, err := j.experiment(ctx, r, &out)
 	if err != nil {
@@ -285,7 +286,7 @@ func spoken(g session.GateResult) string { return "gate " + g.Gate + ": " + g.Re
 
 // judgeGate runs one gate and judges its results. What is flaky is found out by further runs on the same tree.
 func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *lapFiles) (session.GateResult, *gateRun, error) {
-	run, key, err := j.measure(ctx, g, r.RunDir)
+	run, err := j.runGate(ctx, g, r.RunDir, j.anew)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
@@ -301,25 +302,23 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		l.known[id] = true
 	}
 	f := run.judge(l)
-	if len(f.retry) > 0 && !run.cached {
-		if f, err = j.again(ctx, g, r, l, run, f); err != nil {
-			return session.GateResult{}, nil, err
-		}
-	}
 	if f.class == session.ClassBrokeGreen && g.Expect == workflows.ExpectRed && slices.ContainsFunc(f.failing, run.lacks) {
 		if l.later, err = j.triedLater(ctx, r); err != nil {
 			return session.GateResult{}, nil, err
 		}
 		if l.later {
-			flaky := f.flaky
 			f = run.judge(l)
-			f.flaky = flaky
+		}
+	}
+	if len(f.retry) > 0 {
+		if f, err = j.again(ctx, g, r, l, run, f); err != nil {
+			return session.GateResult{}, nil, err
 		}
 	}
 	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
 		return session.GateResult{}, nil, err
 	}
-	run.key, run.found = key, f
+	run.found = f
 	return run.result(f), run, nil
 }
 
@@ -409,7 +408,7 @@ func (g *gateRun) byExit(l *lap) finding {
 // result is a finding as the session keeps it.
 func (g *gateRun) result(f finding) session.GateResult {
 	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
-		Reason: f.reason, Exit: g.exit, Millis: g.millis, Cached: g.cached, Counts: countApart(g.report.tests, f.flaky, g.gate.Name), Failing: named(f.failing),
+		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.tests, f.flaky, g.gate.Name), Failing: named(f.failing),
 		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
 	if f.verdict != session.Pass {
 		r.Fingerprint = fingerprint(f.class, f.failing, g.report.messages)
@@ -418,7 +417,9 @@ func (g *gateRun) result(f finding) session.GateResult {
 }
 
 // lacks reports whether a test did not run.
-func (g *gateRun) lacks(id session.TestID) bool { _, ran := g.report.tests[id]; return !ran }
+func (g *gateRun) lacks(id session.TestID) bool { return !g.has(id) }
+
+func (g *gateRun) has(id session.TestID) bool { _, ran := g.report.tests[id]; return ran }
 
 func named(ids []session.TestID) []session.TestID {
 	ids = slices.Clone(ids)

@@ -2,45 +2,71 @@ package phases
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Prove runs gates that passed once more, in the clean tree of the tree that was judged. One that fails there may lack
-// a file that no checkpoint has: that is found out by running it a second time with everything that lies in the work
-// tree beside the tree. If it fails then as well, the base is asked there: where that passes, the tree is at fault;
-// where it does not, the gate depends on the place where it runs, nothing is known about the tree, and the proof says
-// so. Only ctx makes an error.
+// Prove runs gates that passed once more, in the clean tree of the tree that was judged, without anything that gates
+// have made there before. One that passed there needs that if it fails now. One that passed in the work tree may lack a
+// file that no checkpoint has: that is found out by running it a second time with everything that lies in the work tree
+// beside the tree. If it fails then as well, the base is asked there: where that passes, the tree is at fault; where it
+// does not, the gate depends on the place where it runs, nothing is known about the tree, and the proof says so. Only
+// ctx makes an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
+	j, done, err := j.cold(r.RunDir)
+	if err != nil {
+		return cannotProve(p, "", reason(err)), nil
+	}
+	defer done()
 	j.judged = r.Tree
 	files := j.lapFiles(ctx, r)
+	if err := j.choosePlaces(ctx, &r); err != nil {
+		return p, err
+	}
 	for _, g := range r.Phase.Gates {
 		if !g.Runs() || g.MayChangeTree {
 			continue
 		}
+		ranClean := g.Where == workflows.Clean
 		g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
-		j.say("gate " + g.Name + " in a clean tree …")
+		j.say("gate " + g.Name + " once more, without anything from before …")
 		res, run, err := j.judgeGate(ctx, g, r, files)
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, session.ErrOtherPackages) && ranClean:
+			return askPackages(p, g.Name, noCopy), nil
+		case err != nil:
 			return cannotProve(p, g.Name, reason(err)), nil
 		}
 		p.Gates = append(p.Gates, res)
-		j.keep(run.key, run, run.found)
 		if res.Verdict == session.Pass {
 			continue
 		}
-		if why := couldNot(run, res); why != "" {
+		if why := couldNot(run, res); why != "" && (!ranClean || run.ended == proc.Timeout) {
 			return cannotProve(p, g.Name, why), nil
+		}
+		if j.stale(ctx, r.Tree) {
+			j.keepFailures(r.RunDir, j.failures(res, run))
+			return askPackages(p, g.Name, res.Reason+". There it ran with the packages that the work began with, and those "+
+				"in the work tree are others by now"), nil
+		}
+		if ranClean {
+			p.Verdict, p.Class = session.Fail, session.ClassNotClean
+			p.Reason = fmt.Sprintf("gate %s passes only with what was left in its clean tree before: %s", g.Name, res.Reason)
+			j.keepFailures(r.RunDir, j.failures(res, run))
+			return p, nil
 		}
 		lacks, err := j.lacking(ctx, g, r, run, files)
 		if ctx.Err() != nil {
@@ -82,8 +108,25 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 	return p, nil
 }
 
-// baseIsGreen reports whether a gate passes in a clean tree of the session's base. What it says is kept as any result
-// is.
+// cold is the judge with nothing that gates made before: what they built, runners' caches, what Python has compiled.
+func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
+	empty, err := os.MkdirTemp(runDir, "compiled-")
+	at := *j
+	at.anew, at.Env = true, append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
+	if j.Cold != nil {
+		began := false // gates may need what those before them have built
+		at.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
+			if began {
+				return j.Clean(ctx, tree)
+			}
+			began = true
+			return j.Cold(ctx, tree)
+		}
+	}
+	return &at, func() { _ = os.RemoveAll(empty) }, err
+}
+
+// baseIsGreen reports whether a gate passes in a clean tree of the session's base.
 func (j *Judge) baseIsGreen(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (bool, error) {
 	if r.Baseline.Tree == "" {
 		return false, nil
@@ -128,9 +171,16 @@ func (j *Judge) lacking(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return likely(c.Further, failed), nil
 }
 
-// likely puts those of some files first that a failing gate has spoken of, by their names. If there are such, it returns
-// only those.
+// likely are those of some files that a failing gate has spoken of, or all of them where it spoke of none.
 func likely(files []string, failed *gateRun) []string {
+	if list := spokenOf(files, failed); len(list) > 0 {
+		return list
+	}
+	return files
+}
+
+// spokenOf are those of some files and directories that a failing gate has spoken of, by their names.
+func spokenOf(files []string, failed *gateRun) []string {
 	var text strings.Builder
 	for _, line := range failed.quoted() {
 		text.WriteString(line + "\n")
@@ -139,15 +189,56 @@ func likely(files []string, failed *gateRun) []string {
 		text.WriteString(m + "\n")
 	}
 	said := text.String()
-	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool {
 		base := path.Base(f)
 		stem := strings.TrimSuffix(base, path.Ext(base))
 		return !strings.Contains(said, base) && (len(stem) < 4 || !strings.Contains(said, stem))
 	})
-	if len(named) > 0 {
-		return named
+}
+
+// askPackages is a proof that a person decides on: whether what is installed by now is to be used.
+func askPackages(p session.Proof, gate, why string) session.Proof {
+	p.Verdict, p.Class = session.Fail, session.ClassAsked
+	p.Reason = otherPackages(gate, why)
+	return p
+}
+
+func otherPackages(gate, why string) string {
+	return fmt.Sprintf("gate %s in a clean tree: %s", gate, why)
+}
+
+// noCopy is why a gate cannot run in a clean tree.
+const noCopy = "there is no copy of what was installed when the work began, and something else is installed now"
+
+// missed is what a gate that failed in the clean tree of a tree may have missed there, as the end of a sentence.
+// packages: others are installed by now.
+func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun,
+	class session.Class) (text string, packages bool) {
+	c, err := j.Clean(ctx, tree)
+	if err != nil {
+		return "", false
 	}
-	return files
+	if packages = c.Stale != nil && c.Stale(); packages {
+		text = "; packages that were installed since the work began were not there: they count once a manifest asks for them"
+	}
+	if c.Absent != nil {
+		files := c.Absent()
+		if class != session.ClassNothingAdded {
+			files = spokenOf(files, failed)
+		} else {
+			files = slices.DeleteFunc(files, func(f string) bool { return !testpaths.HoldsTests(f) })
+		}
+		if len(files) > 0 {
+			text += "; not there, because no checkpoint has it: " + some(files)
+		}
+	}
+	return text, packages
+}
+
+// stale reports whether the work tree has other packages by now than its clean tree.
+func (j *Judge) stale(ctx context.Context, tree session.Tree) bool {
+	c, err := j.Clean(ctx, tree)
+	return err == nil && c.Stale != nil && c.Stale()
 }
 
 // cannotProve is a proof that could not be made.

@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,41 +14,67 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// RoomNote remembers for a session whether gates say the same of its base in a clean tree as in the work tree. Why is
+// RoomNote remembers for a session whether a gate says the same of its base in a clean tree as in the work tree. Why is
 // the first difference, "" for none.
 type RoomNote interface {
-	Read() (why string, known bool)
-	Write(why string) error
+	Read(gate string) (why string, known bool)
+	Write(gate, why string) error
 }
 
-// noRoom says why nothing can be found out in a clean tree, "" when it can: gates say the same of the base there as
-// they said in the work tree, test by test. It is asked once for a session, and its answer is remembered. Only ctx
-// makes an error.
-func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest) (why string, err error) {
+// choosePlaces decides where the gates of a request run that may run in either place.
+func (j *Judge) choosePlaces(ctx context.Context, r *session.JudgeRequest) error {
+	r.Phase.Gates = slices.Clone(r.Phase.Gates)
+	for i, g := range r.Phase.Gates {
+		if g.Where != workflows.Auto {
+			continue
+		}
+		r.Phase.Gates[i].Where = workflows.InPlace
+		if !g.Runs() || g.MayChangeTree || r.Plan.Unproven || len(r.Baseline.Gates[g.Name]) == 0 {
+			continue
+		}
+		why, err := j.noRoom(ctx, *r, g)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			r.Phase.Gates[i].Where = workflows.Clean
+		}
+	}
+	return nil
+}
+
+// noRoom says why nothing can be found out with a gate in a clean tree, "" when it can: it says the same of the base
+// there as it said in the work tree, test by test. It is asked once for a session, and its answer is remembered. Only
+// ctx makes an error.
+func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
 	if j.Clean == nil {
 		return "there is no place for a clean tree", nil
 	}
+	at := slices.IndexFunc(r.Plan.Baseline, func(b workflows.Gate) bool { return b.Name == g.Name })
+	if at < 0 || len(r.Baseline.Gates[g.Name]) == 0 || r.Plan.Baseline[at].Where == workflows.Clean {
+		return "", nil
+	}
 	if j.RoomNote != nil {
-		if why, known := j.RoomNote.Read(); known {
+		if why, known := j.RoomNote.Read(g.Name); known {
 			return why, nil
 		}
 	}
-	for _, g := range r.Plan.Baseline {
-		was := r.Baseline.Gates[g.Name]
-		if g.Where == workflows.Clean || !g.Runs() || g.MayChangeTree || len(was) == 0 {
-			continue
-		}
-		if why, err = j.differs(ctx, g, r, was); err != nil {
-			return "", ctx.Err() // it may be otherwise the next time
-		}
-		if why != "" {
-			why = "gate " + g.Name + " says of the base in a clean tree what it does not say in the work tree: " + why
-			break
-		}
+	why, err = j.differs(ctx, r.Plan.Baseline[at], r, r.Baseline.Gates[g.Name])
+	switch {
+	case ctx.Err() != nil || errors.Is(err, session.ErrOtherPackages):
+		return "", ctx.Err()
+	case err != nil: // it may be otherwise the next time
+		why = "gate " + g.Name + " cannot run in a clean tree of the base: " + reason(err)
+		j.say(why)
+		return why, nil
+	}
+	if why != "" {
+		why = "gate " + g.Name + " says of the base in a clean tree what it does not say in the work tree: " + why
+		j.say(why)
 	}
 	if j.RoomNote != nil {
-		if err := j.RoomNote.Write(why); err != nil {
-			j.say("what gates say in a clean tree could not be remembered: " + err.Error())
+		if err := j.RoomNote.Write(g.Name, why); err != nil {
+			j.say("what a gate says in a clean tree could not be remembered: " + err.Error())
 		}
 	}
 	return why, nil
@@ -63,7 +90,7 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	run, key, err := at.measure(ctx, g, dir)
+	run, err := at.runGate(ctx, g, dir, false)
 	switch {
 	case err != nil:
 		return "", err
@@ -76,7 +103,6 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	case !run.ran():
 		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.exit)) + j.mended(), nil
 	}
-	at.keep(key, run, finding{})
 	now := run.report.tests
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(append(sortedKeys(was), sortedKeys(now)...)))) {
 		if slices.Contains(r.Known, id) || was[id] == now[id] {

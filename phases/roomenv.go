@@ -15,6 +15,9 @@ import (
 // it names, or from its default.
 var homes = [][2]string{
 	{"GIT_CONFIG_GLOBAL", ".gitconfig"},
+	{"GOCACHE", "Library/Caches/go-build"}, {"PLAYWRIGHT_BROWSERS_PATH", "Library/Caches/ms-playwright"}, // of macOS
+	{"CYPRESS_CACHE_FOLDER", "Library/Caches/Cypress"}, {"MAVEN_USER_HOME", ".m2"}, {"CCACHE_DIR", ".ccache"},
+	{"STACK_ROOT", ".stack"}, {"CABAL_DIR", ".cabal"}, {"OPAMROOT", ".opam"},
 	{"GOPATH", "go"}, {"GOCACHE", "XDG_CACHE_HOME/go-build"}, {"GOENV", "XDG_CONFIG_HOME/go/env"},
 	{"CARGO_HOME", ".cargo"}, {"RUSTUP_HOME", ".rustup"},
 	{"NPM_CONFIG_USERCONFIG", ".npmrc"}, {"NPM_CONFIG_CACHE", ".npm"}, {"NVM_DIR", ".nvm"}, {"VOLTA_HOME", ".volta"},

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
 )
@@ -13,20 +14,27 @@ type CleanTree struct {
 	Live []string // the work tree's own top, in every way that its path is written
 	// Home and Temp are empty directories for what runs there, "" for none.
 	Home, Temp string
-	// Provided are the dependency directories, and what else was asked for, that it has besides the tree.
-	Provided []string
-	// Further are files of those that were asked for, and are in no dependency directory.
+	// Packages tells what is installed there from other packages.
+	Packages string
+	// Further are files of the work tree that were asked for besides.
 	Further []string
-	// Digest tells one state of those from another, "" when that is not known.
-	Digest string
-	// Changed names something of what is provided, and not to be written to, that was changed since: the next clean
-	// tree is made anew then. "" when nothing was. nil: nobody looks.
+	// Changed names something of what is installed that was changed since: the next clean tree is made anew then. ""
+	// when nothing was. nil: nobody looks.
 	Changed func() string
+	// Absent are files and directories of the work tree that are not there, and are no packages.
+	Absent func() []string
+	// Stale reports whether the work tree has other packages by now than those that were copied. nil: they were not
+	// copied.
+	Stale func() bool
 	// LeadsBack says that a module of the project would be found outside of it; gates must not run then.
 	LeadsBack *LeadsBack
 	// Lacks are paths that the work tree has and the tree has not, by why: submodules.
 	Lacks []Skip
 }
+
+// ErrOtherPackages says that there is no copy of what was installed when a session began, and that the work tree has
+// something else.
+var ErrOtherPackages = errors.New("something else is installed by now")
 
 // LeadsBack is a way out of a clean tree.
 type LeadsBack struct {

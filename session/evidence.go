@@ -100,7 +100,7 @@ type GateResult struct {
 	Reason      string   `json:"reason"` // one sentence of the engine's own
 	Exit        int      `json:"exit"`
 	Millis      int64    `json:"millis"`
-	Cached      bool     `json:"cached,omitempty"`   // it has said the same before about the tree, and was not run
+	Cached      bool     `json:"cached,omitempty"`   // versions before this one kept results: it was not run
 	TestsOf     *int     `json:"tests_of,omitempty"` // it judged with the frozen tests, those of this checkpoint, in place of the attempt's own
 	Counts      Counts   `json:"counts"`
 	Failing     []TestID `json:"failing,omitempty"`     // tests that are held against the attempt, sorted, at most MaxNamed

@@ -5,13 +5,14 @@ package session
 type Question struct {
 	Paths    []string `json:"paths,omitempty"`    // that it is about, at most MaxNamed
 	Evidence []string `json:"evidence,omitempty"` // lines for whoever answers
+	Packages bool     `json:"packages,omitempty"` // whether what is installed by now is to be used
 }
 
 func (q *Question) worded(f func(string) string) *Question {
 	if q == nil {
 		return nil
 	}
-	c := Question{Paths: q.Paths}
+	c := Question{Paths: q.Paths, Packages: q.Packages}
 	for _, line := range q.Evidence {
 		c.Evidence = append(c.Evidence, f(line))
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Tampering is one thing that was done to tests since they were frozen, or to the packages that they run with. It quotes
-// code, one line of it, and no output.
+// Tampering is one thing that was done to tests since they were frozen. It quotes code, one line of it, and no output.
 type Tampering struct {
-	Kind   string `json:"kind"` // passes_only_so, assertion_weakened, tests_cannot_fail, dependency_edited, …
+	Kind   string `json:"kind"` // passes_only_so, assertion_weakened, tests_cannot_fail, …
 	Path   string `json:"path"`
 	Test   string `json:"test,omitempty"`
 	Line   int    `json:"line,omitempty"`
@@ -117,9 +116,6 @@ func quoted(list []Tampering, f func(string) string) []Tampering {
 	}
 	return out
 }
-
-// OfPackages reports whether a finding is about what is installed, and not about tests.
-func (t Tampering) OfPackages() bool { return strings.HasPrefix(t.Kind, "dependency_") }
 
 // String is the finding in one line: where, what, and the code before and after.
 func (t Tampering) String() string {

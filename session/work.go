@@ -95,6 +95,6 @@ type JudgeRequest struct {
 	// Items are the checklist of work without laps.
 	Items   []string
 	LapTree Tree // what the lap began with
-	// Approved: a person has said yes to what was done to tests.
-	Approved bool
+	// Approved: a person has said yes to what was done to tests. Packages: to what is installed by now.
+	Approved, Packages bool
 }

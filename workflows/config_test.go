@@ -28,7 +28,7 @@ worktree: {dir: "../{repo}.{slug}", copy: [.env, vendor/bundle/], link: [node_mo
 		Agent:    Agent{Command: Command{Shell: "claude -p"}, Idle: 5 * time.Minute, Timeout: 90 * time.Minute},
 		Worktree: Worktree{Dir: "../{repo}.{slug}", Copy: []string{".env", "vendor/bundle"}, Link: []string{"node_modules"}, Setup: Command{Shell: "npm ci"}, Timeout: DefaultWorktreeTimeout},
 		Gates: map[string]Gate{
-			"tests": {Name: "tests", Run: Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: FormatGoTest, Where: InPlace, Timeout: 20 * time.Minute},
+			"tests": {Name: "tests", Run: Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: FormatGoTest, Where: Auto, Timeout: 20 * time.Minute},
 			"web":   {Name: "web", Run: Command{Shell: "npx jest"}, Format: FormatJUnit, Report: "build/*.xml", Where: InPlace, Timeout: DefaultGateTimeout, MayChangeTree: true},
 		},
 	}
@@ -166,7 +166,7 @@ func TestRenderConfig(t *testing.T) {
 			want.Worktree = p.Worktree
 			want.Worktree.Dir, want.Worktree.Timeout = DefaultWorktreeDir, DefaultWorktreeTimeout
 			g := g
-			g.Where, g.Timeout = InPlace, orDefault(g.Timeout, DefaultGateTimeout)
+			g.Where, g.Timeout = Auto, orDefault(g.Timeout, DefaultGateTimeout)
 			want.Gates[g.Name] = g
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s\n got %+v\nwant %+v", text, got, want)

@@ -84,7 +84,7 @@ func (g *ProposedGate) render(line func(string, ...any)) {
 	if g.When != "" {
 		line("    when: %s", g.When)
 	}
-	if g.Where != "" && g.Where != InPlace {
+	if g.Where != "" && g.Where != Auto {
 		line("    where: %s", g.Where)
 	}
 	line("    timeout: %s", shortDuration(orDefault(g.Timeout, DefaultGateTimeout)))

@@ -92,7 +92,7 @@ func documentProblem(s string) string {
 
 // definition reads what a gate is. Its format is "" after a finding about it.
 func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate {
-	g := Gate{Name: name, Format: FormatExit, Where: InPlace}
+	g := Gate{Name: name, Format: FormatExit, Where: Auto}
 	if f["run"] == nil {
 		r.fail(n.line, "%s has nothing to run", what)
 		r.hint("run: the command that judges, for example %q", "go test ./...")
@@ -106,7 +106,7 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 		r.fail(f["report"].line, "%s: report is not read with format %s; it is with %s, %s, %s and %s", what, g.Format, FormatJUnit, FormatJest, FormatRSpec, FormatTRX)
 	}
 	if f["where"] != nil {
-		g.Where = Where(r.word(f["where"], what+": where", string(InPlace), string(Clean)))
+		g.Where = Where(r.word(f["where"], what+": where", string(Auto), string(InPlace), string(Clean)))
 	}
 	g.Paths = r.globs(f["paths"], what+": paths")
 	if g.When = When(r.word(f["when"], what+": when", string(WhenAttempt), string(WhenLap), string(WhenFinish))); g.When == WhenAttempt {

@@ -207,7 +207,7 @@ var definitionKeys = []key{
 		value: word(WhenAttempt, WhenLap, WhenFinish), fallback: string(WhenAttempt)},
 	{name: "timeout", about: "After this long the gate is stopped.", value: shape{kind: aDuration},
 		fallback: shortDuration(DefaultGateTimeout)},
-	{name: "where", about: "Where it runs: in the work tree, or in a directory that holds the checkpoint's tree and the dependencies, and nothing else.", value: word(InPlace, Clean), fallback: string(InPlace)},
+	{name: "where", about: "Where it runs. in-place: in the work tree. clean: in a directory that holds the checkpoint's tree and installed packages, and nothing else. auto: clean, if it says the same of the base there as in the work tree.", value: word(Auto, InPlace, Clean), fallback: string(Auto)},
 	{name: "stable", about: "How many runs in a row must agree that all is well. A test of the lap that passes in some of them only has not passed.",
 		value: number(1, maxStable), fallback: "1"},
 	{name: "may-change-tree", about: "Whether the gate may change files that git does not ignore.", value: shape{kind: aTruth}, fallback: "false"},

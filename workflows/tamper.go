@@ -56,18 +56,3 @@ func (w *Workflow) TamperIn(p *Phase) Tamper {
 	}
 	return t
 }
-
-// PackagesIn is the policy of a phase for what is installed beside the tree. Whoever writes tests may not change that
-// either.
-func (w *Workflow) PackagesIn(p *Phase) Tamper {
-	if t := w.TamperIn(p); !p.WritesTests() || t == TamperOff {
-		return t
-	}
-	switch {
-	case p.Tamper != "":
-		return p.Tamper
-	case w.Tamper != "":
-		return w.Tamper
-	}
-	return TamperStrict
-}

@@ -166,8 +166,10 @@ func FormatNames() string { return strings.Join(formatWords(), ", ") }
 type Where string
 
 const (
+	// Auto is clean, if the gate says of the base there what it says in the work tree; in place otherwise.
+	Auto    Where = "auto"
 	InPlace Where = "in-place" // in the session's work tree; ignored files are seen
-	Clean   Where = "clean"    // in a directory that holds the tree, and dependencies, and nothing else of the work tree
+	Clean   Where = "clean"    // in a directory that holds the tree, and installed packages, and nothing else
 )
 
 // Expect is what a gate's results must show for the phase to pass.

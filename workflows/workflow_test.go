@@ -60,7 +60,7 @@ func TestParseWorkflow(t *testing.T) {
 			{
 				Name: "GEN", Run: Run{Command: Command{Argv: []string{"make", "gen", ""}}},
 				Gates: []Gate{{
-					Name: "report", Run: Command{Shell: "make test"}, Format: FormatJUnit, Report: "build/*.xml", Where: InPlace,
+					Name: "report", Run: Command{Shell: "make test"}, Format: FormatJUnit, Report: "build/*.xml", Where: Auto,
 					Expect: ExpectPass, Timeout: DefaultGateTimeout, MayChangeTree: true,
 				}},
 				On: map[Verdict]PhaseName{Pass: NextLap, Fail: "GEN"},

@@ -71,9 +71,8 @@ const (
 	CleanAging          Point = "clean/aging"      // it is noted which times they get
 	CleanTidied         Point = "clean/tidied"     // those are gone, and so is its repository
 	CleanSetUp          Point = "clean/setup"      // what is to be installed there is not yet
-	CleanBrought        Point = "clean/brought"    // one dependency directory is there
-	ResultKept          Point = "result/kept"      // what a gate said
-	PackagesKept        Point = "packages/kept"    // what is installed
+	CleanBrought        Point = "clean/brought"    // packages are there, and are not sealed yet
+	PackagesKept        Point = "packages/kept"    // which packages a session began with
 )
 
 // Points are all of them, for tests that kill at every one.
@@ -88,5 +87,5 @@ var Points = []Point{
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
 	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
-	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanSetUp, CleanBrought, ResultKept, PackagesKept,
+	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanSetUp, CleanBrought, PackagesKept,
 }

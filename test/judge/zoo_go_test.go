@@ -121,7 +121,7 @@ var goCreatures = []creature{
 	{name: "loses a case", does: "puts two tests into a table that lacks a case", naive: "green",
 		refactor: "put sub_test.go <<'E'" + strings.Replace(goTable, `, {"zero", 5, 5, 0}`, "", 1) + "E", want: "REFACTOR fail target_missing|tampered"},
 	{name: "removes the feature", does: "removes the code of this lap together with its tests", naive: "green",
-		refactor: "rm sub.go sub_test.go", want: "REFACTOR fail target_missing|tampered"},
+		refactor: "rm sub.go sub_test.go", want: "REFACTOR blocked asked"},
 	{name: "does nothing in a fork", does: "nothing, in a session that was forked after RED", naive: "believed",
 		green: ":", fork: true, agree: true, want: "GREEN fail build_broken"},
 	{name: "clears its way", does: "removes old code with its test while it makes the new test pass", naive: "green",

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TestSetUpTree sets a directory up once, for all trees; whatever is changed of what was made, it is set up anew.
-func TestSetUpTree(t *testing.T) {
+// TestSetUpRoom sets a directory up once, for all trees; whatever is changed of what was made, it is set up anew.
+func TestSetUpRoom(t *testing.T) {
 	r := newRepo(t)
 	r.write(".gitignore", "node_modules/\ntarget/\n*.egg-info/\n.env\n")
 	r.write("Cargo.toml", "")
@@ -38,7 +38,7 @@ func TestSetUpTree(t *testing.T) {
 	}
 	lay := func(tree session.Tree, want int) session.CleanTree {
 		t.Helper()
-		c, err := r.SetUpTree(t.Context(), dir, "key-0", tree, []string{".env"}, nil, install)
+		c, err := r.Room(t.Context(), RoomRequest{Dir: dir, Name: "key-0", Tree: tree, Further: []string{".env"}, SetUp: install})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,14 +51,14 @@ func TestSetUpTree(t *testing.T) {
 		if runs != want {
 			t.Errorf("it was set up %d times, want %d", runs, want)
 		}
-		if changed := c.Changed(); changed != "" || c.Digest == "" {
-			t.Errorf("changed %q, digest %q", changed, c.Digest)
+		if changed := c.Changed(); changed != "" || c.Packages == "" {
+			t.Errorf("changed %q, packages %q", changed, c.Packages)
 		}
 		return c
 	}
 	c := lay(first, 1)
-	if again := lay(first, 1); again.Digest != c.Digest {
-		t.Errorf("the digest went from %s to %s", c.Digest, again.Digest)
+	if again := lay(first, 1); again.Packages != c.Packages {
+		t.Errorf("its packages went from %s to %s", c.Packages, again.Packages)
 	}
 	want := 1
 	for name, change := range map[string]func(file string) error{
@@ -74,8 +74,8 @@ func TestSetUpTree(t *testing.T) {
 			t.Errorf("%s was changed, and %q is said", name, changed)
 		}
 		want++
-		if again := lay(second, want); again.Digest == c.Digest {
-			t.Error("it was made anew, and has the same digest")
+		if again := lay(second, want); again.Packages == c.Packages {
+			t.Error("it was made anew, and has the same packages")
 		}
 	}
 
@@ -91,7 +91,7 @@ func TestSetUpTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			_, err := r.SetUpTree(t.Context(), dir, "key-0", first, nil, nil, setUp)
+			_, err := r.Room(t.Context(), RoomRequest{Dir: dir, Name: "key-0", Tree: first, SetUp: setUp})
 			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", says, err)
 			}
@@ -129,5 +129,57 @@ func TestInstalling(t *testing.T) {
 		} else {
 			last = now
 		}
+	}
+}
+
+// TestRoomKeepsPackages: what is done to installed packages after they were copied reaches no room, until manifests ask
+// for others or a person says so.
+func TestRoomKeepsPackages(t *testing.T) {
+	r := newRepo(t)
+	r.write(".gitignore", "node_modules/\n")
+	r.write("a.js", "1")
+	tree := r.snap()
+	module := filepath.Join(r.root, "node_modules", "m", "index.js")
+	r.write("node_modules/m/index.js", "good")
+	dir := filepath.Join(r.home, "clean", "repo")
+	room := func(q RoomRequest, text string, other error) session.CleanTree {
+		t.Helper()
+		q.Dir, q.Tree, q.Judged = dir, tree, tree
+		c, err := r.Room(t.Context(), q)
+		if !errors.Is(err, other) {
+			t.Fatalf("it says %v, want %v", err, other)
+		}
+		if data, _ := os.ReadFile(filepath.Join(dir, "node_modules", "m", "index.js")); string(data) != text {
+			t.Errorf("the package is %q, want %q", data, text)
+		}
+		return c
+	}
+	first := room(RoomRequest{Key: "1", Fresh: true}, "good", nil)
+	if first.Stale() {
+		t.Error("nothing was done, and it is said to be stale")
+	}
+	again := RoomRequest{Key: "1", Packages: first.Packages}
+	r.write("node_modules/m/index.js", "evil")
+	if c := room(again, "good", nil); !c.Stale() || c.Packages != first.Packages {
+		t.Errorf("the work tree's packages are others: stale is %v, packages %s and %s", c.Stale(), first.Packages, c.Packages)
+	}
+	if c := room(RoomRequest{Key: "2"}, "evil", nil); c.Packages == first.Packages {
+		t.Error("other manifests, other packages, and the same name")
+	}
+	room(again, "evil", session.ErrOtherPackages) // the copy is gone
+	if err := os.RemoveAll(filepath.Dir(module)); err != nil {
+		t.Fatal(err)
+	}
+	r.write("node_modules/m/index.js", "good")
+	room(again, "good", nil) // installed anew
+	r.write("node_modules/m/more.js", "")
+	if c := room(RoomRequest{Key: "1", Fresh: true}, "good", nil); c.Packages == first.Packages {
+		t.Error("a file came, and the packages have the same name")
+	}
+	if err := os.RemoveAll(filepath.Join(r.root, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	if c := room(RoomRequest{Key: "1", Fresh: true}, "", nil); c.Packages != NoPackages() {
+		t.Errorf("nothing is installed, and the packages are %s", c.Packages)
 	}
 }

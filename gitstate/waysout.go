@@ -1,18 +1,15 @@
 package gitstate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -39,60 +36,30 @@ var manifests = map[string]bool{
 	"requirements.txt": true, "Cargo.toml": true, "composer.json": true, "Gemfile": true, "tsconfig.json": true, "pnpm-workspace.yaml": true,
 }
 
-// look finds what leads out of the clean tree to files of the project, and submodules that it lacks.
-func (b *bringer) look() error {
-	root, err := filepath.EvalSymlinks(b.clean.Root)
-	if err != nil {
-		return err
-	}
-	for _, rel := range b.links {
-		if to := b.leaves(b.at(rel)); to != "" {
-			b.found(rel, to)
-			return nil
-		}
-		b.lookAway(rel, root)
-	}
-	for _, rel := range b.tracked {
-		b.lookAway(rel, root)
-	}
-	for _, root := range b.provided() {
-		if b.clean.LeadsBack != nil {
-			return nil
-		}
-		for _, pattern := range []string{"lib/*/site-packages", "Lib/site-packages"} {
-			dirs, _ := filepath.Glob(filepath.Join(escapeGlob(b.at(root)), filepath.FromSlash(pattern)))
-			for _, dir := range dirs {
-				b.lookPython(dir)
+// waysOut finds what leads out of the room to files of the project.
+func (b *bringer) waysOut() {
+	for _, name := range slices.Sorted(maps.Keys(b.had)) {
+		f := b.had[name]
+		switch {
+		case f.leads && f.loose:
+			b.found(name, filepath.Join(b.real, filepath.FromSlash(name)))
+		case f.leads:
+			b.found(name, b.real)
+		case f.own.mode&fs.ModeSymlink != 0:
+			if to := b.leaves(b.at(name)); to != "" {
+				b.found(name, to)
 			}
+		case path.Base(name) == "site-packages":
+			b.lookPython(b.at(name))
 		}
 	}
-	for name := range b.files {
+	for name := range b.tree.files {
 		if manifests[path.Base(name)] {
 			if text, err := readSome(b.at(name)); err == nil && b.clean.Names(text) {
 				b.found(name, b.real)
 			}
 		}
 	}
-	return nil
-}
-
-// lookAway adds to the digest what a link leads to outside of the clean tree. Of a directory that packages are not installed
-// into nobody knows whether something changes there. root is the clean tree's real path.
-func (b *bringer) lookAway(rel, root string) {
-	to, err := filepath.EvalSymlinks(b.at(rel))
-	if err != nil {
-		b.sum.line(rel, "nowhere")
-		return
-	}
-	if inside(to, root) {
-		return
-	}
-	info, err := os.Stat(to)
-	if err != nil || info.IsDir() && !b.dependency(to, filepath.VolumeName(to)+string(filepath.Separator)) {
-		b.sum.unknown = true
-		return
-	}
-	b.sum.file(to, info)
 }
 
 func (b *bringer) found(rel, to string) {
@@ -191,7 +158,7 @@ func (b *bringer) ours(dir string) bool {
 		case "tests", "test", "docs", "examples", "scripts":
 			continue // every project has one
 		}
-		if e.IsDir() && (b.files[init] || b.files["src/"+init]) {
+		if e.IsDir() && (b.tree.files[init] || b.tree.files["src/"+init]) {
 			return true
 		}
 	}
@@ -206,34 +173,6 @@ func readSome(file string) (string, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxSaying))
 	return string(data), err
-}
-
-// sum tells one state of what is brought from another.
-type sum struct {
-	h       hash.Hash
-	unknown bool
-}
-
-func newSum() *sum { return &sum{h: sha256.New()} }
-
-func (s *sum) line(rel, text string) { fmt.Fprintf(s.h, "%q %q\n", rel, text) }
-
-func (s *sum) file(rel string, info fs.FileInfo) {
-	changed, ok := changeOf(info)
-	s.unknown = s.unknown || !ok
-	b := strconv.AppendQuote(make([]byte, 0, 256), rel) // for each of 100,000 files
-	for _, n := range []int64{info.Size(), info.ModTime().UnixNano(), changed, int64(info.Mode())} {
-		b = strconv.AppendInt(append(b, ' '), n, 36)
-	}
-	s.h.Write(append(b, '\n'))
-}
-
-// text is "" where nobody knows.
-func (s *sum) text() string {
-	if s.unknown {
-		return ""
-	}
-	return hex.EncodeToString(s.h.Sum(nil))
 }
 
 // copyFile copies a file into a new one. Where the file system can, the two share what is in them until one is written
@@ -255,12 +194,9 @@ func copyFile(from, to string, mode fs.FileMode) error {
 // lookOutside finds the editable installs of the work tree in Pythons that lie elsewhere: of the system, of a person, in a
 // virtual environment of poetry's or conda's. env is that of the gates.
 func (b *bringer) lookOutside(env []string) {
-	for _, dir := range b.repo.pythonDirs(env) {
+	for _, dir := range pythonDirs(env) {
 		if inside(dir, b.repo.root) || inside(dir, b.real) {
 			continue
-		}
-		if info, err := os.Stat(dir); err == nil { // it changes with what is installed there
-			b.sum.file(dir, info)
 		}
 		b.lookPython(dir)
 	}
