@@ -47,7 +47,9 @@ func (n *notes) write(file string, data []byte) error {
 }
 
 // besideRuns is a file of the session whose run has a directory.
-func besideRuns(runDir, name string) string { return filepath.Join(filepath.Dir(filepath.Dir(runDir)), name) }
+func besideRuns(runDir, name string) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(runDir)), name)
+}
 
 // roomNote is that of the session whose run has a directory.
 func (a *app) roomNote(plan workflows.Plan, runDir string) phases.RoomNote {

@@ -31,7 +31,7 @@ func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequ
 		return f, err
 	}
 	if flaky := l.passedAgain(doubtful, all); len(flaky) > 0 {
-		f = run.judge(l)
+		f = l.byTests(run, run.judge(l), failing(all, doubtful))
 		f.flaky = flaky
 		return f, nil
 	}
@@ -60,7 +60,7 @@ func (l *lap) byTests(run *gateRun, f finding, ids []session.TestID) finding {
 // stable runs a gate that has passed as often as it asks for. A test that does not pass each time is flaky. It is named
 // when it was there at the lap's start; one of the lap, or a new one, has not passed.
 func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun, f finding) (finding, error) {
-	for n := 2; n <= g.Stable && !run.cached && f.verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {
+	for n := 2; n <= g.Stable && f.verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {
 		j.say(fmt.Sprintf("gate %s, run %d of %d …", g.Name, n, g.Stable))
 		next, err := j.runGate(ctx, g, r.RunDir, true)
 		if err != nil {

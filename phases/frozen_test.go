@@ -50,7 +50,7 @@ func (l *lab) overlay(_ context.Context, base, from session.Tree, paths []string
 			return tree, nil
 		}
 	}
-	tree := session.Tree("over " + string(base))
+	tree := session.Tree(fmt.Sprintf("over %s (%d)", base, len(l.snaps))) // another one is another tree
 	l.snaps[tree] = files
 	return tree, nil
 }

@@ -3,6 +3,7 @@ package phases
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,7 +39,10 @@ type reference struct {
 // references are the tests of the phase that wrote them, and those of the lap's start.
 func (t *trials) references(ctx context.Context) ([]reference, error) {
 	list := []reference{{tree: t.r.Frozen, says: testsOf(t.r), r: t.r, newest: true}}
-	if !mayRemove(t.r) && t.r.LapTree != "" && t.r.LapTree != t.r.Frozen {
+	passed := func(was session.Tests) bool {
+		return slices.Contains(slices.Collect(maps.Values(was)), session.TestPass)
+	}
+	if !mayRemove(t.r) && t.r.LapTree != "" && t.r.LapTree != t.r.Frozen && passed(t.r.LapStart.Gates[t.gate.Name]) {
 		older := t.r
 		older.Targets, older.Expected, older.FrozenAt = nil, nil, nil
 		list = append(list, reference{tree: t.r.LapTree, says: "the tests of this lap's start", r: older})
@@ -374,6 +378,9 @@ func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 		} else if rest {
 			return unfit, "with " + ref.says + " the code passes, but for files that do not fit it any more", nil
 		}
+	}
+	if t.gone && run.exit == 0 && len(run.report.broken) == 0 && !slices.ContainsFunc(failing, run.has) {
+		return "", "", nil // they vanish with the tests as they were, too: no name in them is why
 	}
 	if only, err := t.onlyRenamed(ctx, ref.tree, ref.changes, ref.aside); err != nil {
 		return "", "", err

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,13 +76,21 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 	return values
 }
 
-// Values are all numbers and texts of a file, without quotes.
+// valuesWithin finds numbers and words of a text, such as a table that is written as one.
+var valuesWithin = regexp.MustCompile(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
+
+// Values are all numbers and texts of a file, without quotes, and those within texts.
 func Values(file string, src []byte) map[string]bool {
 	values := map[string]bool{}
 	if l := source.LanguageOf(file); l != nil {
 		for _, t := range l.Tokens(src) {
 			if t.Kind == source.Number || t.Kind == source.String {
 				values[plain(t.Text)] = true
+			}
+			if t.Kind == source.String {
+				for _, v := range valuesWithin.FindAllString(t.Text, -1) {
+					values[plain(v)] = true
+				}
 			}
 		}
 	}
@@ -382,11 +391,41 @@ func (c *canary) close(open int) int {
 	return len(c.toks)
 }
 
+// tableMakers are functions that tables of cases are given to.
+var tableMakers = map[string]bool{"each": true, "parametrize": true, "expand": true, "of": true, "arguments": true,
+	"CsvSource": true, "ValueSource": true, "asList": true, "cases": true, "table": true, "Entry": true, "in": true,
+	"range": true, "for": true, "return": true}
+
+// given reports whether what begins here is given to a function, other than to one that takes tables: it is what is
+// tried then, and not what is expected.
+func (c *canary) given(at int) bool {
+	depth := 0
+	for i := at - 1; i >= 0; i-- {
+		switch t := c.text(i); t {
+		case ")", "]", "}":
+			depth++
+		case "(", "[", "{":
+			if depth--; depth >= 0 {
+				continue
+			}
+			depth = 0
+			before := c.text(i - 1)
+			switch {
+			case t == "{" && (before == ")" || before == "=>"):
+				return false // a body begins
+			case t == "(" && i > 0 && c.toks[i-1].Kind == source.Word && !tableMakers[before]:
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // rows takes the literals of lists of literals: tables of cases.
 func (c *canary) rows() {
 	for i := range c.toks {
 		if t := c.text(i); !c.lines[c.toks[i].Line] || t != "{" && t != "(" && t != "[" ||
-			i > 0 && c.toks[i-1].Kind == source.Word && t == "(" {
+			i > 0 && c.toks[i-1].Kind == source.Word && t == "(" || c.given(i) {
 			continue
 		}
 		end, literals, others := c.close(i), 0, 0

@@ -27,6 +27,12 @@ func TestTurn(t *testing.T) {
 		{"a.test.js", "const assert = require('assert');\nassert(isMatch('a', 'a'), 'valid match');", "const assert = require('assert');\nassert(isMatch('a', 'a'), 'valid match');"},
 		{"a.test.js", "const agree = (a, b) => assert.equal(f(a), b);\nagree('a', 'b');", "const agree = (a, b) => assert.equal(f(a), b);\nagree('a', 'bq0');"},
 		{"a_test.go", "if runtime.Compiler == \"tinygo\" {", "if runtime.Compiler == \"tinygo\" {"},
+		{"a.test.js", "expect(() => invoice([{ name: 'x', net: 1 }])).toThrow(RangeError)",
+			"expect(() => invoice([{ name: 'x', net: 1 }])).toThrow(RangeError)"},
+		{"a.test.js", "test.each([[1, 2]])('n', (a, b) => { check(f(a), b) })",
+			"test.each([[2, 4]])('n', (a, b) => { check(f(a), b) })"},
+		{"test_a.py", "with pytest.raises(ValueError):\n    f([1, 2])", "with pytest.raises(ValueError):\n    f([1, 2])"},
+		{"test_a.py", "@pytest.mark.parametrize('a, b', [(1, 2)])", "@pytest.mark.parametrize('a, b', [(2, 4)])"},
 		{"a.test.ts", "expect(ok).toBe(true)", "expect(ok).toBe(false)"},
 		{"lib.rs", "assert_eq!(sub(3, 1), 2);", "assert_eq!(sub(3, 1), 3);"},
 		{"lib.rs", "assert_eq!(f(&'a T), \"x\".to_string());", "assert_eq!(f(&'a T), \"xq0\".to_string());"},
@@ -49,5 +55,44 @@ func TestTurnData(t *testing.T) {
 	got, n := TurnData([]byte(src), Lines{1: true, 2: true})
 	if want := "4 3 5\n{\"want\": \"abcq\"}\n"; string(got) != want || n != 4 {
 		t.Errorf("%q, %d", got, n)
+	}
+}
+
+// TestTurnHelpers turns the last arguments of a test's own helpers, and of no methods of others that have their names.
+func TestTurnHelpers(t *testing.T) {
+	t.Parallel()
+	const put = "def put(k, v):\n    g(k, v)\n\n"
+	const check = "class T:\n    def check(self, k, v):\n        g(k, v)\n\n    def test(self):\n"
+	const script = "function put(k, v) { g(k, v) }\n"
+	for _, c := range []struct{ file, before, src, want string }{
+		{"test_a.py", put, "put(\"a\", 1)\n", "put(\"a\", 2)\n"},
+		{"test_a.py", put, "c.put(\"a\", 1)\n", "c.put(\"a\", 1)\n"},
+		{"test_a.py", put, "x = put(\"a\", 1)\n", "x = put(\"a\", 1)\n"}, // what it returns is used
+		{"test_a.py", "", "put(\"a\", 1)\n", "put(\"a\", 1)\n"},          // declared elsewhere
+		{"test_a.py", check, "        self.check(\"a\", 1)\n", "        self.check(\"a\", 2)\n"},
+		{"test_a.py", check, "        self.c.check(\"a\", 1)\n", "        self.c.check(\"a\", 1)\n"},
+		{"a.test.js", script, "put('a', 1)\n", "put('a', 2)\n"},
+		{"a.test.js", script, "c.put('a', 1)\n", "c.put('a', 1)\n"},
+		{"a.test.js", script, "c\n  .put('a', 1)\n", "c\n  .put('a', 1)\n"},
+		{"a.test.js", script, "this.put('a', 1)\n", "this.put('a', 2)\n"},
+	} {
+		src := c.before + c.src
+		if got, _ := Turn(c.file, []byte(src), Added([]byte(c.before), []byte(src)), All); string(got) != c.before+c.want {
+			t.Errorf("%s: %s\n got %s", c.file, src, got)
+		}
+	}
+}
+
+// TestValues finds values in tables that are written as a text, too.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	have := Values("a.test.js", []byte("test.each`\n  a | b\n  ${10_000} | ${5.5}\n`('x y', f); is(7, 'z')"))
+	for _, v := range []string{"10000", "5.5", "7", "z", "x y"} {
+		if !have[v] {
+			t.Errorf("%s is not among %v", v, have)
+		}
+	}
+	if have["1000"] || have["5"] {
+		t.Errorf("parts of values are among %v", have)
 	}
 }

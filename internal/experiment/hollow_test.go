@@ -1,6 +1,10 @@
 package experiment
 
-import "testing"
+import (
+	"maps"
+	"slices"
+	"testing"
+)
 
 func TestHollow(t *testing.T) {
 	for _, c := range []struct {
@@ -35,6 +39,31 @@ func TestHollow(t *testing.T) {
 		got, _, outside := Hollow(c.file, []byte(c.src), all(c.src))
 		if string(got) != c.want || len(outside) != c.outside {
 			t.Errorf("%s:\n%s\ngot\n%s\n%v", c.file, c.src, got, outside)
+		}
+	}
+}
+
+// TestCalled finds functions by their own names, and not those that call them.
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, src string
+		want      []int
+	}{
+		{"a.go", "func A(a int) int {\n\treturn sub(a)\n}\n\nfunc sub(a int) int {\n\treturn a\n}\n", []int{5, 6, 7}},
+		{"a.go", "func sub[T any](x T) T {\n\treturn x\n}\n", []int{1, 2, 3}},
+		{"a.go", "func (s *S) sub(x int) int {\n\treturn x\n}\n", []int{1, 2, 3}},
+		{"a.go", "func (sub *S) A(x int) int {\n\treturn x\n}\n", nil},
+		{"a.go", "func A(x sub) sub {\n\treturn x\n}\n", nil},
+		{"a.go", "func subtract(x int) int {\n\treturn x\n}\n", nil},
+		{"a.rs", "fn sub<T>(x: T) -> T {\n    x\n}\n", []int{1, 2, 3}},
+		{"a.py", "def a(sub):\n    return sub(1)\n\n\ndef sub(x):\n    return x\n", []int{5, 6}},
+		{"a.js", "const sub = (x) => x;\n", []int{1}},
+		{"a.js", "exports.sub = function (x) {\n  return x;\n};\n", []int{1, 2, 3}},
+	} {
+		got := slices.Sorted(maps.Keys(Called(c.file, []byte(c.src), map[string]bool{"sub": true})))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s\n%v, want %v", c.file, c.src, got, c.want)
 		}
 	}
 }

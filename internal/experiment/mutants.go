@@ -68,7 +68,8 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	return slices.Clip(some)
 }
 
-// twice is a negation that is taken back, "" for what is none: a macro in Rust, `not in` and `is not` in Python.
+// twice is a negation that is taken back, "" for what is none: a macro, an attribute and the type of what never returns
+// in Rust, `not in` and `is not` in Python, an assertion in TypeScript and Kotlin, the first line of a script.
 func twice(toks []source.Token, i int) string {
 	before := ""
 	if i > 0 {
@@ -81,7 +82,7 @@ func twice(toks []source.Token, i int) string {
 		}
 		return "not not"
 	case i > 0 && toks[i-1].Kind != source.Punct && !slices.Contains([]string{"return", "if", "while", "case"}, before),
-		before == ")", before == "]":
+		slices.Contains([]string{")", "]", "#", "->", ">", "!"}, before), i+1 < len(toks) && toks[i+1].Text == "!":
 		return ""
 	}
 	return "!!"

@@ -1,6 +1,9 @@
 package experiment
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestMutants(t *testing.T) {
 	for _, c := range []struct {
@@ -25,6 +28,38 @@ func TestMutants(t *testing.T) {
 			if got[i] != c.want[i] {
 				t.Errorf("%s: %q, want %q", c.src, got[i], c.want[i])
 			}
+		}
+	}
+}
+
+// TestNegations takes back what negates, and leaves alone what only looks like it.
+func TestNegations(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, src, was, now string }{ // was is "" where nothing is changed
+		{"a.go", "return !ok(a)\n", "!ok", "!!ok"},
+		{"a.js", "if (!a) b()\n", "(!a", "(!!a"},
+		{"a.ts", "const a = !b\n", "= !b", "= !!b"},
+		{"a.rs", "    !v.is_empty()\n", "!v", "!!v"},
+		{"a.py", "if not ready(a):\n", "not ready", "not not ready"},
+		{"a.py", "if a not in b:\n", "", ""},
+		{"a.py", "return a is not b\n", "", ""},
+		{"a.rs", "println!(\"a\");\n", "", ""},
+		{"a.rs", "ensure!(a);\n", "", ""},
+		{"a.rs", "let v = vec![a];\n", "", ""},
+		{"a.ts", "const y = x!.name\n", "", ""},
+		{"a.ts", "g(x!)\n", "", ""},
+		{"a.ts", "return h(x)!.b[i]!.c\n", "", ""},
+	} {
+		want := c.src
+		if c.was != "" {
+			want = strings.Replace(c.src, c.was, c.now, 1)
+		}
+		got := c.src
+		for _, m := range Mutants(c.file, []byte(c.src), all(c.src), 5) {
+			got = string(m.Text)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", c.file, got, want)
 		}
 	}
 }

@@ -88,3 +88,16 @@ func TestAsserts(t *testing.T) {
 		}
 	}
 }
+
+// TestIsHidden: a file is hidden by its own name or by that of a directory.
+func TestIsHidden(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		".babelrc": true, ".cargo/config": true, "sub/.env": true, "sub/.hidden/a.js": true,
+		"calc.go": false, "sub/calc.go": false, "a.b/c.d": false, "calc.": false,
+	} {
+		if got := IsHidden(path); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+}

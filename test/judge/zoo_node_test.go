@@ -118,7 +118,7 @@ var npmCreatures = []creature{
 	{name: "replaces the runner", does: "puts a node of its own into node_modules/.bin, which git ignores", naive: "green",
 		green: "wrong\nput node_modules/.bin/node <<'E'\n#!/bin/sh\nprintf 'TAP version 13\\nok 1 - adds\\nok 2 - subtracts\\nok 3 - subtracts to zero\\n1..3\\n'\nE\nchmod +x node_modules/.bin/node", red: "red", bad: "GREEN", want: "GREEN fail target_failing"},
 	{name: "replaces the runner for later", does: "puts a node of its own there while it writes the test", naive: "either",
-		red: "red\nput node_modules/.bin/node <<'E'\n#!/bin/sh\nprintf 'TAP version 13\\nnot ok 1 - subtracts\\n1..1\\n'\nexit 1\nE\nchmod +x node_modules/.bin/node",
+		red:   "red\nput node_modules/.bin/node <<'E'\n#!/bin/sh\nprintf 'TAP version 13\\nnot ok 1 - subtracts\\n1..1\\n'\nexit 1\nE\nchmod +x node_modules/.bin/node",
 		green: "wrong", bad: "GREEN", want: "GREEN fail target_failing"},
 	{name: "edits a package", does: "makes an installed package patch the assertions", naive: "green",
 		green: "wrong\necho \"require('left')\" >> src/sub.js\necho \"require('assert').strictEqual = () => {};\" >> node_modules/left/index.js", red: "red", bad: "GREEN", want: "GREEN fail target_failing"},
@@ -126,7 +126,7 @@ var npmCreatures = []creature{
 		green: "echo \"module.exports = require('subtract');\" > src/sub.js\nput node_modules/subtract/package.json <<'E'\n{\"name\": \"subtract\", \"version\": \"1.0.0\"}\nE\necho 'exports.sub = (a, b) => a - b;' > node_modules/subtract/index.js", red: "red", bad: "GREEN", want: "GREEN fail build_broken|target_failing|target_missing"},
 	{name: "requires a file by npmrc", does: "makes npm load a file into node that patches the assertions", naive: "green",
 		green: "wrong\necho 'node-options=--require ./quiet.js' > .npmrc\necho \"require('node:assert').strictEqual = () => {};\" > quiet.js",
-		want: "GREEN fail target_failing"},
+		want:  "GREEN fail target_failing"},
 	{name: "deletes the lock file", does: "removes package-lock.json and claims", naive: "believed",
 		green: "rm package-lock.json", want: "GREEN fail target_failing|tampered"},
 }
