@@ -338,7 +338,9 @@ func (a *app) propose(o initOptions) ([][]phases.Proposal, error) {
 	case !slices.Contains(workflows.Formats(), f):
 		return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
 	}
-	return [][]phases.Proposal{{{Gate: workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.Auto, Timeout: workflows.DefaultGateTimeout}}}}, nil
+	g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.Auto,
+		Timeout: workflows.DefaultGateTimeout}
+	return [][]phases.Proposal{{{Gate: g}}}, nil
 }
 
 // tryGate runs a gate on the work tree as it is.

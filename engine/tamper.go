@@ -85,8 +85,8 @@ func redName(p *workflows.Plan) string {
 	return "PHASE"
 }
 
-// tamperedText is for the message of a finish: what was done to tests on the way, and let through, in a line each. It is
-// empty when that is nothing.
+// tamperedText is for the message of a finish: what was done to tests on the way, and let through, in a line each. It
+// is empty when that is nothing.
 func tamperedText(s *session.Session) string {
 	list := s.TamperedOn()
 	if len(list) == 0 {

@@ -77,8 +77,9 @@ func (r *Repo) tidy() {
 			_ = os.Remove(path)
 		}
 	}
-	notes := filepath.Join(r.StateDir(), "half-made")                                                               // see the registry, and phases
-	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour, notes: time.Hour} { // the latter two are everybody's
+	notes := filepath.Join(r.StateDir(), "half-made") // see the registry, and phases
+	// The latter two are everybody's.
+	for dir, age := range map[string]time.Duration{r.worktreeDir(): 0, r.StateDir(): time.Hour, notes: time.Hour} {
 		files, err := os.ReadDir(dir)
 		if err != nil {
 			continue

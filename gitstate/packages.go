@@ -68,7 +68,8 @@ func (r *Repo) untrackedBy(ctx context.Context, patterns []string) ([]string, er
 		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
 	}
 	out, err := r.git(ctx, gitOpts{}, args...)
-	return slices.DeleteFunc(splitZ(out), func(name string) bool { return strings.HasSuffix(name, "/") }), err // nested repositories
+	nested := func(name string) bool { return strings.HasSuffix(name, "/") }
+	return slices.DeleteFunc(splitZ(out), nested), err
 }
 
 // bringer brings what git does not have from the work tree to a room.
@@ -143,8 +144,8 @@ func (b *bringer) isDependency(rel string, e fs.DirEntry) bool {
 	return err == nil
 }
 
-// packages calls visit for each file, link and directory of what is installed in the work tree, from where it really is,
-// and for each virtual environment alone. Caches are left out.
+// packages calls visit for each file, link and directory of what is installed in the work tree, from where it really
+// is, and for each virtual environment alone. Caches are left out.
 func (b *bringer) packages(ctx context.Context, visit func(from, rel string, info fs.FileInfo) error) error {
 	for _, dir := range append(slices.Sorted(maps.Keys(b.judged.dirs)), "") {
 		entries, _ := os.ReadDir(b.live(dir))

@@ -164,7 +164,8 @@ func (r *Repo) roomMemory(name string) string { return filepath.Join(r.StateDir(
 // nothing more.
 var installing = regexp.MustCompile(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|` +
 	`bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock|` +
-	`pyproject\.toml|setup\.(py|cfg)|composer\.json|Gemfile|Pipfile|pnpm-workspace\.yaml|[^/]*requirements[^/]*\.(txt|in)|environment\.ya?ml|` +
+	`pyproject\.toml|setup\.(py|cfg)|composer\.json|Gemfile|Pipfile|pnpm-workspace\.yaml|` +
+	`[^/]*requirements[^/]*\.(txt|in)|environment\.ya?ml|` +
 	`\.npmrc|\.yarnrc(\.yml)?|\.python-version|\.nvmrc|\.node-version|\.tool-versions)$`)
 
 // NoPackages is what a room names its packages when nothing is installed.
@@ -233,7 +234,8 @@ func (b *bringer) layAround(ctx context.Context, tree session.Tree, names []stri
 		b.ask(names)
 		above := b.had.above()
 		return func(rel string) bool {
-			return b.had.has(rel) || b.had.has(rel+"/") || above[rel] || !b.cold && t.builds(rel) || b.further[rel] || b.above[rel]
+			return b.had.has(rel) || b.had.has(rel+"/") || above[rel] || !b.cold && t.builds(rel) ||
+				b.further[rel] || b.above[rel]
 		}
 	})
 	if err == nil && b.over {

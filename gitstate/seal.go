@@ -24,8 +24,8 @@ import (
 // caches are directories in which tools keep what they can make again, and check by themselves. Wherever they lie,
 // they are neither brought nor sealed, and stay from one gate to the next.
 var caches = map[string]bool{
-	"__pycache__": true, ".pytest_cache": true, ".cache": true, ".vite": true, ".tmp": true, ".vite-temp": true, ".vitest": true,
-	".git": true,
+	"__pycache__": true, ".pytest_cache": true, ".cache": true, ".vite": true, ".vite-temp": true, ".vitest": true,
+	".tmp": true, ".git": true,
 }
 
 // buildDirs are what builders leave, and check by content or time. They stay as well. The file must stand beside them.
@@ -54,8 +54,8 @@ type sealedFile struct {
 	leads       bool // it leads back to the work tree
 }
 
-// seal is what was brought, by path from the top. Directories end in a slash, and have no state. One without a name says
-// that it is complete: which packages they are, and for which key.
+// seal is what was brought, by path from the top. Directories end in a slash, and have no state. One without a name
+// says that it is complete: which packages they are, and for which key.
 type seal map[string]sealedFile
 
 // complete notes both.
@@ -80,8 +80,9 @@ func (s seal) packages() string {
 func (s seal) above() map[string]bool {
 	dirs := map[string]bool{}
 	for name := range s {
-		for d := path.Dir(strings.TrimSuffix(name, "/")); name != "" && d != "." && !dirs[d] && !s.has(d+"/"); d = path.Dir(d) {
-			dirs[d] = true
+		d := path.Dir(strings.TrimSuffix(name, "/"))
+		for name != "" && d != "." && !dirs[d] && !s.has(d+"/") {
+			dirs[d], d = true, path.Dir(d)
 		}
 	}
 	return dirs

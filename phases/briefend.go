@@ -144,7 +144,8 @@ func (b *brief) gates() {
 		b.line("Run it yourself before you stop.")
 	}
 	if clean {
-		b.line("wfs judges what git would have, with the packages that manifests ask for: without ignored files, and without what")
+		b.line("%s", "wfs judges what git would have, with the packages that manifests ask for: without ignored files, and "+
+			"without what")
 		b.line("was installed by hand.")
 	}
 }

@@ -159,7 +159,8 @@ func plainPath(name string) bool {
 }
 
 func testsGate(command string, format workflows.Format) workflows.Gate {
-	return workflows.Gate{Name: "tests", Run: workflows.Command{Shell: command}, Format: format, Where: workflows.Auto, Timeout: workflows.DefaultGateTimeout}
+	return workflows.Gate{Name: "tests", Run: workflows.Command{Shell: command}, Format: format, Where: workflows.Auto,
+		Timeout: workflows.DefaultGateTimeout}
 }
 
 func (p *project) read(name string) ([]byte, bool) {

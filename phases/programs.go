@@ -12,8 +12,8 @@ import (
 )
 
 // versions are files below the home directory that say which version of a program a word means.
-var versions = []string{".pyenv/version", ".tool-versions", ".rustup/settings.toml", ".nvm/alias/default", ".rbenv/version",
-	".sdkmanrc"}
+var versions = []string{".pyenv/version", ".tool-versions", ".rustup/settings.toml", ".nvm/alias/default",
+	".rbenv/version", ".sdkmanrc"}
 
 // Tools are the programs that a command names, as they are now: a new version of one is another tool. env is the
 // environment that it runs in.
