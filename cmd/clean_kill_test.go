@@ -24,7 +24,6 @@ var cleanDeeds = []deed{
 			f.ok("wfs", "run")
 			f.write("made/edited.txt", "since the clean tree was made\n")
 			f.ok("git", "rm", "-q", "-f", "first.txt")
-			f.write("node_modules/more/index.js", "installed since\n")
 		},
 		done: func(f *fixture) { f.cleanIs("wfs/one") },
 	},
