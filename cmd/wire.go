@@ -385,8 +385,13 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	} else if err != nil {
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
+	err := w.judge(r.Plan, r.RunDir, r.Started.Tree, false).Places(ctx, session.JudgeRequest{Plan: r.Plan,
+		Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
+	w.app.leaveRooms()
+	if err != nil {
+		return session.RunResult{}, err
+	}
 	runner := w.runner()
-	var err error
 	if runner.Settings, err = w.app.repo.NoPush(ctx); err != nil {
 		return session.RunResult{}, err
 	}
@@ -408,11 +413,6 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 			cold := in
 			cold.cold = true
 			return w.app.cleanTree(ctx, plan, cold, tree)
-		},
-		Whole: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
-			all, cold := plan, in // a clean tree that is made after this one has no more than the plan says
-			all.Provide, cold.cold = []string{"**"}, true
-			return w.app.cleanTree(ctx, all, cold, tree)
 		},
 		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan),
 		Dirty: func(ctx context.Context) (session.Tree, error) {

@@ -331,6 +331,10 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 	if req.Spec, err = h.spec(work); err != nil {
 		return false, err
 	}
+	if req.Baseline, err = h.evidence(work, session.FileBaseline); err != nil {
+		return false, err
+	}
+	req.Known = h.known()
 	h.leave(&req)
 	req.Lines, req.Back = h.linesOfLap(work), h.putBack(work)
 	res, err := h.e.Works.Run(ctx, req)
@@ -519,11 +523,17 @@ func (h *Hand) judgeRequest(ctx context.Context, o *session.Open, snap session.S
 		req.Items = h.S.Items
 	}
 	req.FrozenAt, req.LapTree = h.S.Having(req.Frozen), h.S.LapTree
-	if b := h.S.Base0; b != nil {
-		req.Known = append(slices.Clone(b.Red), b.Flaky...)
-	}
+	req.Known = h.known()
 	req.RunDir, err = h.j.RunDir(o.RunID)
 	return req, err
+}
+
+// known are the tests that failed or flickered on the base.
+func (h *Hand) known() []session.TestID {
+	if b := h.S.Base0; b != nil {
+		return slices.Concat(b.Red, b.Flaky)
+	}
+	return nil
 }
 
 // given are the files that were given a key, but for those that a person's checkpoint has named before.

@@ -90,7 +90,6 @@ func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, erro
 	if err := b.bringAsked(); err != nil {
 		return *b.clean, err
 	}
-	b.clean.Further = slices.Sorted(maps.Keys(b.further))
 	b.clean.Packages = b.had.packages()
 	b.clean.Changed = func() string { return b.had.changed(q.Dir) }
 	b.clean.Absent = func() []string { return b.absent(ctx) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -137,7 +138,7 @@ func (b *buildErrors) nodeLine(text string) {
 func (b *buildErrors) explain(r *report, inTree func(file string) bool) {
 	n := r.tests.Count()
 	for _, x := range b.loads {
-		if (x.Missing != "" || n.Failed+n.Errors == 0) && isTestFile(x.File) && inTree(x.File) {
+		if (x.Missing != "" || n.Failed+n.Errors == 0) && testpaths.HoldsTests(x.File) && inTree(x.File) {
 			x.Unit, x.Message = session.TestID(x.File), b.at.without(x.Message)
 			r.breaks(x)
 		}

@@ -266,9 +266,8 @@ func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
 	files := c.lapFiles(ctx, c.r)
 	show := c.shown(ctx, c.r.Tree)
 	files.now = func(path string) []byte { data, _ := show(path); return data }
-	files.list = nil
 	l := &lap{gate: c.gate.Name, exit: run.exit, start: c.before, known: map[session.TestID]bool{}, now: run.report,
-		files: files, tags: goTags(c.gate.Run, c.Env)}
+		files: files}
 	for _, id := range c.r.Known {
 		l.known[id] = true
 	}
@@ -301,7 +300,7 @@ func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
 	if len(lower) == 0 {
 		lower = twice
 	}
-	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0], true), Test: string(lower[0]),
+	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
 		Tried: "the tests of the change with its code, twice",
 		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) + c.printed(second,
 			lower[0])})
@@ -337,8 +336,8 @@ func (c *checking) enter(list *[]CheckFinding, f CheckFinding) {
 
 // questions are those about the tests of a change that passes.
 func (c *checking) questions(ctx context.Context) error {
-	if len(c.tests) == 0 {
-		c.tried(tryWithout, notTried, "no test is new or changed that runs and passes")
+	if len(c.tests) == 0 && !(c.edited && c.withCode) {
+		c.tried(tryWithout, notTried, "no test is new that runs and passes")
 	} else if err := c.newTests(ctx); err != nil {
 		return err
 	}
@@ -381,7 +380,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	var passing []session.TestID
 	for again := range 2 {
 		only := c.tests
-		if again > 0 {
+		if again > 0 || c.edited { // of those that were there before nobody knows which were changed
 			only = nil
 		}
 		run, err := c.alter(ctx, c.bare, tryWithout, only)
@@ -393,6 +392,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 			return false, nil
 		}
 		maps.Copy(c.without, run.report.tests)
+		c.changed(run)
 		passing = nil
 		var failing []session.TestID
 		for _, id := range c.tests {
@@ -414,7 +414,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		says += fmt.Sprintf(" without the code, of %d: %s", len(c.tests), someNames(failing))
 		c.tried(tryWithout, holds, says)
 		if len(passing) > 0 {
-			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0], true), Test: string(passing[0]),
+			c.name(CheckFinding{Kind: checkAsWell, Path: c.fileOf(passing[0]), Test: string(passing[0]),
 				Tried:    "the new and changed tests with the code of the base",
 				Happened: fmt.Sprintf("%s there as well: %s", plural(len(passing), "passes", "pass"), someNames(passing))})
 		}
@@ -429,11 +429,28 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 			"they pass with the code of the base, as they did")
 		return true, nil
 	}
-	says := fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
+	says, test := "tests that were there compare with more, and none fails", session.TestID("")
+	if len(passing) > 0 {
+		test = passing[0]
+		says = fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
+	}
 	c.tried(tryWithout, fails, "with the code of the base "+says)
-	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(passing[0], true), Test: string(passing[0]),
+	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(test), Test: string(test),
 		Tried: "the new and changed tests with the code of the base, twice", Happened: says})
 	return false, nil
+}
+
+// changed adds tests of the base to those of the change that pass with its code, and do not without.
+func (c *checking) changed(bare *gateRun) {
+	now := c.out.Evidence.Gates[c.gate.Name]
+	for _, id := range sortedKeys(c.before) {
+		if s := bare.report.tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
+			s != session.TestPass && s != session.TestSkip && id != gateID(c.gate.Name) && !slices.Contains(c.tests, id) {
+			c.tests = append(c.tests, id)
+		}
+	}
+	slices.Sort(c.tests)
+	c.to.Tests = append([]session.TestID{}, c.tests...)
 }
 
 // asksMore reports whether a test is new, or more values are compared with than were.
@@ -462,31 +479,25 @@ func (c *checking) reversed() *trials {
 	return &t
 }
 
-// fileOf is the changed file that declares a test, now or before; else the first changed one of tests.
-func (c *checking) fileOf(id session.TestID, now bool) string {
-	if file := c.declaredIn(id, now); file != "" {
+// fileOf is the changed file of tests that names a test, now or before; else the first changed one of tests.
+func (c *checking) fileOf(id session.TestID) string {
+	if file := c.declaredIn(id); file != "" {
 		return file
 	}
-	for _, p := range c.paths {
-		if testpaths.HoldsTests(p) {
-			return p
-		}
-	}
-	return c.paths[0]
+	return c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))]
 }
 
-// declaredIn is the changed file that declares a test, now or before; "" for none.
-func (c *checking) declaredIn(id session.TestID, now bool) string {
-	names := declaredNames(id)
-	for _, f := range c.lap.files.tests(id, "") {
-		decls := f.oldDecls
-		if now {
-			decls = f.decls
+// declaredIn is the changed file of tests that names a test, now or before; "" for none.
+func (c *checking) declaredIn(id session.TestID) string {
+	if id == "" {
+		return ""
+	}
+	for _, x := range c.lap.files.changes {
+		names := func(n string) bool {
+			return hasWord(c.lap.files.now(x.Path), n) || hasWord(c.lap.files.was(x), n)
 		}
-		if slices.ContainsFunc(decls, func(d declaration) bool {
-			return d.test && slices.ContainsFunc(names, func(n string) bool { return d.declares(id, n) })
-		}) {
-			return f.path
+		if c.lap.files.holdsTests(x) && slices.ContainsFunc(declaredNames(id), names) {
+			return x.Path
 		}
 	}
 	return ""

@@ -102,7 +102,7 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	}
 	weaker := false
 	for _, id := range failing {
-		f := CheckFinding{Path: c.fileOf(id, false), Test: string(id),
+		f := CheckFinding{Path: c.fileOf(id), Test: string(id),
 			Tried: "the test as it was on the base, with the code of the change"}
 		happened := "it fails" + c.printed(run, id)
 		is := c.become(id)
@@ -112,7 +112,7 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 			f.Kind, f.Happened = checkChanged, happened+"; as it is now it fails with the code of the base: it asks for something else"
 			c.name(f)
 			continue
-		case there && s == session.TestPass && !c.lap.files.touched(is, c.lap.now.files[is]):
+		case there && s == session.TestPass && c.declaredIn(is) == "":
 			f.Kind, f.Happened = checkChanged, happened+"; its text is as it was: something that it reads, or that runs it, was changed"
 			c.name(f)
 			continue
@@ -142,14 +142,20 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 // asOf is the same change with the results of another run.
 func (l *lap) asOf(run *gateRun) *lap {
 	other := *l
-	other.now, other.exit, other.index, other.renames = run.report, run.exit, nil, nil
+	other.now, other.exit, other.index = run.report, run.exit, nil
 	return &other
 }
 
-// become is the name that a test of the base has now.
+// become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
 func (c *checking) become(id session.TestID) session.TestID {
-	if to := c.lap.renamed()[id]; to != "" {
-		return to
+	now := c.out.Evidence.Gates[c.gate.Name]
+	if _, there := now[id]; there {
+		return id
+	}
+	for _, to := range sortedKeys(now) {
+		if _, had := c.before[to]; !had && leaf(to) == leaf(id) {
+			return to
+		}
 	}
 	return id
 }

@@ -52,7 +52,7 @@ func TestEditedTests(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			l, s := calcLab(t)
-			l.judge.Overlay, l.judge.Clean, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false), l.withTexts, l.paths
+			l.judge.Overlay, l.judge.Clean, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(), l.withTexts, l.paths
 			if tc.noPlace {
 				l.judge.Clean = nil
 			}

@@ -292,7 +292,7 @@ func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session
 	name string) (session.GateResult, *gateRun, error) {
 	var err error
 	at := *t.Judge
-	at.judged, at.Whole, at.trial = tree, nil, name // what lies beside the tree would bring new tests back
+	at.judged, at.trial = tree, name
 	r.Tree = tree
 	if r.Changed, err = t.Changes(ctx, r.LapTree, tree); err != nil {
 		return session.GateResult{}, nil, err

@@ -22,7 +22,7 @@ func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequ
 			return f, err
 		}
 		if broken := failing(only, doubtful); len(broken) > 0 {
-			return l.byTests(run, f, broken), nil // the others do not matter any more
+			return j.asChanged(ctx, g, r, l, run, f, broken) // the others do not matter any more
 		}
 	}
 	j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(doubtful)))
@@ -31,11 +31,11 @@ func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequ
 		return f, err
 	}
 	if flaky := l.passedAgain(doubtful, all); len(flaky) > 0 {
-		f = l.byTests(run, run.judge(l), failing(all, doubtful))
+		f, err = j.asChanged(ctx, g, r, l, run, run.judge(l), failing(all, doubtful))
 		f.flaky = flaky
-		return f, nil
+		return f, err
 	}
-	return l.byTests(run, f, failing(all, doubtful)), nil
+	return j.asChanged(ctx, g, r, l, run, f, failing(all, doubtful))
 }
 
 // failing are those of some tests that fail in a run.
@@ -46,15 +46,6 @@ func failing(run *gateRun, ids []session.TestID) (out []session.TestID) {
 		}
 	}
 	return out
-}
-
-// byTests judges red anew if nothing but tests was changed: then that is why these fail, which were green.
-func (l *lap) byTests(run *gateRun, f finding, ids []session.TestID) finding {
-	if run.gate.Expect != workflows.ExpectRed || len(ids) == 0 || !l.files.onlyTests() {
-		return f
-	}
-	l.different = ids
-	return run.judge(l)
 }
 
 // stable runs a gate that has passed as often as it asks for. A test that does not pass each time is flaky. It is named
@@ -68,7 +59,7 @@ func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeReq
 		}
 		run.millis += next.millis
 		other := *l
-		other.now, other.exit, other.index, other.renames = next.report, next.exit, nil, nil
+		other.now, other.exit, other.index = next.report, next.exit, nil
 		said := next.judge(&other)
 		if said.verdict == session.Blocked {
 			return said, nil
@@ -96,9 +87,9 @@ func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeReq
 	return f, nil
 }
 
-// isTargeted reports whether a test is one of the lap's, by its id or by the name that it was expected under.
+// isTargeted reports whether a test is one of the lap's, by its id or in what waited for code.
 func (l *lap) isTargeted(id session.TestID) bool {
-	return l.about().isTarget[id] || slices.ContainsFunc(l.expected, func(name string) bool { return matches(id, name) })
+	return l.about().isTarget[id] || slices.ContainsFunc(l.expected, func(unit string) bool { return belongs(id, unit) })
 }
 
 // keepMessages takes over what a later run's failing tests printed.

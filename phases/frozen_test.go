@@ -14,17 +14,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// clean makes the lab's clean trees, in a directory of their own; whole brings what the lab's directory has beside the tree.
-func (l *lab) clean(whole bool) func(context.Context, session.Tree) (session.CleanTree, error) {
+// clean makes the lab's clean trees, in a directory of their own.
+func (l *lab) clean() func(context.Context, session.Tree) (session.CleanTree, error) {
 	root := l.t.TempDir()
 	return func(_ context.Context, tree session.Tree) (session.CleanTree, error) {
 		if err := os.RemoveAll(root); err != nil {
 			return session.CleanTree{}, err
 		}
-		files := maps.Clone(l.snaps[tree])
-		if text, err := os.ReadFile(filepath.Join(l.judge.Root, "ignored", "data")); err == nil && whole {
-			files["ignored/data"] = string(text)
-		}
+		files := l.snaps[tree]
 		for name, text := range files {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
 				return session.CleanTree{}, err
@@ -141,8 +138,7 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			frozen, _ := l.snapshot(t.Context())
 			l.write(tc.after)
 			tree, _ := l.snapshot(t.Context())
-			l.judge.Overlay, l.judge.Clean, l.judge.Whole, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(false),
-				l.clean(true), l.withTexts, l.paths
+			l.trying()
 			if tc.noPlace {
 				l.judge.Clean = nil
 			}

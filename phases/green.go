@@ -38,7 +38,7 @@ func judgeGreen(l *lap) finding {
 	switch id := gateID(l.gate); {
 	case len(missing) > 0:
 		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
-		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " gone, skipped or emptied: " + someNames(missing)
+		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " gone or skipped: " + someNames(missing)
 	case len(failing) > 0:
 		f.class, f.failing = session.ClassTargetFailing, slices.Concat(failing, broke)
 		f.reason = fmt.Sprintf("%d of %d tests of this lap pass; not yet: %s", f.passing, f.passing+len(failing), someNames(failing))
@@ -72,8 +72,8 @@ func (l *lap) unexplained(f finding) finding {
 	return f
 }
 
-// missed looks for the lap's tests. It counts those that pass, and returns those that are gone, skipped or can no longer
-// fail, and those that fail.
+// missed looks for the lap's tests. It counts those that pass, and returns those that are gone or skipped, and those
+// that fail.
 func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 	seen := map[session.TestID]bool{}
 	look := func(id session.TestID) {
@@ -82,17 +82,13 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 		}
 		seen[id] = true
 		s, ran := l.now.tests[id]
-		if to := l.renamed()[id]; !ran && to != "" {
-			id = to
-			s, ran = l.now.tests[id], true
-		}
 		switch {
 		case !ran && slices.Contains(l.gone, id):
 		case !ran && l.about().failingBelow[id]: // it has parameters now
 			failing = append(failing, id)
 		case !ran && l.about().ranBelow[id]:
 			f.passing++
-		case !ran || s == session.TestSkip || s == session.TestPass && l.files.emptied(id, l.now.files[id], false):
+		case !ran || s == session.TestSkip:
 			missing = append(missing, id)
 		case bad(s):
 			failing = append(failing, id)
@@ -103,48 +99,16 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 	for _, id := range l.targets {
 		look(id)
 	}
-	for _, name := range l.expected {
-		ids := l.expectedAs(name)
-		if to := l.renamed()[session.TestID(name)]; len(ids) == 0 && to != "" {
-			ids = []session.TestID{to}
-		}
+	for _, unit := range l.expected {
+		ids := l.waited(unit)
 		if len(ids) == 0 {
-			look(session.TestID(name))
+			look(session.TestID(unit))
 		}
 		for _, id := range ids {
 			look(id)
 		}
 	}
 	return missing, failing
-}
-
-// expectedAs finds the tests that are meant by a name. Where new ones have it, older ones that have it too are others.
-func (l *lap) expectedAs(name string) []session.TestID {
-	if ids := l.called(name); len(ids) > 0 {
-		return ids
-	}
-	if alias := l.files.alias(name); alias != "" {
-		return l.called(alias)
-	}
-	return nil
-}
-
-func (l *lap) called(name string) []session.TestID {
-	var fresh, old []session.TestID
-	for _, id := range sortedKeys(l.now.tests) {
-		if !matches(id, name) {
-			continue
-		}
-		if _, had := l.start[id]; had {
-			old = append(old, id)
-		} else {
-			fresh = append(fresh, id)
-		}
-	}
-	if len(fresh) > 0 {
-		return fresh
-	}
-	return old
 }
 
 // newlyFailing are tests that nobody asked for and that fail: absent or skipped at the lap's start.
@@ -162,21 +126,14 @@ func (l *lap) newlyFailing() []session.TestID {
 // brokeGreen returns what passed at the lap's start and does not now, and says how. excused are failing tests that the
 // attempt may have: they, what they took down, and what waits for a missing name, are left out.
 func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.TestID, how string) {
-	var failing, skipped, gone, emptied []session.TestID
+	var failing, skipped, gone []session.TestID
 	for _, id := range sortedKeys(l.start) {
 		if l.start[id] != session.TestPass || l.known[id] || id == gateID(l.gate) || l.about().isTarget[id] {
 			continue
 		}
 		s, ran := l.now.tests[id]
-		if to := l.renamed()[id]; !ran && to != "" {
-			id = to
-			s, ran = l.now.tests[id], true
-		}
 		switch {
 		case s == session.TestPass:
-			if l.files.emptied(id, l.now.files[id], true) {
-				emptied = append(emptied, id)
-			}
 		case s == session.TestSkip:
 			skipped = append(skipped, id)
 		case !ran:
@@ -200,13 +157,12 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		{failing, "test that was green fails", "tests that were green fail"},
 		{skipped, "test that was green is skipped", "tests that were green are skipped"},
 		{gone, "test that was green is gone", "tests that were green are gone"},
-		{emptied, "test that was green was emptied", "tests that were green were emptied"},
 	} {
 		if len(part.ids) > 0 {
 			says = append(says, plural(len(part.ids), part.one, part.many)+": "+someNames(part.ids))
 		}
 	}
-	return slices.Concat(failing, skipped, gone, emptied), strings.Join(says, "; ")
+	return slices.Concat(failing, skipped, gone), strings.Join(says, "; ")
 }
 
 // mayBeGone reports whether a green test's absence says nothing: a subtest whose parent still stands, or a test of
@@ -225,7 +181,7 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 			return true
 		}
 	}
-	if len(b.missing) > 0 && (l.ranNothing() || l.stoppedBuild(b) || l.declaredIn(id, b)) {
+	if len(b.missing) > 0 && (notGo(id) || l.stoppedBuild(b)) { // later phases compare with the lap's start again
 		return true
 	}
 	return l.tookDown(id, excused)
@@ -244,22 +200,6 @@ func (l *lap) ranNothing() bool {
 // stoppedBuild reports whether what waits for a missing name kept other units from being built too.
 func (l *lap) stoppedBuild(b broken) bool {
 	return slices.ContainsFunc(l.now.broken, func(x breakage) bool { return x.Build && b.missing[x.Unit] })
-}
-
-// declaredIn reports whether a test is declared in one of the files that cannot be loaded yet.
-func (l *lap) declaredIn(id session.TestID, b broken) bool {
-	for _, x := range l.now.broken {
-		if !b.missing[x.Unit] {
-			continue
-		}
-		for _, f := range l.files.tests(id, x.File) {
-			is := func(d declaration) bool { return d.test && d.declares(id, leaf(id)) }
-			if slices.ContainsFunc(f.decls, is) || slices.ContainsFunc(f.oldDecls, is) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // tookDown reports whether one of the excused tests ended the process that the test would have run in.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -210,12 +211,11 @@ func (l *lap) brokenUnit(id session.TestID) bool {
 	return slices.ContainsFunc(l.now.broken, func(b breakage) bool { return b.Unit == id })
 }
 
-// owned are the tests of a run that hold-out files declare, and the file. Those that ran without them are others of the same
+// owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the same
 // name, unless the file stands in place of another.
 func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
-		decls := declarations(f.Path, f.Data)
 		for id := range run.report.tests {
 			if _, had := plain[id]; had && !h.replaced[f.Path] {
 				continue
@@ -226,11 +226,9 @@ func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]st
 			if isGo != (pkg != "") || isGo && !inPackage(f.Path, pkg) || where != "" && !sameFile(f.Path, where) {
 				continue
 			}
-			for _, n := range declaredNames(id) {
-				if slices.ContainsFunc(decls, func(d declaration) bool { return d.test && d.declares(id, n) }) {
-					own[id] = f.Path
-					break
-				}
+			if sameFile(f.Path, where) || belongs(id, f.Path) ||
+				slices.ContainsFunc(declaredNames(id), func(n string) bool { return hasWord(f.Data, n) }) {
+				own[id] = f.Path
 			}
 		}
 	}
@@ -244,8 +242,7 @@ func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
 		if h.asked && !slices.Contains(h.silent, f.Path) {
 			continue // another gate ran it
 		}
-		tests := slices.ContainsFunc(declarations(f.Path, f.Data), func(d declaration) bool { return d.test && !d.empty })
-		ran := !tests || !isTestFile(f.Path)
+		ran := !testpaths.IsTest(f.Path)
 		for id, path := range own {
 			ran = ran || path == f.Path && run.report.tests[id] != session.TestSkip
 		}

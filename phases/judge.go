@@ -41,9 +41,6 @@ type Judge struct {
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Clean makes the clean tree of a tree. nil: there is no place for one.
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-	// Whole is Clean with all that lies in the work tree beside the tree. nil: nobody can tell what a clean tree lacks.
-	Whole func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-
 	// RoomNote remembers what noRoom found out. nil: nobody does.
 	RoomNote RoomNote
 	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
@@ -118,8 +115,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 			return session.Judgement{}, err
 		}
 		if res.Verdict == session.Fail && g.Where == workflows.Clean {
-			missed, packages := j.missed(ctx, out.Tree, run, res.Class)
-			if res.Reason += missed; packages { // who insists is asked about
+			missed := j.missed(ctx, out.Tree, run, res.Class)
+			if res.Reason += missed.text; missed.packages { // who insists is asked about
 				out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
 			}
 		}
@@ -291,7 +288,7 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		return session.GateResult{}, nil, err
 	}
 	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		gone: r.Gone, files: files, tags: goTags(g.Run, j.Env)}
+		gone: r.Gone, files: files}
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}
@@ -311,9 +308,12 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 		}
 	}
 	if len(f.retry) > 0 {
-		if f, err = j.again(ctx, g, r, l, run, f); err != nil {
-			return session.GateResult{}, nil, err
-		}
+		f, err = j.again(ctx, g, r, l, run, f)
+	} else if len(f.expected) > 0 {
+		f, err = j.asChanged(ctx, g, r, l, run, f, nil)
+	}
+	if err != nil {
+		return session.GateResult{}, nil, err
 	}
 	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
 		return session.GateResult{}, nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -73,7 +74,7 @@ func (p *minitestParser) line(text string) {
 		p.load = &breakage{Unit: session.TestID(file), File: file, Message: m[0], Missing: missingInRuby(m[0])}
 	} else if p.load != nil && len(p.load.Message) < maxExcerpt {
 		p.load.Message += "\n" + text
-		if file, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "from "), ":"); ok && strings.HasSuffix(file, ".rb") && !isTestFile(p.load.File) && isTestFile(file) {
+		if file, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "from "), ":"); ok && strings.HasSuffix(file, ".rb") && !testpaths.HoldsTests(p.load.File) && testpaths.HoldsTests(file) {
 			p.load.File = p.at.relative(file) // it was loaded from there
 			p.load.Unit = session.TestID(p.load.File)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -116,7 +117,7 @@ func (l *lap) mistake(x breakage) string {
 		if name := unlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") && !l.files.isCrate(file, name) {
 			return name + " is no crate that this one has"
 		}
-		if text := l.files.now(file); !isTestFile(file) && x.Line > 0 && x.Line <= strings.Count(string(production(file, text)), "\n") {
+		if text := l.files.now(file); x.Line > 0 && x.Line <= strings.Count(string(text[:testpaths.TestsFrom(file, text)]), "\n") {
 			return "cannot be built"
 		}
 	case strings.HasSuffix(file, ".go") && x.Misfit != "" && l.ownTypes(file, string(x.Unit), x.Misfit):
@@ -168,14 +169,12 @@ var goMisfitRE = sync.OnceValue(func() *regexp.Regexp {
 		`\(mismatched types (untyped) \w+ and untyped|\b(?:argument to|call to) ([\w.]+)`)
 })
 
-// inTestFile reports whether a name is declared in a test file of a directory, in Go.
+// inTestFile reports whether a name is that of a function of a changed test file of a directory, in Go.
 func (l *lapFiles) inTestFile(dir, name string) bool {
-	declares := func(decls []declaration) bool {
-		return slices.ContainsFunc(decls, func(d declaration) bool { return d.name == name })
-	}
+	declares := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?` + regexp.QuoteMeta(name) + `\b`)
 	return slices.ContainsFunc(l.changes, func(c session.Change) bool {
-		return path.Dir(c.Path) == dir && strings.HasSuffix(c.Path, "_test.go") && declares(l.file(c).decls)
-	}) || slices.ContainsFunc(l.unchanged([]string{dir}), func(f *changedFile) bool { return declares(declarations(f.path, f.now)) })
+		return path.Dir(c.Path) == dir && strings.HasSuffix(c.Path, "_test.go") && declares.Match(l.now(c.Path))
+	})
 }
 
 // unlinkedCrate is the crate that an error of rustc misses, "" if it is another error.

@@ -56,16 +56,16 @@ func TestRedWaitsForTypes(t *testing.T) {
 		says     string
 	}{
 		{name: "more arguments", edit: map[string]string{"calc_test.go": with("Double(2, 2) != 8")}, class: session.ClassMissingSymbol,
-			expected: "example.org/calc.TestDouble", says: "too many arguments in call to Double have (number, number) want (int)"},
+			expected: "example.org/calc", says: "too many arguments in call to Double have (number, number) want (int)"},
 		{name: "another type of argument", edit: map[string]string{"calc_test.go": with(`Double("2") != 4`)}, class: session.ClassMissingSymbol,
-			expected: "example.org/calc.TestDouble", says: "as int value in argument to Double"},
+			expected: "example.org/calc", says: "as int value in argument to Double"},
 		{name: "another result", edit: map[string]string{"calc_test.go": with(`Double(2) != "4"`)}, class: session.ClassMissingSymbol,
-			expected: "example.org/calc.TestDouble", says: "mismatched types int and untyped string"},
+			expected: "example.org/calc", says: "mismatched types int and untyped string"},
 		{name: "another shape and a missing name", edit: map[string]string{"calc_test.go": with("Double(2, 2) != 8") + tail + "}\n"}, class: session.ClassMissingSymbol,
-			expected: "example.org/calc.TestDouble example.org/calc.TestSub", says: "for Sub, which does not exist yet; and for code of other types: too many"},
+			expected: "example.org/calc", says: "for Sub, which does not exist yet; and for code of other types: too many"},
 		{name: "in a package of its own beside one with a failing test", edit: map[string]string{"calc_test.go": strings.Replace(calcTest, "Double(2) != 4", "Double(2) != 5", 1),
 			"util/more_test.go": "package util\n\nimport \"testing\"\n\nfunc TestMore(t *testing.T) {\n\tif One(1) != 1 {\n\t\tt.Fatal()\n\t}\n}\n"},
-			class: session.ClassTargetFailed, expected: "example.org/calc/util.TestMore", says: "TestDouble"},
+			class: session.ClassTargetFailed, expected: "example.org/calc/util", says: "TestDouble"},
 
 		{name: "a call of the library", edit: map[string]string{"sub.go": stub, "calc_test.go": strings.Replace(calcTest, "import \"testing\"", "import (\n\t\"strings\"\n\t\"testing\"\n)", 1) + tail + "\tstrings.ToUpper(1)\n}\n"},
 			class: session.ClassBuildBroken, says: "argument to strings.ToUpper"},

@@ -16,11 +16,9 @@ import (
 )
 
 // Prove runs gates that passed once more, in the clean tree of the tree that was judged, without anything that gates
-// have made there before. One that passed there needs that if it fails now. One that passed in the work tree may lack a
-// file that no checkpoint has: that is found out by running it a second time with everything that lies in the work tree
-// beside the tree. If it fails then as well, the base is asked there: where that passes, the tree is at fault; where it
-// does not, the gate depends on the place where it runs, nothing is known about the tree, and the proof says so. Only
-// ctx makes an error.
+// have made there before. One that passed there needs that if it fails now. Of one that passed in the work tree, and fails
+// now, the base is asked there: where that passes, the tree is at fault; where it does not, the gate depends on the place
+// where it runs, nothing is known about the tree, and the proof says so. Only ctx makes an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
 	j, done, err := j.cold(r.RunDir)
@@ -68,40 +66,13 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 			j.keepFailures(r.RunDir, j.failures(res, run))
 			return p, nil
 		}
-		lacks, err := j.lacking(ctx, g, r, run, files)
-		if ctx.Err() != nil {
-			return p, ctx.Err()
+		if why, err := j.dependsOnPlace(ctx, r, g); err != nil || why != "" {
+			return cannotProve(p, g.Name, why), err
 		}
-		if err != nil {
-			return cannotProve(p, g.Name, reason(err)), nil
-		}
-		if lacks == nil {
-			why, err := j.inPlaceAgain(ctx, g, r, files)
-			if ctx.Err() != nil {
-				return p, ctx.Err()
-			}
-			if err != nil {
-				return cannotProve(p, g.Name, reason(err)), nil
-			}
-			if why != "" {
-				p.Verdict, p.Class, p.Reason = session.Fail, session.ClassNotClean, why
-				j.keepFailures(r.RunDir, j.failures(res, run))
-				return p, nil
-			}
-			green, err := j.baseIsGreen(ctx, g, r)
-			if ctx.Err() != nil {
-				return p, ctx.Err()
-			}
-			if err != nil || !green {
-				return cannotProve(p, g.Name, "it fails in a clean tree with and without the other files of the work tree, and is not known to pass there on the base: it depends on where it runs ("+res.Reason+")"), nil
-			}
-			p.Verdict, p.Class = session.Fail, session.ClassNotClean
-			p.Reason = fmt.Sprintf("gate %s fails in a clean tree, where it passes on the base: %s", g.Name, res.Reason)
-			j.keepFailures(r.RunDir, j.failures(res, run))
-			return p, nil
-		}
-		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, lacks[:min(len(lacks), session.MaxNamed)]
-		p.Reason = fmt.Sprintf("gate %s passes only with files that no checkpoint has: %s", g.Name, some(lacks))
+		missed := j.missed(ctx, r.Tree, run, res.Class)
+		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, missed.files
+		p.Reason = fmt.Sprintf("gate %s fails in a clean tree, where it passes on the base: %s%s", g.Name, res.Reason,
+			missed.text)
 		j.keepFailures(r.RunDir, j.failures(res, run))
 		return p, nil
 	}
@@ -126,17 +97,13 @@ func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	return &at, func() { _ = os.RemoveAll(empty) }, err
 }
 
-// baseIsGreen reports whether a gate passes in a clean tree of the session's base.
-func (j *Judge) baseIsGreen(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (bool, error) {
-	if r.Baseline.Tree == "" {
-		return false, nil
+// dependsOnPlace says why a gate that fails in a clean tree says nothing about the tree, "" when it does: it is not known to
+// say the same of the base there as in the work tree.
+func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (string, error) {
+	if len(r.Baseline.Gates[g.Name]) == 0 {
+		return "it fails there, and what it says of the base there is not known", nil
 	}
-	r.Tree, r.Changed, r.Visit, r.LapStart, r.Targets, r.Expected = r.Baseline.Tree, nil, nil, r.Baseline, nil, nil
-	at := *j
-	at.judged, at.Whole = r.Tree, nil // what lies beside the tree is beside the attempt's
-	j.say("gate " + g.Name + " in a clean tree of the base …")
-	res, run, err := at.frozenGate(ctx, g, r)
-	return err == nil && couldNot(run, res) == "" && res.Verdict == session.Pass, err
+	return j.noRoom(ctx, r, g)
 }
 
 // couldNot says why a result in a clean tree says nothing about the tree, "" when it does.
@@ -146,37 +113,6 @@ func couldNot(run *gateRun, res session.GateResult) string {
 		return res.Reason
 	}
 	return ""
-}
-
-// lacking runs a gate that failed in a clean tree again, with all that lies in the work tree beside the tree. It returns
-// what of that the gate seems to need if it passes then, nil if it does not.
-func (j *Judge) lacking(ctx context.Context, g workflows.Gate, r session.JudgeRequest, failed *gateRun, files *lapFiles) ([]string, error) {
-	if j.Whole == nil {
-		return nil, nil
-	}
-	j.say("gate " + g.Name + " in a clean tree with all that lies beside it …")
-	c, err := j.Whole(ctx, r.Tree)
-	if err != nil {
-		return nil, err
-	}
-	whole := *j
-	whole.Clean = func(context.Context, session.Tree) (session.CleanTree, error) { return c, nil }
-	res, _, err := whole.judgeGate(ctx, g, r, files)
-	if err != nil || res.Verdict != session.Pass {
-		return nil, err
-	}
-	if _, err := j.Clean(ctx, r.Tree); err != nil { // what was brought may be secret
-		return nil, err
-	}
-	return likely(c.Further, failed), nil
-}
-
-// likely are those of some files that a failing gate has spoken of, or all of them where it spoke of none.
-func likely(files []string, failed *gateRun) []string {
-	if list := spokenOf(files, failed); len(list) > 0 {
-		return list
-	}
-	return files
 }
 
 // spokenOf are those of some files and directories that a failing gate has spoken of, by their names.
@@ -210,29 +146,36 @@ func otherPackages(gate, why string) string {
 // noCopy is why a gate cannot run in a clean tree.
 const noCopy = "there is no copy of what was installed when the work began, and something else is installed now"
 
-// missed is what a gate that failed in the clean tree of a tree may have missed there, as the end of a sentence.
-// packages: others are installed by now.
-func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun,
-	class session.Class) (text string, packages bool) {
+// missing is what a gate that failed in a clean tree may have missed there.
+type missing struct {
+	text     string   // as the end of a sentence
+	files    []string // that no checkpoint has, at most MaxNamed
+	packages bool     // others are installed by now
+}
+
+// missed finds out what a gate that failed in the clean tree of a tree may have missed there.
+func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, class session.Class) (m missing) {
 	c, err := j.Clean(ctx, tree)
 	if err != nil {
-		return "", false
+		return m
 	}
-	if packages = c.Stale != nil && c.Stale(); packages {
-		text = "; packages that were installed since the work began were not there: they count once a manifest asks for them"
+	if m.packages = c.Stale != nil && c.Stale(); m.packages {
+		m.text = "; packages that were installed since the work began were not there: they count once a manifest asks for them"
 	}
-	if c.Absent != nil {
-		files := c.Absent()
-		if class != session.ClassNothingAdded {
-			files = spokenOf(files, failed)
-		} else {
-			files = slices.DeleteFunc(files, func(f string) bool { return !testpaths.HoldsTests(f) })
-		}
-		if len(files) > 0 {
-			text += "; not there, because no checkpoint has it: " + some(files)
-		}
+	if c.Absent == nil {
+		return m
 	}
-	return text, packages
+	files := c.Absent()
+	if class != session.ClassNothingAdded {
+		files = spokenOf(files, failed)
+	} else {
+		files = slices.DeleteFunc(files, func(f string) bool { return !testpaths.HoldsTests(f) })
+	}
+	if len(files) > 0 {
+		m.text += "; not there, because no checkpoint has it: " + some(files)
+	}
+	m.files = files[:min(len(files), session.MaxNamed)]
+	return m
 }
 
 // stale reports whether the work tree has other packages by now than its clean tree.

@@ -19,12 +19,13 @@ import (
 func TestProve(t *testing.T) {
 	t.Parallel()
 	gate := func(command string) workflows.Gate { return shGate(command) }
+	known := map[string]session.Tests{"lint": {gateID("lint"): session.TestPass}}
 	for _, c := range []struct {
 		name    string
 		gates   []workflows.Gate
 		clean   error              // of making the clean tree
 		leads   *session.LeadsBack // of the clean tree
-		noWhole bool
+		base    map[string]session.Tests
 		verdict session.Verdict
 		class   session.Class
 		lacks   []string
@@ -34,11 +35,11 @@ func TestProve(t *testing.T) {
 		{name: "passes", gates: []workflows.Gate{gate("test -f a.txt && test ! -e ignored/b.txt || test -e live")}, verdict: session.Pass, class: session.ClassGreen, says: "it passes in a clean tree as well", ran: 1},
 		{name: "nothing to run", gates: []workflows.Gate{{Name: "changed", Changes: []string{"**"}}}, verdict: session.Pass, class: session.ClassGreen},
 		{name: "one that may change the tree", gates: []workflows.Gate{{Name: "format", Run: workflows.Command{Shell: "exit 1"}, MayChangeTree: true}}, verdict: session.Pass, class: session.ClassGreen},
-		{name: "needs what git ignores", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, says: "passes only with files that no checkpoint has: ignored/b.txt", ran: 1},
-		{name: "needs it and does not say what", gates: []workflows.Gate{gate("test -f ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt", "ignored/other.txt"}, says: "ignored/other.txt", ran: 1},
-		{name: "the second of two", gates: []workflows.Gate{gate("true"), gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, ran: 2},
-		{name: "depends on the place", gates: []workflows.Gate{gate("test -e live")}, verdict: session.Blocked, class: session.ClassInfraError, says: "it depends on where it runs", ran: 1},
-		{name: "nobody can tell what it lacks", gates: []workflows.Gate{gate("cat ignored/b.txt")}, noWhole: true, verdict: session.Blocked, class: session.ClassInfraError, says: "it depends on where it runs", ran: 1},
+		{name: "needs what git ignores", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, says: "fails in a clean tree, where it passes on the base: the command ended with exit code 1; not there, because no checkpoint has it: ignored/b.txt", ran: 1, base: known},
+		{name: "needs it and does not say what", gates: []workflows.Gate{gate("test -f ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, says: "fails in a clean tree, where it passes on the base", ran: 1, base: known},
+		{name: "the second of two", gates: []workflows.Gate{gate("true"), gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, ran: 2, base: known},
+		{name: "depends on the place", gates: []workflows.Gate{gate("test -e live")}, verdict: session.Blocked, class: session.ClassInfraError, says: "says of the base in a clean tree what it does not say in the work tree", ran: 1, base: known},
+		{name: "the base is not known", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Blocked, class: session.ClassInfraError, says: "what it says of the base there is not known", ran: 1},
 		{name: "cannot run there", gates: []workflows.Gate{gate("ignored/tool")}, verdict: session.Blocked, class: session.ClassInfraError, says: "not proven clean: gate lint", ran: 1},
 		{name: "leads back", gates: []workflows.Gate{gate("true")}, leads: &session.LeadsBack{Path: "node_modules/a", To: "/elsewhere"}, verdict: session.Blocked, class: session.ClassInfraError, says: "gate lint: a module of the project would be found outside of the clean tree: node_modules/a leads to /elsewhere", ran: 1},
 		{name: "no clean tree", gates: []workflows.Gate{gate("true")}, clean: errors.New("no space is left"), verdict: session.Blocked, class: session.ClassInfraError, says: "no space is left"},
@@ -51,28 +52,26 @@ func TestProve(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.write(map[string]string{"ignored/b.txt": "b", "ignored/other.txt": "1", "ignored/tool": "#!/bin/sh\nexit 0\n"})
-			make := func(files map[string]string, further []string) func(context.Context, session.Tree) (session.CleanTree, error) {
-				dir := t.TempDir()
-				return func(_ context.Context, asked session.Tree) (session.CleanTree, error) {
-					if asked != tree {
-						t.Errorf("the clean tree of %q is asked for", asked)
+			dir := t.TempDir()
+			l.judge.Clean = func(_ context.Context, asked session.Tree) (session.CleanTree, error) {
+				_ = os.WriteFile(filepath.Join(dir, "a.txt"), []byte("a"), 0o644)
+				if asked == "base" && !strings.Contains(c.says, "of the base") {
+					err := errors.Join(os.MkdirAll(filepath.Join(dir, "ignored"), 0o755),
+						os.WriteFile(filepath.Join(dir, "ignored/b.txt"), nil, 0o644))
+					if err != nil {
+						t.Fatal(err)
 					}
-					for name, text := range files {
-						if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)); err != nil {
-							t.Fatal(err)
-						}
-					}
-					return session.CleanTree{Root: dir, Tree: asked, Live: []string{l.judge.Root}, Further: further, LeadsBack: c.leads}, c.clean
 				}
+				return session.CleanTree{Root: dir, Tree: asked, Live: []string{l.judge.Root}, LeadsBack: c.leads,
+					Absent: func() []string { return []string{"ignored/b.txt", "ignored/other.txt"} }}, c.clean
 			}
-			l.judge.Clean = make(map[string]string{"a.txt": "a"}, nil)
-			if !c.noWhole {
-				l.judge.Whole = make(map[string]string{"a.txt": "a", "ignored/b.txt": "b", "ignored/other.txt": "1", "ignored/tool": "#!/bin/sh\nexit 1\n"}, []string{"ignored/b.txt", "ignored/other.txt"})
-			}
+			plan := workflows.Plan{}
 			for i := range c.gates {
 				c.gates[i].Timeout = time.Minute
+				plan.Baseline = append(plan.Baseline, c.gates[i])
 			}
-			p, err := l.judge.Prove(t.Context(), session.JudgeRequest{Tree: tree, Phase: workflows.Phase{Name: "GREEN", Gates: c.gates}, RunDir: t.TempDir()})
+			p, err := l.judge.Prove(t.Context(), session.JudgeRequest{Tree: tree, Phase: workflows.Phase{Name: "GREEN", Gates: c.gates},
+				RunDir: t.TempDir(), Plan: plan, Baseline: session.Evidence{Tree: "base", Gates: c.base}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -124,7 +124,7 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 // ofLap reports whether a test is one that the lap is about.
 func (t *trials) ofLap(id session.TestID) bool {
 	return slices.Contains(t.r.Targets, id) ||
-		slices.ContainsFunc(t.r.Expected, func(e string) bool { return matches(id, e) })
+		slices.ContainsFunc(t.r.Expected, func(unit string) bool { return string(id) == unit || belongs(id, unit) })
 }
 
 // runsAsMany reports whether as many tests pass as did at the lap's start, and those of the lap.
@@ -262,7 +262,7 @@ func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateR
 // nothing could be built, so that nobody knows whether they were red as they are now.
 func (t *trials) maybeMeant(failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
-		return !slices.ContainsFunc(t.r.Expected, func(e string) bool { return matches(id, e) })
+		return !slices.ContainsFunc(t.r.Expected, func(unit string) bool { return belongs(id, unit) })
 	})
 }
 

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -20,14 +21,13 @@ type lap struct {
 	targets  []session.TestID
 	expected []string
 	gone     []session.TestID // that need not be there any more
-	tags     []string         // build tags of the gate
 	// different are older tests that fail by what was changed of tests, though their own text may be as it was.
 	different []session.TestID
 
-	index   *lapIndex
-	renames map[session.TestID]session.TestID
-	// renamedIDs are what the renames lead to.
-	renamedIDs map[session.TestID]bool
+	// old is what the code says to the tests as they were at the lap's start, nil where that was not tried.
+	old *report
+
+	index *lapIndex
 	// later: whether older tests may be gone is asked when the code is written, and left are those that are.
 	later bool
 	left  []session.TestID
@@ -103,16 +103,14 @@ func judgeRed(l *lap) finding {
 		case s == session.TestError:
 			errored = append(errored, id)
 		case s == session.TestPass:
-			if !l.files.emptied(id, l.now.files[id], false) {
-				passed = append(passed, id)
-			}
+			passed = append(passed, id)
 		}
 	}
 	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, broke, how
-		if by := l.replacedBy(broke, failed); len(by) > 0 {
-			f.reason += fmt.Sprintf("; where it stood there is a new test that fails as intended: %s. If the item changes what the old one expects, "+
-				"change it under its old name; if the item takes away what it is about, ask for a person's word", someNames(by))
+		if len(failed) > 0 && !slices.ContainsFunc(broke, func(id session.TestID) bool { _, ran := l.now.tests[id]; return ran }) {
+			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old one expects, "+
+				"change it under its old name; if the item takes away what it is about, ask for a person's word", someNames(failed))
 		}
 		f.retry = l.onlyFailing(broke)
 		return f
@@ -127,8 +125,7 @@ func judgeRed(l *lap) finding {
 		f.reason = fmt.Sprintf("%s as intended: %s", plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
 	} else {
 		f.class = session.ClassMissingSymbol
-		f.reason = plural(len(broken.expected), "new or changed test waits", "new or changed tests wait") + " for " +
-			broken.waitsFor()
+		f.reason = "the tests of " + some(broken.expected) + " wait for " + broken.waitsFor()
 	}
 	if len(l.left) > 0 {
 		f.reason += "; gone, and tried once there is code: " + someNames(l.left)
@@ -149,34 +146,6 @@ func (b broken) waitsFor() string {
 		return "the set-up of " + someNames(sortedKeys(b.missing)) + ", which fails"
 	}
 	return strings.Join(parts, "; and for ")
-}
-
-// replacedBy are the new tests that fail in the files in which tests stood that are gone, nil unless that may be why all
-// of them are gone.
-func (l *lap) replacedBy(gone, failed []session.TestID) []session.TestID {
-	var by []session.TestID
-	for _, id := range gone {
-		if _, ran := l.now.tests[id]; ran {
-			return nil
-		}
-		n := len(by)
-		for _, f := range l.files.tests(id, "") {
-			if !slices.ContainsFunc(f.oldDecls, func(d declaration) bool { return d.test && d.declares(id, leaf(id)) }) {
-				continue
-			}
-			for _, other := range failed {
-				_, had := l.start[other]
-				if !had && slices.ContainsFunc(f.decls, func(d declaration) bool { return d.test && d.declares(other, leaf(other)) }) {
-					by = append(by, other)
-				}
-			}
-		}
-		if len(by) == n {
-			return nil
-		}
-	}
-	slices.Sort(by)
-	return slices.Compact(by)
 }
 
 // noneRed says what is wrong when no new test fails.
@@ -203,24 +172,12 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 	return f
 }
 
-// isNew reports whether a test is absent at the lap's start, or different now, or was pending and is not any more.
+// isNew reports whether a test is absent at the lap's start, or asks for something else now, or was pending and fails
+// now.
 func (l *lap) isNew(id session.TestID) bool {
 	was, had := l.start[id]
-	if !had && !l.known[id] {
-		return !l.renamedTo(id)
-	}
-	return slices.Contains(l.different, id) || l.files.touched(id, l.now.files[id]) ||
-		was == session.TestSkip && l.enabled(id)
-}
-
-// enabled reports whether the attempt may be why a test runs that was skipped. What skips it need not stand in its own
-// text: the mark may be that of a suite, and the condition a file or a function that is there now. But where it only
-// passes, and no changed file declares it, it may depend on the machine.
-func (l *lap) enabled(id session.TestID) bool {
-	if bad(l.now.tests[id]) {
-		return slices.ContainsFunc(l.files.changes, func(c session.Change) bool { return isTestFile(c.Path) || isCode(c.Path) })
-	}
-	return l.files.declared(id, l.now.files[id])
+	return !had && !l.known[id] || slices.Contains(l.different, id) ||
+		was == session.TestSkip && bad(l.now.tests[id]) && l.files.anyCode()
 }
 
 // broken is what could not be built or loaded, by whose fault.
@@ -228,10 +185,10 @@ type broken struct {
 	missing  map[session.TestID]bool // units that only wait for code
 	names    []string                // those names
 	misfits  []string                // what is said of types there that do not fit yet
-	expected []string                // the tests that are declared there
+	expected []string                // the units whose tests must run once there is code
 	wrong    []session.TestID        // units that are broken for another reason
 	why      string
-	unseen   []session.TestID // units that were broken before, and declare new tests
+	unseen   []session.TestID // units that were broken before, and whose tests were changed
 }
 
 // brokenUnits sorts the packages and files that could not be built or loaded. What was broken at the lap's start, or is
@@ -244,33 +201,30 @@ func (l *lap) brokenUnits() broken {
 	}
 	var reasons []string
 	for _, unit := range sortedKeys(byUnit) {
-		expected := l.newlyDeclared(unit, byUnit[unit])
 		before := l.known[unit] || bad(l.start[unit])
-		if before && len(expected) == 0 {
+		if before && !l.changedTests(unit, byUnit[unit]) {
 			continue
 		}
 		var names, misfits []string
 		why := ""
 		for _, x := range byUnit[unit] {
 			mistake := l.mistake(x)
-			switch {
+			switch changed := l.files.changedTests(x.File); {
 			case mistake != "":
 				why = mistake
-			case x.Misfit != "" && (before || !l.changedTestFile(x.File)):
+			case x.Misfit != "" && (before || !changed):
 				why = "cannot be built: " + x.Misfit
 			case x.Misfit != "":
 				misfits = append(misfits, x.Misfit)
 			case x.Missing == "" && !x.Setup:
 				why = "cannot be built or loaded"
-			case x.Missing == "" && !l.changedTestFile(x.File):
+			case x.Missing == "" && !changed:
 				why = "its set-up fails"
 			case x.Missing == "": // it may fail for whatever the code does not do yet
-			case !l.changedTestFile(x.File):
+			case !changed:
 				why = "cannot be built: " + x.Missing + " is missing"
 			case before && l.files.named(x):
 				why = "could not be built or loaded before"
-			case l.files.removed(x.Missing):
-				why = "cannot be built: " + x.Missing + " was removed"
 			default:
 				names = append(names, x.Missing)
 			}
@@ -281,8 +235,8 @@ func (l *lap) brokenUnits() broken {
 				break
 			}
 		}
-		if why == "" && len(expected) == 0 {
-			why = "cannot be built or loaded, and declares no new test"
+		if why == "" && l.old != nil && bad(l.old.tests[unit]) {
+			why = "cannot be built or loaded with the tests as they were before either: the code was changed so"
 		}
 		if why != "" && before {
 			b.unseen = append(b.unseen, unit)
@@ -295,85 +249,64 @@ func (l *lap) brokenUnits() broken {
 		}
 		b.missing[unit] = true
 		b.names, b.misfits = append(b.names, names...), append(b.misfits, misfits...)
-		b.expected = append(b.expected, expected...)
+		b.expected = append(b.expected, string(unit))
 	}
 	slices.Sort(b.names)
 	b.names = slices.Compact(b.names)
-	slices.Sort(b.expected)
-	b.expected = slices.Compact(b.expected)
 	b.why = some(reasons)
 	return b
 }
 
-func (l *lap) changedTestFile(printed string) bool {
-	return slices.ContainsFunc(l.files.changes, func(c session.Change) bool {
-		return c.Status != "D" && l.files.holdsTests(c) && sameFile(c.Path, printed)
-	})
+// changedTests reports whether tests of a unit that cannot be built or loaded were changed.
+func (l *lap) changedTests(unit session.TestID, why []breakage) bool {
+	return l.files.changedIn(unit) ||
+		slices.ContainsFunc(why, func(x breakage) bool { return l.files.changedTests(x.File) })
 }
 
-// newlyDeclared names the tests that a unit's changed files declare and that are new or different. They cannot be seen
-// while the unit is not built, so their names are what later phases look for. A method of a suite in Go is named
-// "import/path.*/TestName": what runs the suite is not known.
-func (l *lap) newlyDeclared(unit session.TestID, why []breakage) []string {
-	var names []string
-	for _, c := range l.files.changes {
-		inUnit := slices.ContainsFunc(why, func(x breakage) bool { return sameFile(c.Path, x.File) })
-		isGo := strings.HasSuffix(c.Path, ".go")
-		if c.Status == "D" || !l.files.holdsTests(c) || !inUnit && !(isGo && l.files.inPackage(c.Path, string(unit))) {
+// waited are the tests that a unit has that was waiting for code: those that came in this lap; where there are none,
+// those that were there before, one of which was changed. A parameter or subtest is judged with its test.
+func (l *lap) waited(unit string) []session.TestID {
+	var here, elsewhere, old []session.TestID
+	for _, id := range sortedKeys(l.now.tests) {
+		p := parent(id)
+		if _, both := l.now.tests[p]; p != "" && both || id == gateID(l.gate) || l.brokenUnit(id) {
 			continue
 		}
-		file := l.files.file(c)
-		if isGo && !inUnit && !builtHere(c.Path, file.now, l.tags) {
-			continue
-		}
-		for _, d := range file.decls {
-			if !d.test || d.empty {
-				continue
-			}
-			name := d.name
-			switch {
-			case isGo && d.suite:
-				name = string(unit) + inSuite + d.name
-			case isGo:
-				name = string(unit) + "." + d.name
-			}
-			if !file.oldKnown && !l.startHas(name) || file.oldKnown && (!file.had(d) || l.files.usesChanged(c.Path, d) || l.wasSkipped(unit, name)) {
-				names = append(names, name)
-			}
+		in := belongs(id, unit) || sameFile(unit, l.now.files[id])
+		switch _, had := l.start[id]; {
+		case had && in:
+			old = append(old, id)
+		case had:
+		case in:
+			here = append(here, id)
+		default:
+			elsewhere = append(elsewhere, id)
 		}
 	}
-	return names
-}
-
-func (l *lap) startHas(name string) bool {
-	for id := range l.start {
-		if matches(id, name) {
-			return true
+	for _, ids := range [][]session.TestID{here, old} {
+		if len(ids) > 0 {
+			return ids
 		}
 	}
-	return false
+	return elsewhere // runners do not always say in which file a test is
 }
 
-// wasSkipped reports whether all tests that are meant by a name, or the unit that they are in, were skipped at the
-// lap's start. pytest names a module that skips itself below its own suite.
-func (l *lap) wasSkipped(unit session.TestID, name string) bool {
-	skipped := false
-	for id, s := range l.start {
-		if id == unit || strings.HasSuffix(string(id), suiteSep+string(unit)) || matches(id, name) {
-			if s != session.TestSkip {
-				return false
-			}
-			skipped = true
-		}
+// belongs reports whether a test is in a unit, as far as its id says so: a Go package, a module, the file of a class. An
+// older wfs wrote names of tests here.
+func belongs(id session.TestID, unit string) bool {
+	if matches(id, unit) || under(id, session.TestID(unit)) {
+		return true
 	}
-	return skipped
+	class, _, ok := strings.Cut(string(id), "::")
+	stem := strings.TrimSuffix(path.Base(unit), path.Ext(unit))
+	return ok && stem != unit && (class == stem || strings.HasSuffix(class, "."+stem))
 }
 
-// inSuite stands in the name of an expected test between a Go package and the method of a suite.
+// inSuite stood in the names that an older wfs wrote, between a Go package and the method of a suite.
 const inSuite = ".*/"
 
-// matches reports whether a test is the one that was expected by name: in full, as it is declared, or as a subtest of
-// it. Node reports a test that has subtests as their suite, not as a test.
+// matches reports whether a test is the one that is meant by a name: in full, as it is declared, or as a subtest of it.
+// Node reports a test that has subtests as their suite, not as a test.
 func matches(id session.TestID, name string) bool {
 	if string(id) == name || bare(string(id)) == name {
 		return true
@@ -383,8 +316,24 @@ func matches(id session.TestID, name string) bool {
 			return strings.HasSuffix(string(id), "/"+method)
 		}
 	}
-	return !strings.Contains(name, "::") && notGo(id) &&
-		slices.ContainsFunc(declaredNames(id), func(n string) bool { return declares(id, n, name) })
+	return !strings.Contains(name, "::") && notGo(id) && slices.ContainsFunc(declaredNames(id), func(n string) bool {
+		return n == name || strings.Contains(string(id), "::") && strings.HasSuffix(n, " "+name) // behind its suites
+	})
+}
+
+// declaredNames are the names that a test may have been declared by, the likeliest first.
+func declaredNames(id session.TestID) []string {
+	names := []string{leaf(id)}
+	if _, name := goTest(id); name != "" {
+		return append(names, strings.Split(name, "/")[1:]...) // methods of suites
+	}
+	if segments := strings.Split(string(id), "::"); len(segments) > 2 {
+		names = append(names, segments[1:len(segments)-1]...) // adds::case_1 of rstest
+	}
+	if suites := strings.Split(string(id), suiteSep); len(suites) > 1 {
+		names = append(names, suites[:len(suites)-1]...) // tests whose subtest it is
+	}
+	return names
 }
 
 func notGo(id session.TestID) bool { pkg, _ := goTest(id); return pkg == "" }

@@ -21,6 +21,20 @@ type RoomNote interface {
 	Write(gate, why string) error
 }
 
+// Places finds out which gates say the same of the base in a clean tree, before somebody is set to work who could see to
+// it that they do not.
+func (j *Judge) Places(ctx context.Context, r session.JudgeRequest) error {
+	for _, g := range r.Plan.Baseline {
+		if !g.Runs() || g.MayChangeTree || g.Where != workflows.Auto && !g.Format.PerTest() || r.Plan.Unproven {
+			continue
+		}
+		if _, err := j.noRoom(ctx, r, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // choosePlaces decides where the gates of a request run that may run in either place.
 func (j *Judge) choosePlaces(ctx context.Context, r *session.JudgeRequest) error {
 	r.Phase.Gates = slices.Clone(r.Phase.Gates)

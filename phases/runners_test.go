@@ -273,16 +273,3 @@ func FuzzRSpec(f *testing.F) { fuzzFormat(f, workflows.FormatRSpec, `{"examples"
 func FuzzTRX(f *testing.F) {
 	fuzzFormat(f, workflows.FormatTRX, `<TestRun><UnitTestResult testId="1" testName="a" outcome="Passed"/></TestRun>`)
 }
-
-// FuzzDeclarations reads anything as the source of any language.
-func FuzzDeclarations(f *testing.F) {
-	f.Add("a.rs", "#[test]\nfn adds() { assert!(true); }")
-	f.Add("ATest.java", "@Test void adds() { check(); }")
-	f.Add("a_spec.rb", "it 'adds' do\n  expect(1)\nend")
-	f.Add("a.test.ts", "test.each([1])('adds %i', () => {})")
-	f.Fuzz(func(t *testing.T, name, src string) {
-		for _, d := range declarations(name, []byte(src)) {
-			_ = fits(d.name, d.alias)
-		}
-	})
-}

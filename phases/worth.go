@@ -240,7 +240,7 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 // where none are named.
 func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gateRun, error) {
 	at := *t.Judge
-	at.judged, at.Whole, at.trial = tree, nil, name
+	at.judged, at.trial = tree, name
 	g := t.gate
 	g.Where = workflows.Clean
 	again := len(only) == 0

@@ -16,8 +16,6 @@ type CleanTree struct {
 	Home, Temp string
 	// Packages tells what is installed there from other packages.
 	Packages string
-	// Further are files of the work tree that were asked for besides.
-	Further []string
 	// Changed names something of what is installed that was changed since: the next clean tree is made anew then. ""
 	// when nothing was. nil: nobody looks.
 	Changed func() string

@@ -107,7 +107,7 @@ type GateResult struct {
 	KnownRed    []TestID `json:"known_red,omitempty"`   // failing in the baseline too; never held against anybody
 	Flaky       []TestID `json:"flaky,omitempty"`       // failed, then passed on the same tree; named, not held against anybody
 	Targets     []TestID `json:"targets,omitempty"`     // RED: the tests that this lap is about from now on
-	Expected    []string `json:"expected,omitempty"`    // RED by missing_symbol: names declared in the new tests that must exist once they build
+	Expected    []string `json:"expected,omitempty"`    // RED by missing_symbol: packages and files whose tests must run once they can be built
 	Passing     int      `json:"passing,omitempty"`     // GREEN: how many targets pass
 	Left        int      `json:"left,omitempty"`        // a document whose tasks must be ticked: one more than the tasks that are not
 	FirstError  string   `json:"first_error,omitempty"` // the line of its output that says what is wrong first, without secrets

@@ -102,7 +102,7 @@ type Open struct {
 // Terms are what the work is held to. A checkpoint keeps them, and a session that goes there returns to them.
 type Terms struct {
 	Targets  []TestID `json:"targets,omitempty"`  // this lap's tests
-	Expected []string `json:"expected,omitempty"` // names that must exist once they build
+	Expected []string `json:"expected,omitempty"` // packages and files whose tests must run once they can be built
 	// TargetsOf is the gate that they are of, "" for the only one that expects red.
 	TargetsOf string `json:"targets_of,omitempty"`
 	// Gone are tests of this lap's start, or of this lap, that went with a yes: of experiments, or a person's.

@@ -17,7 +17,10 @@ type RunRequest struct {
 	// Meanwhile are notes that may not be from a person.
 	Meanwhile []string
 	Spec      []byte // the specification as it is pinned, nil without one
-	SpecFile  string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
+	// Baseline is what gates said of the session's base, and Known are tests that failed or flickered there.
+	Baseline Evidence
+	Known    []TestID
+	SpecFile string // where all of it is in the work tree while the run goes on, "" when the brief holds all of it
 	// Back are paths of the newest findings that are as they were by now: somebody has put them back.
 	Back []string
 	// Lines are what earlier attempts of this lap changed, by checkpoint.

@@ -182,6 +182,12 @@ func HoldsTests(file string) bool {
 	return k == tests || k == fixture
 }
 
+// IsTest reports whether a path is a test by its own name, and not only something that helps tests.
+func IsTest(file string) bool {
+	l := languageOf(file)
+	return l != "" && (isTestName(path.Base(file), l) || l == "rust" && path.Base(path.Dir(file)) == "tests")
+}
+
 // AboutTests reports whether a path is a test, or something that tests read or are run by.
 func AboutTests(file string) bool {
 	switch classOf(file) {
