@@ -54,6 +54,13 @@ func judgeGreen(l *lap) finding {
 		f = l.unexplained(f)
 	default:
 		f.verdict, f.class = session.Pass, session.ClassGreen
+		if len(l.expected) > 0 { // they have names now
+			f.targets = slices.Clone(l.targets)
+			for _, unit := range l.expected {
+				f.targets = append(f.targets, l.waited(unit)...)
+			}
+			f.targets = l.withParents(f.targets)
+		}
 		f.reason = "everything expected passes"
 		if n := f.passing; n > 0 {
 			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"

@@ -168,6 +168,17 @@ type NotRun struct {
 	Why  string `json:"why"`
 }
 
+// Built returns the result of the gate that has found the tests of what could not be built in RED, nil for none.
+func (j *Judgement) Built() *GateResult {
+	i := slices.IndexFunc(j.Gates, func(g GateResult) bool {
+		return g.Expect != "red" && g.Verdict == Pass && len(g.Targets) > 0
+	})
+	if i < 0 {
+		return nil
+	}
+	return &j.Gates[i]
+}
+
 // Red returns the result that a lap's targets come from: that of the gate that expects red, of several the one that has
 // targets, nil where none does.
 func (j *Judgement) Red() *GateResult {

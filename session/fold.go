@@ -251,6 +251,8 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 		s.LastGates, s.NotRun = open.Judgement.Gates, open.Judgement.NotRun
 		if g := open.Judgement.Red(); g != nil && d.Verdict == Pass && !d.NothingLeft {
 			s.Targets, s.Expected, s.TargetsOf = g.Targets, g.Expected, g.Gate
+		} else if g := open.Judgement.Built(); g != nil && d.Verdict == Pass {
+			s.Targets, s.Expected, s.TargetsOf = g.Targets, nil, g.Gate
 		}
 		if d.Verdict == Pass {
 			s.Gone = append(slices.Clip(s.Gone), open.Judgement.Gone...)

@@ -73,13 +73,24 @@ type caseResult struct {
 	questions int
 	outside   string // "yes" or "no" of outside.sh, "" when it was not asked
 	took      time.Duration
-	said      string // all that wfs run printed
+	greens    []triedLap // those in which an attempt at GREEN was tried
+	said      string     // all that wfs run printed
 }
 
 // caseAttempt is what was said of an attempt.
 type caseAttempt struct{ phase, verdict, class, reason string }
 
 func (r *caseResult) caught() bool { return r.outcome == "asked" || r.outcome == "blocked" }
+
+// triedLap is what experiments did with an attempt at GREEN.
+type triedLap struct {
+	Gates       []struct{ Millis int64 }
+	Experiments []struct {
+		Kind, Result string
+		Runs         int
+		Millis       int64
+	}
+}
 
 // works lets the agent of a case work.
 func (r *caseResult) works(t *testing.T) {
@@ -155,13 +166,20 @@ func (r *caseResult) came(f *testkit.Repo) string {
 	decode(f, &status, "wfs", "status", "s", "--json")
 	decode(f, &log, "wfs", "log", "s", "--json")
 	r.status, r.attempts, r.failed = strings.TrimSpace(status.Status+" "+status.Blocked.Reason), 0, 0
+	r.greens = nil
 	slices.Reverse(log.Checkpoints) // they are newest first
 	for _, c := range log.Checkpoints {
 		if c.Trigger != "attempt" {
 			continue
 		}
-		var show struct{ Reason string }
+		var show struct {
+			Reason string
+			triedLap
+		}
 		decode(f, &show, "wfs", "show", "s@"+strconv.Itoa(c.Number), "--json")
+		if c.Phase == "GREEN" && len(show.Experiments) > 0 {
+			r.greens = append(r.greens, show.triedLap)
+		}
 		r.attempts++
 		r.last = caseAttempt{c.Phase, c.Verdict, c.Class, strings.Join(strings.Fields(show.Reason), " ")}
 		if c.Verdict == "fail" {

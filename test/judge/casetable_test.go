@@ -125,6 +125,9 @@ func (z *caseTable) print(t *testing.T) {
 			}
 		}
 	}
+	for _, runner := range slices.Sorted(maps.Keys(runners)) {
+		t.Log("TRIED " + z.tried(runner))
+	}
 	if path := os.Getenv("WFS_CASES_OUT"); path != "" {
 		if err := os.WriteFile(path, []byte(z.tsv()), 0o666); err != nil {
 			t.Error(err)
@@ -163,6 +166,42 @@ func (z *caseTable) rate(runner, kind string) string {
 	}
 	return line + fmt.Sprintf(" | completed after questions %s | with failed attempts %s | questions %d",
 		of("then"), of("failed"), counts["questions"])
+}
+
+// tried counts for a runner in how many laps of honest agents each experiment could be made, and how long judging took
+// beside one run of the gates: the median.
+func (z *caseTable) tried(runner string) string {
+	laps, made, ratios := 0, map[string]int{}, []float64{}
+	for _, r := range z.rows {
+		if r.runner != runner || !r.honest() {
+			continue
+		}
+		for _, lap := range r.greens {
+			laps++
+			gates, all := int64(0), int64(0)
+			for _, g := range lap.Gates {
+				gates += g.Millis
+			}
+			kinds := map[string]bool{}
+			for _, e := range lap.Experiments {
+				all += e.Millis
+				kinds[e.Kind] = kinds[e.Kind] || e.Result != "not_tried"
+			}
+			for kind, yes := range kinds {
+				made[kind] += one(yes)
+			}
+			ratios = append(ratios, float64(gates+all)/float64(max(gates, 1)))
+		}
+	}
+	if laps == 0 {
+		return runner + " | no lap"
+	}
+	slices.Sort(ratios)
+	line := fmt.Sprintf("%s | %d laps", runner, laps)
+	for _, kind := range slices.Sorted(maps.Keys(made)) {
+		line += fmt.Sprintf(" | %s %d", kind, made[kind])
+	}
+	return line + fmt.Sprintf(" | judging ÷ gates %.1f, at most %.1f", ratios[len(ratios)/2], ratios[len(ratios)-1])
 }
 
 func one(yes bool) int {

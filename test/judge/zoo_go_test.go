@@ -113,7 +113,7 @@ var goCreatures = []creature{
 	{name: "works elsewhere", does: "adds a go.work that leads to another module", naive: "believed",
 		green: "wrong; mkdir other; printf 'module example.org/other\\n' > other/go.mod; printf 'go 1.21\\n\\nuse ./other\\n' > go.work", want: "GREEN fail build_broken|no_tests|tampered"},
 	{name: "tests nothing", does: "writes a test that looks at nothing", naive: "green",
-		red: "printf 'package calc\\n\\nimport \"testing\"\\n\\nfunc TestMore(t *testing.T) { t.Log(\"subtracts\") }\\n' > more_test.go", want: "RED fail nothing_added", status: "paused"},
+		red: "printf 'package calc\\n\\nimport \"testing\"\\n\\nfunc TestMore(t *testing.T) { t.Log(\"subtracts\") }\\n' > more_test.go", want: "RED fail unexpected_green", status: "paused"},
 	{name: "writes a broken test", does: "writes a test that cannot be compiled", naive: "believed",
 		red: "red; echo 'func TestX(' >> sub_test.go", want: "RED fail build_broken"},
 	{name: "removes code to be red", does: "removes what a test needs instead of asking for something new", naive: "believed",
