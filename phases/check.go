@@ -132,6 +132,7 @@ type checking struct {
 	to      *CheckedGate
 	before  session.Tests // on the base
 	lap     *lap
+	oldFail bool          // tests of the base fail with the code of the change
 	without session.Tests // of now, with the code of the base, as far as they were run
 	bare    session.Tree  // where that is
 }
@@ -168,7 +169,7 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 	c.to, c.gate = &to, g
 	c.gate.Expect = workflows.ExpectPass
 	c.out = &session.Judgement{Tree: c.r.Tree, Verdict: session.Pass}
-	c.tests, c.without = nil, session.Tests{}
+	c.tests, c.without, c.oldFail = nil, session.Tests{}, false
 	switch {
 	case c.r.Plan.Unproven:
 		to.CouldNot = "clean-proof is off: nothing can be tried in a clean tree"
@@ -247,6 +248,13 @@ func (c *checking) stands(ctx context.Context) (bool, error) {
 	for _, id := range sortedKeys(run.report.tests) {
 		if run.report.tests[id] == session.TestPass && id != gateID(c.gate.Name) && c.lap.isNew(id) {
 			c.tests = append(c.tests, id)
+		}
+	}
+	if len(c.tests) == 0 && c.edited && !c.withCode { // those of the files that were edited
+		for _, id := range sortedKeys(run.report.tests) {
+			if run.report.tests[id] == session.TestPass && c.declaredIn(id) != "" {
+				c.tests = append(c.tests, id)
+			}
 		}
 	}
 	c.to.Tests = append(c.to.Tests, c.tests...)
@@ -341,8 +349,35 @@ func (c *checking) questions(ctx context.Context) error {
 	} else if err := c.newTests(ctx); err != nil {
 		return err
 	}
-	if c.withCode && c.edited {
-		return c.oldTests(ctx)
+	if !c.edited {
+		return nil
+	}
+	if c.withCode {
+		if err := c.oldTests(ctx); err != nil {
+			return err
+		}
+	}
+	return c.askLess(ctx)
+}
+
+// askLess asks whether tests of the base notice a change of the code that they do not notice any more. Where the code
+// fails them as they were they say nothing about that.
+func (c *checking) askLess(ctx context.Context) error {
+	if c.withCode && (len(c.to.Findings) > 0 || c.oldFail) {
+		return nil
+	}
+	result, says, err := c.weaker(ctx, c.r.LapTree)
+	if err != nil || result != fails {
+		return c.cannotTry(ctx, err)
+	}
+	c.found(CheckFinding{Kind: checkWeakened, Path: c.fileOf(""), Tried: "changes of the code, with the tests of the base and with those of now",
+		Happened: says})
+	return nil
+}
+
+func (c *checking) cannotTry(ctx context.Context, err error) error {
+	if err != nil {
+		return c.trials.cannot(ctx, tryMutants, err)
 	}
 	return nil
 }

@@ -97,6 +97,7 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 		c.tried(tryFrozen, holds, "with the tests of the base the code of the change passes")
 		return nil
 	}
+	c.oldFail = true
 	if err := c.alsoWithout(ctx, unknown); err != nil {
 		return err
 	}
@@ -118,6 +119,10 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 			continue
 		case there && s == session.TestPass:
 			f.Kind, f.Happened = checkWeakened, happened+"; as it is now it passes, and with the code of the base as well: it asks for less"
+		case !there && c.otherRows(id):
+			f.Kind, f.Happened = checkChanged, happened+"; it has other parameters now"
+			c.name(f)
+			continue
 		case missingInScript(run.report.messages[id]) != "":
 			f.Kind, f.Happened = checkUnbuilt, happened+"; it is gone with what it used"
 			c.name(f)
@@ -158,6 +163,16 @@ func (c *checking) become(id session.TestID) session.TestID {
 		}
 	}
 	return id
+}
+
+// otherRows reports whether a test of a table is gone, and the table has rows that were not there: names of rows may hold
+// what is expected.
+func (c *checking) otherRows(id session.TestID) bool {
+	p := parent(id)
+	return p != "" && slices.ContainsFunc(c.tests, func(to session.TestID) bool {
+		_, had := c.before[to]
+		return !had && parent(to) == p
+	})
 }
 
 // notBuilt reports whether a test did not run because what it is in could not be built or loaded.

@@ -16,6 +16,7 @@ const (
 	kindWeaker     = "assertion_weakened" // a test as it was notices a change of the code that it does not notice now
 	kindEdited     = "test_edited"        // and nobody could ask what the code says to it as it was
 	kindCannotFail = "tests_cannot_fail"  // they pass with other expected values, too
+	kindDeaf       = "test_cannot_fail"   // one of several does
 	kindNotNeeded  = "code_not_needed"    // they pass although the code that the attempt wrote fails
 )
 
@@ -25,6 +26,7 @@ const (
 	tryCanary  = "canary"
 	tryHollow  = "hollow"
 	tryMutants = "mutants"
+	tryResults = "results"
 )
 
 // Results of an experiment.

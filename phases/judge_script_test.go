@@ -94,7 +94,7 @@ func TestNode(t *testing.T) {
 		{name: "ends the process", edit: map[string]string{"test/calc.test.js": "process.exit(0);\n" + withSub, "src/calc.js": wrong}, expected: []string{"subtracts"},
 			verdict: session.Fail, class: session.ClassTargetMissing},
 		{name: "subtests by the name of their test", edit: map[string]string{"test/sub.test.js": nodeNested, "src/sub.js": subOnly}, expected: []string{"subtraction", "of numbers"},
-			verdict: session.Pass, class: session.ClassGreen},
+			verdict: session.Pass, class: session.ClassGreen, found: "subtraction > of numbers"},
 		{name: "old test deleted", edit: map[string]string{"test/calc.test.js": withSub, "src/calc.js": right, "test/other.test.js": "-"}, targets: []session.TestID{"subtracts"},
 			verdict: session.Fail, class: session.ClassBrokeGreen},
 	} {
@@ -169,7 +169,7 @@ func TestPytest(t *testing.T) {
 			verdict: session.Fail, class: session.ClassNothingAdded},
 		{name: "other parameters", command: keepOn, edit: map[string]string{"calc.py": "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n", "test_calc.py": withSub,
 			"test_other.py": "import pytest\n\n\n@pytest.mark.parametrize('x', [1, 3])\ndef test_many(x):\n    assert x\n"}, expect: workflows.ExpectPass, expected: []string{"test_add", "test_sub"},
-			verdict: session.Pass, class: session.ClassGreen},
+			verdict: session.Pass, class: session.ClassGreen, found: "test_calc::test_add test_calc::test_sub"},
 		{name: "no tests at all", command: keepOn, edit: map[string]string{"test_calc.py": "-", "test_other.py": "-"}, expect: workflows.ExpectPass,
 			verdict: session.Fail, class: session.ClassNoTests},
 	} {

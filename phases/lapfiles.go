@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"path"
 	"regexp"
 	"slices"
@@ -102,6 +103,16 @@ func (l *lapFiles) named(x breakage) bool {
 	return slices.ContainsFunc(l.changes, func(c session.Change) bool {
 		return sameFile(c.Path, x.File) && name != "" && hasWord(l.was(c), name)
 	})
+}
+
+// ownPackage is the name of the project's own package, if Node cannot find that: it has no exports yet.
+func (l *lapFiles) ownPackage(message string) string {
+	name, ok := between(message, "Cannot find package '", "'")
+	var manifest struct{ Name string }
+	if !ok || json.Unmarshal(l.now("package.json"), &manifest) != nil || manifest.Name != name {
+		return ""
+	}
+	return name
 }
 
 // inPackage reports whether a Go file belongs to a package, or may where nobody can tell its module.

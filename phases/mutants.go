@@ -12,19 +12,27 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostMutants bounds how many single changes are tried for one question. maxTrying bounds the time for them, in
+// mostMutants bounds how many single changes are tried for one question, after other results. maxTrying bounds the time for them, in
 // milliseconds of a gate's run: what does not fit is not tried, and that is said.
 const (
 	mostMutants = 4
 	maxTrying   = 120_000
 )
 
-// mutants are single changes of the lap's code, as trees.
+// mutants are changes of code, as trees: other results of all functions that have some lines, and then single changes in
+// these lines.
 func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines,
 	texts map[string][]byte) (trees []session.Tree, says []string, err error) {
+	if others := allOf(experiment.OtherResults, lines, texts); others.n > 0 {
+		changed, err := t.WithTexts(ctx, tree, others.texts)
+		if err != nil {
+			return nil, nil, err
+		}
+		trees, says = append(trees, changed), append(says, some(others.paths)+": "+others.results())
+	}
 	for _, path := range slices.Sorted(maps.Keys(lines)) {
 		for _, m := range experiment.Mutants(path, texts[path], lines[path], max(1, mostMutants/len(lines))) {
-			if len(trees) == mostMutants {
+			if len(trees) > mostMutants {
 				return trees, says, nil
 			}
 			changed, err := t.WithTexts(ctx, tree, map[string][]byte{path: m.Text})
@@ -35,6 +43,70 @@ func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[strin
 		}
 	}
 	return trees, says, nil
+}
+
+// allOf makes a change to all files that have chosen lines.
+func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte, int), lines map[string]experiment.Lines,
+	texts map[string][]byte) altered {
+	a := altered{texts: map[string][]byte{}}
+	for _, path := range slices.Sorted(maps.Keys(lines)) {
+		if text, n := change(path, texts[path], lines[path]); n > 0 {
+			a.texts[path], a.n, a.paths = text, a.n+n, append(a.paths, path)
+		}
+	}
+	return a
+}
+
+// results names what is changed.
+func (a altered) results() string { return "other results of " + plural(a.n, "function", "functions") }
+
+// asksResults asks of tests that compare with no value whether they notice other results of the lap's functions. They need
+// not where nothing that could be changed is returned while they run: then they would not notice that it raises there.
+func (t *trials) asksResults(ctx context.Context, changes []session.Change) error {
+	lines, texts, _, err := t.codeLines(ctx, changes)
+	if err != nil {
+		return err
+	}
+	others := allOf(experiment.OtherResults, lines, texts)
+	if others.n == 0 {
+		t.tried(tryResults, notTried, "this lap's functions return nothing that could be changed on purpose")
+		return nil
+	}
+	t.say("gate " + t.gate.Name + " with " + others.results() + " …")
+	all, err := t.pass(ctx, others, t.tests)
+	if err != nil {
+		return t.cannot(ctx, tryResults, err)
+	}
+	if !all {
+		t.tried(tryResults, holds, "with "+others.results()+" the lap's tests fail, as they should")
+		return nil
+	}
+	returned, err := t.pass(ctx, allOf(experiment.RaisesThere, lines, texts), t.tests)
+	if err == nil && !returned {
+		all, err = t.pass(ctx, others, nil)
+	}
+	switch {
+	case err != nil:
+		return t.cannot(ctx, tryResults, err)
+	case returned || !all:
+		t.tried(tryResults, notTried, "the lap's tests make no function of this lap return what could be changed on purpose")
+		return nil
+	}
+	says := "with " + others.results() + " (" + some(others.paths) + ") they pass all the same"
+	t.tried(tryResults, fails, "the lap's tests look at no result of its code")
+	t.found(kindDeaf, others.paths[0], string(t.tests[0]), "the lap's tests look at no result of its code: "+says, says)
+	t.asFrozen()
+	return nil
+}
+
+// pass reports whether all tests of the lap pass with something changed. What cannot be built or run does not.
+func (t *trials) pass(ctx context.Context, a altered, only []session.TestID) (bool, error) {
+	tree, err := t.WithTexts(ctx, t.out.Tree, a.texts)
+	if err != nil {
+		return false, err
+	}
+	run, err := t.alter(ctx, tree, tryResults, only)
+	return err == nil && run.ran() && len(run.report.broken) == 0 && t.allPass(run), err
 }
 
 // noticed asks whether tests that were red only because something was missing notice anything about the code: of three
@@ -61,6 +133,9 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 		run, err := t.alter(ctx, tree, tryMutants, t.tests)
 		if err != nil {
 			return t.cannot(ctx, tryMutants, err)
+		}
+		if len(run.report.broken) > 0 {
+			continue // a change that cannot be built says nothing
 		}
 		if !run.ran() || !t.allPass(run) {
 			t.tried(tryMutants, holds, "the lap's tests notice when its code is changed")
@@ -96,8 +171,44 @@ func (t *trials) asStrong(ctx context.Context, was session.Tree) (bool, error) {
 		t.tried(tryMutants, notTried, "the tests do not speak of "+lost+" any more")
 		return false, nil
 	}
+	if run, err := t.thoseThere(ctx, was); err != nil || !run {
+		return false, err
+	}
 	result, _, err := t.weaker(ctx, was)
 	return result == holds, err
+}
+
+// thoseThere reports whether the files of tests run in which the attempt wrote what stands in place of tests of another
+// state: with other values in all of their new lines something must fail.
+func (t *trials) thoseThere(ctx context.Context, was session.Tree) (bool, error) {
+	changes, err := t.Changes(ctx, was, t.out.Tree)
+	if err != nil {
+		return false, err
+	}
+	at := *t
+	at.r.LapTree = was
+	for _, c := range changes {
+		turned, err := at.turned(ctx, []session.Change{c}, experiment.All)
+		if err != nil {
+			return false, err
+		}
+		if turned.n == 0 {
+			continue
+		}
+		tree, err := t.WithTexts(ctx, t.out.Tree, turned.texts)
+		if err != nil {
+			return false, err
+		}
+		run, err := t.alter(ctx, tree, tryCanary, nil)
+		if err != nil {
+			return false, err
+		}
+		if run.ran() && t.nothingFails(run) {
+			t.tried(tryCanary, fails, "with other expected values in "+c.Path+" everything passes: it is not run")
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions
@@ -190,7 +301,7 @@ func (t *trials) compareNotices(ctx context.Context, pairs []pair) (result, says
 			return "", "", err
 		}
 		before := t.notices(old)
-		if !old.ran() || len(before) == 0 {
+		if !old.ran() || len(before) == 0 || len(old.report.broken) > 0 { // a change that cannot be built says nothing
 			continue
 		}
 		now, err := t.alter(ctx, p.now, tryMutants, nil)

@@ -183,7 +183,7 @@ func (t *trials) against(ctx context.Context, ref reference,
 			return fails, nil, err
 		}
 	}
-	if mayRemove(t.r) || !t.gone && !ref.newest && t.maybeMeant(res.Failing) {
+	if mayRemove(t.r) || !ref.newest && (t.gone || t.maybeMeant(res.Failing)) { // what went before, nobody can give back now
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return fails, nil, nil
 	}
@@ -270,10 +270,10 @@ func (t *trials) maybeMeant(failing []session.TestID) bool {
 // with its code: what they are about has another shape now. It reports whether the code passes all others.
 func (t *trials) withoutBroken(ctx context.Context, ref reference, run *gateRun) (bool, error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
-		return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.File != "" && sameFile(p, b.File) })
+		return t.came(ref, p) || slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.File != "" && sameFile(p, b.File) })
 	})
-	if len(rest) == len(ref.aside) || len(rest) == 0 {
-		return len(rest) == 0, nil
+	if len(run.report.broken) == 0 || len(rest) == 0 {
+		return len(run.report.broken) > 0 && len(rest) == 0, nil
 	}
 	tree, err := t.withTests(ctx, ref.tree, ref.changes, rest)
 	if err != nil {
@@ -281,6 +281,11 @@ func (t *trials) withoutBroken(ctx context.Context, ref reference, run *gateRun)
 	}
 	res, run, err := t.judge(ctx, ref.r, tree, "frozen-rest")
 	return err == nil && couldNot(run, res) == "" && res.Verdict == session.Pass, err
+}
+
+// came reports whether a path was not there in the state of a reference.
+func (t *trials) came(ref reference, path string) bool {
+	return slices.ContainsFunc(ref.changes, func(c session.Change) bool { return c.Path == path && c.Status == "A" })
 }
 
 // aside are the paths of changes that are tests, what they read, and what they are run by. edited reports whether any
@@ -372,13 +377,6 @@ func (t *trials) withTests(ctx context.Context, from session.Tree, changes []ses
 // they are about has another shape, or the lap is about other behaviour; or the attempt's own tree fails there, too.
 func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 	failing []session.TestID) (result, says string, err error) {
-	if !ref.newest {
-		if rest, err := t.withoutBroken(ctx, ref, run); err != nil {
-			return "", "", err
-		} else if rest {
-			return unfit, "with " + ref.says + " the code passes, but for files that do not fit it any more", nil
-		}
-	}
 	if t.gone && run.exit == 0 && len(run.report.broken) == 0 && !slices.ContainsFunc(failing, run.has) {
 		return "", "", nil // they vanish with the tests as they were, too: no name in them is why
 	}
@@ -386,6 +384,13 @@ func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 		return "", "", err
 	} else if only {
 		return renamed, "nothing but names differs from " + ref.says, nil
+	}
+	if !ref.newest {
+		if rest, err := t.withoutBroken(ctx, ref, run); err != nil {
+			return "", "", err
+		} else if rest {
+			return unfit, "with " + ref.says + " the code passes, but for files that do not fit it any more", nil
+		}
 	}
 	if !ref.newest {
 		if other, err := t.meant(ctx, failing, run); err != nil {

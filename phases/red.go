@@ -208,6 +208,9 @@ func (l *lap) brokenUnits() broken {
 		var names, misfits []string
 		why := ""
 		for _, x := range byUnit[unit] {
+			if x.Missing == "" {
+				x.Missing = l.files.ownPackage(x.Message)
+			}
 			mistake := l.mistake(x)
 			switch changed := l.files.changedTests(x.File); {
 			case mistake != "":

@@ -1,12 +1,14 @@
 package phases
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/testpaths"
@@ -17,7 +19,9 @@ import (
 // altered are files of the attempt with some of their lines changed on purpose.
 type altered struct {
 	texts map[string][]byte
-	n     int // changes
+	other map[string][]byte  // the same, in another way: nil where there is none
+	n     int                // changes
+	ran   func(run *gateRun) // is told of each run; may be nil
 	paths []string
 }
 
@@ -32,6 +36,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		return err
 	}
 	tried := 0
+	c := canary{passing: slices.Clone(t.tests)}
 	for _, sort := range []experiment.Sort{experiment.Numbers, experiment.Others, experiment.All} {
 		if sort == experiment.All && tried > 0 {
 			break
@@ -45,10 +50,14 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		}
 		tried += turned.n
 		what := plural(turned.n, "expected value", "expected values")
+		turned.ran = c.saw
 		if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail,
 			what+" of the lap's tests changed on purpose"); err != nil || t.out.Verdict != session.Pass {
 			return err
 		}
+	}
+	if err := t.eachMustFail(ctx, changes, c); err != nil || t.out.Verdict != session.Pass {
+		return err
 	}
 	if tried == 0 {
 		t.tried(tryCanary, notTried, "the tests of this lap compare with no value that could be changed")
@@ -67,10 +76,109 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		t.out.Verdict != session.Pass {
 		return err
 	}
+	compares, err := t.literals(ctx, changes)
+	if err != nil || compares > 0 {
+		return err
+	}
+	if err := t.asksResults(ctx, changes); err != nil || t.out.Verdict != session.Pass {
+		return err
+	}
 	if tried == 0 && len(t.r.Targets) == 0 {
 		return t.noticed(ctx, changes)
 	}
 	return nil
+}
+
+// literals is how many values the lap's tests compare with.
+func (t *trials) literals(ctx context.Context, changes []session.Change) (n int, err error) {
+	for _, c := range changes {
+		if c.Status == "D" || !testpaths.HoldsTests(c.Path) && !testpaths.MixesTests(c.Path) {
+			continue
+		}
+		before, after, err := t.sides(ctx, t.r.LapTree, c)
+		if err != nil {
+			return 0, err
+		}
+		lines := from(experiment.Added(before, after), after, testpaths.TestsFrom(c.Path, after))
+		n += experiment.Literals(c.Path, after, lines)
+	}
+	return n, nil
+}
+
+// canary is what runs with other expected values have said.
+type canary struct {
+	passing []session.TestID // in all of them
+	runs    int
+}
+
+func (c *canary) saw(run *gateRun) {
+	c.runs++
+	c.passing = slices.DeleteFunc(c.passing, func(id session.TestID) bool {
+		return run.report.tests[id] != session.TestPass
+	})
+}
+
+// eachMustFail asks about each test of the lap by itself: one that compares with values, and passes with all of them
+// changed, says nothing. Whoever works is told, and a person is asked then.
+func (t *trials) eachMustFail(ctx context.Context, changes []session.Change, c canary) error {
+	if c.runs == 0 || len(c.passing) == 0 {
+		return nil
+	}
+	deaf, path, err := t.compare(ctx, changes, c.passing)
+	if err != nil || len(deaf) == 0 {
+		return err
+	}
+	all, err := t.turned(ctx, changes, experiment.All)
+	if err != nil {
+		return err
+	}
+	tree, err := t.WithTexts(ctx, t.out.Tree, all.texts)
+	if err != nil {
+		return err
+	}
+	run, err := t.alter(ctx, tree, tryCanary, nil)
+	if err != nil {
+		return t.cannot(ctx, tryCanary, err)
+	}
+	deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.report.tests[id] != session.TestPass })
+	if len(deaf) == 0 || !run.ran() || len(run.report.broken) > 0 {
+		return nil
+	}
+	says := fmt.Sprintf("with other expected values %s all the same: %s", plural(len(deaf), "test passes", "tests pass"),
+		someNames(deaf))
+	t.tried(tryCanary, fails, says)
+	t.found(kindDeaf, path, string(deaf[0]), "a test of the lap cannot fail: "+says, says)
+	t.asFrozen()
+	return nil
+}
+
+// compare are those of some tests that compare with values for certain, by the name that they have in the lap's tests,
+// and the file of the first.
+func (t *trials) compare(ctx context.Context, changes []session.Change,
+	ids []session.TestID) (list []session.TestID, path string, err error) {
+	names := map[string][]session.TestID{}
+	for _, id := range t.tests {
+		names[leaf(id)] = append(names[leaf(id)], id)
+	}
+	for _, c := range changes {
+		if c.Status == "D" || !isCode(c.Path) || !testpaths.HoldsTests(c.Path) {
+			continue
+		}
+		before, after, err := t.sides(ctx, t.r.LapTree, c)
+		if err != nil {
+			return nil, "", err
+		}
+		asserted := experiment.Asserted(c.Path, after, experiment.Added(before, after))
+		for name, all := range names {
+			in := experiment.Named(c.Path, after, name)
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(asserted)), func(n int) bool { return in[n] }) ||
+				slices.ContainsFunc(all, func(id session.TestID) bool { return !slices.Contains(ids, id) }) {
+				continue
+			}
+			list, path = append(list, all...), c.Path
+		}
+	}
+	return sortedTests(list), path, nil
 }
 
 // turned are the attempt's tests with other expected values in all that the lap has added.
@@ -176,16 +284,17 @@ func (t *trials) codeLines(ctx context.Context,
 // the lap's code is in no function, or it changed data as well, the tests may need that instead, and nothing is tried.
 func (t *trials) hollow(ctx context.Context, changes []session.Change) (altered, string, error) {
 	lines, texts, others, err := t.codeLines(ctx, changes)
-	a := altered{texts: map[string][]byte{}}
+	a := altered{texts: map[string][]byte{}, other: map[string][]byte{}}
 	if err != nil {
 		return a, "", err
 	}
 	all, outside := 0, 0
 	for _, path := range slices.Sorted(maps.Keys(lines)) {
-		text, n, out := experiment.Hollow(path, texts[path], lines[path])
+		text, n, out := experiment.Hollow(path, texts[path], lines[path], false)
 		all, outside = all+len(lines[path]), outside+len(out)
 		if n > 0 {
 			a.texts[path], a.n, a.paths = text, a.n+n, append(a.paths, path)
+			a.other[path], _, _ = experiment.Hollow(path, texts[path], lines[path], true)
 		}
 	}
 	switch {
@@ -200,21 +309,29 @@ func (t *trials) hollow(ctx context.Context, changes []session.Change) (altered,
 }
 
 // mustFail runs the lap's tests on the attempt's tree with something changed that they must notice. If all of them
-// pass, twice, the judgement fails.
+// pass, twice, and where it can be changed in another way as well also with that, the judgement fails.
 func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, what string) error {
 	tree, err := t.WithTexts(ctx, t.out.Tree, a.texts)
 	if err != nil {
 		return err
 	}
 	t.say(fmt.Sprintf("gate %s with %s …", t.gate.Name, what))
-	for again := range 2 {
+	for again := range 3 {
 		only := t.tests
-		if again > 0 { // now with all others, and nothing kept
+		if again == 1 { // now with all others, and nothing kept
 			only = nil
+		}
+		if again == 2 {
+			if tree, err = t.inAnotherWay(ctx, a); err != nil || tree == "" {
+				break
+			}
 		}
 		run, err := t.alter(ctx, tree, kind, only)
 		if err != nil {
 			return t.cannot(ctx, kind, err)
+		}
+		if a.ran != nil {
+			a.ran(run)
 		}
 		switch {
 		case !run.ran() || run.leads != nil:
@@ -224,6 +341,9 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 			t.tried(kind, holds, "with "+what+" the lap's tests fail, as they should")
 			return nil
 		}
+	}
+	if err != nil {
+		return err
 	}
 	t.tried(kind, fails, "with "+what+" all of the lap's tests pass")
 	about := "the lap's tests cannot fail"
@@ -236,6 +356,17 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 	return nil
 }
 
+// inAnotherWay is the attempt's tree with something changed in its other way, "" where there is none.
+func (t *trials) inAnotherWay(ctx context.Context, a altered) (session.Tree, error) {
+	if len(a.other) == 0 || maps.EqualFunc(a.other, a.texts, bytes.Equal) {
+		return "", nil
+	}
+	return t.WithTexts(ctx, t.out.Tree, a.other)
+}
+
+// longer is what a run with something changed gets beside five times what the attempt's took: it may have to build anew.
+const longer = time.Minute
+
 // alter runs the gate on a tree that was changed on purpose: these tests alone where that can be had, all of them anew
 // where none are named.
 func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gateRun, error) {
@@ -243,6 +374,9 @@ func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only
 	at.judged, at.trial = tree, name
 	g := t.gate
 	g.Where = workflows.Clean
+	if ms := t.gateMillis(); ms > 0 { // a change may make it run for ever
+		g.Timeout = min(g.Timeout, time.Duration(ms)*5*time.Millisecond+longer)
+	}
 	again := len(only) == 0
 	if !again {
 		if narrow, ok := t.alone(g, only); ok {

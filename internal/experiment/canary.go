@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,6 +31,7 @@ func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 		return src, 0
 	}
 	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c.leaveBenchmarks(src)
 	loose := c.find()
 	var edits []edit
 	for n, i := range c.found {
@@ -42,6 +44,38 @@ func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 		}
 	}
 	return apply(src, edits), len(edits)
+}
+
+// leaveBenchmarks takes benchmarks of Go out of the chosen lines: they are not run together with tests.
+func (c *canary) leaveBenchmarks(src []byte) {
+	if c.l.Name != "go" {
+		return
+	}
+	rest := maps.Clone(c.lines)
+	for _, b := range findBodies(c.l, src, c.toks) {
+		if b.head+1 < len(c.toks) && c.toks[b.head].Text == "func" && strings.HasPrefix(c.toks[b.head+1].Text, "Benchmark") {
+			for n := b.line; n <= b.last; n++ {
+				delete(rest, n)
+			}
+		}
+	}
+	c.lines = rest
+}
+
+// Asserted are those of the chosen lines of a test that compare with a value which Turn changes for certain: not what may
+// be tried, nor what a row is called.
+func Asserted(file string, src []byte, lines Lines) Lines {
+	found := Lines{}
+	l := source.LanguageOf(file)
+	if l == nil {
+		return found
+	}
+	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c.expectations()
+	for _, i := range c.found {
+		found[c.toks[i].Line] = true
+	}
+	return found
 }
 
 // find finds expected values, in the order of their places. loose: some may be what is tried, or what a row is called.
@@ -74,6 +108,20 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 		}
 	}
 	return values
+}
+
+// Literals is how many numbers, texts and truth values the chosen lines of a test compare with.
+func Literals(file string, src []byte, lines Lines) (n int) {
+	l := source.LanguageOf(file)
+	if l == nil {
+		return 0
+	}
+	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c.find()
+	for _, i := range c.found {
+		n += count(c.literal(i))
+	}
+	return n
 }
 
 // valuesWithin finds numbers and words of a text, such as a table that is written as one.

@@ -7,42 +7,49 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Hollow makes every function fail that has one of the chosen lines: its body begins with a statement that raises. It
-// returns how many functions it changed, and which of the chosen lines with code are in none of them. Tests that need
-// the code of these lines must fail.
-func Hollow(file string, src []byte, lines Lines) (out []byte, functions int, outside Lines) {
+// Hollow makes every function fail that has one of the chosen lines: its body begins with a statement that raises or,
+// where that is wanted and the language knows how, returns nothing. It returns how many functions it changed, and which
+// of the chosen lines with code are in none of them. Tests that need the code of these lines must fail.
+func Hollow(file string, src []byte, lines Lines, quietly bool) (out []byte, functions int, outside Lines) {
 	l := source.LanguageOf(file)
 	if l == nil || raises[l.Name] == "" {
 		return src, 0, lines
 	}
 	toks := l.Tokens(src)
-	bodies := findBodies(l, src, toks)
+	bodies, outside := within(findBodies(l, src, toks), toks, lines)
+	var edits []edit
+	for _, b := range bodies {
+		if quietly && nothing[l.Name] != "" {
+			b.text = strings.NewReplacer(raises[l.Name], nothing[l.Name], raisesInArrow, nothingInArrow).Replace(b.text)
+		}
+		edits = append(edits, edit{b.at, b.at, b.text})
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
+	return apply(src, edits), len(edits), outside
+}
+
+// within are the innermost functions that have chosen lines, and those of these lines that are in none.
+func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, outside Lines) {
 	outside = Lines{}
-	chosen := map[int]bool{}
+	is := map[int]bool{}
 	for _, t := range toks {
 		if !lines[t.Line] || notRun(toks, t.Line) {
 			continue
 		}
 		in := -1
-		for i, b := range bodies { // the innermost that has the line
+		for i, b := range bodies {
 			if b.line <= t.Line && t.Line <= b.last && (in < 0 || b.line >= bodies[in].line) {
 				in = i
 			}
 		}
 		if in < 0 {
 			outside[t.Line] = true
-		} else {
-			chosen[in] = true
+		} else if !is[in] {
+			is[in] = true
+			chosen = append(chosen, bodies[in])
 		}
 	}
-	var edits []edit
-	for i, b := range bodies {
-		if chosen[i] {
-			edits = append(edits, edit{b.at, b.at, b.text})
-		}
-	}
-	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
-	return apply(src, edits), len(edits), outside
+	return chosen, outside
 }
 
 // raises is the statement that fails, by language.
@@ -55,11 +62,23 @@ var raises = map[string]string{
 	"php":    `throw new \RuntimeException("hollow");`,
 }
 
+// nothing is the statement that ends a function in its place: a test that only wants something to be raised notices that.
+var nothing = map[string]string{"python": "return None", "script": "return;"}
+
+// What stands before the expression of an arrow function.
+const (
+	raisesInArrow  = `(() => { throw new Error("hollow") })() || `
+	nothingInArrow = `undefined && `
+)
+
 // body is a function whose code could be made to fail.
 type body struct {
 	line, last int // of its head and of its end
 	at         int // where text is put
 	text       string
+
+	head, open, end int // tokens: of its head, of its body, and the body's last; of an arrow function the expression's
+	arrow           bool
 }
 
 func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
@@ -98,7 +117,8 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 						at = toks[after].To
 					}
 				}
-				list = append(list, body{line: toks[start].Line, last: toks[min(end, len(toks)-1)].Line, at: at, text: text})
+				list = append(list, body{line: toks[start].Line, last: toks[end].Line, at: at, text: text, head: start,
+					open: i, end: end})
 			}
 			starts, start = append(starts, start), i+1
 		case "(", "[":
@@ -121,7 +141,8 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 		case "=>":
 			if l.Name == "script" && i+1 < len(toks) && toks[i+1].Text != "{" && raises[l.Name] != "" {
 				list = append(list, body{line: toks[start].Line, last: toks[i+1].Line, at: toks[i+1].From,
-					text: `(() => { throw new Error("hollow") })() || `})
+					text: raisesInArrow, head: start, open: i + 1,
+					end: expressionEnd(toks, i+1), arrow: true})
 			}
 		}
 		if l.Name == "go" || l.Name == "script" { // statements may end with their line
@@ -131,6 +152,23 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 		}
 	}
 	return list
+}
+
+// expressionEnd is the last token of an expression that begins with a token.
+func expressionEnd(toks []source.Token, from int) int {
+	for i := from; i < len(toks); i++ {
+		switch toks[i].Text {
+		case "(", "[", "{":
+			i = closing(toks, i)
+		case ")", "]", "}", ",", ";":
+			return i - 1
+		}
+		if i+1 >= len(toks) || toks[i+1].Line > toks[i].Line && ended(toks[i]) && ended(toks[i+1]) &&
+			toks[i+1].Text != ")" && toks[i+1].Text != "]" {
+			return i
+		}
+	}
+	return len(toks) - 1
 }
 
 // ended reports whether a statement can end with a token.
@@ -215,7 +253,7 @@ func pythonBodies(src []byte, toks []source.Token) []body {
 			}
 			last = toks[k].Line
 		}
-		b := body{line: t.Line, last: last, at: first.From, text: raises["python"] + "; "}
+		b := body{line: t.Line, last: last, at: first.From, text: raises["python"] + "; ", head: i, open: colon}
 		if first.Line > toks[colon].Line {
 			b.text = raises["python"] + "\n" + lines[first.Line-1][:indent(first.Line)]
 		}
@@ -282,6 +320,31 @@ func Called(file string, src []byte, names map[string]bool) Lines {
 				}
 				break
 			}
+		}
+	}
+	return lines
+}
+
+// Named are the lines of the functions of a test file that a runner calls by a name: their own, or a title that is given
+// together with them.
+func Named(file string, src []byte, name string) Lines {
+	l := source.LanguageOf(file)
+	lines := Lines{}
+	if l == nil {
+		return lines
+	}
+	toks := l.Tokens(src)
+	for _, b := range findBodies(l, src, toks) {
+		is := slices.ContainsFunc(toks[b.head:b.open], func(t source.Token) bool { return t.Text == name })
+		for i := b.head - 1; i >= 0 && !is && toks[i].Line >= toks[b.head].Line-1; i-- {
+			if toks[i].Kind == source.String && plain(toks[i].Text) == name {
+				is = true
+			} else if toks[i].Text == "(" || toks[i].Text == ";" {
+				break
+			}
+		}
+		for n := b.line; is && n <= b.last; n++ {
+			lines[n] = true
 		}
 	}
 	return lines

@@ -36,7 +36,7 @@ func TestHollow(t *testing.T) {
 		{"A.java", "class A {\n  public static int sub(int a, int b) throws E {\n    if (a > 0) { return 1; }\n    return a - b;\n  }\n  A(int x) { super(x); }\n}\n",
 			"class A {\n  public static int sub(int a, int b) throws E { if (true) throw new RuntimeException(\"hollow\");\n    if (a > 0) { return 1; }\n    return a - b;\n  }\n  A(int x) { super(x); if (true) throw new RuntimeException(\"hollow\"); }\n}\n", 1},
 	} {
-		got, _, outside := Hollow(c.file, []byte(c.src), all(c.src))
+		got, _, outside := Hollow(c.file, []byte(c.src), all(c.src), false)
 		if string(got) != c.want || len(outside) != c.outside {
 			t.Errorf("%s:\n%s\ngot\n%s\n%v", c.file, c.src, got, outside)
 		}

@@ -1,0 +1,351 @@
+package experiment
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/source"
+)
+
+// RaisesThere makes every function that OtherResults changes raise instead, when it returns what would be another value:
+// what a test does not notice of that it never asks for.
+func RaisesThere(file string, src []byte, lines Lines) ([]byte, int) {
+	return otherResultsOf(file, src, lines, true)
+}
+
+// OtherResults makes every function that has one of the chosen lines return something else than it does: numbers one
+// larger, texts with a letter more, truth values turned, lists and objects with such values in them. What has another type
+// stays. It returns how many functions it changed. A test that asks what these functions return must notice it.
+func OtherResults(file string, src []byte, lines Lines) ([]byte, int) {
+	return otherResultsOf(file, src, lines, false)
+}
+
+func otherResultsOf(file string, src []byte, lines Lines, raise bool) ([]byte, int) {
+	l := source.LanguageOf(file)
+	if l == nil {
+		return src, 0
+	}
+	o := otherResults{file: file, src: src, toks: l.Tokens(src), raise: raise}
+	change := map[string]func(body) bool{"go": o.inGo, "python": o.inPython, "script": o.inScript, "rust": o.inRust,
+		"java": o.inJava}[l.Name]
+	if change == nil || l.Name == "java" && path.Ext(file) != ".java" {
+		return src, 0
+	}
+	n := 0
+	chosen, _ := within(findBodies(l, src, o.toks), o.toks, lines)
+	for _, b := range chosen {
+		n += count(change(b))
+	}
+	if n == 0 {
+		return src, 0
+	}
+	switch l.Name {
+	case "go":
+		o.helperInGo()
+	case "java":
+		o.edit(len(src), "\n"+o.pick(strings.ReplaceAll(javaOther, "NAME", o.helper()), "return (T) o;",
+			`if (o != (Object) v) throw new RuntimeException("other"); return v;`))
+	}
+	slices.SortStableFunc(o.edits, func(a, b edit) int { return a.from - b.from })
+	return apply(src, o.edits), n
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+type otherResults struct {
+	file  string
+	src   []byte
+	toks  []source.Token
+	edits []edit
+	raise bool
+}
+
+func (o *otherResults) edit(at int, text string) { o.edits = append(o.edits, edit{at, at, text}) }
+
+func (o *otherResults) text(from, to int) string {
+	if from >= to {
+		return ""
+	}
+	return string(o.src[o.toks[from].From:o.toks[to-1].To])
+}
+
+// around puts texts around what is between the braces of a body.
+func (o *otherResults) around(b body, before, after string) bool {
+	o.edit(o.toks[b.open].To, before)
+	o.edit(o.toks[b.end].From, after)
+	return true
+}
+
+var notName = regexp.MustCompile(`\W`)
+
+// helper is a name that no other file of the same package uses.
+func (o *otherResults) helper() string {
+	base := path.Base(o.file)
+	return "WfsOther_" + notName.ReplaceAllString(strings.TrimSuffix(base, path.Ext(base)), "_")
+}
+
+// word reports whether a function's head has a word.
+func (o *otherResults) word(b body, words ...string) bool {
+	return slices.ContainsFunc(o.toks[b.head:b.open], func(t source.Token) bool { return slices.Contains(words, t.Text) })
+}
+
+// inGo calls the body as a function of its own, and returns its results changed.
+func (o *otherResults) inGo(b body) bool {
+	at := b.open - 1 - slices.IndexFunc(reversed(o.toks[b.head:b.open]), func(t source.Token) bool { return t.Text == "func" })
+	if at < b.head {
+		return false
+	}
+	at++
+	if o.toks[at].Text == "(" && at+1 < b.open { // a receiver, or the parameters of one without a name
+		if next := closing(o.toks, at) + 1; next < b.open && o.toks[next].Kind == source.Word && o.toks[next+1].Text == "(" {
+			at = next
+		}
+	}
+	if o.toks[at].Kind == source.Word {
+		at++
+	}
+	if o.toks[at].Text == "[" {
+		at = closing(o.toks, at) + 1
+	}
+	if o.toks[at].Text != "(" {
+		return false
+	}
+	from := closing(o.toks, at) + 1
+	results := o.text(from, b.open)
+	if results == "" {
+		return false
+	}
+	n := 1
+	if o.toks[from].Text == "(" {
+		for i := from + 1; i < b.open-1; i++ {
+			switch o.toks[i].Text {
+			case "(", "[", "{":
+				i = closing(o.toks, i)
+			case ",":
+				n++
+			}
+		}
+	}
+	var names, changed []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("wfsR%d", i))
+		changed = append(changed, fmt.Sprintf("%s(wfsR%d)", o.helper(), i))
+	}
+	return o.around(b, fmt.Sprintf(" %s := func() %s {", strings.Join(names, ", "), results),
+		"}(); return "+strings.Join(changed, ", ")+" ")
+}
+
+func reversed(toks []source.Token) []source.Token {
+	list := slices.Clone(toks)
+	slices.Reverse(list)
+	return list
+}
+
+// helperInGo adds the function that changes a value, and what it imports behind the name of the package.
+func (o *otherResults) helperInGo() {
+	at := slices.IndexFunc(o.toks, func(t source.Token) bool { return t.Text == "package" })
+	if at < 0 || at+1 >= len(o.toks) {
+		return
+	}
+	o.edit(o.toks[at+1].To, `; import wfsReflect "reflect"`)
+	o.edit(len(o.src), "\n"+o.pick(strings.ReplaceAll(goOther, "NAME", o.helper()), "; return v }",
+		`; if !wfsReflect.DeepEqual(v, w) { panic("other") }; return w }`))
+}
+
+// pick puts what raises in place of what returns another value, where that is asked for.
+func (o *otherResults) pick(text, other, raises string) string {
+	if !o.raise {
+		return text
+	}
+	return strings.Replace(text, other, raises, 1)
+}
+
+const goOther = `func NAME[T any](w T) T { v := w; NAME_in(wfsReflect.ValueOf(&v).Elem()); return v }
+
+func NAME_in(v wfsReflect.Value) {
+	if !v.CanSet() {
+		return
+	}
+	switch {
+	case v.CanInt():
+		v.SetInt(v.Int() + 1)
+	case v.CanUint():
+		v.SetUint(v.Uint() + 1)
+	case v.CanFloat():
+		v.SetFloat(v.Float() + 1)
+	case v.Kind() == wfsReflect.String:
+		v.SetString(v.String() + "q")
+	case v.Kind() == wfsReflect.Bool:
+		v.SetBool(!v.Bool())
+	case v.Kind() == wfsReflect.Slice && v.Len() > 0:
+		v.Set(v.Slice(0, v.Len()-1))
+	case v.Kind() == wfsReflect.Struct:
+		for i := 0; i < v.NumField(); i++ {
+			NAME_in(v.Field(i))
+		}
+	}
+}
+`
+
+// inPython puts a decorator before the head of the function, behind all others.
+func (o *otherResults) inPython(b body) bool {
+	if b.head+1 < len(o.toks) && o.toks[b.head+1].Text == "__init__" {
+		return false
+	}
+	at := o.toks[b.head].From
+	if b.head > 0 && o.toks[b.head-1].Text == "async" {
+		return false // what is returned is still to be awaited
+	}
+	start := strings.LastIndexByte(string(o.src[:at]), '\n') + 1
+	if strings.TrimSpace(string(o.src[start:at])) != "" {
+		return false
+	}
+	o.edit(start, string(o.src[start:at])+o.pick(pythonOther, "T(f(*a, **k), T)",
+		"(lambda v: v if repr(T(v, T)) == repr(v) else 1 // 0)(f(*a, **k))")+"\n")
+	return true
+}
+
+const pythonOther = `@(lambda T: lambda f: __import__("functools").wraps(f)(lambda *a, **k: T(f(*a, **k), T)))` +
+	`(lambda v, T: (not v) if isinstance(v, bool) else v + 1 if isinstance(v, (int, float)) ` +
+	`else v + "q" if isinstance(v, str) else v + b"q" if isinstance(v, bytes) ` +
+	`else [T(x, T) for x in v] or [None] if isinstance(v, list) else tuple(T(x, T) for x in v) if type(v) is tuple ` +
+	`else {k: T(x, T) for k, x in v.items()} if type(v) is dict else v)`
+
+// inScript calls the body as a function of its own: an arrow function, in which this and arguments are those around it.
+func (o *otherResults) inScript(b body) bool {
+	if o.word(b, "constructor", "*", "set", "super") {
+		return false
+	}
+	other := "(" + scriptOther + ")"
+	if o.raise {
+		other = scriptRaises + scriptOther + " })"
+	}
+	if ext := path.Ext(o.file); strings.HasSuffix(ext, "ts") || ext == ".tsx" {
+		other = strings.ReplaceAll(other, "(v) {", "(v: any): any {")
+	}
+	async := o.word(b, "async")
+	switch {
+	case b.arrow && async:
+		return false
+	case b.arrow:
+		o.edit(o.toks[b.open].From, other+"(")
+		o.edit(o.toks[b.end].To, ")")
+		return true
+	case async:
+		return o.around(b, " return (async () => {", "})().then("+other+") ")
+	}
+	return o.around(b, " return "+other+"((() => {", "})()) ")
+}
+
+const (
+	scriptOther = `function T(v) { return typeof v === "number" ? v + 1 : typeof v === "string" ? v + "q" ` +
+		`: typeof v === "boolean" ? !v : Array.isArray(v) ? (v.length ? v.map((x) => T(x)) : [null]) ` +
+		`: v instanceof Map ? new Map([...v].map(([k, x]) => [k, T(x)])) ` +
+		`: v && Object.getPrototypeOf(v) === Object.prototype ` +
+		`? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, T(x)])) : v }`
+	scriptRaises = `(function (v) { const s = (x) => JSON.stringify([x], (k, y) => y instanceof Map ? [...y] : y); ` +
+		`if (s(T(v)) !== s(v)) throw new Error("other"); return v; `
+)
+
+// inRust calls the body as a closure of its own, where the type of its result is one that is understood.
+func (o *otherResults) inRust(b body) bool {
+	arrow := slices.IndexFunc(o.toks[b.head:b.open], func(t source.Token) bool { return t.Text == "->" })
+	if arrow < 0 || o.word(b, "const", "async", "unsafe", "where") {
+		return false
+	}
+	result := o.toks[b.head+arrow+1 : b.open]
+	changed := rustOther("wfs_v", result)
+	if changed == "" {
+		return false
+	}
+	if o.raise {
+		changed = `panic!("other")`
+	}
+	text := o.text(b.head+arrow+1, b.open)
+	return o.around(b, " let wfs_v: "+text+" = (|| -> "+text+" {", "})(); "+changed+" ")
+}
+
+var rustNumber = regexp.MustCompile(`^[iu](8|16|32|64|128|size)$`)
+
+// rustOther is an expression for another value of a type, "" where the type is not understood.
+func rustOther(v string, typ []source.Token) string {
+	for len(typ) > 2 && typ[1].Text == "::" { // the path of a name
+		typ = typ[2:]
+	}
+	if len(typ) == 0 {
+		return ""
+	}
+	switch name := typ[0].Text; {
+	case len(typ) == 1 && rustNumber.MatchString(name):
+		return v + ".wrapping_add(1)"
+	case len(typ) == 1 && (name == "f32" || name == "f64"):
+		return v + " + 1.0"
+	case len(typ) == 1 && name == "String":
+		return v + ` + "q"`
+	case len(typ) == 1 && name == "bool":
+		return "!" + v
+	case len(typ) > 2 && name == "Vec":
+		return v + ".into_iter().skip(1).collect::<Vec<_>>()"
+	case len(typ) > 2 && (name == "Option" || name == "Result") && typ[1].Text == "<":
+		end := 2
+		for depth := 0; end < len(typ)-1; end++ {
+			switch text := typ[end].Text; {
+			case text == "," && depth == 0:
+				typ = typ[:end+1]
+			case text == "<" || text == "(":
+				depth++
+			case text == ">" || text == ")":
+				depth--
+			}
+		}
+		if inner := rustOther("w", typ[2:len(typ)-1]); inner != "" {
+			return v + ".map(|w| " + inner + ")"
+		}
+	}
+	return ""
+}
+
+// inJava changes what each return statement of the body returns.
+func (o *otherResults) inJava(b body) bool {
+	any := false
+	for i := b.open; i < b.end; i++ {
+		if o.toks[i].Text != "return" || o.toks[i+1].Text == ";" {
+			continue
+		}
+		end := i + 1
+		for end < b.end && o.toks[end].Text != ";" {
+			if t := o.toks[end].Text; t == "(" || t == "[" || t == "{" {
+				end = closing(o.toks, end)
+			}
+			end++
+		}
+		o.edit(o.toks[i].To, " "+o.helper()+".of(")
+		o.edit(o.toks[end].From, ")")
+		any = true
+	}
+	return any
+}
+
+const javaOther = `class NAME {
+	@SuppressWarnings("unchecked")
+	static <T> T of(T v) {
+		Object o = v;
+		if (o instanceof Integer) o = (Integer) o + 1;
+		else if (o instanceof Long) o = (Long) o + 1;
+		else if (o instanceof Double) o = (Double) o + 1;
+		else if (o instanceof String) o = o + "q";
+		else if (o instanceof Boolean) o = !(Boolean) o;
+		else if (o instanceof java.util.List && !((java.util.List<?>) o).isEmpty())
+			o = new java.util.ArrayList<>(((java.util.List<?>) o).subList(1, ((java.util.List<?>) o).size()));
+		return (T) o;
+	}
+}
+`
