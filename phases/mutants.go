@@ -60,11 +60,12 @@ func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte,
 // results names what is changed.
 func (a altered) results() string { return "other results of " + plural(a.n, "function", "functions") }
 
-// asksResults asks of tests that compare with no value whether they notice other results of the lap's functions. They need
-// not where nothing that could be changed is returned while they run: then they would not notice that it raises there.
-func (t *trials) asksResults(ctx context.Context, changes []session.Change) error {
+// asksResults asks of tests that have not failed for other expected values whether they notice other results of the lap's
+// functions. One need not where nothing that could be changed is returned while it runs: then it would not notice either
+// that it raises there.
+func (t *trials) asksResults(ctx context.Context, changes []session.Change, tests []session.TestID) error {
 	lines, texts, _, err := t.codeLines(ctx, changes)
-	if err != nil {
+	if err != nil || len(tests) == 0 {
 		return err
 	}
 	others := allOf(experiment.OtherResults, lines, texts)
@@ -73,40 +74,52 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change) erro
 		return nil
 	}
 	t.say("gate " + t.gate.Name + " with " + others.results() + " …")
-	all, err := t.pass(ctx, others, t.tests)
-	if err != nil {
-		return t.cannot(ctx, tryResults, err)
+	deaf := slices.Clone(tests)
+	for _, step := range []struct {
+		altered
+		notice bool
+		only   []session.TestID
+	}{
+		{others, false, tests}, {allOf(experiment.RaisesThere, lines, texts), true, tests}, {others, false, nil},
+	} {
+		noticing, built, err := t.noticing(ctx, step.altered, step.only)
+		if err != nil {
+			return t.cannot(ctx, tryResults, err)
+		}
+		if !built {
+			t.tried(tryResults, notTried, "the lap's code cannot be built with "+others.results())
+			return nil
+		}
+		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return noticing[id] != step.notice })
+		if len(deaf) == 0 {
+			t.tried(tryResults, holds, "the lap's tests notice "+others.results()+" that they ask for")
+			return nil
+		}
 	}
-	if !all {
-		t.tried(tryResults, holds, "with "+others.results()+" the lap's tests fail, as they should")
-		return nil
-	}
-	returned, err := t.pass(ctx, allOf(experiment.RaisesThere, lines, texts), t.tests)
-	if err == nil && !returned {
-		all, err = t.pass(ctx, others, nil)
-	}
-	switch {
-	case err != nil:
-		return t.cannot(ctx, tryResults, err)
-	case returned || !all:
-		t.tried(tryResults, notTried, "the lap's tests make no function of this lap return what could be changed on purpose")
-		return nil
-	}
-	says := "with " + others.results() + " (" + some(others.paths) + ") they pass all the same"
-	t.tried(tryResults, fails, "the lap's tests look at no result of its code")
-	t.found(kindDeaf, others.paths[0], string(t.tests[0]), "the lap's tests look at no result of its code: "+says, says)
+	says := fmt.Sprintf("with %s (%s) %s all the same: %s", others.results(), some(others.paths),
+		plural(len(deaf), "test passes", "tests pass"), someNames(deaf))
+	t.tried(tryResults, fails, says)
+	t.found(kindDeaf, others.paths[0], string(deaf[0]), "a test of the lap looks at no result of its code: "+says, says)
 	t.asFrozen()
 	return nil
 }
 
-// pass reports whether all tests of the lap pass with something changed. What cannot be built or run does not.
-func (t *trials) pass(ctx context.Context, a altered, only []session.TestID) (bool, error) {
+// noticing are the tests that do not pass with something changed. built is false where that could not be found out.
+func (t *trials) noticing(ctx context.Context, a altered,
+	only []session.TestID) (tests map[session.TestID]bool, built bool, err error) {
 	tree, err := t.WithTexts(ctx, t.out.Tree, a.texts)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	run, err := t.alter(ctx, tree, tryResults, only)
-	return err == nil && run.ran() && len(run.report.broken) == 0 && t.allPass(run), err
+	if err != nil || !run.ran() || len(run.report.broken) > 0 {
+		return nil, false, err
+	}
+	tests = map[session.TestID]bool{}
+	for _, id := range t.tests {
+		tests[id] = run.report.tests[id] != session.TestPass
+	}
+	return tests, true, nil
 }
 
 // noticed asks whether tests that were red only because something was missing notice anything about the code: of three

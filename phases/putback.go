@@ -109,6 +109,8 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 		if t.acquitted, err = t.asStrong(ctx, ref.tree); err != nil {
 			return t.cannot(ctx, tryMutants, err)
 		}
+	case t.gone && result == unfit: // what they were about is gone, or has another shape
+		t.ask(ref.aside, "tests that were there are gone, and cannot be built with the code any more: "+some(ref.aside))
 	case t.gone:
 		t.acquitted = result == meant || result == renamed && t.runsAsMany()
 	case result == holds:

@@ -77,10 +77,13 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		return err
 	}
 	compares, err := t.literals(ctx, changes)
-	if err != nil || compares > 0 {
+	if err != nil {
 		return err
 	}
-	if err := t.asksResults(ctx, changes); err != nil || t.out.Verdict != session.Pass {
+	if compares == 0 {
+		c.passing = t.tests
+	}
+	if err := t.asksResults(ctx, changes, c.passing); err != nil || t.out.Verdict != session.Pass {
 		return err
 	}
 	if tried == 0 && len(t.r.Targets) == 0 {
