@@ -79,11 +79,7 @@ func now(s *session.Session) string {
 	if o == nil {
 		return stands(s)
 	}
-	head := string(o.Phase)
-	if lap := s.LapName(o.Lap); lap != "" {
-		head = lap + "  " + head
-	}
-	head = fmt.Sprintf("%s  attempt %d", head, o.Attempt)
+	head := fmt.Sprintf("%s  attempt %d", atLap(s, o.Phase, o.Lap), o.Attempt)
 	if o.Run != nil {
 		return head + ", being judged"
 	}

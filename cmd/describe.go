@@ -392,8 +392,19 @@ func whyStopped(s *session.Session, now time.Time) []string {
 		return lines
 	case s.Status == session.StatusWaiting:
 		return append([]string{"waiting for you: " + s.Waiting.Ask}, questionLines(s.Waiting.Question)...)
+	case s.Status == session.StatusInterrupted && engine.JudgedNext(s):
+		return []string{judgedNext(s.Open)}
 	}
 	return nil
+}
+
+// judgedNext says what the next run does about an attempt that has run and is not judged yet.
+func judgedNext(o *session.Open) string {
+	if o.Runner == "person" {
+		return fmt.Sprintf("what is there at %s is not judged yet: the next wfs run judges it first", o.Phase)
+	}
+	return fmt.Sprintf("attempt %d at %s has run and is not judged yet: the next wfs run judges it first, without another run",
+		o.Attempt, o.Phase)
 }
 
 // questionLines are what whoever answers a question has to know.

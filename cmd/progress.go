@@ -116,12 +116,11 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		if n := len(b.Ended); n > 0 {
 			say("ended %d %s of the interrupted run (pid %s)", n, plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
 		}
-	case session.AttemptStarted:
-		head := string(b.Phase)
-		if lap := s.LapName(b.Lap); lap != "" {
-			head = lap + "  " + head
+		if engine.JudgedNext(s) && s.Open.Runner != "person" {
+			say("%s  attempt %d  has run, and is judged now", atLap(s, s.Open.Phase, s.Open.Lap), s.Open.Attempt)
 		}
-		say("%s  attempt %d  (%s)", head, b.Attempt, b.Runner)
+	case session.AttemptStarted:
+		say("%s  attempt %d  (%s)", atLap(s, b.Phase, b.Lap), b.Attempt, b.Runner)
 		if b.HalfOpen {
 			say("    the breaker opens if this try%s gets no further", triedBy(b.Agent))
 		}
@@ -232,6 +231,14 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)
 	}
+}
+
+// atLap is a phase with its lap before it, where there are laps.
+func atLap(s *session.Session, phase session.PhaseName, lap int) string {
+	if name := s.LapName(lap); name != "" {
+		return name + "  " + string(phase)
+	}
+	return string(phase)
 }
 
 // more counts what a list leaves out.

@@ -234,6 +234,27 @@ var recoveryTable = []row{
 			worked(f)
 			f.happened("one", "run_ended driving judged decided checkpointed")
 		}},
+	{state: "run_ended, and Ctrl-C while it was judged: the same", build: func(f *fixture) {
+		f.attempt(3)
+		f.journal("one", session.Interrupted{Why: "ctrl-c", Unjudged: true})
+		f.write("work.txt", "done\n")
+	}, reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+		worked(f)
+		f.happened("one", "run_ended interrupted driving judged decided checkpointed")
+	}},
+	{state: "run_ended, Ctrl-C while it was judged, and .git/wfs is gone: nothing is known of the attempt", build: func(f *fixture) {
+		f.attempt(3)
+		f.journal("one", session.Interrupted{Why: "ctrl-c", Unjudged: true})
+		f.dirty()
+		f.loseState()
+	}, reads: "created, to begin with WORK", does: "run", says: "WFS-one  completed", then: worked},
+	{state: "run_ended: resume leaves it to be judged", build: func(f *fixture) { f.attempt(3); f.write("work.txt", "done\n") },
+		reads: "interrupted in WORK", does: "resume", says: "nothing was moved", dirty: true, then: func(f *fixture) {
+			f.happened("one", "run_ended interrupted")
+			f.ok("wfs", "run")
+			worked(f)
+			f.happened("one", "run_ended interrupted driving judged decided checkpointed")
+		}},
 	{state: "judged: judged again", build: func(f *fixture) { f.attempt(4); f.write("work.txt", "done\n") },
 		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
 			worked(f)

@@ -25,8 +25,8 @@ func (a *app) runCmd() *cobra.Command {
 with the engine's own gates, commits a checkpoint, and goes on, lap by lap. It stops when the work is done, when a
 person has to decide (exit 3), when something is blocked (exit 4), or with --no-wait when a limit is reached (exit 75).
 
-Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. Closing the terminal does what
-Ctrl-C does. wfs run goes on from there.
+Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. While the gates judge what an agent
+left, it stops them, and the next wfs run judges that first. Closing the terminal does what Ctrl-C does.
 
 On a terminal the last lines show where it stands, what the agent does, and what that costs; what is over scrolls away above
 them. Elsewhere, with TERM=dumb or with ACCESSIBLE=1, there are lines only. --verbose prints everything that the agent says

@@ -130,28 +130,82 @@ while :; do sleep 0.02; done
 	holds(t, p.ok("wfs", "run"), "completed")
 }
 
-// TestInterruptedGate stops a gate. Nothing is judged, and the attempt is not spent.
+// TestInterruptedGate stops a gate. What the agent left is judged by the next run, which sets nobody to work for it.
 func TestInterruptedGate(t *testing.T) {
 	t.Parallel()
+	for _, c := range []struct {
+		name string
+		stop func(p *place, r *running)
+		exit int
+		why  string
+	}{
+		{"ctrl-c", func(_ *place, r *running) { r.signal(syscall.SIGINT) }, exitInterrupted, "(ctrl-c)"},
+		{"terminated", func(_ *place, r *running) { r.signal(syscall.SIGTERM) }, exitTerminated, "(terminated)"},
+		{"stop --now", func(p *place, _ *running) {
+			holds(p.t, p.ok("wfs", "stop", "--now"), "the run has ended: interrupted in WORK", "next: wfs run")
+		}, exitTerminated, "(stopped at once, as asked)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, r := interruptedGate(t)
+			const says = "attempt 1 at WORK has run and is not judged yet: the next wfs run judges it first, without another run"
+			c.stop(p, r)
+			out, exit := r.wait()
+			if exit != c.exit {
+				t.Fatalf("exit %d, want %d: %s", exit, c.exit, out)
+			}
+			holds(t, out, c.why, says, "next: wfs run")
+			p.gone(p.read("gate.pid"))
+			holds(t, p.ok("git", "show", "refs/wfs/one/auto^2:work.txt"), "edited") // it is in no checkpoint yet
+			if left := p.inbox(); len(left) > 0 {
+				t.Errorf("requests are still there: %v", left)
+			}
+			for _, look := range []string{"wfs", "wfs status"} {
+				holds(t, p.ok(strings.Fields(look)...), "interrupted in WORK", c.why, says, "next: wfs run")
+			}
+			holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
+			holds(t, p.ok("wfs", "resume"), "nothing was moved") // nor is the attempt given up
+			p.write("../home/gate.sh", "true\n")
+			holds(t, p.ok("wfs", "run"), "WORK  attempt 1  has run, and is judged now", "completed")
+			holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
+			holds(t, p.ok("wfs", "status", "--json"), `"attempts":1`)
+			if runs := p.read("runs"); runs != "run" {
+				t.Errorf("the agent ran again: %q", runs)
+			}
+		})
+	}
+}
+
+// TestInterruptedGateRefuted judges the claim of an agent whose gate was interrupted, and lets it try on from there.
+func TestInterruptedGateRefuted(t *testing.T) {
+	t.Parallel()
+	p, r := interruptedGate(t)
+	r.signal(syscall.SIGINT)
+	r.wait()
+	p.write("../home/gate.sh", "test -f more.txt\n")
+	p.agent("cp \"$WFS_BRIEF\" \"$HOME/brief\"; echo more > more.txt")
+	holds(t, p.ok("wfs", "run"), "WORK  attempt 1  has run, and is judged now", "the claim to be done is refuted", "WORK  attempt 2", "completed")
+	brief := p.read("brief")
+	holds(t, brief, "WORK, attempt 1")
+	if strings.Contains(brief, "cut off") {
+		t.Errorf("the attempt was judged, and the brief says that it was cut off:\n%s", brief)
+	}
+}
+
+// interruptedGate has an agent work once, and returns while the gate that judges it waits.
+func interruptedGate(t *testing.T) (*place, *running) {
+	t.Helper()
 	p := newPlace(t)
 	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\ngates:\n  tests: {run: 'sh \"$HOME/gate.sh\"'}\n")
 	p.write("../home/gate.sh", "true\n")
-	p.agent("echo edited > work.txt")
+	p.agent("echo run >> \"$HOME/runs\"; echo edited > work.txt; echo '{\"done\": true}' > \"$WFS_RESULT\"")
 	p.ok("git", "commit", "-q", "-a", "-m", "a gate of its own")
 	p.ok("wfs", "trust", "--yes")
 	p.ok("wfs", "new", "one")
 	p.write("../home/gate.sh", "echo $$ > \"$HOME/gate.pid\"\nsleep 300\n")
 	r := p.start("wfs", "run")
 	p.await("gate.pid")
-	r.signal(syscall.SIGINT)
-	if out, exit := r.wait(); exit != exitInterrupted {
-		t.Fatalf("exit %d: %s", exit, out)
-	}
-	p.gone(p.read("gate.pid"))
-	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
-	holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
-	p.write("../home/gate.sh", "true\n")
-	holds(t, p.ok("wfs", "run"), "completed")
+	return p, r
 }
 
 // TestInterruptedWhileWaiting ends the wait for a limit.

@@ -24,7 +24,8 @@ func (a *app) stopCmd() *cobra.Command {
 on is judged and gets its checkpoint first; then the session is paused, and wfs run goes on from there.
 
 With --now it is as if Ctrl-C had been typed in the run's own terminal: the agent is stopped, and what is there becomes a
-checkpoint that nobody has judged. Typed a second time it gives the agent no more time.`,
+checkpoint that nobody has judged. An attempt whose agent had ended by itself is judged by the next wfs run. Typed a second
+time it gives the agent no more time.`,
 		Example: "  wfs stop\n  wfs stop csv-export --now",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

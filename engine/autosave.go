@@ -69,15 +69,20 @@ func (h *Hand) autoDraft() (session.AutoDraft, error) {
 	return d, err
 }
 
-// keepAside saves what is there when it must not become a checkpoint, and says where, for the evidence of a block.
-func (h *Hand) keepAside(ctx context.Context, why string) string {
+// saveAside saves what is there beside the checkpoints when no checkpoint follows.
+func (h *Hand) saveAside(ctx context.Context, why string) (session.AutoSaved, error) {
 	h.endSaving()
 	d, err := h.autoDraft()
-	var done session.AutoSaved
-	if err == nil {
-		d.Why, d.Anywhere = why, true // no checkpoint follows: work that is gone stays in the one that has it
-		done, err = h.e.Store.AutoSave(ctx, d)
+	if err != nil {
+		return session.AutoSaved{}, err
 	}
+	d.Why, d.Anywhere = why, true // no checkpoint follows: work that is gone stays in the one that has it
+	return h.e.Store.AutoSave(ctx, d)
+}
+
+// keepAside saves what is there when it must not become a checkpoint, and says where, for the evidence of a block.
+func (h *Hand) keepAside(ctx context.Context, why string) string {
+	done, err := h.saveAside(ctx, why)
 	switch {
 	case err != nil:
 		return "what is in the work tree could not be saved: " + oneLine(err.Error(), 200)

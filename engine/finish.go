@@ -257,6 +257,10 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		if h.S.Status == session.StatusBlocked { // a plain run would say so, and no more
 			r.Hint = h.S.Blocked.Hint
 		}
+		edited := h.S.Status == session.StatusCompleted && c.Verdict == "" && !h.S.AsksMore() // a run judges it, and does no more
+		if edited {
+			r.Message = fmt.Sprintf("checkpoint %d is not judged yet (%s)", c.Number, c.Summary)
+		}
 		for _, g := range slices.Backward(h.S.Way()) {
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
@@ -269,6 +273,9 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 				}
 				if len(open) > 0 || h.S.Less() {
 					r.Hint += ` --anyway "why"`
+				}
+				if edited {
+					r.Hint = "wfs run, to have it judged, or " + r.Hint + ", to hand over without it"
 				}
 				break
 			}

@@ -261,8 +261,15 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 	}
 	if at < 0 {
 		out, err := h.Enter(ctx)
-		if err == nil && (h.S.Status == session.StatusInterrupted || h.S.Status == session.StatusRunning) {
+		if err != nil {
+			return out, err
+		}
+		switch {
+		case h.S.Status != session.StatusInterrupted && h.S.Status != session.StatusRunning:
+		case out != nil || !JudgedNext(&h.S):
 			err = h.append(session.Paused{Why: "resumed after an interruption; the edits were kept"})
+		case h.S.Status == session.StatusRunning: // no file was moved: the attempt is judged with the edits that are there
+			err = h.append(session.Interrupted{Why: "killed", Unjudged: true})
 		}
 		return out, err
 	}

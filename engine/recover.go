@@ -19,7 +19,7 @@ import (
 //	delete_started                 carry the deletion out to its end
 //	attempt_started                interrupted; what the run left is checkpointed as such, and locks of git's that dead
 //	                               processes of it left are set aside, here and in the next two rows
-//	run_ended                      nothing: it is judged next
+//	run_ended                      nothing: it is judged next, also when its judging was interrupted
 //	judged, decided                judged again: the tree may have changed since
 //	what a person said             it becomes the operation that it would have been
 func (h *Hand) recover(ctx context.Context) error {

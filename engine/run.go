@@ -24,7 +24,8 @@ type RunOptions struct {
 }
 
 // Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
-// agent or gate, checkpoints what is there as interrupted, and returns nil: the status says so.
+// agent, and checkpoints what is there as interrupted, or stops a gate, and leaves the attempt to be judged by the next run;
+// it returns nil: the status says so.
 func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 	defer func() {
 		h.endSaving()
@@ -424,7 +425,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 	}
 	switch {
 	case ctx.Err() != nil:
-		return true, h.interrupt(work)
+		return true, h.leaveUnjudged(work)
 	case err != nil: // could not find out: neither red nor green, and not the agent's fault
 		block := session.BlockedBy{Reason: session.BlockGate, Evidence: []string{oneLine(err.Error(), 300)}, Hint: "wfs run"}
 		if err := h.append(block); err != nil {
@@ -579,5 +580,18 @@ func (h *Hand) interrupt(ctx context.Context) error {
 		return err
 	}
 	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted")
+	return err
+}
+
+// leaveUnjudged records that a person or a signal stopped the judging of an attempt whose run had ended: nothing speaks
+// against that run, and it may have cost money. The attempt stays open for the next run to judge, as if the process had
+// been killed here; until it has its checkpoint, what it left is saved beside the checkpoints.
+func (h *Hand) leaveUnjudged(ctx context.Context) error {
+	cut := h.cut()
+	cut.Unjudged = true
+	if err := h.append(cut); err != nil {
+		return err
+	}
+	_, err := h.saveAside(ctx, "interrupted while it was judged")
 	return err
 }

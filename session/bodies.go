@@ -213,10 +213,12 @@ type Voided struct {
 	Why string `json:"why"`
 }
 
-// Interrupted ends an open attempt that nobody finished.
+// Interrupted ends an open attempt that nobody finished, or the judging of one whose run had ended.
 type Interrupted struct {
 	Why     string `json:"why"` // "ctrl-c", "killed", "terminated", "stopped at once, as asked"
 	Request string `json:"request,omitempty"`
+	// Unjudged: the attempt's run had ended. It stays open, and what it left is judged next.
+	Unjudged bool `json:"unjudged,omitempty"`
 }
 
 // Paused is a run's ordinary end before the work is done.

@@ -82,7 +82,10 @@ func (s *Session) apply(e Event) error {
 	case Voided:
 		s.Open, s.Failed, s.Why = nil, s.Failed+1, b.Why
 	case Interrupted:
-		s.Status, s.Why, s.Open = StatusInterrupted, b.Why, nil
+		s.Status, s.Why = StatusInterrupted, b.Why
+		if !b.Unjudged {
+			s.Open = nil
+		}
 		s.hear(b.Request)
 	case Paused:
 		s.waited(e.At.Unix())
