@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/experiment"
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
@@ -422,6 +423,10 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		if err != nil {
 			return false, ctx.Err()
 		}
+		if run.ended == proc.Timeout { // it did end with the code
+			c.tried(tryWithout, holds, "without the code the new and changed tests do not end")
+			return true, nil
+		}
 		if !run.ran() && run.exit != 0 || run.leads != nil {
 			c.tried(tryWithout, notTried, "it could not be run: "+run.cannot("could not run").Error())
 			return false, nil
@@ -432,9 +437,10 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		var failing []session.TestID
 		for _, id := range c.tests {
 			s, ran := run.report.tests[id]
-			if s == session.TestPass {
+			switch {
+			case s == session.TestPass:
 				passing = append(passing, id)
-			} else {
+			case ran, len(run.report.broken) > 0, !c.namesVary(run, id):
 				failing = append(failing, id)
 			}
 			sure = sure || ran && s == session.TestFail && missingInScript(run.report.messages[id]) == ""
@@ -473,6 +479,20 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(test), Test: string(test),
 		Tried: "the new and changed tests with the code of the base, twice", Happened: says})
 	return false, nil
+}
+
+// namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
+func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
+	p := parent(id)
+	if p == "" {
+		return false
+	}
+	for other := range run.report.tests {
+		if _, known := c.out.Evidence.Gates[c.gate.Name][other]; !known && parent(other) == p {
+			return true
+		}
+	}
+	return false
 }
 
 // changed adds tests of the base to those of the change that pass with its code, and do not without.

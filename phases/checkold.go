@@ -117,6 +117,10 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 			f.Kind, f.Happened = checkChanged, happened+"; its text is as it was: something that it reads, or that runs it, was changed"
 			c.name(f)
 			continue
+		case there && s == session.TestPass && c.otherRows(id):
+			f.Kind, f.Happened = checkChanged, happened+"; its table has other rows now, which fail with the code of the base"
+			c.name(f)
+			continue
 		case there && s == session.TestPass:
 			f.Kind, f.Happened = checkWeakened, happened+"; as it is now it passes, and with the code of the base as well: it asks for less"
 		case !there && c.otherRows(id):
@@ -165,13 +169,12 @@ func (c *checking) become(id session.TestID) session.TestID {
 	return id
 }
 
-// otherRows reports whether a test of a table is gone, and the table has rows that were not there: names of rows may hold
-// what is expected.
+// otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. Names of
+// rows may hold what is expected, or their place, so that a name may mean another row now.
 func (c *checking) otherRows(id session.TestID) bool {
 	p := parent(id)
 	return p != "" && slices.ContainsFunc(c.tests, func(to session.TestID) bool {
-		_, had := c.before[to]
-		return !had && parent(to) == p
+		return parent(to) == p && c.without[to] != session.TestPass
 	})
 }
 

@@ -299,7 +299,9 @@ func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session
 	if r.Changed, err = t.Changes(ctx, r.LapTree, tree); err != nil {
 		return session.GateResult{}, nil, err
 	}
-	res, run, err := at.frozenGate(ctx, t.gate, r)
+	g := t.gate
+	g.Timeout = t.bound(g.Timeout)
+	res, run, err := at.frozenGate(ctx, g, r)
 	if err == nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.millis
 	}

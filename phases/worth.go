@@ -367,6 +367,14 @@ func (t *trials) inAnotherWay(ctx context.Context, a altered) (session.Tree, err
 	return t.WithTexts(ctx, t.out.Tree, a.other)
 }
 
+// bound bounds a run on another tree, which may never end, by what the attempt's took.
+func (t *trials) bound(most time.Duration) time.Duration {
+	if ms := t.gateMillis(); ms > 0 {
+		return min(most, time.Duration(ms)*5*time.Millisecond+longer)
+	}
+	return most
+}
+
 // longer is what a run with something changed gets beside five times what the attempt's took: it may have to build anew.
 const longer = time.Minute
 
@@ -377,9 +385,7 @@ func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only
 	at.judged, at.trial = tree, name
 	g := t.gate
 	g.Where = workflows.Clean
-	if ms := t.gateMillis(); ms > 0 { // a change may make it run for ever
-		g.Timeout = min(g.Timeout, time.Duration(ms)*5*time.Millisecond+longer)
-	}
+	g.Timeout = t.bound(g.Timeout)
 	again := len(only) == 0
 	if !again {
 		if narrow, ok := t.alone(g, only); ok {
