@@ -111,10 +111,23 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	case out.Verdict != session.Pass:
 		return failures, nil
 	}
+	t.nameFrozen()
 	if makesPass := !mayRemove(r); policy != workflows.TamperOff && (makesPass || changed) {
 		return nil, t.worth(ctx, makesPass)
 	}
 	return nil, nil
+}
+
+// nameFrozen takes tests out of the lap's that the frozen ones do not have: nobody expected them.
+func (t *trials) nameFrozen() {
+	if t.asked == nil || t.asked.Verdict != session.Pass {
+		return
+	}
+	for i, g := range t.out.Gates {
+		if g.Gate == t.gate.Name {
+			t.out.Gates[i].Targets = slices.DeleteFunc(g.Targets, func(id session.TestID) bool { return !t.ran.has(id) })
+		}
+	}
 }
 
 // untried judges an attempt by what it took away from tests, where nothing can be tried: it is told to put that back,

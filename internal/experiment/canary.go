@@ -110,14 +110,14 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 	return values
 }
 
-// Literals is how many numbers, texts and truth values the chosen lines of a test compare with.
+// Literals is how many numbers, texts and truth values the chosen lines of a test compare with for certain.
 func Literals(file string, src []byte, lines Lines) (n int) {
 	l := source.LanguageOf(file)
 	if l == nil {
 		return 0
 	}
 	c := canary{l: l, toks: l.Tokens(src), lines: lines}
-	c.find()
+	c.expectations()
 	for _, i := range c.found {
 		n += count(c.literal(i))
 	}
