@@ -28,7 +28,7 @@ func (b *brief) tampered() {
 	if len(grave) == 0 {
 		return
 	}
-	if grave[0].Kind == kindCannotFail || grave[0].Kind == kindNotNeeded {
+	if slices.Contains([]string{kindCannotFail, kindDeaf, kindNotNeeded}, grave[0].Kind) {
 		b.section("The tests do not test the code")
 		b.line("wfs changed something on purpose that the tests of this lap must notice, and they passed all the same. Find out why: they may")
 		b.line("compare with anything, stop before they compare, or test something else than the code that is handed over. If it is the code,")

@@ -61,12 +61,20 @@ func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte,
 func (a altered) results() string { return "other results of " + plural(a.n, "function", "functions") }
 
 // asksResults asks of tests that have not failed for other expected values whether they notice other results of the lap's
-// functions. One need not where nothing that could be changed is returned while it runs: then it would not notice either
+// functions that tests speak of. One need not where nothing that could be changed is returned while it runs: then it would not notice either
 // that it raises there.
 func (t *trials) asksResults(ctx context.Context, changes []session.Change, tests []session.TestID) error {
 	lines, texts, _, err := t.codeLines(ctx, changes)
 	if err != nil || len(tests) == 0 {
 		return err
+	}
+	names, err := t.testWords(ctx, changes)
+	if err != nil {
+		return err
+	}
+	for path, added := range lines { // what others return reaches no test as it is
+		called := experiment.Called(path, texts[path], names)
+		maps.DeleteFunc(added, func(n int, _ bool) bool { return !called[n] })
 	}
 	others := allOf(experiment.OtherResults, lines, texts)
 	if others.n == 0 {
@@ -102,6 +110,23 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change, test
 	t.found(kindDeaf, others.paths[0], string(deaf[0]), "a test of the lap looks at no result of its code: "+says, says)
 	t.asFrozen()
 	return nil
+}
+
+// testWords are the names in what the lap has added to tests.
+func (t *trials) testWords(ctx context.Context, changes []session.Change) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, c := range changes {
+		if c.Status == "D" || !testpaths.HoldsTests(c.Path) && !testpaths.MixesTests(c.Path) {
+			continue
+		}
+		before, after, err := t.sides(ctx, t.r.LapTree, c)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(names, experiment.Words(c.Path, after, from(experiment.Added(before, after), after,
+			testpaths.TestsFrom(c.Path, after))))
+	}
+	return names, nil
 }
 
 // noticing are the tests that do not pass with something changed. built is false where that could not be found out.
