@@ -60,8 +60,8 @@ func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte,
 // results names what is changed.
 func (a altered) results() string { return "other results of " + plural(a.n, "function", "functions") }
 
-// asksResults asks of tests that have not failed for other expected values whether they notice other results of the lap's
-// functions that tests speak of. One need not where nothing that could be changed is returned while it runs: then it would not notice either
+// asksResults asks of tests that have not failed for other expected values whether one of them notices other results of the
+// lap's functions that tests speak of. They need not where nothing that could be changed is returned while they run: then none would notice either
 // that it raises there.
 func (t *trials) asksResults(ctx context.Context, changes []session.Change, tests []session.TestID) error {
 	lines, texts, _, err := t.codeLines(ctx, changes)
@@ -99,7 +99,7 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change, test
 			return nil
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return noticing[id] != step.notice })
-		if len(deaf) == 0 {
+		if len(deaf) == 0 || !step.notice && len(deaf) < len(tests) && step.only != nil { // one that notices is enough
 			t.tried(tryResults, holds, "the lap's tests notice "+others.results()+" that they ask for")
 			return nil
 		}
@@ -107,7 +107,7 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change, test
 	says := fmt.Sprintf("with %s (%s) %s all the same: %s", others.results(), some(others.paths),
 		plural(len(deaf), "test passes", "tests pass"), someNames(deaf))
 	t.tried(tryResults, fails, says)
-	t.found(kindDeaf, others.paths[0], string(deaf[0]), "a test of the lap looks at no result of its code: "+says, says)
+	t.found(kindDeaf, others.paths[0], string(deaf[0]), "the lap's tests look at no result of its code: "+says, says)
 	t.asFrozen()
 	return nil
 }

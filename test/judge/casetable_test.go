@@ -177,11 +177,14 @@ func (z *caseTable) tried(runner string) string {
 			continue
 		}
 		for _, lap := range r.greens {
-			laps++
 			gates, all := int64(0), int64(0)
 			for _, g := range lap.Gates {
 				gates += g.Millis
 			}
+			if gates == 0 { // it failed by an experiment
+				continue
+			}
+			laps++
 			kinds := map[string]bool{}
 			for _, e := range lap.Experiments {
 				all += e.Millis
