@@ -197,7 +197,10 @@ func (s *saysLast) begin() (done func()) {
 			s.mu.Lock()
 			last := s.last
 			s.mu.Unlock()
-			s.say(strings.TrimSpace(fmt.Sprintf("set-up, for %s: %s", n*setUpSays, safetext.Line(last, 120))) + " …")
+			if last != "" {
+				last = ": " + safetext.Line(last, 120)
+			}
+			s.say(fmt.Sprintf("set-up, for %s%s …", n*setUpSays, last))
 		}
 	}()
 	return func() { close(stop); <-stopped }
