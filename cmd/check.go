@@ -218,7 +218,7 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 			Message: "nobody has said how this is tested, and nothing was found", Hint: "wfs check --test 'COMMAND'"}
 	}
 	if o.test == "" {
-		plan.Setup = phases.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.isFile).Setup
+		plan.Setup = a.proposeSetup(proposals)
 	}
 	if err := a.mayTry(ctx, "wfs check", io, proposals, plan.Setup); err != nil {
 		return plan, nil, err

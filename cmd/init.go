@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -125,24 +126,35 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	var setup workflows.Command
+	var agreed workflows.Command
 	if o.test == "" || o.yes { // else nobody is asked whether it may run
-		setup = phases.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.isFile).Setup
+		agreed = a.proposeSetup(list)
 	}
-	if err := a.mayTry(ctx, "wfs init", o, list, setup); err != nil {
+	if err := a.mayTry(ctx, "wfs init", o, list, agreed); err != nil {
 		return err
 	}
 	ignored, err := a.repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}
-	provide := phases.ProposeWorktree(ignored, a.isFile)
-	if provide.Setup.Text() != setup.Text() { // git does not ignore what it makes
-		setup = workflows.Command{}
-	}
-	found, failed, err := a.tryAll(ctx, list, setup)
+	found, failed, err := a.tryAll(ctx, list)
 	if err != nil {
 		return err
+	}
+	var gates []workflows.Gate
+	for _, g := range found {
+		gates = append(gates, g.Gate)
+	}
+	provide := a.proposeWorktree(ignored, gates)
+	setup := provide.Setup
+	if !o.yes && setup.Text() != agreed.Text() { // git does not ignore what it makes, or another gate was taken
+		setup = workflows.Command{}
+	}
+	for i := range found {
+		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base, setup)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	agent, next, err := a.worker(ctx, o, list, found)
 	if err != nil {
@@ -200,8 +212,7 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 }
 
 // tryAll tries every project that was found. The first must show tests or pass; others that cannot run are named.
-func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal,
-	setup workflows.Command) (found []initGate, failed []string, err error) {
+func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []initGate, failed []string, err error) {
 	for i, group := range list {
 		p, base, err := a.try(ctx, group)
 		var refused *session.Refusal
@@ -218,9 +229,6 @@ func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal,
 		}
 		p.Gate.Timeout = gateTimeout(base.Gates[0].Millis)
 		found = append(found, initGate{Gate: p.Gate, Result: base.Gates[0], base: base, needs: p.Needs, Beyond: p.Beyond})
-	}
-	for i := range found {
-		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base, setup)
 	}
 	return found, failed, ctx.Err()
 }
@@ -363,9 +371,21 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Com
 	return b, err
 }
 
-func (a *app) isFile(name string) bool {
-	info, err := os.Lstat(filepath.Join(a.repo.Root(), name))
-	return err == nil && info.Mode().IsRegular()
+// proposeWorktree says what a new work tree of this project lacks, and its gates need.
+func (a *app) proposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
+	return phases.ProposeWorktree(a.repo.Root(), ignored, gates, func(program string) bool {
+		_, err := proc.LookPath(program, a.env.get("PATH"))
+		return err == nil
+	})
+}
+
+// proposeSetup is what installs packages here, before it is known which of the proposed gates can run.
+func (a *app) proposeSetup(list [][]phases.Proposal) workflows.Command {
+	var gates []workflows.Gate
+	for _, group := range list {
+		gates = append(gates, group[0].Gate)
+	}
+	return a.proposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, gates).Setup
 }
 
 func (a *app) writeConfig(ctx context.Context, file string, o initOptions, provide workflows.Worktree, found []initGate,

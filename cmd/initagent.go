@@ -44,7 +44,7 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 	case len(installed) == 0:
 		a.note("none of the agents that wfs knows is installed: %s; a command that edits files can be one too: --agent 'sh agent.sh'",
 			strings.Join(cards.Names(), ", "))
-		return agent, " --agent claude", nil
+		return agent, " --agent " + a.someAgent(), nil
 	case o.yes:
 		choice = installed[0]
 	case !a.env.StdinTTY || !a.env.StderrTTY || a.json:
@@ -62,7 +62,7 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 	c := cards[choice]
 	switch {
 	case choice == noAgent:
-		return agent, " --agent claude", nil
+		return agent, " --agent " + a.someAgent(), nil
 	case c == nil && len(o.worker.allow) > 0:
 		return agent, "", &usageError{fmt.Sprintf("--allow is in words of an agent that wfs knows, and %q is none", choice), "wfs agent list"}
 	case c == nil:

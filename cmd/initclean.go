@@ -19,6 +19,8 @@ const cheapClean = 20_000
 type initClean struct {
 	Proves bool   `json:"proves"`           // it passes there: finished work can be proven
 	Reason string `json:"reason,omitempty"` // why not, in one line
+
+	lacks, setUp bool // the set-up has left something out, and the reason says it; there was a set-up
 }
 
 // tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or take long.
@@ -34,13 +36,18 @@ func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Basel
 	}
 	b, err := a.tryGate(ctx, g, setup)
 	var changed *phases.ChangedTreeError
+	var lacks *phases.NotInstalledError
+	c := &initClean{setUp: !setup.IsZero()}
 	switch {
 	case ctx.Err() != nil, errors.As(err, &changed):
 		return nil
 	case err != nil:
-		return &initClean{Reason: safetext.Line(strings.TrimSpace(err.Error()), 300)}
+		c.lacks = errors.As(err, &lacks)
+		c.Reason = safetext.Line(strings.TrimSpace(err.Error()), 400)
+		return c
 	case b.Gates[0].Exit != 0 || len(b.Red) > 0:
-		return &initClean{Reason: safetext.Line("it fails without the files that git ignores: "+testNames(b.Red), 300)}
+		c.Reason = safetext.Line("it fails without the files that git ignores: "+testNames(b.Red), 300)
+		return c
 	}
 	return &initClean{Proves: true}
 }
@@ -51,6 +58,13 @@ func (a *app) sayClean(c *initClean) {
 	case c == nil:
 	case c.Proves:
 		a.out("  it passes in a clean tree as well: finished work can be proven")
+	case c.lacks:
+		a.out("  not in a clean tree: %s", c.Reason)
+		a.out("  finished work cannot be proven before that is installed as well")
+	case c.setUp:
+		a.out("  not in a clean tree: %s", c.Reason)
+		a.out("  finished work cannot be proven so: let worktree: setup in %s install what it needs, or name it in "+
+			"clean-provide, or set clean-proof: off", configPath)
 	default:
 		a.out("  not in a clean tree: %s", c.Reason)
 		a.out("  finished work cannot be proven so: name what it needs in clean-provide, or set clean-proof: off in %s", configPath)

@@ -219,6 +219,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.
 	}
 	a.note("set-up: %s", c.Setup.Text())
 	w := a.eng.Works.(*works)
+	w.setUp = true
 	w.report = func(line string) { a.note("    %s", line) }
 	return w.runner().Setup(ctx, phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})

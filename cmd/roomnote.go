@@ -89,9 +89,9 @@ func (a *app) mendRooms(plan workflows.Plan) string {
 	if !plan.Setup.IsZero() {
 		return ""
 	}
-	w := phases.ProposeWorktree([]string{"node_modules/", ".venv/"}, a.isFile)
+	w := a.proposeWorktree([]string{"node_modules/", ".venv/"}, plan.Baseline)
 	if w.Setup.IsZero() {
 		return ""
 	}
-	return "worktree: {setup: '" + w.Setup.Text() + "'}"
+	return "worktree: {setup: '" + strings.ReplaceAll(w.Setup.Text(), "'", "''") + "'}"
 }

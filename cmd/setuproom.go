@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
@@ -149,16 +150,60 @@ func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) erro
 	w.say("set-up of a clean tree: " + plan.Setup.Text() + " …")
 	c := session.CleanTree{Root: dir, Live: []string{a.repo.Root()}}
 	r := w.runner()
-	r.Root, r.Environ, r.Report = dir, nil, nil
+	said := &saysLast{say: w.say}
+	r.Root, r.Environ, r.Report = dir, nil, said.line
 	for _, entry := range a.env.Environ {
 		r.Environ = append(r.Environ, c.Lead(entry))
 	}
+	done := said.begin()
 	err := r.Setup(ctx, phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
 		RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
+	done()
 	if err == nil && a.rooms.made != nil {
 		a.rooms.made(dir, a.env.Now().Sub(began).Milliseconds())
 	}
 	return err
+}
+
+// setUpSays is how often a set-up that takes long tells what it is at.
+const setUpSays = 5 * time.Second
+
+// saysLast tells now and then what something printed last, and for how long it has been at work.
+type saysLast struct {
+	say  func(string)
+	mu   sync.Mutex
+	last string
+}
+
+func (s *saysLast) line(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = text
+}
+
+// begin lets it tell until done is called.
+func (s *saysLast) begin() (done func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(setUpSays)
+		defer tick.Stop()
+		for n := time.Duration(1); ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+			s.mu.Lock()
+			last := s.last
+			s.mu.Unlock()
+			if last != "" {
+				last = ": " + safetext.Line(last, 120)
+			}
+			s.say(fmt.Sprintf("set-up, for %s%s …", n*setUpSays, last))
+		}
+	}()
+	return func() { close(stop); <-stopped }
 }
 
 // trimRooms makes place for one more: it removes those rooms of this repository that were used longest ago and that

@@ -140,12 +140,17 @@ func (a *app) newCommand(ctx context.Context) string {
 	return command + " --agent " + a.someAgent()
 }
 
-// someAgent is an agent to suggest: one that is installed here, else claude.
+// someAgent is an agent to suggest: one that is installed here, else a command of people's own, and why.
 func (a *app) someAgent() string {
-	if cards, err := a.cards(nil); err == nil {
-		if names := a.installedAgents(cards); len(names) > 0 {
-			return names[0]
-		}
+	cards, err := a.cards(nil)
+	if err != nil {
+		return ownAgent
 	}
-	return "claude"
+	if names := a.installedAgents(cards); len(names) > 0 {
+		return names[0]
+	}
+	return ownAgent + "   (not installed: " + strings.Join(cards.Names(), ", ") + ")"
 }
+
+// ownAgent stands for any command that edits files.
+const ownAgent = "'COMMAND'"

@@ -356,6 +356,7 @@ type works struct {
 	app    *app
 	report func(string)       // progress of a run or gate, may be nil
 	watch  func(agents.Event) // what the agent does, may be nil
+	setUp  bool               // the set-up has just made this work tree
 }
 
 func (w *works) runner() *phases.Runner {
@@ -414,7 +415,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 			cold.cold = true
 			return w.app.cleanTree(ctx, plan, cold, tree)
 		},
-		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan),
+		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan), Setup: plan.Setup.Text(), SetUp: w.setUp,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

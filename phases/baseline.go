@@ -83,6 +83,8 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 		return nil, run.cannot(fmt.Sprintf("did not end within %s; set a longer timeout", g.Timeout))
 	case run.ended == proc.NotStarted:
 		return nil, run.cannot("could not be started")
+	case run.notInstalled() != "": // the paths in what it printed would mislead
+		return nil, &NotInstalledError{reason: fmt.Sprintf("gate %s could not run%s: %s", g.Name, where, run.notInstalled())}
 	case !run.ran():
 		return nil, run.cannot(fmt.Sprintf("could not run (exit code %d)", run.exit))
 	case g.Format.PerTest() && len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests:

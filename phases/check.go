@@ -236,7 +236,7 @@ func (c *checking) stands(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if count(c.before, c.gate.Name).Passed+count(run.report.tests, c.gate.Name).Passed == 0 {
-		c.to.CouldNot = "no test passes on the base or on the change: " + res.Reason
+		c.to.CouldNot = "no test passes on the base or on the change: " + res.Reason + run.leftOut()
 		return false, nil
 	}
 	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.tests}}

@@ -75,8 +75,8 @@ func (p *project) pytestEvidence() (why string, sure bool) {
 	case p.has("conftest.py"), p.has("tests/conftest.py"), p.has("test/conftest.py"):
 		return "conftest.py", true
 	}
-	for _, file := range append(p.list(""), prefixed("requirements/", p.list("requirements"))...) {
-		if strings.HasPrefix(path.Base(file), "requirements") && strings.HasSuffix(file, ".txt") && strings.Contains(p.text(file), "pytest") {
+	for _, file := range p.requirementFiles() {
+		if strings.Contains(p.text(file), "pytest") {
 			return "pytest in " + file, true
 		}
 	}

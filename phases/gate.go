@@ -46,6 +46,7 @@ type gateRun struct {
 	found   finding            // what it means
 	leads   *session.LeadsBack // it was not run: it would have judged other files
 	changed string             // an installed file that was changed while it ran
+	setup   string             // what has installed what is there, "" for people
 }
 
 // ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
@@ -71,6 +72,9 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		name += "-again"
 	}
 	run := &gateRun{gate: g, log: "gate-" + name + ".log"}
+	if j.clean != nil || j.SetUp {
+		run.setup = j.Setup
+	}
 	reportFile := filepath.Join(runDir, "report-"+name+".xml")
 	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
 		return nil, err

@@ -45,6 +45,10 @@ type Judge struct {
 	RoomNote RoomNote
 	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
 	Mend string
+	// Setup is the command that has installed what is in clean trees, "" for none. With SetUp it has done so in the work
+	// tree as well.
+	Setup string
+	SetUp bool
 
 	// Cold is Clean without what gates built there before, nil where that cannot be had.
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
@@ -374,10 +378,10 @@ func (g *gateRun) judge(l *lap) finding {
 		could.reason = "the command could not be started"
 		return could
 	case !g.ran():
-		could.reason = fmt.Sprintf("the command could not run (exit code %d)", g.exit)
+		could.reason = cmp.Or(g.notInstalled(), fmt.Sprintf("the command could not run (exit code %d)", g.exit))
 		return could
 	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.tests) == 0 && g.toolMissing() != "":
-		could.reason = "the command could not run: " + g.toolMissing()
+		could.reason = cmp.Or(g.notInstalled(), "the command could not run: "+g.toolMissing())
 		return could
 	case !g.gate.Format.PerTest() && g.gate.Expect == workflows.ExpectRed:
 		could.reason = "its output has no results by test, so that nobody can tell whether a new one fails"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
@@ -115,7 +116,9 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	case run.ended == proc.Timeout:
 		return fmt.Sprintf("it does not end within %s", g.Timeout), nil
 	case !run.ran():
-		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.exit)) + j.mended(), nil
+		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.exit)) + j.mended(run.quoted()...), nil
+	case g.Format.PerTest() && run.notInstalled() != "": // no test ran
+		return run.notInstalled(), nil
 	}
 	now := run.report.tests
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(append(sortedKeys(was), sortedKeys(now)...)))) {
@@ -123,15 +126,21 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 			continue
 		}
 		return fmt.Sprintf("%s is %s there, and %s here%s", id, cmp.Or(now[id], "not run"), cmp.Or(was[id], "not run"),
-			j.mended()), nil
+			j.mended(run.report.messages[id])), nil
 	}
 	return "", nil
 }
 
-// mended names the setting that may make it the same.
-func (j *Judge) mended() string {
-	if j.Mend == "" {
-		return ""
+// mended names the setting that may make it the same, by what was printed.
+func (j *Judge) mended(said ...string) string {
+	what := lacking(strings.Join(said, "\n"))
+	switch {
+	case j.Setup != "" && what != "":
+		return "; " + notInstalled(j.Setup, what)
+	case j.Setup != "":
+		return "; perhaps the set-up has to install more: " + lineOf(j.Setup)
+	case j.Mend != "":
+		return "; what may mend it, in .wfs/config.yaml: " + j.Mend
 	}
-	return "; what may mend it, in .wfs/config.yaml: " + j.Mend
+	return ""
 }

@@ -30,6 +30,7 @@ func TestNoRoom(t *testing.T) {
 		known []session.TestID
 		leads *session.LeadsBack
 		says  string
+		setup string
 		ran   int
 	}{
 		"the same": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail}, ran: 1},
@@ -43,6 +44,14 @@ func TestNoRoom(t *testing.T) {
 			says: "b is fail there, and not run here", ran: 1},
 		"it cannot run": {gate: "./nowhere", was: session.Tests{"a": session.TestPass},
 			says: "it cannot run (exit code 127)", ran: 1},
+		"it was not installed": {gate: "nowhere", was: session.Tests{"a": session.TestPass}, setup: "npm ci",
+			says: "the set-up did not install nowhere; what to edit: `setup: npm ci` below worktree: in .wfs/config.yaml", ran: 1},
+		"its runner was not installed": {gate: "echo \"$PWD/.venv/bin/python: No module named pytest\"; exit 1", setup: "pip install -e .",
+			was: session.Tests{"a": session.TestPass}, says: "work tree: the set-up did not install pytest; what to edit: `setup: pip install -e .`", ran: 1},
+		"what a test needs was not installed": {gate: "printf '1..1\\nnot ok 1 - a\\n  ---\\n  message: \"No module named six\"\\n  ...\\n'; exit 1", setup: "pip install -e .",
+			was: session.Tests{"a": session.TestPass}, says: "a is fail there, and pass here; the set-up did not install six; what to edit: `setup: ", ran: 1},
+		"it may have to install more": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass}, setup: "npm ci",
+			says: "pass here; perhaps the set-up has to install more: `setup: npm ci` below worktree:", ran: 1},
 		"it leads back": {gate: "cat out", was: session.Tests{"a": session.TestPass},
 			leads: &session.LeadsBack{Path: ".venv", To: "/live"}, says: ".venv leads to /live", ran: 1},
 		"nothing known of base": {gate: "cat out"},
@@ -55,7 +64,7 @@ func TestNoRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 			made, note := 0, &roomNote{}
-			l.judge.RoomNote, l.judge.Mend = note, "npm ci"
+			l.judge.RoomNote, l.judge.Mend, l.judge.Setup = note, "npm ci", c.setup
 			l.judge.Clean = func(_ context.Context, tree session.Tree) (session.CleanTree, error) {
 				if made++; tree != "base" {
 					t.Errorf("%s is laid out", tree)
