@@ -13,8 +13,8 @@ type NotInstalledError struct{ reason string }
 
 func (e *NotInstalledError) Error() string { return e.reason }
 
-// notInstalled says that the set-up of the place where a gate ran has left out what it runs, "" when there was no set-up,
-// or something else was wrong.
+// notInstalled says that the set-up of the place where a gate ran has left out what it runs, "" when there was no
+// set-up, or something else was wrong.
 func (g *gateRun) notInstalled() string {
 	if g.setup == "" || g.exit == 0 || g.gate.Format.PerTest() && len(g.report.tests) > 0 {
 		return ""

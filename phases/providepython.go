@@ -131,8 +131,8 @@ type tomlList struct {
 // tomlToken is what matters in a line of TOML to find the end of an array.
 var tomlToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|#.*|[][]`)
 
-// tomlLists finds the arrays of a table of a TOML file, in the order of the file. Whatever is written in another way than
-// people and tools mostly do is left out.
+// tomlLists finds the arrays of a table of a TOML file, in the order of the file. Whatever is written in another way
+// than people and tools mostly do is left out.
 func tomlLists(text, table string) []tomlList {
 	var lists []tomlList
 	within, depth := false, 0
