@@ -150,8 +150,9 @@ WORK  attempt 1  (agent)
 // Where there can be no view, or nobody wants one, there are lines.
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
-	const said = "    first a test for the total, then the total itself, in words that are many\n"
-	const gates = "    gate tests in a clean tree of the base …\n    gate tests …\n" +
+	const said = "    gate tests in a clean tree of the base …\n" +
+		"    first a test for the total, then the total itself, in words that are many\n"
+	const gates = "    gate tests …\n" +
 		"    gate tests once more, without anything from before …\n"
 	everything := strings.NewReplacer("    the run", said+"    the run", "    gate tests:", gates+"    gate tests:").Replace(viewEnd)
 	for name, c := range map[string]struct {

@@ -26,7 +26,7 @@ type RoomNote interface {
 // it that they do not.
 func (j *Judge) Places(ctx context.Context, r session.JudgeRequest) error {
 	for _, g := range r.Plan.Baseline {
-		if !g.Runs() || g.MayChangeTree || g.Where != workflows.Auto && !g.Format.PerTest() || r.Plan.Unproven {
+		if !g.Runs() || g.MayChangeTree || g.When == workflows.WhenFinish || g.Where != workflows.Auto && !g.Format.PerTest() || r.Plan.Unproven {
 			continue
 		}
 		if _, err := j.noRoom(ctx, r, g); err != nil {
