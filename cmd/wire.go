@@ -415,7 +415,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 			cold.cold = true
 			return w.app.cleanTree(ctx, plan, cold, tree)
 		},
-		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan), Setup: plan.Setup.Text(), SetUp: w.setUp,
+		RoomNote: w.app.roomNote(plan, runDir), Mend: w.app.mendRooms(plan), Setup: plan.Setup.Text(), SetUpHere: w.setUp,
 		Dirty: func(ctx context.Context) (session.Tree, error) {
 			snap, err := repo.Snapshot(ctx, exclude)
 			return snap.Tree, err

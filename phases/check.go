@@ -105,7 +105,7 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 		out.NotAsked = append(out.NotAsked, "no test was changed: nobody asks what the code is worth")
 		return out, nil
 	case !c.withCode:
-		out.NotAsked = append(out.NotAsked, "no code was changed: it is not asked whether the tests need it, nor whether those that were there are weaker")
+		out.NotAsked = append(out.NotAsked, "no code was changed: it is not asked whether the tests need it")
 	}
 	for _, g := range r.Plan.Baseline {
 		if len(g.Paths) > 0 && !slices.ContainsFunc(changes,
@@ -368,17 +368,12 @@ func (c *checking) askLess(ctx context.Context) error {
 		return nil
 	}
 	result, says, err := c.weaker(ctx, c.r.LapTree)
-	if err != nil || result != fails {
-		return c.cannotTry(ctx, err)
-	}
-	c.found(CheckFinding{Kind: checkWeakened, Path: c.fileOf(""), Tried: "changes of the code, with the tests of the base and with those of now",
-		Happened: says})
-	return nil
-}
-
-func (c *checking) cannotTry(ctx context.Context, err error) error {
 	if err != nil {
 		return c.trials.cannot(ctx, tryMutants, err)
+	}
+	if result == fails {
+		c.found(CheckFinding{Kind: checkWeakened, Path: c.fileOf(""), Happened: says,
+			Tried: "changes of the code, with the tests of the base and with those of now"})
 	}
 	return nil
 }

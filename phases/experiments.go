@@ -16,7 +16,7 @@ const (
 	kindWeaker     = "assertion_weakened" // a test as it was notices a change of the code that it does not notice now
 	kindEdited     = "test_edited"        // and nobody could ask what the code says to it as it was
 	kindCannotFail = "tests_cannot_fail"  // they pass with other expected values, too
-	kindDeaf       = "test_cannot_fail"   // one of several does
+	kindDeaf       = "test_cannot_fail"   // one does, or looks at no result of the code
 	kindNotNeeded  = "code_not_needed"    // they pass although the code that the attempt wrote fails
 )
 

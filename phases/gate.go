@@ -72,7 +72,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		name += "-again"
 	}
 	run := &gateRun{gate: g, log: "gate-" + name + ".log"}
-	if j.clean != nil || j.SetUp {
+	if j.clean != nil || j.SetUpHere {
 		run.setup = j.Setup
 	}
 	reportFile := filepath.Join(runDir, "report-"+name+".xml")

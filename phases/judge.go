@@ -45,10 +45,10 @@ type Judge struct {
 	RoomNote RoomNote
 	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
 	Mend string
-	// Setup is the command that has installed what is in clean trees, "" for none. With SetUp it has done so in the work
+	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the work
 	// tree as well.
-	Setup string
-	SetUp bool
+	Setup     string
+	SetUpHere bool
 
 	// Cold is Clean without what gates built there before, nil where that cannot be had.
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)

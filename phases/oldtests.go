@@ -9,10 +9,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// oldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start. What
+// withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start. What
 // fails there was broken by the code. What fails only with the tests of now asks for something else since they were
 // changed. nil where that cannot be tried.
-func (j *Judge) oldTests(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*gateRun, error) {
+func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*gateRun, error) {
 	if j.Clean == nil || j.Overlay == nil || j.WithTexts == nil || j.Changes == nil || j.Show == nil || r.Plan.Unproven {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (j *Judge) asChanged(ctx context.Context, g workflows.Gate, r session.Judge
 		l.different = failing
 		return run.judge(l), nil
 	}
-	old, err := j.oldTests(ctx, g, r)
+	old, err := j.withOldTests(ctx, g, r)
 	if err != nil || old == nil {
 		return f, err
 	}

@@ -202,7 +202,7 @@ func (l *lap) brokenUnits() broken {
 	var reasons []string
 	for _, unit := range sortedKeys(byUnit) {
 		before := l.known[unit] || bad(l.start[unit])
-		if before && !l.changedTests(unit, byUnit[unit]) {
+		if before && !l.unitChanged(unit, byUnit[unit]) {
 			continue
 		}
 		var names, misfits []string
@@ -260,8 +260,8 @@ func (l *lap) brokenUnits() broken {
 	return b
 }
 
-// changedTests reports whether tests of a unit that cannot be built or loaded were changed.
-func (l *lap) changedTests(unit session.TestID, why []breakage) bool {
+// unitChanged reports whether tests of a unit that cannot be built or loaded were changed.
+func (l *lap) unitChanged(unit session.TestID, why []breakage) bool {
 	return l.files.changedIn(unit) ||
 		slices.ContainsFunc(why, func(x breakage) bool { return l.files.changedTests(x.File) })
 }

@@ -104,7 +104,8 @@ func (t *trials) literals(ctx context.Context, changes []session.Change) (n int,
 			return 0, err
 		}
 		lines := from(experiment.Added(before, after), after, testpaths.TestsFrom(c.Path, after))
-		n += experiment.Literals(c.Path, after, lines)
+		_, more := experiment.Compared(c.Path, after, lines)
+		n += more
 	}
 	return n, nil
 }
@@ -128,7 +129,7 @@ func (t *trials) eachMustFail(ctx context.Context, changes []session.Change, c c
 	if c.runs == 0 || len(c.passing) == 0 {
 		return nil
 	}
-	deaf, path, err := t.compare(ctx, changes, c.passing)
+	deaf, path, err := t.comparing(ctx, changes, c.passing)
 	if err != nil || len(deaf) == 0 {
 		return err
 	}
@@ -156,9 +157,9 @@ func (t *trials) eachMustFail(ctx context.Context, changes []session.Change, c c
 	return nil
 }
 
-// compare are those of some tests that compare with values for certain, by the name that they have in the lap's tests,
-// and the file of the first.
-func (t *trials) compare(ctx context.Context, changes []session.Change,
+// comparing are those of some tests that compare with values for certain, by the name that they have in the lap's tests,
+// and a file that has one.
+func (t *trials) comparing(ctx context.Context, changes []session.Change,
 	ids []session.TestID) (list []session.TestID, path string, err error) {
 	names := map[string][]session.TestID{}
 	for _, id := range t.tests {
@@ -172,7 +173,7 @@ func (t *trials) compare(ctx context.Context, changes []session.Change,
 		if err != nil {
 			return nil, "", err
 		}
-		asserted := experiment.Asserted(c.Path, after, experiment.Added(before, after))
+		asserted, _ := experiment.Compared(c.Path, after, experiment.Added(before, after))
 		for name, all := range names {
 			in := experiment.Named(c.Path, after, name)
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(asserted)), func(n int) bool { return in[n] }) ||
@@ -320,17 +321,16 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 		return err
 	}
 	t.say(fmt.Sprintf("gate %s with %s …", t.gate.Name, what))
-	for again := range 3 {
-		only := t.tests
-		if again == 1 { // now with all others, and nothing kept
-			only = nil
+	runs := []onTree{{tree, t.tests}, {tree, nil}} // then with all others, and nothing kept
+	if len(a.other) > 0 && !maps.EqualFunc(a.other, a.texts, bytes.Equal) {
+		other, err := t.WithTexts(ctx, t.out.Tree, a.other)
+		if err != nil {
+			return err
 		}
-		if again == 2 {
-			if tree, err = t.inAnotherWay(ctx, a); err != nil || tree == "" {
-				break
-			}
-		}
-		run, err := t.alter(ctx, tree, kind, only)
+		runs = append(runs, onTree{other, t.tests})
+	}
+	for again, r := range runs {
+		run, err := t.alter(ctx, r.tree, kind, r.only)
 		if err != nil {
 			return t.cannot(ctx, kind, err)
 		}
@@ -346,9 +346,6 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 			return nil
 		}
 	}
-	if err != nil {
-		return err
-	}
 	t.tried(kind, fails, "with "+what+" all of the lap's tests pass")
 	about := "the lap's tests cannot fail"
 	if finding == kindNotNeeded {
@@ -360,12 +357,10 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 	return nil
 }
 
-// inAnotherWay is the attempt's tree with something changed in its other way, "" where there is none.
-func (t *trials) inAnotherWay(ctx context.Context, a altered) (session.Tree, error) {
-	if len(a.other) == 0 || maps.EqualFunc(a.other, a.texts, bytes.Equal) {
-		return "", nil
-	}
-	return t.WithTexts(ctx, t.out.Tree, a.other)
+// onTree is a run of the gate on a tree: of some tests, or of all.
+type onTree struct {
+	tree session.Tree
+	only []session.TestID
 }
 
 // bound bounds a run on another tree, which may never end, by what the attempt's took.

@@ -62,20 +62,21 @@ func (c *canary) leaveBenchmarks(src []byte) {
 	c.lines = rest
 }
 
-// Asserted are those of the chosen lines of a test that compare with a value which Turn changes for certain: not what may
-// be tried, nor what a row is called.
-func Asserted(file string, src []byte, lines Lines) Lines {
-	found := Lines{}
+// Compared are those of the chosen lines of a test that compare with a value which Turn changes for certain: not what may
+// be tried, nor what a row is called. literals is how many numbers, texts and truth values are among these values.
+func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
+	at = Lines{}
 	l := source.LanguageOf(file)
 	if l == nil {
-		return found
+		return at, 0
 	}
 	c := canary{l: l, toks: l.Tokens(src), lines: lines}
 	c.expectations()
 	for _, i := range c.found {
-		found[c.toks[i].Line] = true
+		at[c.toks[i].Line] = true
+		literals += count(c.literal(i))
 	}
-	return found
+	return at, literals
 }
 
 // find finds expected values, in the order of their places. loose: some may be what is tried, or what a row is called.
@@ -108,20 +109,6 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 		}
 	}
 	return values
-}
-
-// Literals is how many numbers, texts and truth values the chosen lines of a test compare with for certain.
-func Literals(file string, src []byte, lines Lines) (n int) {
-	l := source.LanguageOf(file)
-	if l == nil {
-		return 0
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
-	c.expectations()
-	for _, i := range c.found {
-		n += count(c.literal(i))
-	}
-	return n
 }
 
 // valuesWithin finds numbers and words of a text, such as a table that is written as one.
