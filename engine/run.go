@@ -24,8 +24,8 @@ type RunOptions struct {
 }
 
 // Run drives the session until it has to stop, and leaves the reason in the session's status. Cancelling ctx stops the
-// agent, and checkpoints what is there as interrupted, or stops a gate, and leaves the attempt to be judged by the next run;
-// it returns nil: the status says so.
+// agent, and checkpoints what is there as interrupted, or stops a gate, and leaves the attempt to be judged by the next
+// run; it returns nil: the status says so.
 func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 	defer func() {
 		h.endSaving()

@@ -169,8 +169,8 @@ func (c *checking) become(id session.TestID) session.TestID {
 	return id
 }
 
-// otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. Names of
-// rows may hold what is expected, or their place, so that a name may mean another row now.
+// otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. Names
+// of rows may hold what is expected, or their place, so that a name may mean another row now.
 func (c *checking) otherRows(id session.TestID) bool {
 	p := parent(id)
 	return p != "" && slices.ContainsFunc(c.tests, func(to session.TestID) bool {

@@ -211,8 +211,8 @@ func (l *lap) brokenUnit(id session.TestID) bool {
 	return slices.ContainsFunc(l.now.broken, func(b breakage) bool { return b.Unit == id })
 }
 
-// owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the same
-// name, unless the file stands in place of another.
+// owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the
+// same name, unless the file stands in place of another.
 func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {

@@ -45,8 +45,8 @@ type Judge struct {
 	RoomNote RoomNote
 	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
 	Mend string
-	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the work
-	// tree as well.
+	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the
+	// work tree as well.
 	Setup     string
 	SetUpHere bool
 

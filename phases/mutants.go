@@ -12,15 +12,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostMutants bounds how many single changes are tried for one question, after other results. maxTrying bounds the time for them, in
-// milliseconds of a gate's run: what does not fit is not tried, and that is said.
+// mostMutants bounds how many single changes are tried for one question, after other results. maxTrying bounds the time
+// for them, in milliseconds of a gate's run: what does not fit is not tried, and that is said.
 const (
 	mostMutants = 4
 	maxTrying   = 120_000
 )
 
-// mutants are changes of code, as trees: other results of all functions that have some lines, and then single changes in
-// these lines.
+// mutants are changes of code, as trees: other results of all functions that have some lines, and then single changes
+// in these lines.
 func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines,
 	texts map[string][]byte) (trees []session.Tree, says []string, err error) {
 	if others := allOf(experiment.OtherResults, lines, texts); others.n > 0 {
@@ -46,8 +46,8 @@ func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[strin
 }
 
 // allOf makes a change to all files that have chosen lines.
-func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte, int), lines map[string]experiment.Lines,
-	texts map[string][]byte) altered {
+func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte, int),
+	lines map[string]experiment.Lines, texts map[string][]byte) altered {
 	a := altered{texts: map[string][]byte{}}
 	for _, path := range slices.Sorted(maps.Keys(lines)) {
 		if text, n := change(path, texts[path], lines[path]); n > 0 {
@@ -60,9 +60,9 @@ func allOf(change func(file string, src []byte, lines experiment.Lines) ([]byte,
 // results names what is changed.
 func (a altered) results() string { return "other results of " + plural(a.n, "function", "functions") }
 
-// asksResults asks of tests that have not failed for other expected values whether one of them notices other results of the
-// lap's functions that tests speak of. They need not where nothing that could be changed is returned while they run: then none would notice either
-// that it raises there.
+// asksResults asks of tests that have not failed for other expected values whether one of them notices other results of
+// the lap's functions that tests speak of. They need not where nothing that could be changed is returned while they
+// run: then none would notice either that it raises there.
 func (t *trials) asksResults(ctx context.Context, changes []session.Change, tests []session.TestID) error {
 	lines, texts, _, err := t.codeLines(ctx, changes)
 	if err != nil || len(tests) == 0 {

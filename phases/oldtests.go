@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start. What
-// fails there was broken by the code. What fails only with the tests of now asks for something else since they were
-// changed. nil where that cannot be tried.
+// withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start.
+// What fails there was broken by the code. What fails only with the tests of now asks for something else since they
+// were changed. nil where that cannot be tried.
 func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*gateRun, error) {
 	if j.Clean == nil || j.Overlay == nil || j.WithTexts == nil || j.Changes == nil || j.Show == nil || r.Plan.Unproven {
 		return nil, nil
@@ -44,8 +44,8 @@ func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.Ju
 	return run, nil
 }
 
-// asChanged judges RED anew where older tests fail, or cannot be built: by those that pass with the code as it is, and the
-// tests as they were, the attempt has done what RED asks for.
+// asChanged judges RED anew where older tests fail, or cannot be built: by those that pass with the code as it is, and
+// the tests as they were, the attempt has done what RED asks for.
 func (j *Judge) asChanged(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun,
 	f finding, failing []session.TestID) (finding, error) {
 	if g.Expect != workflows.ExpectRed || len(failing)+len(f.expected) == 0 {

@@ -16,9 +16,9 @@ import (
 )
 
 // Prove runs gates that passed once more, in the clean tree of the tree that was judged, without anything that gates
-// have made there before. One that passed there needs that if it fails now. Of one that passed in the work tree, and fails
-// now, the base is asked there: where that passes, the tree is at fault; where it does not, the gate depends on the place
-// where it runs, nothing is known about the tree, and the proof says so. Only ctx makes an error.
+// have made there before. One that passed there needs that if it fails now. Of one that passed in the work tree, and
+// fails now, the base is asked there: where that passes, the tree is at fault; where it does not, the gate depends on
+// the place where it runs, nothing is known about the tree, and the proof says so. Only ctx makes an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
 	j, done, err := j.cold(r.RunDir)
@@ -97,8 +97,8 @@ func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	return &at, func() { _ = os.RemoveAll(empty) }, err
 }
 
-// dependsOnPlace says why a gate that fails in a clean tree says nothing about the tree, "" when it does: it is not known to
-// say the same of the base there as in the work tree.
+// dependsOnPlace says why a gate that fails in a clean tree says nothing about the tree, "" when it does: it is not
+// known to say the same of the base there as in the work tree.
 func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (string, error) {
 	if len(r.Baseline.Gates[g.Name]) == 0 {
 		return "it fails there, and what it says of the base there is not known", nil

@@ -185,7 +185,8 @@ func (t *trials) against(ctx context.Context, ref reference,
 			return fails, nil, err
 		}
 	}
-	if mayRemove(t.r) || !ref.newest && (t.gone || t.maybeMeant(res.Failing)) { // what went before, nobody can give back now
+	// What went before the tests were frozen nobody can give back in this phase.
+	if mayRemove(t.r) || !ref.newest && (t.gone || t.maybeMeant(res.Failing)) {
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return fails, nil, nil
 	}
@@ -272,7 +273,9 @@ func (t *trials) maybeMeant(failing []session.TestID) bool {
 // with its code: what they are about has another shape now. It reports whether the code passes all others.
 func (t *trials) withoutBroken(ctx context.Context, ref reference, run *gateRun) (bool, error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
-		return t.came(ref, p) || slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.File != "" && sameFile(p, b.File) })
+		return t.came(ref, p) || slices.ContainsFunc(run.report.broken, func(b breakage) bool {
+			return b.File != "" && sameFile(p, b.File)
+		})
 	})
 	if len(run.report.broken) == 0 || len(rest) == 0 {
 		return len(run.report.broken) > 0 && len(rest) == 0, nil

@@ -108,7 +108,8 @@ func judgeRed(l *lap) finding {
 	}
 	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, broke, how
-		if len(failed) > 0 && !slices.ContainsFunc(broke, func(id session.TestID) bool { _, ran := l.now.tests[id]; return ran }) {
+		ran := func(id session.TestID) bool { _, ran := l.now.tests[id]; return ran }
+		if len(failed) > 0 && !slices.ContainsFunc(broke, ran) {
 			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old one expects, "+
 				"change it under its old name; if the item takes away what it is about, ask for a person's word", someNames(failed))
 		}
@@ -294,8 +295,8 @@ func (l *lap) waited(unit string) []session.TestID {
 	return elsewhere // runners do not always say in which file a test is
 }
 
-// belongs reports whether a test is in a unit, as far as its id says so: a Go package, a module, the file of a class. An
-// older wfs wrote names of tests here.
+// belongs reports whether a test is in a unit, as far as its id says so: a Go package, a module, the file of a class.
+// An older wfs wrote names of tests here.
 func belongs(id session.TestID, unit string) bool {
 	if matches(id, unit) || under(id, session.TestID(unit)) {
 		return true

@@ -22,11 +22,12 @@ type RoomNote interface {
 	Write(gate, why string) error
 }
 
-// Places finds out which gates say the same of the base in a clean tree, before somebody is set to work who could see to
-// it that they do not.
+// Places finds out which gates say the same of the base in a clean tree, before somebody is set to work who could see
+// to it that they do not.
 func (j *Judge) Places(ctx context.Context, r session.JudgeRequest) error {
 	for _, g := range r.Plan.Baseline {
-		if !g.Runs() || g.MayChangeTree || g.When == workflows.WhenFinish || g.Where != workflows.Auto && !g.Format.PerTest() || r.Plan.Unproven {
+		tried := g.Where == workflows.Auto || g.Format.PerTest()
+		if !g.Runs() || g.MayChangeTree || g.When == workflows.WhenFinish || !tried || r.Plan.Unproven {
 			continue
 		}
 		if _, err := j.noRoom(ctx, r, g); err != nil {

@@ -157,8 +157,8 @@ func (t *trials) eachMustFail(ctx context.Context, changes []session.Change, c c
 	return nil
 }
 
-// comparing are those of some tests that compare with values for certain, by the name that they have in the lap's tests,
-// and a file that has one.
+// comparing are those of some tests that compare with values for certain, by the name that they have in the lap's
+// tests, and a file that has one.
 func (t *trials) comparing(ctx context.Context, changes []session.Change,
 	ids []session.TestID) (list []session.TestID, path string, err error) {
 	names := map[string][]session.TestID{}
@@ -371,7 +371,8 @@ func (t *trials) bound(most time.Duration) time.Duration {
 	return most
 }
 
-// longer is what a run with something changed gets beside five times what the attempt's took: it may have to build anew.
+// longer is what a run with something changed gets beside five times what the attempt's took: it may have to build
+// anew.
 const longer = time.Minute
 
 // alter runs the gate on a tree that was changed on purpose: these tests alone where that can be had, all of them anew

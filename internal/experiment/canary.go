@@ -62,8 +62,8 @@ func (c *canary) leaveBenchmarks(src []byte) {
 	c.lines = rest
 }
 
-// Compared are those of the chosen lines of a test that compare with a value which Turn changes for certain: not what may
-// be tried, nor what a row is called. literals is how many numbers, texts and truth values are among these values.
+// Compared are those of the chosen lines of a test that compare with a value which Turn changes for certain: not what
+// may be tried, nor what a row is called. literals is how many numbers, texts and truth values are among these values.
 func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	at = Lines{}
 	l := source.LanguageOf(file)

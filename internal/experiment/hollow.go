@@ -62,7 +62,8 @@ var raises = map[string]string{
 	"php":    `throw new \RuntimeException("hollow");`,
 }
 
-// nothing is the statement that ends a function in its place: a test that only wants something to be raised notices that.
+// nothing is the statement that ends a function in its place: a test that only wants something to be raised notices
+// that.
 var nothing = map[string]string{"python": "return None", "script": "return;"}
 
 // What stands before the expression of an arrow function.
@@ -325,8 +326,8 @@ func Called(file string, src []byte, names map[string]bool) Lines {
 	return lines
 }
 
-// Named are the lines of the functions of a test file that a runner calls by a name: their own, or a title that is given
-// together with them.
+// Named are the lines of the functions of a test file that a runner calls by a name: their own, or a title that is
+// given together with them.
 func Named(file string, src []byte, name string) Lines {
 	l := source.LanguageOf(file)
 	lines := Lines{}

@@ -10,15 +10,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// RaisesThere makes every function that OtherResults changes raise instead, when it returns what would be another value:
-// what a test does not notice of that it never asks for.
+// RaisesThere makes every function that OtherResults changes raise instead, when it returns what would be another
+// value: what a test does not notice of that it never asks for.
 func RaisesThere(file string, src []byte, lines Lines) ([]byte, int) {
 	return otherResultsOf(file, src, lines, true)
 }
 
 // OtherResults makes every function that has one of the chosen lines return something else than it does: numbers one
-// larger, texts with a letter more, truth values turned, lists and objects with such values in them. What has another type
-// stays. It returns how many functions it changed. A test that asks what these functions return must notice it.
+// larger, texts with a letter more, truth values turned, lists and objects with such values in them. What has another
+// type stays. It returns how many functions it changed. A test that asks what these functions return must notice it.
 func OtherResults(file string, src []byte, lines Lines) ([]byte, int) {
 	return otherResultsOf(file, src, lines, false)
 }
@@ -99,7 +99,10 @@ func (o *otherResults) word(b body, words ...string) bool {
 
 // inGo calls the body as a function of its own, and returns its results changed.
 func (o *otherResults) inGo(b body) bool {
-	at := b.open - 1 - slices.IndexFunc(reversed(o.toks[b.head:b.open]), func(t source.Token) bool { return t.Text == "func" })
+	at := b.open - 1
+	for at >= b.head && o.toks[at].Text != "func" {
+		at--
+	}
 	if at < b.head {
 		return false
 	}
@@ -141,12 +144,6 @@ func (o *otherResults) inGo(b body) bool {
 	}
 	return o.around(b, fmt.Sprintf(" %s := func() %s {", strings.Join(names, ", "), results),
 		"}(); return "+strings.Join(changed, ", ")+" ")
-}
-
-func reversed(toks []source.Token) []source.Token {
-	list := slices.Clone(toks)
-	slices.Reverse(list)
-	return list
 }
 
 // helperInGo adds the function that changes a value, and what it imports behind the name of the package.
