@@ -74,7 +74,7 @@ const (
 	ClassTimeout         Class = "timeout"         // the gate did not end: could not judge
 	ClassDocument        Class = "document"        // a document is missing, or lacks what it must hold
 	ClassUnchanged       Class = "unchanged"       // what must change did not
-	ClassNotClean        Class = "not_clean"       // finished work passes only with files that no checkpoint has
+	ClassNotClean        Class = "not_clean"       // finished work fails in a clean tree where its base passes
 	ClassHoldout         Class = "holdout_failing" // it passes, but not the tests that whoever works never sees
 	ClassLeadsBack       Class = "leads_back"      // a module of the project would be found outside of the clean tree
 	ClassRoomChanged     Class = "room_changed"    // what is installed in the clean tree was changed while a gate ran there

@@ -9,7 +9,8 @@ type Proof struct {
 	Class   Class        `json:"class"`
 	Reason  string       `json:"reason"` // one sentence of the engine's own
 	Gates   []GateResult `json:"gates,omitempty"`
-	// Lacks are files that the work tree has and the tree has not, with which the gates pass: at most MaxNamed.
+	// Lacks are files of the work tree that no checkpoint has, and that the output of the failing gate speaks of: at most
+	// MaxNamed.
 	Lacks []string `json:"lacks,omitempty"`
 }
 
