@@ -211,6 +211,8 @@ func nextCommands(s *session.Session, alive []session.Process, way string) []str
 			return []string{engine.Ending(s, alive), "wfs show"}
 		case s.Blocked.Hint == "wfs resume "+id: // that has been typed: HEAD is on its branch again
 			return []string{"wfs run", "wfs show"}
+		case s.Reworded && s.Blocked.Reason == session.BlockBreaker: // which is news to the next attempt
+			return []string{"wfs run", "wfs show"}
 		}
 		return []string{s.Blocked.Hint, "wfs show"}
 	case session.StatusWaiting:

@@ -2,20 +2,24 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 func (a *app) editCmd() *cobra.Command {
 	var goal, spec string
 	c := &cobra.Command{
 		Use: "edit [SESSION]", Short: "change the goal or the spec of a session",
-		Long: `Edit changes what is wanted, from the next attempt on. Of a changed checklist, items that are done stay done, a lap that
-has begun goes on with its item, and what the new spec leaves open follows. A completed session goes on when there is
-more to do. What changed is said, and recorded.`,
+		Long: `Edit changes what is wanted, from the next attempt on. Of a changed checklist, items that are done stay done, and what
+the new spec leaves open follows. A lap that has begun goes on with its item, unless the new spec does not have that and
+nothing of it is in the files: then the session goes on with the next one. Otherwise edit says how to leave it. A blocked
+session tries anew with the next run, and a completed one goes on when there is more to do. What changed is said, and
+recorded.`,
 		Example: "  wfs edit --spec docs/csv.md\n  wfs edit csv-export --goal \"export as CSV, with ISO dates\"",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -46,6 +50,13 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	var changes []string
 	if e != nil {
 		changes = e.Changes
+	}
+	if item, at := h.Unwanted(b.Created.Items); b.Spec != nil && item != "" {
+		changes = append(changes, "item stays, since its lap has begun: "+safetext.Line(item, 200))
+		if at >= 0 {
+			leave := fmt.Sprintf("wfs resume --at %d && wfs edit --spec %s", at, shellWord(spec))
+			changes = append(changes, "to leave it, and what was done for it: "+a.typedFor(leave, h.ID, ""))
+		}
 	}
 	return a.sayChanged(ctx, h, "edited", n, changes)
 }

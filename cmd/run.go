@@ -74,7 +74,7 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 	f := c.Flags()
 	f.IntVar(&o.MaxAttempts, "max-attempts", 0, "stop after this many attempts (0: no limit)")
 	f.StringVar(&o.Note, "note", "", "`text` for the next attempt's brief; also the answer to a question")
-	f.BoolVar(&o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again with nothing new; a note, an answer, another agent or your own edits do it as well")
+	f.BoolVar(&o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again with nothing new; a note, an answer, another agent, goal or spec, or your own edits do it as well")
 	f.BoolVar(&o.Agree, "agree", false, "yes to the question whether nothing is left")
 	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
 	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "go on although processes of the last run are alive (build daemons)")

@@ -29,13 +29,13 @@ type Wish struct {
 	Open       []string // open items of its checklist
 }
 
-// Edit changes what is wanted. Items that are done stay done, and the present lap goes on. It returns nil when nothing
-// changes, and else the operation's number as well.
+// Edit changes what is wanted. Items that are done stay done, and the present lap goes on, unless its item is not wanted
+// any more and may be left. It returns nil when nothing changes, and else the operation's number as well.
 func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error) {
 	if err := h.mayChange(); err != nil {
 		return nil, 0, err
 	}
-	e := edited(&h.S, w)
+	e := edited(&h.S, w, h.mayLeave())
 	if len(e.Changes) == 0 {
 		return nil, 0, nil
 	}
@@ -47,6 +47,33 @@ func (h *Hand) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error)
 		return e
 	})
 	return &e, n, err
+}
+
+// mayLeave reports whether a lap that has begun may end where it is, without its item. Tests of the lap that stay in the
+// files would be taken for those of the next item: where tests are written first, nothing of the lap may be there.
+func (h *Hand) mayLeave() bool {
+	c := h.S.At(h.S.Current)
+	return h.S.Open == nil && c != nil && (h.Plan.Workflow.Red() == nil || c.Tree == h.S.LapTree)
+}
+
+// Unwanted is the item that the session works on although its spec, which leaves these items open, does not have it any
+// more, "" for none. From the checkpoint at, where its lap began, the same spec drops it; -1 when there is no such one.
+func (h *Hand) Unwanted(open []string) (item string, at int) {
+	s := &h.S
+	item = s.Item()
+	switch {
+	case s.Status.Final(), s.Phase == workflows.Done, !begun(s), s.Lap <= passed(s), slices.Contains(open, item):
+		return "", -1
+	}
+	for _, c := range s.Way() {
+		if c.Next != s.Start || c.NextLap != s.Lap {
+			continue
+		}
+		if own := s.At(c.Number); own != nil && own.Code == c.Code { // else it is another session's, in a fork
+			return item, c.Number
+		}
+	}
+	return item, -1
 }
 
 // mayChange refuses to change a session that is over.
@@ -61,20 +88,28 @@ func (h *Hand) mayChange() error {
 	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: hint}
 }
 
-// edited is the event of an edit, without Changes when there are none.
-func edited(s *session.Session, w Wish) session.Edited {
+// edited is the event of an edit, without Changes when there are none. leave lets a lap that has begun end without its
+// item.
+func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	var e session.Edited
 	if w.Goal != "" && w.Goal != s.Goal {
 		e.Goal = w.Goal
 		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", oneLine(s.Goal, 200), oneLine(w.Goal, 200)))
 	}
-	if w.Spec == nil || w.SpecDigest == s.SpecDigest && w.SpecPath == s.SpecPath {
+	if w.Spec == nil {
+		return e
+	}
+	items, lap, phase, left := checklist(s, w.Open, leave)
+	same := w.SpecDigest == s.SpecDigest && w.SpecPath == s.SpecPath
+	if same && slices.Equal(items, s.Items) {
 		return e
 	}
 	e.Spec, e.SpecPath, e.SpecDigest = true, w.SpecPath, w.SpecDigest
-	from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
-	e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
-	e.Items, e.Lap, e.Phase = checklist(s, w.Open)
+	e.Items, e.Lap, e.Phase, e.Left = items, lap, phase, left
+	if !same { // else it has gone back to where an item that the spec does not have can be left
+		from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
+		e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
+	}
 	done := passed(s)
 	was, is := todo(s.Items, done), todo(e.Items, done)
 	for _, item := range missing(is, was) {
@@ -82,6 +117,13 @@ func edited(s *session.Session, w Wish) session.Edited {
 	}
 	for _, item := range missing(was, is) {
 		e.Changes = append(e.Changes, "item removed: "+oneLine(item, 200))
+	}
+	switch {
+	case left == "":
+	case phase == workflows.Done:
+		e.Changes = append(e.Changes, "that was being worked on, and nothing else is left to do")
+	default:
+		e.Changes = append(e.Changes, "that was being worked on: the session goes on with "+oneLine(items[lap-1], 200))
 	}
 	return e
 }
@@ -113,34 +155,42 @@ func missing(a, b []string) []string {
 }
 
 // checklist puts together what is done, what is being done, and what the new spec leaves open. A lap that has begun goes
-// on with its item, whatever the new spec says; one that has not takes the first item that is open now.
-func checklist(s *session.Session, open []string) (items []string, lap int, phase session.PhaseName) {
+// on with its item, unless the new spec does not have it and leave lets it go: then left is that item, and a lap begins
+// anew. One that has not begun takes the first item that is open now.
+func checklist(s *session.Session, open []string, leave bool) (items []string, lap int, phase session.PhaseName,
+	left string) {
 	lap, phase = s.Lap, s.Phase
 	over := s.Phase == workflows.Done
 	done := passed(s)
 	for n := range done {
 		items = append(items, itemOf(s, n+1))
 	}
+	green := s.At(s.Current) != nil && s.At(s.Current).Green
 	if s.Laps && begun(s) && !over && lap > done {
-		items = append(items, itemOf(s, lap))
+		item := itemOf(s, lap)
+		other := len(missing(open, items)) > 0 || done > 0 && green // to go on with, or the end
+		if leave && other && lap <= len(s.Items) && !slices.Contains(open, item) {
+			left, phase = item, s.Start
+		} else {
+			items = append(items, item)
+		}
 	}
 	items = append(items, missing(open, items)...)
-	green := s.At(s.Current) != nil && s.At(s.Current).Green
 	switch {
 	case len(open) == 0 && len(s.Items) == 0:
-		return nil, lap, phase // there was no checklist, and there is none
+		return nil, lap, phase, "" // there was no checklist, and there is none
 	case over && len(items) > done: // there is more to do
 		if s.Laps {
 			lap = done + 1
 		}
-		return items, lap, s.Start
+		return items, lap, s.Start, ""
 	case !s.Laps, !over && lap <= done: // all is worked on at once, or it has come back to an item
 	case !over && len(items) == done && done > 0 && green: // what was still to do is not wanted any more
-		return items, done, workflows.Done
+		return items, done, workflows.Done, left
 	case !over && len(items) == done && done > 0:
-		return append(items, itemOf(s, lap)), lap, phase
+		return append(items, itemOf(s, lap)), lap, phase, ""
 	}
-	return items, lap, phase
+	return items, lap, phase, left
 }
 
 // passed is how many items, from the first, keep their places: the work has been beyond them.

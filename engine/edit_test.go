@@ -33,14 +33,46 @@ func TestChecklist(t *testing.T) {
 		{"an item twice", session.Session{Created: created("a a"), Lap: 2, Phase: "RED"}, "a a a", "a a a", 2, "RED"},
 		{"no checklist, before and now", session.Session{Created: created(""), Lap: 3, Phase: "RED"}, "", "", 3, "RED"},
 	} {
-		items, lap, phase := checklist(&c.s, strings.Fields(c.open))
+		items, lap, phase, _ := checklist(&c.s, strings.Fields(c.open), false)
 		if strings.Join(items, " ") != c.items || lap != c.lap || phase != c.phase {
 			t.Errorf("%s: %v, lap %d, %s", c.name, items, lap, phase)
 		}
 	}
 	s := session.Session{Created: created(""), Lap: 2, Phase: "GREEN"}
-	if items, _, _ := checklist(&s, []string{"x"}); len(items) != 3 || items[2] != "x" {
+	if items, _, _, _ := checklist(&s, []string{"x"}, true); len(items) != 3 || items[2] != "x" {
 		t.Errorf("a first checklist in the second lap: %v", items)
+	}
+}
+
+// A lap that has begun may be left when the new spec does not have its item, and something else is to do or was done.
+func TestChecklistLeaves(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		s     session.Session
+		open  string
+		items string
+		lap   int
+		phase session.PhaseName
+		left  string
+	}{
+		{"another is open", session.Session{Created: created("a b c"), Lap: 2, Phase: "GREEN"}, "c", "a c", 2, "RED", "b"},
+		{"the first of them", session.Session{Created: created("a b"), Lap: 1, Phase: "GREEN"}, "b", "b", 1, "RED", "a"},
+		{"it is wanted still", session.Session{Created: created("a b c"), Lap: 2, Phase: "GREEN"}, "b", "a b", 2, "GREEN", ""},
+		{"nothing else is left", session.Session{Created: created("a b"), Lap: 2, Phase: "GREEN",
+			Checkpoints: []session.Checkpoint{{Green: true}}}, "", "a", 1, workflows.Done, "b"},
+		{"nothing else is left, and it is not green", session.Session{Created: created("a b"), Lap: 2, Phase: "GREEN"}, "", "a b", 2, "GREEN", ""},
+		{"nothing else is left or was done", session.Session{Created: created("a"), Lap: 1, Phase: "GREEN"}, "", "a", 1, "GREEN", ""},
+		{"no checklist before", session.Session{Created: created(""), Lap: 1, Phase: "GREEN"}, "b",
+			"lap 1, from before there was a checklist|b", 1, "GREEN", ""},
+	} {
+		items, lap, phase, left := checklist(&c.s, strings.Fields(c.open), true)
+		want := strings.Fields(c.items)
+		if strings.Contains(c.items, "|") {
+			want = strings.Split(c.items, "|")
+		}
+		if !slices.Equal(items, want) || lap != c.lap || phase != c.phase || left != c.left {
+			t.Errorf("%s: %q, lap %d, %s, left %q", c.name, items, lap, phase, left)
+		}
 	}
 }
 
@@ -61,10 +93,13 @@ func TestChecklistKeeps(t *testing.T) {
 		}
 		s.Checkpoints = []session.Checkpoint{{Green: rapid.Bool().Draw(t, "green")}}
 		open := rapid.SliceOfN(word, 0, 6).Draw(t, "open")
-		items, lap, phase := checklist(&s, open)
+		items, lap, phase, left := checklist(&s, open, rapid.Bool().Draw(t, "leave"))
 		kept := s.LapsDone()
-		if begun(&s) && s.Phase != workflows.Done {
+		if begun(&s) && s.Phase != workflows.Done && left == "" {
 			kept++
+		}
+		if left != "" && (slices.Contains(open, left) || !begun(&s) || phase != s.Start && phase != workflows.Done) {
+			t.Fatalf("%v in lap %d (%s): left %q, with %v open", s.Items, s.Lap, s.Phase, left, open)
 		}
 		if len(items) < kept || !slices.Equal(items[:kept], s.Items[:kept]) {
 			t.Fatalf("%v in lap %d (%s) became %v", s.Items, s.Lap, s.Phase, items)

@@ -224,15 +224,15 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
 }
 
-// toldAnew reports whether a person has said something, let a file in, or edited files, since attempts stopped getting
-// anywhere: the next one knows more than those before.
+// toldAnew reports whether a person has said something, let a file in, or edited files, the goal or the spec, since attempts
+// stopped getting anywhere: the next one knows more than those before.
 func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
 	b := h.S.Blocked
 	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker && (b.Reason != session.BlockTamper || h.S.Visit.Tampered == 0) {
 		return false, nil
 	}
 	judged := h.S.Judged()
-	if told := len(h.S.Notes) > 0 || b.Answered; told || judged == nil {
+	if told := len(h.S.Notes) > 0 || b.Answered || h.S.Reworded; told || judged == nil {
 		return told, nil
 	}
 	if judged.Class == session.ClassKey {

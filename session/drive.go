@@ -5,7 +5,7 @@ func (s *Session) driving(e Event, b Driving) {
 	if s.Status == StatusBlocked { // a person has looked at it
 		s.Hindered = nil
 	}
-	s.Blocked, s.Why, s.Failed = nil, "", 0
+	s.Blocked, s.Why, s.Failed, s.Reworded = nil, "", 0, false
 	s.Drive = &Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()),
 		Checkpoints: len(s.Checkpoints), Used: s.Used}
 	if s.Waiting != nil && s.Waiting.Reason == WaitLimit && !b.Now { // it is waited for, whoever drives

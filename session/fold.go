@@ -10,7 +10,7 @@ import (
 
 // FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
 // session.json with another one is folded anew.
-const FoldVersion = 4
+const FoldVersion = 5
 
 // UpToDate reports whether a session was folded as this wfs folds events.
 func (s *Session) UpToDate() bool { return s.Version == FormatVersion && s.Folded == FoldVersion }
@@ -99,7 +99,7 @@ func (s *Session) apply(e Event) error {
 			s.waitsHindered(b)
 		}
 	case BlockedBy:
-		s.Status, s.Blocked, s.Open = StatusBlocked, &b, nil
+		s.Status, s.Blocked, s.Open, s.Reworded = StatusBlocked, &b, nil, false
 	case Noted:
 		s.noted(b)
 		s.hear(b.Request)

@@ -145,6 +145,9 @@ func (s *Session) bringBack(f Former) {
 	if f.Title != nil {
 		s.Title = *f.Title
 	}
+	if f.Goal != nil || f.Spec != nil {
+		s.Reworded = false
+	}
 	if f.Goal != nil {
 		s.Goal = *f.Goal
 	}

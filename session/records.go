@@ -37,6 +37,7 @@ type Edited struct {
 	SpecDigest string    `json:"spec_digest,omitempty"`
 	Lap        int       `json:"lap,omitempty"`     // present lap from now on
 	Phase      PhaseName `json:"phase,omitempty"`   // and its phase
+	Left       string    `json:"left,omitempty"`    // item whose lap had begun, and ends without it: a lap begins anew
 	Changes    []string  `json:"changes,omitempty"` // for people, one line each
 	Turn       Turn      `json:"turn"`
 }
@@ -114,6 +115,7 @@ func (s *Session) applyRecord(body Body) bool {
 
 func (s *Session) edited(b Edited) {
 	s.Visit.Conversation = nil // it was told of something else
+	s.Reworded = s.Status == StatusBlocked
 	if b.Goal != "" {
 		s.Goal = b.Goal
 	}
@@ -121,7 +123,11 @@ func (s *Session) edited(b Edited) {
 		return
 	}
 	s.Items, s.SpecPath, s.SpecDigest = b.Items, b.SpecPath, b.SpecDigest
-	if b.Phase != s.Phase || b.Lap != s.Lap { // there is more to do than there was, or less: a lap ends or begins here
+	if b.Left != "" {
+		s.thaw()
+		s.Said, s.Review, s.Rounds, s.Failed = nil, nil, nil, 0
+	}
+	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" { // more is to do than was, or less: a lap ends or begins here
 		s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, Visit{}, nil, nil, nil, nil
 		if c := s.At(s.Current); c != nil {
 			s.LapTree = c.Tree

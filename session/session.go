@@ -14,6 +14,8 @@ type Session struct {
 	Waiting *Waiting   `json:"waiting,omitempty"` // with StatusWaiting
 	Blocked *BlockedBy `json:"blocked,omitempty"` // with StatusBlocked
 	Why     string     `json:"why,omitempty"`     // with StatusPaused and StatusInterrupted
+	// Reworded: the goal or the spec was edited since the session was blocked.
+	Reworded bool `json:"reworded,omitempty"`
 
 	Phase PhaseName `json:"phase"` // present phase, workflows.Done when there is none
 	Lap   int       `json:"lap"`   // from 1
