@@ -115,7 +115,7 @@ func (a *app) storyOf(s *session.Session, in *gitstate.Worktree) storyJSON {
 	}
 	if d := s.Drive; d != nil {
 		r := lastRunJSON{At: unix(d.At).UTC(), Laps: s.LapsDone() - d.Laps, Attempts: s.Tries - d.Tries,
-			Refuted: len(s.Refuted) - d.Refuted, Checkpoints: len(s.Checkpoints) - d.Checkpoints, Used: s.Used.Minus(d.Used)}
+			Refuted: max(0, len(s.StillRefuted())-d.Refuted), Checkpoints: len(s.Checkpoints) - d.Checkpoints, Used: s.Used.Minus(d.Used)}
 		if d.Ended > 0 && j.Driver == nil {
 			at := unix(d.Ended).UTC()
 			r.EndedAt = &at

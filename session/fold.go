@@ -246,7 +246,11 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	if open.Run != nil && open.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft { // what nobody judged is neither true nor refuted
 		s.Claims++
 		if d.Refuted {
-			s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason})
+			r := Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason}
+			if open.Judgement != nil {
+				r.Fingerprint = failing(open.Judgement.Gates)
+			}
+			s.Refuted = append(slices.Clip(s.Refuted), r)
 		}
 	}
 	fingerprint := ""

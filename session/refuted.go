@@ -1,6 +1,9 @@
 package session
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // StillRefuted are the claims that the facts contradicted, but for those of the present line of checkpoints that a
 // person has said yes to.
@@ -25,8 +28,15 @@ func (s *Session) approve(at *Checkpoint, refutedFor func(Refuted) bool) {
 // claim to be done was true is known only now.
 func (s *Session) answersClaim(open *Open, d *Decided, c *Checkpoint) {
 	asked := s.asked()
-	if asked == nil || !asked.Claimed || d.Verdict == Blocked || open.Run == nil ||
-		!open.Run.Approved && !open.Run.Rejected {
+	if asked == nil || d.Verdict == Blocked || open.Run == nil || !open.Run.Approved && !open.Run.Rejected {
+		return
+	}
+	if what := failing(s.LastGates); d.Verdict == Pass && what != "" { // who insists was refuted for the same before
+		s.approve(c, func(r Refuted) bool {
+			return r.Fingerprint == what && r.Phase == asked.Phase && r.Lap == asked.Lap
+		})
+	}
+	if !asked.Claimed {
 		return
 	}
 	of := func(r Refuted) bool { return r.Checkpoint == asked.Number }
@@ -43,6 +53,17 @@ func (s *Session) answersClaim(open *Open, d *Decided, c *Checkpoint) {
 		s.Refuted = append(slices.Clip(s.Refuted), Refuted{Checkpoint: asked.Number, Phase: asked.Phase, Lap: asked.Lap,
 			Reason: d.Reason})
 	}
+}
+
+// failing is a fingerprint of all gates that did not pass, "" for none.
+func failing(gates []GateResult) string {
+	var list []string
+	for _, g := range gates {
+		if g.Verdict != Pass {
+			list = append(list, g.Gate+":"+g.Fingerprint)
+		}
+	}
+	return strings.Join(list, " ")
 }
 
 // asked is the checkpoint of the newest attempt if a person is asked about that, nil otherwise.

@@ -163,7 +163,9 @@ type Refuted struct {
 	Phase      PhaseName `json:"phase"`
 	Lap        int       `json:"lap"`
 	Reason     string    `json:"reason"`
-	Approved   int       `json:"approved,omitempty"` // checkpoint at which a person said yes to what it was refuted for
+	// Fingerprint is of all gates that did not pass.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Approved    int    `json:"approved,omitempty"` // checkpoint at which a person said yes to what it was refuted for
 }
 
 // Spent is where the time went.
