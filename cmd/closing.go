@@ -40,15 +40,15 @@ func notAsked(s *session.Session) (list []string) {
 		return c.Number > 0 &&
 			(c.Trigger == session.TriggerManual || c.Trigger == session.TriggerFound || c.Trigger == session.TriggerSwitch)
 	})
-	switch n := len(lapTests(way)); {
+	switch n, number := lapTests(way); {
 	case n == 0 && len(gatesRan(s)) > 0 && !person:
 		add("no new test was asked for")
 	case n > 0 && person:
-		add("%d new %s, of the agent's or edited by a person", n, plural(n, "test", "tests"))
-	case n == 1:
+		add("%snew %s, of the agent's or edited by a person", number, plural(n, "test", "tests"))
+	case n == 1 && number != "":
 		add("the new test is the agent's own")
 	case n > 0:
-		add("all %d new tests are the agent's own", n)
+		add("all %snew tests are the agent's own", number)
 	}
 	if s.HoldoutAt(s.Current) == nil {
 		add("no hold-out tests")
@@ -81,18 +81,26 @@ func notAsked(s *session.Session) (list []string) {
 	return list
 }
 
-// lapTests are the tests that laps were about, on a line of checkpoints.
-func lapTests(way []session.Checkpoint) map[session.TestID]bool {
-	tests := map[session.TestID]bool{}
+// lapTests is how many tests laps were about, on a line of checkpoints, as a word to put before "new tests": without a
+// number where a lap ended before its tests had names.
+func lapTests(way []session.Checkpoint) (n int, said string) {
+	type lap struct{ tests, waiting int }
+	laps := map[int]lap{}
 	for _, c := range way {
-		if c.Next != workflows.Done && c.NextLap == c.Lap {
-			for _, id := range c.Targets {
-				tests[id] = true
-			}
-			for _, name := range c.Expected {
-				tests[session.TestID(name)] = true
-			}
+		switch l := laps[c.Lap]; {
+		case c.Next == workflows.Done || c.NextLap != c.Lap: // what it names is the next lap's
+		case len(c.Targets) > 0:
+			laps[c.Lap] = lap{tests: len(c.Targets)}
+		case l.tests == 0:
+			laps[c.Lap] = lap{waiting: len(c.Expected)}
 		}
 	}
-	return tests
+	waiting := 0
+	for _, l := range laps {
+		n, waiting = n+l.tests, waiting+l.waiting
+	}
+	if waiting > 0 {
+		return n + waiting, ""
+	}
+	return n, fmt.Sprint(n, " ")
 }
