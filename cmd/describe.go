@@ -393,7 +393,7 @@ func whyStopped(s *session.Session, now time.Time) []string {
 		}
 		return lines
 	case s.Status == session.StatusWaiting:
-		return append([]string{"waiting for you: " + s.Waiting.Ask}, questionLines(s.Waiting.Question)...)
+		return append([]string{"waiting for you: " + s.Waiting.Ask}, questionLines(s.Waiting.Question, s.Waiting.Ask)...)
 	case s.Status == session.StatusInterrupted && engine.JudgedNext(s):
 		return []string{judgedNext(s.Open)}
 	}
@@ -409,14 +409,18 @@ func judgedNext(o *session.Open) string {
 		o.Attempt, o.Phase)
 }
 
-// questionLines are what whoever answers a question has to know.
-func questionLines(q *session.Question) []string {
+// questionLines are what whoever answers a question has to know beside the question itself.
+func questionLines(q *session.Question, ask string) []string {
 	var lines []string
 	if q != nil && len(q.Paths) > 0 {
 		lines = append(lines, "about: "+strings.Join(q.Paths[:min(len(q.Paths), 10)], ", ")+more(len(q.Paths)-10))
 	}
 	if q != nil {
-		lines = append(lines, q.Evidence...)
+		for _, line := range q.Evidence {
+			if !strings.Contains(ask, line) {
+				lines = append(lines, line)
+			}
+		}
 	}
 	return lines
 }

@@ -69,7 +69,7 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 			}
 			a.sayFlaky(s.FlakyTests())
 			a.sayForced(s.SkippedPhases)
-			a.sayTampered(s.TamperedOn())
+			a.sayTampered(s.TamperedOn(), "")
 			return nil
 		},
 	}

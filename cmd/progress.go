@@ -152,7 +152,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		say("    %s: %s", verdict(b.Verdict, b.Class), b.Reason)
 		for _, t := range b.Tampered[:min(len(b.Tampered), 5)] {
-			say("      %s%s", noteMark(t), t)
+			say("      %s%s", noteMark(t), t.Beside(b.Reason))
 		}
 		if b.Holdout != nil && b.Holdout.Verdict == session.Pass {
 			say("    %s", b.Holdout.Reason)

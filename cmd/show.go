@@ -163,7 +163,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if j.HoldoutLogs != "" {
 		a.out("what the hold-out tests printed: %s", j.HoldoutLogs)
 	}
-	a.sayTampered(j.Tampered)
+	a.sayTampered(j.Tampered, j.Reason)
 	if text := costText(c.Used); text != "" {
 		a.out("cost: %s", text)
 	}

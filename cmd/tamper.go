@@ -4,10 +4,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sayTampered tells what was done to tests.
-func (a *app) sayTampered(list []session.Tampering) {
+// sayTampered tells what was done to tests, below a text that may say already what was found.
+func (a *app) sayTampered(list []session.Tampering, above string) {
 	for _, t := range list {
-		a.out("tests: %s%s", noteMark(t), t)
+		a.out("tests: %s%s", noteMark(t), t.Beside(above))
 	}
 }
 

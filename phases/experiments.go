@@ -201,7 +201,7 @@ func passAll(out *session.Judgement, why string) {
 	for i, g := range out.Gates {
 		if g.Verdict != session.Pass {
 			out.Gates[i].Verdict, out.Gates[i].Class, out.Gates[i].Reason = session.Pass, session.ClassGreen, why
-			out.Gates[i].Failing, out.Gates[i].Fingerprint = nil, ""
+			out.Gates[i].Failing, out.Gates[i].Fingerprint, out.Gates[i].FirstError = nil, "", ""
 		}
 	}
 	sumUp(out)

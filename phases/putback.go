@@ -67,7 +67,12 @@ func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure,
 		return false, nil, err
 	}
 	changed = len(refs[0].aside) > 0
-	if !refs[0].edited && slices.ContainsFunc(t.out.Gone, t.ofLap) {
+	start := t.r.LapStart.Gates[t.gate.Name]
+	own := func(id session.TestID) bool {
+		_, had := start[id]
+		return slices.Contains(t.r.Targets, id) || !had && t.ofLap(id)
+	}
+	if !refs[0].edited && slices.ContainsFunc(t.out.Gone, own) {
 		return changed, nil, nil // no test was changed, and yet those of the lap do not run
 	}
 	seen := []session.Tree{t.out.Tree}
@@ -110,7 +115,8 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 			return t.cannot(ctx, tryMutants, err)
 		}
 	case t.gone && result == unfit: // what they were about is gone, or has another shape
-		t.ask(ref.aside, "tests that were there are gone, and cannot be built with the code any more: "+some(ref.aside))
+		t.ask(ref.aside, "tests that were there are gone, and cannot be built with the code any more: "+
+			someNames(t.out.Gone)+" in "+some(ref.aside))
 	case t.gone:
 		t.acquitted = result == meant || result == renamed && t.runsAsMany()
 	case result == holds:

@@ -136,6 +136,14 @@ func (t Tampering) String() string {
 	return text
 }
 
+// Beside is the finding below a text that may say already what was found.
+func (t Tampering) Beside(text string) Tampering {
+	if t.After != "" && strings.Contains(text, t.After) {
+		t.Before, t.After = "", ""
+	}
+	return t
+}
+
 // TamperedOn are the findings of the checkpoints that the present one stands on and that were passed with them: what was
 // only named, or what a person has approved.
 func (s *Session) TamperedOn() []Tampering {
