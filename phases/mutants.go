@@ -253,7 +253,8 @@ func (t *trials) thoseThere(ctx context.Context, was session.Tree) (bool, error)
 }
 
 // weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions
-// that the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new.
+// that the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new. Of a
+// table any row will do: rows are often named by their place.
 func (t *trials) weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	pairs, err := t.pairs(ctx, was)
 	if err != nil {
@@ -369,12 +370,25 @@ func missedBy(before, after []session.TestID, old, now *gateRun) session.TestID 
 	if len(before) == 0 || slices.ContainsFunc(after, fresh) {
 		return ""
 	}
+	tables := map[session.TestID]bool{}
+	for _, id := range after {
+		tables[table(id)] = true
+	}
 	for _, id := range before {
-		if s, ran := now.report.tests[id]; len(after) == 0 || ran && s == session.TestPass {
+		s, ran := now.report.tests[id]
+		if missed := len(after) == 0 || ran && s == session.TestPass; missed && !tables[table(id)] {
 			return id
 		}
 	}
 	return ""
+}
+
+// table is the test of its own that a test is, or is a row of.
+func table(id session.TestID) session.TestID {
+	for p := parent(id); p != ""; p = parent(id) {
+		id = p
+	}
+	return id
 }
 
 // editedWords are the names in those lines of tests of another state that the attempt's do not have.
