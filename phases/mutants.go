@@ -20,19 +20,28 @@ const (
 )
 
 // mutants are changes of code, as trees: other results of all functions that have some lines, and then single changes
-// in these lines.
+// in these lines. With nothing, these functions do and return nothing in one of them.
 func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines,
-	texts map[string][]byte) (trees []session.Tree, says []string, err error) {
-	if others := allOf(experiment.OtherResults, lines, texts); others.n > 0 {
-		changed, err := t.WithTexts(ctx, tree, others.texts)
+	texts map[string][]byte, nothing bool) (trees []session.Tree, says []string, err error) {
+	all := []altered{allOf(experiment.OtherResults, lines, texts)}
+	words := []string{all[0].results()}
+	if nothing {
+		all, words = append(all, allOf(experiment.Nothing, lines, texts)), append(words, "functions that do nothing")
+	}
+	for i, a := range all {
+		if a.n == 0 {
+			continue
+		}
+		changed, err := t.WithTexts(ctx, tree, a.texts)
 		if err != nil {
 			return nil, nil, err
 		}
-		trees, says = append(trees, changed), append(says, some(others.paths)+": "+others.results())
+		trees, says = append(trees, changed), append(says, some(a.paths)+": "+words[i])
 	}
+	most := len(trees) + mostMutants
 	for _, path := range slices.Sorted(maps.Keys(lines)) {
 		for _, m := range experiment.Mutants(path, texts[path], lines[path], max(1, mostMutants/len(lines))) {
-			if len(trees) > mostMutants {
+			if len(trees) >= most {
 				return trees, says, nil
 			}
 			changed, err := t.WithTexts(ctx, tree, map[string][]byte{path: m.Text})
@@ -157,7 +166,7 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 	if err != nil {
 		return err
 	}
-	trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts)
+	trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts, false)
 	if err != nil {
 		return err
 	}
@@ -301,7 +310,7 @@ func (t *trials) pairs(ctx context.Context, was session.Tree) ([]pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts)
+		trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts, true)
 		if err != nil {
 			return nil, err
 		}
@@ -311,7 +320,7 @@ func (t *trials) pairs(ctx context.Context, was session.Tree) ([]pair, error) {
 			}
 			continue
 		}
-		olds, _, err := t.mutants(ctx, before, lines, texts)
+		olds, _, err := t.mutants(ctx, before, lines, texts, true)
 		if err != nil {
 			return nil, err
 		}

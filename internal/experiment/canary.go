@@ -141,19 +141,24 @@ func plain(text string) string {
 }
 
 // TurnData changes the values in a file of data that tests compare with: each number, and in lines without any the last
-// word.
+// word. A key of JSON stays: it may be what the code is asked.
 func TurnData(src []byte, lines Lines) ([]byte, int) {
 	var out []string
 	n, at := 0, 0
 	for line := range strings.Lines(string(src)) {
 		at++
-		if lines[at] {
-			line, n = turnedLine(line, n)
+		key := jsonKey.FindString(line)
+		if rest := line[len(key):]; lines[at] {
+			rest, n = turnedLine(rest, n)
+			line = key + rest
 		}
 		out = append(out, line)
 	}
 	return []byte(strings.Join(out, "")), n
 }
+
+// jsonKey is what stands before the value on a line of JSON.
+var jsonKey = regexp.MustCompile(`^\s*\{?\s*"(?:[^"\\]|\\.)*"\s*:`)
 
 func turnedLine(line string, n int) (string, int) {
 	var b strings.Builder

@@ -51,9 +51,9 @@ func TestTurn(t *testing.T) {
 }
 
 func TestTurnData(t *testing.T) {
-	src := "3 1 2\n{\"want\": \"abc\"}\n"
-	got, n := TurnData([]byte(src), Lines{1: true, 2: true})
-	if want := "4 3 5\n{\"want\": \"abcq\"}\n"; string(got) != want || n != 4 {
+	src := "3 1 2\n{\"want\": \"abc\"}\n  \"A2 A3\": \"2 free\",\n"
+	got, n := TurnData([]byte(src), Lines{1: true, 2: true, 3: true})
+	if want := "4 3 5\n{\"want\": \"abcq\"}\n  \"A2 A3\": \"7 free\",\n"; string(got) != want || n != 5 {
 		t.Errorf("%q, %d", got, n)
 	}
 }

@@ -13,22 +13,47 @@ import (
 // RaisesThere makes every function that OtherResults changes raise instead, when it returns what would be another
 // value: what a test does not notice of that it never asks for.
 func RaisesThere(file string, src []byte, lines Lines) ([]byte, int) {
-	return otherResultsOf(file, src, lines, true)
+	return otherResultsOf(file, src, lines, raised)
 }
 
 // OtherResults makes every function that has one of the chosen lines return something else than it does: numbers one
 // larger, texts with a letter more, truth values turned, lists and objects with such values in them. What has another
 // type stays. It returns how many functions it changed. A test that asks what these functions return must notice it.
 func OtherResults(file string, src []byte, lines Lines) ([]byte, int) {
-	return otherResultsOf(file, src, lines, false)
+	return otherResultsOf(file, src, lines, other)
 }
 
-func otherResultsOf(file string, src []byte, lines Lines, raise bool) ([]byte, int) {
+// Nothing makes every function that has one of the chosen lines return nothing: no value and no error in Go, where it
+// still does what it does, and at once in Python and JavaScript. Other languages have nothing that fits every function.
+func Nothing(file string, src []byte, lines Lines) ([]byte, int) {
+	l := source.LanguageOf(file)
+	switch {
+	case l == nil:
+		return src, 0
+	case nothing[l.Name] != "":
+		out, n, _ := Hollow(file, src, lines, true)
+		return out, n
+	case l.Name == "go":
+		return otherResultsOf(file, src, lines, none)
+	}
+	return src, 0
+}
+
+// result is what stands in place of what a function returns.
+type result int
+
+const (
+	other  result = iota // another value
+	raised               // nothing: it raises
+	none                 // no value
+)
+
+func otherResultsOf(file string, src []byte, lines Lines, as result) ([]byte, int) {
 	l := source.LanguageOf(file)
 	if l == nil {
 		return src, 0
 	}
-	o := otherResults{file: file, src: src, toks: l.Tokens(src), raise: raise}
+	o := otherResults{file: file, src: src, toks: l.Tokens(src), as: as}
 	change := map[string]func(body) bool{"go": o.inGo, "python": o.inPython, "script": o.inScript, "rust": o.inRust,
 		"java": o.inJava}[l.Name]
 	if change == nil || l.Name == "java" && path.Ext(file) != ".java" {
@@ -65,7 +90,7 @@ type otherResults struct {
 	src   []byte
 	toks  []source.Token
 	edits []edit
-	raise bool
+	as    result
 }
 
 func (o *otherResults) edit(at int, text string) { o.edits = append(o.edits, edit{at, at, text}) }
@@ -148,6 +173,10 @@ func (o *otherResults) inGo(b body) bool {
 
 // helperInGo adds the function that changes a value, and what it imports behind the name of the package.
 func (o *otherResults) helperInGo() {
+	if o.as == none {
+		o.edit(len(o.src), "\nfunc "+o.helper()+"[T any](T) (v T) { return }\n")
+		return
+	}
 	at := slices.IndexFunc(o.toks, func(t source.Token) bool { return t.Text == "package" })
 	if at < 0 || at+1 >= len(o.toks) {
 		return
@@ -159,7 +188,7 @@ func (o *otherResults) helperInGo() {
 
 // pick puts what raises in place of what returns another value, where that is asked for.
 func (o *otherResults) pick(text, other, raises string) string {
-	if !o.raise {
+	if o.as != raised {
 		return text
 	}
 	return strings.Replace(text, other, raises, 1)
@@ -222,7 +251,7 @@ func (o *otherResults) inScript(b body) bool {
 		return false
 	}
 	other := "(" + scriptOther + ")"
-	if o.raise {
+	if o.as == raised {
 		other = scriptRaises + scriptOther + " })"
 	}
 	if ext := path.Ext(o.file); strings.HasSuffix(ext, "ts") || ext == ".tsx" {
@@ -263,7 +292,7 @@ func (o *otherResults) inRust(b body) bool {
 	if changed == "" {
 		return false
 	}
-	if o.raise {
+	if o.as == raised {
 		changed = `panic!("other")`
 	}
 	text := o.text(b.head+arrow+1, b.open)

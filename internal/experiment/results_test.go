@@ -20,20 +20,24 @@ func TestOtherResults(t *testing.T) {
 		functions       int
 		want            string // of other results
 		raises          string // is printed then
+		nothing         string // is printed when nothing is returned
 	}{
 		{file: "a.go", src: "package main\n\nimport \"os\"\n\ntype pair struct{ N int; s string }\n\n" +
 			"func sum(a, b int) int { return a + b }\n\nfunc (p pair) both(x int) (n int, err error) {\n\tn = x\n\treturn\n}\n\n" +
 			"func of[T any](v T) (T, []string) { return v, []string{\"a\", \"b\"} }\n\nfunc say(s string) { os.Stdout.WriteString(s) }\n",
 			main: "package main\n\nimport \"fmt\"\n\nfunc main() {\n\tn, err := pair{}.both(1)\n\tv, l := of(true)\n\tsay(fmt.Sprint(sum(1, 2), n, err, v, l))\n}\n",
-			run:  []string{"go", "run", "a.go", "main.go"}, functions: 3, want: "4 2 <nil> false [a]", raises: "other"},
+			run:  []string{"go", "run", "a.go", "main.go"}, functions: 3, want: "4 2 <nil> false [a]", raises: "other",
+			nothing: "0 0 <nil> false []"},
 		{file: "a.py", src: "class A:\n    def __init__(self):\n        self.n = 1\n\n    @property\n    def size(self):\n        return self.n\n\n\n" +
 			"def both(x): return [x, True], \"a\"\n\n\ndef nothing():\n    pass\n",
 			main: "from a import A, both, nothing\nprint(A().size, both(1), nothing())\n",
-			run:  []string{"python3", "main.py"}, functions: 3, want: "2 ([2, False], 'aq') None", raises: "ZeroDivisionError"},
+			run:  []string{"python3", "main.py"}, functions: 3, want: "2 ([2, False], 'aq') None", raises: "ZeroDivisionError",
+			nothing: "None None None"},
 		{file: "a.js", src: "const sum = (a, b) => a + b;\nfunction both(x) { return { x, l: [x] }; }\nclass A {\n  constructor() { this.n = 1; }\n  size() { return this.n; }\n}\n" +
 			"const later = async () => { return 'a'; };\nmodule.exports = { sum, both, A, later };\n",
 			main: "const { sum, both, A, later } = require('./a.js');\nlater().then((s) => console.log(sum(1, 2), JSON.stringify(both(1)), new A().size(), s));\n",
-			run:  []string{"node", "main.js"}, functions: 4, want: `4 {"x":2,"l":[2]} 2 aq`, raises: "other"},
+			run:  []string{"node", "main.js"}, functions: 4, want: `4 {"x":2,"l":[2]} 2 aq`, raises: "other",
+			nothing: "undefined undefined undefined undefined"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
@@ -43,9 +47,9 @@ func TestOtherResults(t *testing.T) {
 			for _, change := range []struct {
 				make func(string, []byte, Lines) ([]byte, int)
 				want string
-			}{{OtherResults, c.want}, {RaisesThere, c.raises}} {
+			}{{OtherResults, c.want}, {RaisesThere, c.raises}, {Nothing, c.nothing}} {
 				text, n := change.make(c.file, []byte(c.src), all(c.src))
-				if n != c.functions {
+				if n != c.functions && (change.want != c.nothing || n == 0) {
 					t.Errorf("%d functions, want %d\n%s", n, c.functions, text)
 				}
 				dir := t.TempDir()
