@@ -337,7 +337,11 @@ func stands(s *session.Session) string {
 	if s.Phase == workflows.Done && s.Status == session.StatusWaiting {
 		return string(s.Status) + " at the end of the work, for a person's word"
 	}
-	if n := s.Visit.Attempts; n > 0 {
+	n := s.Visit.Attempts
+	if c := s.At(s.Current); c != nil && s.Status == session.StatusWaiting && c.Phase == s.Phase && c.Lap == s.Lap {
+		n = max(n, c.Attempt) // the one that is asked about counts only when it is answered
+	}
+	if n > 0 {
 		at += fmt.Sprintf(", %d %s so far", n, plural(n, "attempt", "attempts"))
 	}
 	line := string(s.Status) + " in " + at

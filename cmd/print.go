@@ -16,14 +16,57 @@ import (
 // out prints the answer of a command: text on standard output. Everything that may come from an agent, a repository or
 // a state file passes through here, so control sequences never reach a terminal.
 func (a *app) out(format string, args ...any) {
-	fmt.Fprint(a.env.Stdout, render(a.colours(a.env.StdoutTTY), format, args)+"\n")
+	fmt.Fprint(a.env.Stdout, a.wrapped(render(a.colours(a.env.StdoutTTY), format, args), a.env.StdoutTTY)+"\n")
 }
 
 // note prints progress: text on standard error, nothing under --json.
 func (a *app) note(format string, args ...any) {
 	if !a.json {
-		fmt.Fprint(a.env.Stderr, render(a.colours(a.env.StderrTTY), format, args)+"\n")
+		fmt.Fprint(a.env.Stderr, a.wrapped(render(a.colours(a.env.StderrTTY), format, args), a.env.StderrTTY)+"\n")
 	}
+}
+
+// wrapped breaks long lines between words, for a terminal, and indents what follows. A line that holds a command stays
+// as it is, to be copied.
+func (a *app) wrapped(text string, tty bool) string {
+	if !tty || a.env.Width == 0 {
+		return text
+	}
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if holdsCommand(line) {
+			out = append(out, line)
+			continue
+		}
+		words := strings.TrimLeft(line, " ")
+		indent := strings.Repeat(" ", min(len(line)-len(words)+4, a.env.Width/2))
+		at := len(line) - len(words)
+		line = line[:at]
+		for i, word := range strings.Split(words, " ") {
+			w := safetext.Width(safetext.Strip(word))
+			switch {
+			case i == 0:
+			case at+1+w > a.env.Width && at > len(indent):
+				out = append(out, line)
+				line, at = indent, len(indent)
+			default:
+				line, at = line+" ", at+1
+			}
+			line, at = line+word, at+w
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// holdsCommand reports whether a line tells what to type.
+func holdsCommand(line string) bool {
+	for _, word := range []string{"next: ", "then: ", "undo: ", "redo: ", "hint: "} {
+		if strings.HasPrefix(line, word) {
+			return true
+		}
+	}
+	return strings.Contains(line, "wfs ")
 }
 
 // answer prints a value as JSON on one line.

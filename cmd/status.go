@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -217,7 +218,12 @@ func (a *app) sayItems(d sessionJSON) {
 	}
 	a.out("items: %d of %d done", d.ItemsDone, d.Items)
 	for _, item := range d.ItemStates[:min(len(d.ItemStates), shownItems)] {
-		a.short("  %d  %s: %s", item.Number, item.Text, item.Says())
+		number, says := fmt.Sprintf("  %d  ", item.Number), ": "+item.Says()
+		text := safetext.Line(item.Text, 1000)
+		if room := a.env.Width - safetext.Width(number+says); room > 20 {
+			text = safetext.Cut(text, room)
+		}
+		a.short("%s%s%s", number, text, says)
 	}
 	if n := d.Items - shownItems; n > 0 {
 		a.out("  and %d more: wfs status %s --json", n, d.ID)

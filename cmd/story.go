@@ -252,6 +252,9 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 			if n := t.Now.Failed + t.Now.Errors; n > 0 {
 				line += fmt.Sprintf(" and %d %s", n, plural(n, "fails", "fail"))
 			}
+			if len(s.Expected) > 0 {
+				line += ", while new tests wait for what does not exist yet"
+			}
 		}
 		a.out("%s", line)
 	}

@@ -61,7 +61,9 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 	ways := []wayJSON{
 		{"try on, told what to do differently", `wfs run --note "what to do differently"`},
 		{"try on as before", "wfs run --reset-breaker"},
-		{"it is right as it is now: the gates judge it, without an agent", "wfs approve"},
+	}
+	if !s.Blocked.Answered {
+		ways = append(ways, wayJSON{"it is right as it is now: the gates judge it, without an agent", "wfs approve"})
 	}
 	if c := s.TestsAt(); c != nil && c.Phase != s.Phase {
 		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs phase back %s --reason "what is wrong with it"`, c.Phase)})

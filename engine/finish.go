@@ -499,11 +499,7 @@ func (h *Hand) tested(told handedOver) string {
 			}
 		}
 		if n := g.Counts.Passed; n > 0 {
-			text += fmt.Sprintf(" (%d passed", n)
-			if more := n - h.testsBefore(g.Gate); more > 0 {
-				text += fmt.Sprintf(", %d new", more)
-			}
-			text += ")"
+			text += fmt.Sprintf(" (%d passed; before: %d)", n, h.testsBefore(g.Gate))
 		}
 		list = append(list, text)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -221,7 +222,35 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 			return false, err
 		}
 	}
+	if err := h.frozenEdited(ctx); err != nil {
+		return false, err
+	}
 	return true, h.append(session.Driving{MaxAttempts: o.MaxAttempts, Version: h.e.Version, Ignored: known(alive), Ended: ended, Now: o.Now})
+}
+
+// frozenEdited refuses to begin an attempt that would answer for somebody's edits since the last checkpoint of tests that
+// its work is judged by. Whose they are nobody knows: the person who made them says so with a checkpoint.
+func (h *Hand) frozenEdited(ctx context.Context) error {
+	s, ph := &h.S, h.Plan.Workflow.Phase(h.S.Phase)
+	if s.Frozen == "" || ph == nil || ph.WritesTests() || s.Open != nil {
+		return nil
+	}
+	snap, err := h.snapshot(ctx)
+	if err != nil || snap.Tree == s.Visit.Recovered {
+		return err
+	}
+	changes, err := h.e.Store.Changes(ctx, s.At(s.Current).Tree, snap.Tree)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Status != "A" && testpaths.HoldsTests(c.Path) {
+			return &session.Refusal{Code: session.RefuseDirty, Hint: "wfs checkpoint " + string(h.ID),
+				Message: fmt.Sprintf("%s was edited since checkpoint %d, and %s is judged by its tests: keep the edit as your own "+
+					"with a checkpoint, or take it back with wfs resume %s --at %d", c.Path, s.Current, s.Phase, h.ID, s.Current)}
+		}
+	}
+	return nil
 }
 
 // toldAnew reports whether a person has said something, let a file in, or edited files, the goal or the spec, since attempts
@@ -232,8 +261,11 @@ func (h *Hand) toldAnew(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	judged := h.S.Judged()
-	if told := len(h.S.Notes) > 0 || b.Answered || h.S.Reworded; told || judged == nil {
+	if told := len(h.S.Notes) > 0 || h.S.Reworded; told || judged == nil {
 		return told, nil
+	}
+	if before := h.S.JudgedBefore(judged.Number); b.Answered && (before == nil || before.Tree != judged.Tree) {
+		return true, nil // by a person who had edited files
 	}
 	if judged.Class == session.ClassKey {
 		keys, err := h.e.Store.Keys(ctx, h.S.Visit.Tree, judged.Tree) // that were committed

@@ -1,6 +1,9 @@
 package session
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // conversation is what the next attempt at a visit may go on with after a run, nil for nothing: a conversation that led
 // to a failure, to silence or to its own end is not gone on with.
@@ -67,9 +70,12 @@ func (s *Session) Way() []Checkpoint {
 }
 
 // Judged is the newest checkpoint of an attempt on that way, nil for none.
-func (s *Session) Judged() *Checkpoint {
+func (s *Session) Judged() *Checkpoint { return s.JudgedBefore(math.MaxInt) }
+
+// JudgedBefore is the newest attempt before a checkpoint on the present line; nil for none.
+func (s *Session) JudgedBefore(number int) *Checkpoint {
 	for _, c := range slices.Backward(s.Way()) {
-		if c.Trigger == TriggerAttempt {
+		if c.Trigger == TriggerAttempt && c.Number < number {
 			return &c
 		}
 	}

@@ -1,0 +1,25 @@
+package cmd
+
+import "testing"
+
+// TestWrapped: prose breaks between words on a terminal, and what is to be typed stays on one line.
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	a := &app{env: Env{Width: 20}}
+	for _, c := range []struct{ text, want string }{
+		{"short", "short"},
+		{"  one two three four five six", "  one two three four\n      five six"},
+		{"  \x1b[31mfail\x1b[0m: one two three four", "  \x1b[31mfail\x1b[0m: one two\n      three four"},
+		{"a/path/that/is/longer/than/that has no end", "a/path/that/is/longer/than/that\n    has no end"},
+		{"next: wfs run cart-numbers   or: wfs show", "next: wfs run cart-numbers   or: wfs show"},
+		{"to leave it: wfs resume cart-numbers --at 3", "to leave it: wfs resume cart-numbers --at 3"},
+		{"one two three four five\nsix", "one two three four\n    five\nsix"},
+	} {
+		if got := a.wrapped(c.text, true); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+		if got := a.wrapped(c.text, false); got != c.text {
+			t.Errorf("%q is broken without a terminal: %q", c.text, got)
+		}
+	}
+}
