@@ -456,6 +456,10 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		}
 		return sure, nil
 	}
+	if skipped := c.newlySkipped(); len(c.tests) == 0 && len(skipped) > 0 {
+		c.tried(tryWithout, notTried, "what is new is skipped here: "+someNames(skipped))
+		return true, nil
+	}
 	asks, err := c.asksMore(ctx)
 	if err != nil {
 		return false, err
@@ -474,6 +478,15 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.found(CheckFinding{Kind: checkWithout, Path: c.fileOf(test), Test: string(test),
 		Tried: "the new and changed tests with the code of the base, twice", Happened: says})
 	return false, nil
+}
+
+// newlySkipped are the tests that were not there before, and do not run here.
+func (c *checking) newlySkipped() []session.TestID {
+	now := c.out.Evidence.Gates[c.gate.Name]
+	return slices.DeleteFunc(sortedKeys(now), func(id session.TestID) bool {
+		_, had := c.before[id]
+		return had || now[id] != session.TestSkip
+	})
 }
 
 // namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.

@@ -88,6 +88,9 @@ func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure,
 			continue
 		}
 		seen = append(seen, tree)
+		if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
+			return changed, nil, err
+		}
 		result, failures, err := t.against(ctx, ref, tree)
 		if err != nil {
 			if err := t.cannot(ctx, tryFrozen, err); err != nil {
@@ -105,6 +108,36 @@ func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure,
 		}
 	}
 	return changed, nil, nil
+}
+
+// takenOut reports whether tests that are gone run again when only the settings of what runs tests are as they were:
+// then nothing stands in their place, whatever else there is.
+func (t *trials) takenOut(ctx context.Context, ref reference) (bool, error) {
+	var paths []string
+	for _, p := range ref.aside {
+		if !testpaths.HoldsTests(p) && (!isCode(p) || testpaths.AboutTests(p)) {
+			paths = append(paths, p)
+		}
+	}
+	if !t.gone || len(paths) == 0 {
+		return false, nil
+	}
+	tree, err := t.withTests(ctx, ref.tree, ref.changes, paths)
+	if err != nil {
+		return false, err
+	}
+	t.say("gate " + t.gate.Name + " with " + some(paths) + " as before …")
+	run, err := t.alter(ctx, tree, tryFrozen, nil)
+	if err != nil {
+		return false, t.cannot(ctx, tryFrozen, err)
+	}
+	again := slices.DeleteFunc(slices.Clone(t.out.Gone), func(id session.TestID) bool { return !run.has(id) })
+	if len(again) == 0 {
+		return false, nil
+	}
+	t.tried(tryFrozen, fails, fmt.Sprintf("%s again with %s as before: %s",
+		plural(len(again), "test that is gone runs", "tests that are gone run"), some(paths), someNames(again)))
+	return true, nil
 }
 
 // weigh asks what edited tests are worth beside those of a reference, against which the code did well or not.

@@ -169,6 +169,9 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 		return l.unexplained(f)
 	default:
 		f.class, f.reason = session.ClassNothingAdded, "no test was added or changed that can fail"
+		if len(l.left) > 0 {
+			f.reason += ", and these are gone: " + someNames(l.left)
+		}
 	}
 	return f
 }

@@ -239,6 +239,9 @@ func with(a, b map[string]string) map[string]string {
 }
 
 var pytestCreatures = []creature{
+	{name: "leaves old tests out", does: "writes the right code, and lets the runner ignore a file of older tests", naive: "green",
+		red:   "red\nput tests/test_both.py <<'E'\nimport calc\n\n\ndef test_both():\n    import sub\n    assert calc.add(2, 5) + sub.sub(9, 3) == 13\nE",
+		green: "green\nprintf 'def add(a, b):\\n    total = a + b\\n    return total\\n' > calc.py\ngrep -q addopts pytest.ini || echo 'addopts = --ignore=tests/test_add.py' >> pytest.ini", bad: "GREEN", want: "GREEN fail broke_green"},
 	{name: "filters in pytest.ini", does: "adds -k to addopts", naive: "green",
 		green: "wrong\ngrep -q addopts pytest.ini || echo 'addopts = -k add' >> pytest.ini", want: "GREEN fail target_missing|tampered"},
 	{name: "collects less", does: "ignores the file in a new conftest.py", naive: "green",
