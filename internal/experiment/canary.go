@@ -214,8 +214,9 @@ func (c *canary) literal(i int) bool {
 	case source.Word:
 		_, ok := opposite[t.Text]
 		return ok
+	default:
+		return pattern(t)
 	}
-	return false
 }
 
 var opposite = map[string]string{"true": "false", "false": "true", "True": "False", "False": "True"}
@@ -229,7 +230,7 @@ var matchers = map[string]bool{
 	"assertEqual": true, "assertEquals": true, "assertSame": true, "assertListEqual": true, "assertDictEqual": true,
 	"assertTupleEqual": true, "assertSetEqual": true,
 	"assertAlmostEqual": true, "assertCountEqual": true, "assertArrayEquals": true, "assertIterableEquals": true,
-	"assertSequenceEqual": true, "assertMultiLineEqual": true,
+	"assertSequenceEqual": true, "assertMultiLineEqual": true, "assertRaisesRegex": true, "assertRegex": true,
 	"assert_eq": true, "Equal": true, "EqualValues": true, "Exactly": true, "ElementsMatch": true, "Len": true,
 	"InDelta": true, "EqualError": true, "JSONEq": true,
 	"isEqualTo": true, "containsExactly": true, "isTrue": true, "isFalse": true, "hasSize": true, "equalTo": true,
@@ -255,13 +256,25 @@ func (c *canary) expectations() {
 		case (t.Text == "==" || t.Text == "===" || t.Text == "!=" || t.Text == "!==") && c.asserts(i):
 			c.operand(i+1, 1)
 			c.operand(i-1, -1)
-		case t.Kind == source.Word && matchers[t.Text] && c.opens(i+1):
+		case t.Kind == source.Word && c.opens(i+1) && c.text(i-1) == "." && c.text(i-2) == "not":
+			// it is not the other value either
+		case t.Kind == source.Word && c.opens(i+1) && (matchers[t.Text] || c.l.Name == "script" && patterns[t.Text] &&
+			(strings.HasPrefix(t.Text, "to") || c.text(i-1) == "." && c.isAssert(i-2)) || c.l.Name == "python" && t.Text == "raises"):
 			c.arguments(c.bracket(i + 1))
 		case t.Kind == source.Word && said[t.Text] != "" && c.opens(i+1) &&
 			(t.Text[0] != 'T' && t.Text[0] != 'F' || c.text(i-1) == "."):
 			c.found = append(c.found, i)
 		}
 	}
+}
+
+// patterns are matchers that look for a text, or for what an expression describes.
+var patterns = map[string]bool{"toThrow": true, "toThrowError": true, "toMatch": true, "throws": true, "rejects": true,
+	"match": true}
+
+// pattern reports whether a token is a regular expression.
+func pattern(t source.Token) bool {
+	return t.Kind == source.Punct && len(t.Text) > 2 && t.Text[0] == '/'
 }
 
 // asserts reports whether a comparison decides about a test: in Go one that is not equal, after which it fails; elsewhere one
@@ -401,6 +414,9 @@ func (c *canary) arguments(open int) {
 				continue
 			}
 			c.found = append(c.found, a)
+		case b-a == 3 && c.text(a) == "match" && c.text(a+1) == "=" && c.literal(a+2): // pytest.raises
+			c.found = append(c.found, a+2)
+		case c.text(a) == "(" && c.text(c.close(a)+1) == "=>": // what is tried
 		case b-a > 1 && c.makes(a):
 			c.within(a, b)
 		}
@@ -518,6 +534,9 @@ func turned(t source.Token, l *source.Language, n int) string {
 	switch {
 	case t.Kind == source.Number:
 		return plus(t.Text, n)
+	case pattern(t):
+		end := strings.LastIndexByte(t.Text, '/')
+		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // it describes nothing
 	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
 		if len(t.Text) == 3 {
 			c := t.Text[1] + 1
