@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -240,11 +239,16 @@ func (h *Hand) frozenEdited(ctx context.Context) error {
 		return err
 	}
 	changes, err := h.e.Store.Changes(ctx, s.At(s.Current).Tree, snap.Tree)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	since, err := h.e.Store.Changes(ctx, s.Frozen, snap.Tree) // what was put back as it was is no edit of them
 	if err != nil {
 		return err
 	}
 	for _, c := range changes {
-		if c.Status != "A" && testpaths.HoldsTests(c.Path) {
+		edited := func(f session.Change) bool { return f.Path == c.Path && f.Status != "A" }
+		if h.e.HoldsTests(c.Path) && slices.ContainsFunc(since, edited) {
 			return &session.Refusal{Code: session.RefuseDirty, Hint: "wfs checkpoint " + string(h.ID),
 				Message: fmt.Sprintf("%s was edited since checkpoint %d, and %s is judged by its tests: keep the edit as your own "+
 					"with a checkpoint, or take it back with wfs resume %s --at %d", c.Path, s.Current, s.Phase, h.ID, s.Current)}
