@@ -20,14 +20,11 @@ const (
 )
 
 // mutants are changes of code, as trees: other results of all functions that have some lines, and then single changes
-// in these lines. With nothing, these functions do and return nothing in one of them.
+// in these lines. In one more those functions that have nothing's lines return nothing.
 func (t *trials) mutants(ctx context.Context, tree session.Tree, lines map[string]experiment.Lines,
-	texts map[string][]byte, nothing bool) (trees []session.Tree, says []string, err error) {
-	all := []altered{allOf(experiment.OtherResults, lines, texts)}
-	words := []string{all[0].results()}
-	if nothing {
-		all, words = append(all, allOf(experiment.Nothing, lines, texts)), append(words, "functions that do nothing")
-	}
+	texts map[string][]byte, nothing map[string]experiment.Lines) (trees []session.Tree, says []string, err error) {
+	all := []altered{allOf(experiment.OtherResults, lines, texts), allOf(experiment.Nothing, nothing, texts)}
+	words := []string{all[0].results(), "functions that return nothing"}
 	for i, a := range all {
 		if a.n == 0 {
 			continue
@@ -166,7 +163,7 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 	if err != nil {
 		return err
 	}
-	trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts, false)
+	trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts, nil)
 	if err != nil {
 		return err
 	}
@@ -310,7 +307,14 @@ func (t *trials) pairs(ctx context.Context, was session.Tree) ([]pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts, true)
+		own, _, err := t.lapCode(ctx) // what the lap has not touched others may rest on
+		if err != nil {
+			return nil, err
+		}
+		for path, in := range own {
+			maps.DeleteFunc(in, func(n int, _ bool) bool { return !lines[path][n] })
+		}
+		trees, says, err := t.mutants(ctx, t.out.Tree, lines, texts, own)
 		if err != nil {
 			return nil, err
 		}
@@ -320,7 +324,7 @@ func (t *trials) pairs(ctx context.Context, was session.Tree) ([]pair, error) {
 			}
 			continue
 		}
-		olds, _, err := t.mutants(ctx, before, lines, texts, true)
+		olds, _, err := t.mutants(ctx, before, lines, texts, own)
 		if err != nil {
 			return nil, err
 		}
