@@ -86,7 +86,11 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			// Somebody edited files or committed since the last checkpoint. The runner may overwrite that: it is kept first.
 			found++
 			kept = f.Tree
-			trigger, text := session.TriggerFound, foundText(foreign)
+			changes, err := h.e.Store.Changes(work, h.S.At(h.S.Current).Tree, f.Tree)
+			if err != nil {
+				return err
+			}
+			trigger, text := session.TriggerFound, foundText(foreign, changes)
 			if f.Tree == h.S.Visit.Recovered {
 				trigger, text = session.TriggerInterrupted, "as the interrupted attempt left it"
 			}

@@ -164,12 +164,20 @@ func (h *Hand) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, 
 	return tip != "" && tip != h.S.At(h.S.Current).Code, err
 }
 
-// foundText is what a checkpoint says that is made before a runner is started.
-func foundText(committed bool) string {
+// foundText is what a checkpoint says that is made before a runner is started: it names the first files, which will be
+// handed over with the work.
+func foundText(committed bool, changes []session.Change) string {
+	text := "edits found before an attempt"
 	if committed {
-		return "commits found before an attempt"
+		text = "commits found before an attempt"
 	}
-	return "edits found before an attempt"
+	for i, c := range changes[:min(len(changes), 3)] {
+		text += [...]string{": ", ", ", ", "}[i] + oneLine(c.Path, 60)
+	}
+	if n := len(changes) - 3; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }
 
 // lockNames are the names of the first locks of git's that are there now.
