@@ -145,7 +145,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 			skipped = append(skipped, id)
 		case !ran:
 			switch {
-			case slices.Contains(l.gone, id), l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
+			case slices.Contains(l.gone, id), l.about().ranBelow[id], l.mayBeGone(id, b, excused), l.retitled(id): // it may have parameters now, which are judged themselves
 			case l.later:
 				l.left = append(l.left, id)
 			default:
@@ -192,6 +192,20 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 		return true
 	}
 	return l.tookDown(id, excused)
+}
+
+// retitled reports whether a green test passes under a longer title, and no test that was there was edited: AVA puts the
+// names of files before titles as soon as there are several files.
+func (l *lap) retitled(id session.TestID) bool {
+	if slices.ContainsFunc(l.files.changes, func(c session.Change) bool { return c.Status != "A" && l.files.holdsTests(c) }) {
+		return false
+	}
+	for other, s := range l.now.tests {
+		if _, had := l.start[other]; !had && s == session.TestPass && strings.HasSuffix(string(other), " › "+string(id)) {
+			return true
+		}
+	}
+	return false
 }
 
 // ranNothing reports whether no test ran at all: pytest stops before the first one when a file cannot be loaded.
