@@ -499,7 +499,11 @@ func (h *Hand) tested(told handedOver) string {
 			}
 		}
 		if n := g.Counts.Passed; n > 0 {
-			text += fmt.Sprintf(" (%d passed; before: %d)", n, h.testsBefore(g.Gate))
+			text += fmt.Sprintf(" (%d passed", n)
+			if before, known := h.testsBefore(g.Gate); known {
+				text += fmt.Sprintf("; before: %d", before)
+			}
+			text += ")"
 		}
 		list = append(list, text)
 	}
@@ -509,16 +513,16 @@ func (h *Hand) tested(told handedOver) string {
 	return strings.Join(list, ", ")
 }
 
-// testsBefore is how many tests a gate had on the base.
-func (h *Hand) testsBefore(gate string) int {
+// testsBefore is how many tests a gate had on the base, where that is known.
+func (h *Hand) testsBefore(gate string) (n int, known bool) {
 	if h.S.Base0 != nil {
 		for _, g := range h.S.Base0.Gates {
 			if g.Gate == gate {
-				return g.Counts.Total()
+				return g.Counts.Total(), true
 			}
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // fullReport tells all that was judged and claimed.

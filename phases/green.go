@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -145,7 +146,8 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 			skipped = append(skipped, id)
 		case !ran:
 			switch {
-			case slices.Contains(l.gone, id), l.about().ranBelow[id], l.mayBeGone(id, b, excused), l.retitled(id): // it may have parameters now, which are judged themselves
+			case slices.Contains(l.gone, id), l.retitled(id),
+				l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
 			case l.later:
 				l.left = append(l.left, id)
 			default:
@@ -194,11 +196,14 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 	return l.tookDown(id, excused)
 }
 
-// retitled reports whether a green test passes under a longer title, and no test that was there was edited: AVA puts the
-// names of files before titles as soon as there are several files.
+// retitled reports whether a green test passes under a longer title, and nothing but new tests came to what tests are
+// and are run by: AVA puts the names of files before titles as soon as there are several files.
 func (l *lap) retitled(id session.TestID) bool {
-	if slices.ContainsFunc(l.files.changes, func(c session.Change) bool { return c.Status != "A" && l.files.holdsTests(c) }) {
-		return false
+	for _, c := range l.files.changes {
+		about := l.files.holdsTests(c) || testpaths.AboutTests(c.Path) || testpaths.IsScript(c.Path)
+		if about && (c.Status != "A" || !testpaths.IsTest(c.Path)) {
+			return false
+		}
 	}
 	for other, s := range l.now.tests {
 		if _, had := l.start[other]; !had && s == session.TestPass && strings.HasSuffix(string(other), " › "+string(id)) {

@@ -258,8 +258,7 @@ func (c *canary) expectations() {
 			c.operand(i-1, -1)
 		case t.Kind == source.Word && c.opens(i+1) && c.text(i-1) == "." && c.text(i-2) == "not":
 			// it is not the other value either
-		case t.Kind == source.Word && c.opens(i+1) && (matchers[t.Text] || c.l.Name == "script" && patterns[t.Text] &&
-			(strings.HasPrefix(t.Text, "to") || c.text(i-1) == "." && c.isAssert(i-2)) || c.l.Name == "python" && t.Text == "raises"):
+		case t.Kind == source.Word && c.opens(i+1) && (matchers[t.Text] || c.looksFor(i)):
 			c.arguments(c.bracket(i + 1))
 		case t.Kind == source.Word && said[t.Text] != "" && c.opens(i+1) &&
 			(t.Text[0] != 'T' && t.Text[0] != 'F' || c.text(i-1) == "."):
@@ -271,6 +270,18 @@ func (c *canary) expectations() {
 // patterns are matchers that look for a text, or for what an expression describes.
 var patterns = map[string]bool{"toThrow": true, "toThrowError": true, "toMatch": true, "throws": true, "rejects": true,
 	"match": true}
+
+// looksFor reports whether a word is such a matcher where it stands. "match" and "throws" are names of much else.
+func (c *canary) looksFor(i int) bool {
+	word := c.toks[i].Text
+	switch c.l.Name {
+	case "python":
+		return word == "raises"
+	case "script":
+		return patterns[word] && (strings.HasPrefix(word, "to") || c.text(i-1) == "." && c.isAssert(i-2))
+	}
+	return false
+}
 
 // pattern reports whether a token is a regular expression.
 func pattern(t source.Token) bool {
