@@ -42,7 +42,7 @@ func TestBar14HostileNamesTyped(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
 	refs, around, tried := f.ok("git", "for-each-ref"), f.around(), 0
-	verbs := []string{"status", "show", "log", "events", "path", "resume", "run", "finish", "abandon", "delete", "delete --restore", "edit", "repin", "export", "stop", "approve", "checkpoint",
+	verbs := []string{"status", "show", "log", "log --events", "path", "resume", "run", "finish", "abandon", "delete", "delete --restore", "edit", "repin", "export", "stop", "approve", "checkpoint",
 		"worktree remove", "trust", "diff", "switch", "undo", "phase WORK"}
 	for n, id := range hostileIDs {
 		if got, err := session.ParseID(id); err == nil {

@@ -71,7 +71,7 @@ func TestBar07Outlived(t *testing.T) {
 				p.agent("echo more > more.txt")
 				holds(t, p.ok("wfs", "run"), "of the interrupted run", pid, "completed")
 				p.gone(pid)
-				holds(t, p.ok("wfs", "events", "--json"), `"ended_survivors":[`)
+				holds(t, p.ok("wfs", "log", "--events", "--json"), `"ended_survivors":[`)
 				holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 				return
 			}
@@ -124,7 +124,7 @@ func TestBar07IgnoreSurvivors(t *testing.T) {
 	holds(t, p.ok("wfs", "run", "--ignore-survivors"), "completed")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")
-	holds(t, p.ok("wfs", "events", "--json"), `"ignored_survivors":[`, pid)
+	holds(t, p.ok("wfs", "log", "--events", "--json"), `"ignored_survivors":[`, pid)
 	if n, _ := strconv.Atoi(pid); syscall.Kill(n, 0) != nil {
 		t.Error("it was killed")
 	}

@@ -85,7 +85,7 @@ wait
 				t.Error(err)
 			}
 			if !c.held {
-				holds(t, p.ok("wfs", "events", "one"), "lock .git/index.lock set aside")
+				holds(t, p.ok("wfs", "log", "--events", "one"), "lock .git/index.lock set aside")
 			}
 		})
 	}

@@ -140,7 +140,7 @@ rm -f .git/info/attributes
 		t.Errorf("kept: %q, %v", kept, err)
 	}
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "work")
-	holds(t, p.ok("wfs", "events"), "lock .git/index.lock set aside")
+	holds(t, p.ok("wfs", "log", "--events"), "lock .git/index.lock set aside")
 	p.write("../home/end", "")
 	hold.wait()
 }

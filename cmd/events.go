@@ -5,43 +5,30 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/wfs-dev/wfs/session"
 )
 
-func (a *app) eventsCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "events [SESSION]", Short: "everything that happened in a session, one line each",
-		Long: `Events prints the whole history of a session, oldest first: what its ledger holds, and what has happened since its
-newest checkpoint. With --json each line is an event as docs/formats.md describes it. It writes nothing and takes no
-lock.`,
-		Example: "  wfs events\n  wfs events csv-export --json | jq -r .kind",
-		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			id, err := a.openNamed(ctx, first(args))
-			if err != nil {
-				return err
-			}
-			events, err := a.history(ctx, id)
-			if err != nil {
-				return err
-			}
-			a.page(ctx)
-			for _, e := range events {
-				if a.json {
-					if err := a.answer(streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body}); err != nil {
-						return err
-					}
-					continue
-				}
-				line := fmt.Sprintf("%5d  %s  %-15s  %s", e.Seq, e.At.UTC().Format("2006-01-02 15:04:05"), e.Kind(), eventText(e.Body))
-				a.line(styled{{strings.Join(strings.FieldsFunc(strings.TrimRight(line, " "), newline), " "), plain}})
-			}
-			return nil
-		},
+// sayEvents prints the history of a session, or its newest events.
+func (a *app) sayEvents(ctx context.Context, id session.ID, most int) error {
+	events, err := a.history(ctx, id)
+	if err != nil {
+		return err
 	}
+	if most > 0 {
+		events = events[max(0, len(events)-most):]
+	}
+	a.page(ctx)
+	for _, e := range events {
+		if a.json {
+			if err := a.answer(streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body}); err != nil {
+				return err
+			}
+			continue
+		}
+		line := fmt.Sprintf("%5d  %s  %-15s  %s", e.Seq, e.At.UTC().Format("2006-01-02 15:04:05"), e.Kind(), eventText(e.Body))
+		a.line(styled{{strings.Join(strings.FieldsFunc(strings.TrimRight(line, " "), newline), " "), plain}})
+	}
+	return nil
 }
 
 // history is every event of a session, oldest first, those of the journal included.

@@ -169,6 +169,9 @@ func (a *app) helpCmd() *cobra.Command {
 			}
 			var list []cobra.Completion
 			for _, sub := range above.Commands() {
+				if sub.Hidden {
+					continue
+				}
 				list = append(list, described(sub.Name(), sub.Short))
 			}
 			return list, cobra.ShellCompDirectiveNoFileComp

@@ -22,16 +22,29 @@ type logJSON struct {
 
 func (a *app) logCmd() *cobra.Command {
 	var most int
-	var graph bool
+	var graph, events bool
 	c := &cobra.Command{
 		Use: "log [SESSION]", Short: "the checkpoints of a session, newest first",
 		Long: `Log lists a session's checkpoints, also those that it has gone back from: their numbers are never reused and
 their commits stay reachable. The star marks where the session's branch stands. With --graph they are drawn as a tree,
-which shows what builds on what. It writes nothing and takes no lock.`,
-		Example: "  wfs log\n  wfs log --graph\n  wfs log csv-export -n 5 --json",
+which shows what builds on what.
+
+With --events it prints the whole history instead, oldest first, one line for each event; with --json each line is an
+event as docs/formats.md describes it. It writes nothing and takes no lock.`,
+		Example: "  wfs log\n  wfs log --graph\n  wfs log csv-export -n 5 --json\n  wfs log --events --json | jq -r .kind",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
+			if events && graph {
+				return &usageError{"--events and --graph exclude each other", "wfs log --help"}
+			}
+			if events {
+				id, err := a.openNamed(ctx, first(args))
+				if err != nil {
+					return err
+				}
+				return a.sayEvents(ctx, id, most)
+			}
 			v, err := a.openView(ctx, first(args))
 			if err != nil {
 				return err
@@ -75,5 +88,6 @@ which shows what builds on what. It writes nothing and takes no lock.`,
 	}
 	c.Flags().IntVarP(&most, "max-count", "n", 0, "at most this many")
 	c.Flags().BoolVar(&graph, "graph", false, "draw which checkpoint builds on which")
+	c.Flags().BoolVar(&events, "events", false, "print every event instead of the checkpoints")
 	return c
 }

@@ -26,7 +26,7 @@ func (f *fixture) givenBack() {
 	f.t.Helper()
 	want := []string{"noted", "driving", "attempt_started", "interrupted"}
 	var kinds []string
-	for _, line := range strings.Split(f.ok("wfs", "events", "one", "--json"), "\n") {
+	for _, line := range strings.Split(f.ok("wfs", "log", "--events", "one", "--json"), "\n") {
 		var e struct{ Kind string }
 		if json.Unmarshal([]byte(line), &e) == nil && e.Kind != "" {
 			kinds = append(kinds, e.Kind)
@@ -40,7 +40,7 @@ func (f *fixture) givenBack() {
 	if all := strings.Join(kinds, " "); !strings.Contains(all, strings.Join(want, " ")) {
 		f.t.Errorf("%q", all)
 	}
-	holds(f.t, f.ok("wfs", "events", "one"), "use tabs")
+	holds(f.t, f.ok("wfs", "log", "--events", "one"), "use tabs")
 }
 
 // TestBar18JournalFromAutoSave: what happened since the ledger's newest commit is not lost with .git/wfs. Readers see it,

@@ -65,7 +65,7 @@ func TestDoctorWithoutLocks(t *testing.T) {
 			t.Errorf("wfs %s: exit %d: %s", args, exit, out)
 		}
 	}
-	for _, args := range []string{"status", "list", "log", "show 1", "events", "diff"} {
+	for _, args := range []string{"status", "list", "log", "show 1", "log --events", "diff"} {
 		if out, exit := without(strings.Fields(args)...); exit != exitOK {
 			t.Errorf("wfs %s: exit %d: %s", args, exit, out)
 		}

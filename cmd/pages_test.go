@@ -30,6 +30,9 @@ func everyCommand(root *cobra.Command) (commands, topics []*cobra.Command) {
 	}
 	root.InitDefaultHelpFlag()
 	for _, c := range root.Commands() {
+		if c.Hidden {
+			continue
+		}
 		if c.IsAdditionalHelpTopicCommand() {
 			topics = append(topics, c)
 			continue
@@ -167,7 +170,7 @@ func related(c *cobra.Command) []*cobra.Command {
 		list = append(list, c.Parent())
 	}
 	for _, sub := range c.Commands() {
-		if c.HasParent() || sub.IsAdditionalHelpTopicCommand() || sub.IsAvailableCommand() {
+		if !sub.Hidden && c.HasParent() || sub.IsAdditionalHelpTopicCommand() || sub.IsAvailableCommand() {
 			list = append(list, sub)
 		}
 	}

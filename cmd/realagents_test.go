@@ -420,7 +420,7 @@ func (n *night) conversations(s *modelServer) {
 	if !killed {
 		n.t.Errorf("the attempt after the kill did not go on with the conversation that was cut: %+v", s.seen)
 	}
-	events, err := n.command("wfs", "events", "--json").Output()
+	events, err := n.command("wfs", "log", "--events", "--json").Output()
 	if err != nil {
 		n.t.Error(err)
 	}

@@ -172,7 +172,7 @@ func playReviews(t *testing.T, wfs string, agents map[string]realAgent, worker, 
 	if model != "" && !v.models["REVIEW "+model] {
 		t.Errorf("the models were %v", v.models)
 	}
-	events := n.do(0, "wfs", "events", "--json")
+	events := n.do(0, "wfs", "log", "--events", "--json")
 	if !strings.Contains(events, `"by":"`+reviewer.name+`"`) {
 		t.Errorf("no event tells of a review by %s", reviewer.name)
 	}

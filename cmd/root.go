@@ -100,11 +100,12 @@ func (a *app) root() *cobra.Command {
 	}
 	add("work", a.newCmd(), a.forkCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.allowCmd(), a.finishCmd())
 	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(),
-		a.eventsCmd(), a.pathCmd(), a.budgetCmd(), a.checkCmd())
+		a.pathCmd(), a.budgetCmd(), a.checkCmd())
 	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.opCmd(), a.worktreeCmd())
 	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd(), a.exportCmd(), a.gcCmd(), a.doctorCmd())
 	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.agentCmd(), a.trustCmd(), a.hookCmd(), a.uninstallCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
 	root.AddCommand(topics()...)
+	root.AddCommand(a.oldCommands()...)
 	root.SetHelpCommand(a.helpCmd())
 	root.SetHelpCommandGroupID("look")
 	root.SetHelpFunc(a.help)

@@ -234,7 +234,7 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 		a.out("last run: %s", strings.Join(append([]string{runTime(r, j.Driver != nil, now)}, runDid(r, s.Laps)...), ", "))
 	}
 	if n, why := a.uncounted(s); n > 0 {
-		a.out("%d %s did not count; the newest: %s: %s", n, plural(n, "run", "runs"), safetext.Line(why, 200), a.typedFor("wfs events", s.ID, ""))
+		a.out("%d %s did not count; the newest: %s: %s", n, plural(n, "run", "runs"), safetext.Line(why, 200), a.typedFor("wfs log --events", s.ID, ""))
 	}
 	did := []string{fmt.Sprintf("%d %s judged", j.Attempts, plural(j.Attempts, "attempt", "attempts")),
 		fmt.Sprintf("%d %s", len(s.Checkpoints), plural(len(s.Checkpoints), "checkpoint", "checkpoints"))}
