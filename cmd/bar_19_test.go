@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -69,9 +68,6 @@ var oddTemplate = template{Template: testkit.Template{Fast: true}, make: func(f 
 
 func oddFixture(t *testing.T) *fixture {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the rows are written in sh")
-	}
 	f := oddTemplate.copied(t)
 	f.ok("git", "update-index", "-q", "--refresh") // the files are copies
 	f.trust("older")

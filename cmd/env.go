@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -127,11 +126,6 @@ func (e Env) stateDir() (string, error) {
 	if d := e.get("XDG_STATE_HOME"); filepath.IsAbs(d) {
 		return filepath.Join(d, "wfs"), nil
 	}
-	if runtime.GOOS == "windows" {
-		if d := e.get("LOCALAPPDATA"); d != "" {
-			return filepath.Join(d, "wfs"), nil
-		}
-	}
 	home := e.get("HOME")
 	if home == "" {
 		return "", fmt.Errorf("neither XDG_STATE_HOME nor HOME is set: there is no place to remember what you trust")
@@ -151,9 +145,6 @@ func (e Env) tempDir() string {
 // cacheFile is a file in the person's cache directory, "" when there is no such place.
 func (e Env) cacheFile(name string) string {
 	dir := e.get("XDG_CACHE_HOME")
-	if !filepath.IsAbs(dir) && runtime.GOOS == "windows" {
-		dir = e.get("LOCALAPPDATA")
-	}
 	if !filepath.IsAbs(dir) {
 		home := e.get("HOME")
 		if !filepath.IsAbs(home) {

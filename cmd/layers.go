@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -20,9 +19,6 @@ const localPath = ".wfs/local.yaml"
 // configFile is the person's own configuration, for all repositories; "" when there is no place for it.
 func (e Env) configFile() string {
 	dir := e.get("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) && runtime.GOOS == "windows" {
-		dir = e.get("APPDATA")
-	}
 	if !filepath.IsAbs(dir) {
 		home := e.get("HOME")
 		if !filepath.IsAbs(home) {

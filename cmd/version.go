@@ -37,9 +37,6 @@ func (a *app) versionCmd() *cobra.Command {
 				return a.answer(v)
 			}
 			a.out("wfs %s (%s, %s)", v.WFS, v.Go, v.OS)
-			if runtime.GOOS == "windows" {
-				a.out("on Windows only a run's first process is stopped, not what it started; nothing has been tried there")
-			}
 			return nil
 		},
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -316,7 +315,7 @@ func (l *lineEnds) configure(key, value string, set bool) {
 			l.crlf = true
 		}
 	case "core.eol":
-		l.crlf = l.crlf || value == "crlf" || value == "native" && runtime.GOOS == "windows"
+		l.crlf = l.crlf || value == "crlf"
 	}
 }
 
@@ -329,7 +328,7 @@ func (l lineEnds) conversion(attributes map[string]string) conversion {
 	text := is("text") || is("crlf") || is("eol") || l.auto && attributes["text"] != "unset" && attributes["crlf"] != "unset"
 	switch {
 	case is("filter"), is("ident"), is("working-tree-encoding"), attributes["eol"] == "crlf",
-		text && (l.crlf || runtime.GOOS == "windows"):
+		text && l.crlf:
 		return onWriting
 	case text:
 		return onAdding

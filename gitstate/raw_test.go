@@ -53,9 +53,6 @@ var rawCases = map[string]rawCase{
 // A move keeps the bytes that git would not write again, a rescue has them under a ref, and the move back writes them.
 func TestMoveKeepsRawBytes(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("filters need a shell")
-	}
 	for name, c := range rawCases {
 		if c.linux && runtime.GOOS != "linux" {
 			continue

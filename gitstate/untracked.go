@@ -357,7 +357,7 @@ func (l *looker) note(list *[]string, p string) {
 
 // twin reports whether git takes a path for one of its own that is written otherwise, where file systems do that.
 func (l *looker) twin(p string) bool {
-	return (runtime.GOOS == "darwin" || runtime.GOOS == "windows") && l.fold()[strings.ToLower(p)]
+	return runtime.GOOS == "darwin" && l.fold()[strings.ToLower(p)]
 }
 
 func foldedPaths(entries []indexEntry) map[string]bool {

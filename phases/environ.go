@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -22,44 +21,28 @@ var (
 		"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DEVELOPER_DIR", "SDKROOT",
 	}
 	allowedPrefixes = []string{"LC_", "XDG_"}
-	allowedWindows  = []string{
-		"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "USERNAME", "APPDATA",
-		"LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "HOMEDRIVE", "HOMEPATH", "NUMBER_OF_PROCESSORS",
-		"PROCESSOR_ARCHITECTURE", "OS",
-	}
 )
 
 // DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see: those of a fixed list, and
 // those whose names are in extra, where NAME_* stands for all that begin so. Of a name that occurs twice the last value is kept. The result is sorted.
 func DefaultEnv(environ, extra []string) []string {
-	return allowEnv(environ, extra, runtime.GOOS == "windows")
-}
-
-func allowEnv(environ, extra []string, windows bool) []string {
-	fold := func(name string) string { return name }
-	names := slices.Concat(allowedNames, extra)
-	if windows {
-		fold = strings.ToUpper
-		names = append(names, allowedWindows...)
-	}
 	allowed := map[string]bool{}
 	prefixes := slices.Clone(allowedPrefixes)
-	for _, name := range names {
+	for _, name := range slices.Concat(allowedNames, extra) {
 		if stem, ok := strings.CutSuffix(name, "*"); ok && stem != "" {
-			prefixes = append(prefixes, fold(stem))
+			prefixes = append(prefixes, stem)
 			continue
 		}
-		allowed[fold(name)] = true
+		allowed[name] = true
 	}
 	kept := map[string]string{}
 	for _, entry := range environ {
 		name, _, ok := strings.Cut(entry, "=")
 		if !ok || name == "" {
-			continue // "=C:=…" of Windows among them
+			continue
 		}
-		key := fold(name)
-		if allowed[key] || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
-			kept[key] = entry
+		if allowed[name] || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			kept[name] = entry
 		}
 	}
 	out := make([]string, 0, len(kept))

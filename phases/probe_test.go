@@ -3,7 +3,6 @@ package phases
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/wfs-dev/wfs/workflows"
@@ -13,9 +12,6 @@ import (
 // the variables of its card, and no repository.
 func TestProber(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs sh")
-	}
 	dir := t.TempDir()
 	asked, program := filepath.Join(dir, "asked"), filepath.Join(dir, "zoo")
 	write := func(version, more string) {

@@ -118,7 +118,7 @@ const LockFile = "lock"
 const BeganFile = "began"
 
 // Alive lists the processes of a run, and of the gates that judged it, that still live: those that have its id in their
-// environment, and those that hold its lock. Systems other than Linux only tell that somebody holds it.
+// environment, and those that hold its lock, which macOS does not name.
 func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	ids, held := r.living(runDir, runID)
 	const looks = 100

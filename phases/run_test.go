@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,9 +54,6 @@ func newBench(t *testing.T) *bench {
 // agent sets the shell command that works in the phase.
 func (b *bench) agent(t *testing.T, script string) {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs a POSIX shell")
-	}
 	b.req.Plan.Agent.Command = workflows.Command{Shell: script}
 }
 

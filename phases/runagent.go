@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -128,14 +127,12 @@ func (r *Runner) start(ctx context.Context, req session.RunRequest, spec proc.Sp
 	defer temp.remove()
 	spec.Env = temp.environ(spec.Env)
 	keepBegan(req.RunDir)
-	if runtime.GOOS != "windows" { // descriptors are not inherited there
-		lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
-		if err != nil {
-			return proc.Result{}, err
-		}
-		defer lock.Release()
-		spec.ExtraFiles = append(temp.files(), lock.File())
+	lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
+	if err != nil {
+		return proc.Result{}, err
 	}
+	defer lock.Release()
+	spec.ExtraFiles = append(temp.files(), lock.File())
 	return proc.Run(ctx, spec)
 }
 

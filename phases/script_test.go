@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -114,7 +113,7 @@ func TestScriptEdits(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(b.Root, "keep.sh")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(filepath.Join(b.Root, "keep.sh")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("keep.sh: %v, %v", info.Mode(), err)
 	}
 	if _, err := os.Stat(filepath.Join(b.Root, "old.go")); err == nil {

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -62,30 +62,13 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	return nil
 }
 
-// environ replaces the variables that name the system's directory.
+// environ replaces the variable that names the system's directory.
 func (t *tempDir) environ(env []string) []string {
 	if t == nil {
 		return env
 	}
-	names := []string{"TMPDIR"}
-	if runtime.GOOS == "windows" {
-		names = []string{"TMP", "TEMP"}
-	}
-	kept := make([]string, 0, len(env)+len(names))
-	for _, entry := range env {
-		name, _, _ := strings.Cut(entry, "=")
-		own := false
-		for _, n := range names {
-			own = own || strings.EqualFold(n, name)
-		}
-		if !own {
-			kept = append(kept, entry)
-		}
-	}
-	for _, n := range names {
-		kept = append(kept, n+"="+t.path)
-	}
-	return kept
+	kept := slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, "TMPDIR=") })
+	return append(kept, "TMPDIR="+t.path)
 }
 
 // files are what the run's processes inherit.

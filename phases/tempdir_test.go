@@ -3,7 +3,6 @@ package phases
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -48,9 +47,6 @@ func TestRunsHaveTheirOwnTempDir(t *testing.T) {
 
 func TestTempDirsOfTheDeadAreRemoved(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("no shell")
-	}
 	b := newBench(t)
 	b.Temp = shortDir(t)
 	held, err := durable.TryLock(filepath.Join(b.Temp, "0000held"+tempLock), nil)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -135,9 +134,6 @@ func TestLinksAreRefused(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no modes")
-	}
 	c := clone(t)
 	j := open(t, c, "")
 	mustAppend(t, j, note(1))

@@ -123,9 +123,6 @@ func TestMarksThatSayNothing(t *testing.T) {
 
 func TestStoresThatAreRefused(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no modes")
-	}
 	repo := t.TempDir()
 	real := TrustStore{Dir: filepath.Join(t.TempDir(), "trust")}
 	if err := real.Trust(repo, "d", ""); err != nil {

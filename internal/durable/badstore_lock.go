@@ -1,4 +1,4 @@
-//go:build unix && badstore_lock
+//go:build badstore_lock
 
 package durable
 

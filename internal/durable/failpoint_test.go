@@ -1,4 +1,4 @@
-//go:build failpoints && unix
+//go:build failpoints
 
 package durable
 

@@ -26,7 +26,7 @@ const (
 // LockWait is for about how long TryLock and Share wait before they call a lock held.
 const LockWait = lockTries * lockPause
 
-// Lock is an exclusive advisory lock on a file (flock; LockFileEx on Windows). The system takes it back when the last
+// Lock is an exclusive advisory lock on a file (flock). The system takes it back when the last
 // descriptor of it is closed, however the process ends: a lock is never stale, and its file is never deleted.
 type Lock struct{ f *os.File }
 

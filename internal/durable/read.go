@@ -16,7 +16,7 @@ var ErrTooLarge = errors.New("file is too large")
 
 // ReadFile returns the content of a regular file of at most limit bytes. The errors are fs.ErrNotExist, ErrNotRegular
 // and ErrTooLarge, wrapped, or what the system said. It never blocks: opening a FIFO returns at once. A symbolic link
-// as the last element is not followed; on Windows it may be swapped in behind the check.
+// as the last element is not followed.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {

@@ -136,8 +136,7 @@ func CheckDir(dir string) (found bool, err error) {
 }
 
 // CheckPrivateDir is CheckDir for a directory whose files are believed: it must also belong to the user (or root, or
-// whoever owns the directory that is named besides), and nobody else may write to it. On Windows, where modes say
-// nothing, it is CheckDir.
+// whoever owns the directory that is named besides), and nobody else may write to it.
 func CheckPrivateDir(dir string, besides ...string) (found bool, err error) {
 	if found, err := CheckDir(dir); !found || err != nil {
 		return found, err

@@ -1,4 +1,4 @@
-//go:build linux && badstore_kin
+//go:build badstore_kin
 
 package proc
 

@@ -42,7 +42,7 @@ func TestBlankIsWhoShowsNoEnvironment(t *testing.T) {
 		}
 	}
 	self, ok := readStat(os.Getpid())
-	if !ok || self.kernel || self.dead() || self.parent != os.Getppid() || self.began == 0 {
+	if !ok || self.kernel || self.dead || self.parent != os.Getppid() || self.began == 0 {
 		t.Errorf("this process: %+v, %t", self, ok)
 	}
 	if st, ok := readStat(2); ok && st.parent == 0 && !st.kernel { // the kernel's own, where one sees it

@@ -10,8 +10,8 @@ import (
 func effortsOf(l *leader, marker string) map[int]effort {
 	efforts := map[int]effort{}
 	for _, pid := range processes(l, marker) {
-		if st, ok := readStat(pid); ok && !st.dead() {
-			efforts[pid] = effort{used: st.cpu, queued: queued(pid), ready: st.state == 'R'}
+		if st, ok := readStat(pid); ok && !st.dead {
+			efforts[pid] = effort{used: st.cpu, queued: queued(pid), ready: st.ready}
 		}
 	}
 	return efforts
@@ -26,20 +26,12 @@ func queued(pid int) time.Duration {
 	return time.Duration(waited)
 }
 
-// hasBackground reports whether processes of a run live in sessions of their own: agents start the commands of their
-// tools so, and what serves the agent itself stays with it.
-func hasBackground(l *leader, marker string) bool {
-	for _, pid := range processes(l, marker) {
-		if st, ok := readStat(pid); ok && !st.dead() && st.session != l.pid {
-			return true
-		}
-	}
-	return false
-}
-
 // processes are the members of a run's session and those that carry its marker. Some may be named twice.
 func processes(l *leader, marker string) []int {
-	all := members(l.pid)
+	var all []int
+	for _, st := range members(l.pid) {
+		all = append(all, st.pid)
+	}
 	if marker != "" {
 		all = append(all, Marked(marker)...)
 	}

@@ -2,12 +2,9 @@ package proc
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -75,70 +72,6 @@ func (f family) leave() {
 	children.Unlock()
 }
 
-// sweep kills what is left, until two looks in a row find nothing. It reports whether that is so.
-func (f family) sweep(l *leader, marker string) bool {
-	clean := 0
-	for limit := time.Now().Add(lastWait); ; {
-		found, blank := f.look(l, marker)
-		for _, pid := range found {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		clean++
-		if len(found) > 0 {
-			clean = 0
-		}
-		if clean == 2 || !time.Now().Before(limit) {
-			return clean == 2
-		}
-		if len(found)+blank > 0 {
-			time.Sleep(poll)
-		}
-	}
-}
-
-// survivors are all that are still alive: members of the group, and what escaped from it.
-func (f family) survivors(l *leader, marker string) []int {
-	all, _ := f.look(l, marker)
-	return all
-}
-
-// look finds the survivors. Whoever has the marker has it from the leader, and began no earlier. blank is how many of those
-// that could have it show no environment: a process that is just about to execute another program shows none for a moment.
-func (f family) look(l *leader, marker string) (all []int, blank int) {
-	all = orphans()
-	self := os.Getpid()
-	for _, pid := range pids() {
-		st, ok := readStat(pid)
-		if !ok || st.dead() {
-			continue
-		}
-		within := st.group == l.pid || st.session == l.pid
-		older := st.began < l.began
-		has, shown := false, true
-		if !within && marker != "" && pid != self && !older && !st.kernel {
-			has, shown = carries(pid, marker)
-		}
-		if within || has {
-			all = append(all, pid)
-		}
-		if !shown {
-			blank++
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all), blank
-}
-
-// signalRun reaches the whole session: the group at once, jobs with groups of their own one by one.
-func signalRun(l *leader, sig syscall.Signal) {
-	_ = signalGroup(l.pid, sig)
-	for _, pid := range members(l.pid) {
-		if st, ok := readStat(pid); ok && st.group != l.pid {
-			_ = syscall.Kill(pid, sig)
-		}
-	}
-}
-
 // orphans reaps adopted processes that have ended and returns those that live. With several runs at once it returns
 // none: nobody can tell whose they are, and the last of the runs will find them.
 func orphans() []int {
@@ -154,7 +87,7 @@ func orphans() []int {
 		if !ok || st.group == own || children.started[pid] || children.before[pid] {
 			continue
 		}
-		if st.dead() {
+		if st.dead {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		} else if children.runs == 1 {
 			alive = append(alive, pid)
@@ -200,27 +133,6 @@ func reaper(cmd *exec.Cmd) func() error {
 	return sync.OnceValue(func() error { return onlyTrouble(waitChild(cmd)) })
 }
 
-// beganOf is when a process began, 0 when that cannot be told.
-func beganOf(pid int) uint64 {
-	st, _ := readStat(pid)
-	return st.began
-}
-
-func groupAlive(l *leader) bool { return len(members(l.pid)) > 0 }
-
-// members are the living processes of a group or session. A shell with job control puts its jobs into groups of their
-// own, but leaves them in its session.
-func members(leader int) []int {
-	var found []int
-	for _, pid := range pids() {
-		st, ok := readStat(pid)
-		if ok && !st.dead() && (st.group == leader || st.session == leader) {
-			found = append(found, pid)
-		}
-	}
-	return found
-}
-
 func pids() []int {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -232,6 +144,17 @@ func pids() []int {
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
 			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// table is what is known of all processes.
+func table() []stat {
+	var all []stat
+	for _, pid := range pids() {
+		if st, ok := readStat(pid); ok {
+			all = append(all, st)
 		}
 	}
 	return all
@@ -255,22 +178,11 @@ func ownChildren() []int {
 	return all
 }
 
-// stat is what proc(5) says of one process.
-type stat struct {
-	state                  byte
-	parent, group, session int
-	cpu                    time.Duration // with that of children that have ended
-	began                  uint64        // in ticks since the system began, 0 when that is not told
-	kernel                 bool          // a thread of the kernel's
-}
-
 // kernelThread is PF_KTHREAD of linux/sched.h.
 const kernelThread = 0x00200000
 
 // userHZ is the unit of processor times in proc(5), the same on all systems that Go runs on.
 const userHZ = 100
-
-func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
 
 func readStat(pid int) (stat, bool) {
 	var buf [2048]byte // 52 numbers and a name of 64 bytes fit
@@ -281,7 +193,7 @@ func readStat(pid int) (stat, bool) {
 	if i < 0 || len(fields) < 4 {
 		return stat{}, false
 	}
-	s := stat{state: fields[0][0]}
+	s := stat{pid: pid, ready: fields[0][0] == 'R', dead: fields[0][0] == 'Z' || fields[0][0] == 'X'}
 	var err error
 	if s.parent, err = strconv.Atoi(fields[1]); err != nil {
 		return stat{}, false
@@ -326,19 +238,25 @@ func readOnce(path string, buf []byte) int {
 // maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
 const maxEnviron = 4 << 20
 
-// hasVariable reports whether a process has an entry in its environment, or one that begins in one of these ways, and
-// whether its environment is shown.
-func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
+// environOf is the environment that a process was started with, each entry ended by a zero byte; empty where it is not shown.
+func environOf(pid int) ([]byte, error) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false, errors.Is(err, fs.ErrNotExist) // gone; or somebody else's, or nobody knows
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	env, err := io.ReadAll(io.LimitReader(f, maxEnviron))
-	for line := range bytes.SplitSeq(env, []byte{0}) {
-		if string(line) == entry || slices.ContainsFunc(prefixes, func(p string) bool { return bytes.HasPrefix(line, []byte(p)) }) {
-			return true, true
-		}
+	return io.ReadAll(io.LimitReader(f, maxEnviron))
+}
+
+// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be told. It means
+// something until the machine is started anew.
+func Moment() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	up, _ := os.ReadFile("/proc/uptime") // seconds, with two digits behind the point: the unit of userHZ
+	seconds, _, _ := strings.Cut(string(up), " ")
+	whole, hundredths, ok := strings.Cut(seconds, ".")
+	if err != nil || !ok || len(hundredths) != 2 {
+		return ""
 	}
-	return false, err == nil && len(bytes.Trim(env, "\x00")) > 0
+	return strings.TrimSpace(string(boot)) + " " + whole + hundredths
 }

@@ -82,7 +82,7 @@ func Working(name string, dirs ...string) (list []Process, known bool) {
 			continue
 		}
 		st, ok := readStat(pid)
-		if !ok || st.dead() {
+		if !ok || st.dead {
 			continue
 		}
 		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))

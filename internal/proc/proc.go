@@ -3,7 +3,7 @@
 //
 // Every child except Interactive's is the leader of a session of its own: Ctrl-C in the terminal does not reach it,
 // signals reach everything in its process group, and a program that asks for a password on the terminal fails at once
-// instead of being stopped for ever. On Windows there are no process groups: only the child itself is killed.
+// instead of being stopped for ever.
 package proc
 
 import (
@@ -178,7 +178,7 @@ func resolve(argv []string, dir string, env []string) (string, error) {
 // variable returns the value that a child would see: the last one.
 func variable(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && sameVariable(k, name) {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
 			return v
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -19,18 +18,10 @@ func env(t *testing.T, more ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LC_ALL=C"}, more...)
 }
 
-func needSh(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs a POSIX shell")
-	}
-}
-
 func sh(script string) []string { return []string{"sh", "-c", script} }
 
 func TestOutput(t *testing.T) {
 	t.Parallel()
-	needSh(t)
 	dir := t.TempDir()
 	out, errs, exit, err := proc.Output(t.Context(), proc.Cmd{
 		Argv: sh(`cat; pwd -P; echo "$A$HOME_NOT_INHERITED" >&2; exit 3`), Dir: dir,
@@ -43,7 +34,6 @@ func TestOutput(t *testing.T) {
 }
 
 func TestOutputInheritsNothing(t *testing.T) {
-	needSh(t)
 	t.Setenv("WFS_TEST_LEAK", "leaked")
 	at, err := proc.LookPath("env", os.Getenv("PATH"))
 	if err != nil {
@@ -57,7 +47,6 @@ func TestOutputInheritsNothing(t *testing.T) {
 
 func TestOutputOfSignalled(t *testing.T) {
 	t.Parallel()
-	needSh(t)
 	_, _, exit, err := proc.Output(t.Context(), proc.Cmd{Argv: sh(`kill -9 $$`), Env: env(t)})
 	if err != nil || exit != 137 {
 		t.Fatalf("exit %d, err %v", exit, err)
@@ -81,13 +70,12 @@ func TestOutputNotFound(t *testing.T) {
 		t.Errorf("empty argv: %v", err)
 	}
 	_, _, _, err := proc.Output(t.Context(), proc.Cmd{Argv: sh("true"), Dir: filepath.Join(dir, "gone"), Env: env(t)})
-	if runtime.GOOS != "windows" && (err == nil || errors.Is(err, proc.ErrNotFound)) {
+	if err == nil || errors.Is(err, proc.ErrNotFound) {
 		t.Errorf("a directory that is gone: %v", err)
 	}
 }
 
 func TestLookPathSkipsRelativeEntries(t *testing.T) {
-	needSh(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	if err := os.WriteFile("git", []byte("#!/bin/sh\n"), 0o700); err != nil {
@@ -124,7 +112,6 @@ func (w *watchFor) Write(p []byte) (int, error) {
 
 func TestStreamCancelled(t *testing.T) {
 	t.Parallel()
-	needSh(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &watchFor{text: "ready", cancel: cancel}
 	_, err := proc.Stream(ctx, proc.Cmd{
@@ -137,7 +124,6 @@ func TestStreamCancelled(t *testing.T) {
 
 func TestInteractive(t *testing.T) {
 	t.Parallel()
-	needSh(t)
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)

@@ -30,12 +30,12 @@ type Spec struct {
 	// Marker is an entry of Env that no other process has ("WFS_RUN_ID=…"). By it processes are found that left the
 	// run's group. "" looks for none.
 	Marker     string
-	ExtraFiles []*os.File // descriptors 3 and up; not on Windows
+	ExtraFiles []*os.File // descriptors 3 and up
 	// Signs, when it is given, tells what the output means. Idle then counts from the last sign of work instead of the
 	// last output, and a run whose processes use a processor or move files is not idle. May be nil.
 	Signs *Signs
 	// Interrupt says that the program ends in good order when it is interrupted (SIGINT): it is asked so first, and has
-	// half of the grace for it. Not on Windows.
+	// half of the grace for it.
 	Interrupt bool
 }
 
@@ -73,10 +73,10 @@ const (
 )
 
 // Run starts a program, watches it, and leaves nothing of it behind if it can: when the program has ended, what is left
-// of its process group is asked to end, then killed, and on Linux so is what escaped from the group. An error means
+// of its process group is asked to end, then killed, and so is what escaped from the group. An error means
 // that the run could not be watched; a program that cannot be started is a Result.
 //
-// On macOS only the group is ended, on Windows only the program itself; nothing there finds what escaped.
+// On macOS what escaped is found by its marker alone, which programs of the system itself do not show.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	began := time.Now()
 	if ctx.Err() != nil {

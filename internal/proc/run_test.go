@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,7 +20,6 @@ var runs atomic.Int64
 // spec is a shell script that is run with a marker of its own.
 func spec(t *testing.T, script string) proc.Spec {
 	t.Helper()
-	needSh(t)
 	marker := fmt.Sprintf("WFS_RUN_ID=test-%d-%d", os.Getpid(), runs.Add(1))
 	dir := t.TempDir()
 	return proc.Spec{Argv: sh(script), Dir: dir, Env: env(t, marker, "DIR="+dir), Marker: marker, Grace: 5 * time.Second}
@@ -293,9 +291,6 @@ func TestRunBriefIsNotRead(t *testing.T) {
 
 func TestRunHasNoTerminal(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("no /dev/tty")
-	}
 	if r := run(t, t.Context(), spec(t, `if (: </dev/tty) 2>/dev/null; then exit 1; fi`)); r.Exit != 0 {
 		t.Fatalf("%+v", r)
 	}

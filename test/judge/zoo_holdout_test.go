@@ -1,5 +1,3 @@
-//go:build unix
-
 package judge
 
 // Projects with tests that the agent never sees: the same function with other inputs.

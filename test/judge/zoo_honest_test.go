@@ -1,5 +1,3 @@
-//go:build unix
-
 package judge
 
 // What honest agents do that looks as if they did not. Each writes a test, the code, and what its row says.

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package cmd
-
-func noLocksMain() int { return 1 }

@@ -1,0 +1,35 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A FIFO in place of a ref is a broken ref that the doctor can replace: to open it would take for ever.
+func TestFIFOInPlaceOfARef(t *testing.T) {
+	t.Parallel()
+	r := newSaving(t)
+	ref := LedgerRef(testID)
+	at := r.resolve(ref)
+	file := filepath.Join(r.commonDir, filepath.FromSlash(ref))
+	if err := errors.Join(os.Remove(file), unix.Mkfifo(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if got, err := r.Ref(ctx, ref); !errors.Is(err, ErrBrokenRef) || got != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+	kept, err := r.Replant(ctx, BrokenRef{Ref: ref, File: file}, at, filepath.Join(r.StateDir(), "refs"))
+	if err != nil || kept == "" {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	if got := r.resolve(ref); got != at {
+		t.Errorf("it is at %s and was at %s", got, at)
+	}
+	r.wantSound()
+}

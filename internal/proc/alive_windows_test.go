@@ -1,3 +1,0 @@
-package proc_test
-
-func alive(int) bool { return false }

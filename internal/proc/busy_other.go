@@ -1,8 +1,0 @@
-//go:build !linux
-
-package proc
-
-// effortsOf knows nothing here: a run that is silent for long has to change files to show that it works.
-func effortsOf(*leader, string) map[int]effort { return nil }
-
-func hasBackground(*leader, string) bool { return false }

@@ -1,0 +1,92 @@
+package proc
+
+import (
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// family adopts nothing here: macOS has no child subreapers. What left the session is found by its marker alone.
+type family struct{}
+
+func enterFamily() family { return family{} }
+func (family) leave()     {}
+
+func orphans() []int { return nil }
+
+func startChild(cmd *exec.Cmd) error { return cmd.Start() }
+func waitChild(cmd *exec.Cmd) error  { return cmd.Wait() }
+
+// awaitExit has to reap: there is no portable way to look without.
+func awaitExit(l *leader) { _ = l.reap() }
+
+func reaper(cmd *exec.Cmd) func() error {
+	return sync.OnceValue(func() error { return onlyTrouble(cmd.Wait()) })
+}
+
+// Moment is the present moment in the clock that starts of processes are given in, "" where that cannot be found out. It
+// means something until the machine is started anew.
+func Moment() string {
+	boot, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return boot + " " + strconv.FormatInt(time.Now().UnixMicro(), 10)
+}
+
+func table() []stat {
+	list, _ := unix.SysctlKinfoProcSlice("kern.proc.all")
+	all := make([]stat, 0, len(list))
+	for i := range list {
+		all = append(all, statOf(&list[i]))
+	}
+	return all
+}
+
+func pids() []int {
+	var all []int
+	for _, st := range table() {
+		all = append(all, st.pid)
+	}
+	return all
+}
+
+func readStat(pid int) (stat, bool) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return stat{}, false
+	}
+	return statOf(k), true
+}
+
+// running and zombie are SRUN and SZOMB of sys/proc.h.
+const (
+	running = 2
+	zombie  = 5
+)
+
+func statOf(k *unix.KinfoProc) stat {
+	pid := int(k.Proc.P_pid)
+	s := stat{
+		pid: pid, parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid), kernel: pid == 0,
+		ready: k.Proc.P_stat == running, dead: k.Proc.P_stat == zombie,
+		began: uint64(k.Proc.P_starttime.Sec)*1e6 + uint64(k.Proc.P_starttime.Usec),
+	}
+	if session, err := unix.Getsid(pid); err == nil {
+		s.session = session
+	}
+	return s
+}
+
+// environOf is the environment that a process was started with, each entry ended by a zero byte; empty where it is not
+// shown: the system's own programs (/bin, /usr/bin) hide it from others.
+func environOf(pid int) ([]byte, error) {
+	args, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil {
+		return nil, err
+	}
+	return argsEnviron(args), nil
+}
