@@ -68,13 +68,13 @@ func (a *app) abandon(ctx context.Context, name, reason string) error {
 		return a.answer(j)
 	}
 	if op == 0 {
-		a.out("%s is abandoned already", h.ID.Display())
+		a.out("%s is abandoned already", h.ID)
 		return nil
 	}
 	if saved != nil {
 		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
 	}
-	a.out("%s is abandoned; everything of it is kept", h.ID.Display())
+	a.out("%s is abandoned; everything of it is kept", h.ID)
 	a.out("undo: %s (or at any time: wfs resume %s)", a.typed("wfs undo"), h.ID)
 	a.next(j.Next)
 	return nil
@@ -128,7 +128,7 @@ its refs stay, and so does the goal that agents are told: wfs edit --goal change
 			if a.json {
 				return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Operation: n, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
 			}
-			a.out("%s  %s", h.ID.Display(), h.S.Headline())
+			a.out("%s  %s", h.ID, h.S.Headline())
 			a.out("was: %s", before)
 			if n > 0 {
 				a.out("undo: %s", a.typed("wfs undo"))

@@ -42,7 +42,7 @@ func (a *app) attach(ctx context.Context, name string, much how) error {
 		return err
 	}
 	if !held {
-		a.note("nobody drives %s; this is how it stands", id.Display())
+		a.note("nobody drives %s; this is how it stands", id)
 		return a.sayEnded(ctx, id, "")
 	}
 	p := &progress{app: a, much: much}
@@ -133,7 +133,7 @@ func (a *app) watch(ctx context.Context, name string) error {
 		return err
 	}
 	if !a.json {
-		a.out("%s  %s", id.Display(), w.S.Goal)
+		a.out("%s  %s", id, w.S.Goal)
 	}
 	for said := a.json; ; { // said: how the session stands, since the last run
 		who, held, err := a.clone.Driver(id)
@@ -188,7 +188,7 @@ func (a *app) sayWatched(ctx context.Context, id session.ID, ended bool) error {
 		d.Driver = nil
 		return a.answer(streamJSON{Version: jsonVersion, Type: "end", Session: &d, Exit: &code})
 	}
-	a.out("%s  %s", s.ID.Display(), stands(s))
+	a.out("%s  %s", s.ID, stands(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}

@@ -35,7 +35,7 @@ func (a *app) autoNamed(ctx context.Context, text string) (id session.ID, ok boo
 func (a *app) auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
 	auto, err := a.repo.Auto(ctx, id)
 	if err == nil && auto == nil {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: id.Display() + " has no auto-save", Hint: "wfs status " + string(id)}
+		err = &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no auto-save", Hint: "wfs status " + string(id)}
 	}
 	return auto, err
 }
@@ -80,7 +80,7 @@ func (a *app) showAuto(ctx context.Context, id session.ID) error {
 	a.out("")
 	c := v.Session.At(v.Session.Current)
 	if c == nil {
-		return fmt.Errorf("%s has no checkpoint", id.Display())
+		return fmt.Errorf("%s has no checkpoint", id)
 	}
 	return a.diffTo(ctx, c.Code, auto.Code, gitstate.DiffOptions{Stat: true})
 }

@@ -141,7 +141,7 @@ func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error
 }
 
 func (a *app) sayBudget(s *session.Session, j budgetJSON) {
-	a.short("%s  %s", s.ID.Display(), s.Headline())
+	a.short("%s  %s", s.ID, s.Headline())
 	rows := [][]cell{{{"", plain}, {"", plain}, {"used", plain}, {"cap", plain}, {"left", plain}}}
 	for _, x := range j.Scopes {
 		name := x.Scope

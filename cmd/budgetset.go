@@ -135,7 +135,7 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return err
 	}
 	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": it spends nothing any more", Hint: "wfs budget " + string(id)}
+		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": it spends nothing any more", Hint: "wfs budget " + string(id)}
 	}
 	plan, err := a.planAt(ctx, v)
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 	if a.json {
 		return a.answer(j)
 	}
-	a.out("the budget of %s is set; wfs budget shows it", id.Display())
+	a.out("the budget of %s is set; wfs budget shows it", id)
 	a.out("to set it back: %s", back)
 	a.next(j.Next)
 	return nil

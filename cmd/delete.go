@@ -68,7 +68,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		if tree.ID == "main" {
 			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, a.baseBranch(ctx, &h.S))
 		}
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", id.Display(), tree.Path), Hint: hint}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", id, tree.Path), Hint: hint}
 	}
 	became, err := a.became(ctx, &h.S)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if only != nil && !force {
-		return &session.Refusal{Code: session.RefuseNotMerged, Message: fmt.Sprintf("no branch of yours has %s of %s", only.what, id.Display()),
+		return &session.Refusal{Code: session.RefuseNotMerged, Message: fmt.Sprintf("no branch of yours has %s of %s", only.what, id),
 			Hint: fmt.Sprintf("git branch %s-%s %s; or wfs delete %s --force", id, only.name, only.commit.Short(), id)}
 	}
 	if only != nil {
@@ -116,7 +116,7 @@ func (a *app) notMerged(ctx context.Context, s *session.Session) error {
 		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
 	}
 	return &session.Refusal{Code: session.RefuseNotMerged, Hint: "wfs finish, and merge it; or " + put,
-		Message: fmt.Sprintf("no branch of yours has the work of %s: %s", s.ID.Display(), what)}
+		Message: fmt.Sprintf("no branch of yours has the work of %s: %s", s.ID, what)}
 }
 
 func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *gitstate.Fate) error {
@@ -127,7 +127,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 	if a.json {
 		return a.answer(recordedJSON{Version: jsonVersion, Did: "deleted", Session: id, Operation: op, Kept: kept, Became: became, Next: []string{}})
 	}
-	a.out("%s is deleted", id.Display())
+	a.out("%s is deleted", id)
 	if became != nil {
 		a.out("its work: %s", becameText(*became))
 	}
@@ -208,7 +208,7 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
 		}
 		if !half {
-			a.out("there is a session %s: it is not deleted", id.Display())
+			a.out("there is a session %s: it is not deleted", id)
 			return nil
 		}
 	}

@@ -20,7 +20,7 @@ const jsonVersion = 1
 type sessionJSON struct {
 	Version       int                    `json:"version"`
 	ID            session.ID             `json:"id"`
-	Name          string                 `json:"name"` // WFS-<id>
+	Name          string                 `json:"name"` // WFS-<id>, for programs that were written for it
 	Current       bool                   `json:"current"`
 	Goal          string                 `json:"goal"`
 	Title         string                 `json:"title,omitempty"` // what it is called instead
@@ -105,7 +105,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 	current := there && in.ID == a.repo.Worktree()
 	alive := a.alive(s)
 	j := sessionJSON{
-		Version: jsonVersion, ID: s.ID, Name: s.ID.Display(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
+		Version: jsonVersion, ID: s.ID, Name: s.ID.Trailer(), Current: current, Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
 		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items), Item: s.Item(),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD,
 		Used: s.Used, Checkpoint: s.Current,

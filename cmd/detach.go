@@ -93,7 +93,7 @@ func (a *app) sayDetached(id session.ID, pid int, log string) error {
 	if a.json {
 		return a.answer(detachJSON{jsonVersion, id, pid, log, next})
 	}
-	a.out("%s is driven in the background (pid %d)", id.Display(), pid)
+	a.out("%s is driven in the background (pid %d)", id, pid)
 	a.out("log: %s", log)
 	a.next(next)
 	return nil

@@ -25,7 +25,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	if a.json {
 		return a.answer(dryJSON{jsonVersion, s.ID, s.Phase, s.Lap, string(d.Effect), commandOf(plan, s.Phase), argv, gatesOf(plan, s.Phase)})
 	}
-	a.out("%s  %s", s.ID.Display(), standing(s))
+	a.out("%s  %s", s.ID, standing(s))
 	if d.Effect == engine.EffectStop {
 		a.next(a.nextIn(s, a.here()))
 		return nil

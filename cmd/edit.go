@@ -75,10 +75,10 @@ func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int
 		return a.answer(j)
 	}
 	if len(changes) == 0 {
-		a.out("nothing changed in %s", h.ID.Display())
+		a.out("nothing changed in %s", h.ID)
 		return nil
 	}
-	a.out("%s  %s", h.ID.Display(), stands(&h.S))
+	a.out("%s  %s", h.ID, stands(&h.S))
 	for _, line := range changes {
 		a.out("  %s", line)
 	}

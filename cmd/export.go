@@ -215,5 +215,5 @@ To have it in %[4]s, type there:
     wfs resume %[1]s
 
 What happened since checkpoint %[5]d was made is in story.json alone.
-`, s.ID, s.ID.Display(), s.Headline(), needs, s.NextNumber()-1)
+`, s.ID, s.ID, s.Headline(), needs, s.NextNumber()-1)
 }

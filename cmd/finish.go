@@ -172,7 +172,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if o.Keep {
 		what = "the checkpoints"
 	}
-	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id.Display(), what, branch, f.Commit.Short(), f.Checkpoint)
+	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id, what, branch, f.Commit.Short(), f.Checkpoint)
 	a.out("HEAD is on %s%s; nothing was pushed", branch, a.inTree())
 	if h.Agreed {
 		a.out("that counts as your approval of the work")

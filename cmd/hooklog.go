@@ -56,7 +56,7 @@ func (a *app) hookLog(ctx context.Context, name string) error {
 		return a.answer(hookLogJSON{jsonVersion, id, list})
 	}
 	if len(list) == 0 {
-		a.out("no agent has called wfs in %s", id.Display())
+		a.out("no agent has called wfs in %s", id)
 		if a.hooksThere(ctx) {
 			a.out("the hooks are installed: start claude in its work tree")
 			return nil

@@ -363,7 +363,7 @@ var deeds = []deed{
 	{
 		name: "rename", args: "rename one title",
 		done: func(f *fixture) {
-			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "WFS-one  title") {
+			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "one  title") {
 				f.t.Errorf("not renamed: %s", s)
 			}
 		},
@@ -371,7 +371,7 @@ var deeds = []deed{
 	{
 		name: "edit", args: "edit one --goal another",
 		done: func(f *fixture) {
-			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "WFS-one  another") {
+			if s := f.ok("wfs", "status", "one"); !strings.Contains(s, "one  another") {
 				f.t.Errorf("not edited: %s", s)
 			}
 		},

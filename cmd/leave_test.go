@@ -108,7 +108,7 @@ func TestDetached(t *testing.T) {
 	if left := p.inbox(); len(left) > 0 {
 		t.Errorf("requests are still there: %v", left)
 	}
-	holds(t, p.ok("wfs", "stop"), "nobody drives WFS-one: paused")
+	holds(t, p.ok("wfs", "stop"), "nobody drives one: paused")
 	holds(t, p.ok("wfs", "attach"), "paused in WORK")
 	holds(t, p.ok("git", "show", "HEAD:of-2.txt"), "second")
 	watched.await("(stopped, as asked)")
@@ -272,7 +272,7 @@ echo '{"ask": "tabs or spaces?"}' > "$WFS_RESULT"
 	p.ok("wfs", "new", "one")
 	p.exits(exitDecision, []string{"wfs", "run"}, "waiting for you: tabs or spaces?")
 	p.exits(exitDecision, []string{"wfs", "run"}, "waiting for you")
-	holds(t, p.ok("wfs", "note", "tabs it is"), "noted for the next attempt of WFS-one", "next: wfs run")
+	holds(t, p.ok("wfs", "note", "tabs it is"), "noted for the next attempt of one", "next: wfs run")
 	holds(t, p.ok("wfs", "status"), "paused in WORK (answered)")
 	holds(t, p.ok("wfs", "run"), "completed")
 }

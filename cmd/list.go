@@ -112,7 +112,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			err = a.seeInterrupted(&v.Session)
 		}
 		if err != nil {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
+			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
 		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
@@ -129,7 +129,7 @@ func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, er
 	_, broken, e := a.repo.OurRefs(ctx)
 	for _, b := range broken {
 		if id := sessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Display(), Status: unreadable, Why: b.Err.Error(), Next: []string{repairCommand}})
+			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: b.Err.Error(), Next: []string{repairCommand}})
 		}
 	}
 	if e != nil || len(list) == 0 {

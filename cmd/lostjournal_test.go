@@ -54,7 +54,7 @@ func TestBar18JournalFromAutoSave(t *testing.T) {
 		typed []string
 		says  string
 	}{
-		"the next command":       {[]string{"wfs", "checkpoint"}, "the journal of WFS-one was gone: "},
+		"the next command":       {[]string{"wfs", "checkpoint"}, "the journal of one was gone: "},
 		"the repair of a doctor": {[]string{"wfs", "doctor", "--repair"}, "events are back"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		}
 	}
 	if r == nil {
-		where := fmt.Sprintf("%s is current already%s, at checkpoint %d", h.ID.Display(), a.inTree(), h.S.Current)
+		where := fmt.Sprintf("%s is current already%s, at checkpoint %d", h.ID, a.inTree(), h.S.Current)
 		if !current {
 			where = "HEAD is on " + j.Head + " already"
 		}
@@ -151,7 +151,7 @@ func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
 	if t, err := a.elsewhere(ctx, target); err != nil {
 		return err
 	} else if t != nil && !t.Gone {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in another work tree: %s", target.Display(), t.Path),
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in another work tree: %s", target, t.Path),
 			Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, target)}
 	}
 	if dry {

@@ -32,7 +32,7 @@ func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
 			if left := a.leftByRun(ctx); left != "" {
 				err = &session.Refusal{Code: session.RefuseNoSession, Hint: a.wayBack(ctx, left),
-					Message: fmt.Sprintf("no session is current in this work tree: a run of %s broke off after HEAD had been taken off its branch", left.Display())}
+					Message: fmt.Sprintf("no session is current in this work tree: a run of %s broke off after HEAD had been taken off its branch", left)}
 			}
 		}
 		return id, err
@@ -145,7 +145,7 @@ func (a *app) address(ctx context.Context, text string) (session.ID, int, error)
 func findCheckpoint(s *session.Session, text string) (int, error) {
 	if n, ok := checkpointNumber(text); ok {
 		if s.At(n) == nil {
-			return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", s.ID.Display(), n, s.NextNumber()-1), Hint: "wfs log " + string(s.ID)}
+			return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", s.ID, n, s.NextNumber()-1), Hint: "wfs log " + string(s.ID)}
 		}
 		return n, nil
 	}
@@ -159,7 +159,7 @@ func findCheckpoint(s *session.Session, text string) (int, error) {
 	case 1:
 		return fits[0], nil
 	case 0:
-		return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%q is no checkpoint of %s", text, s.ID.Display()), Hint: "wfs log " + string(s.ID)}
+		return 0, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%q is no checkpoint of %s", text, s.ID), Hint: "wfs log " + string(s.ID)}
 	}
 	return 0, &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several checkpoints: %v", text, fits), Hint: "type more of it"}
 }

@@ -191,7 +191,7 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 		}
 		s := &v.Session
 		way := "wfs resume " + string(id)
-		what := id.Display() + " has this spec already"
+		what := string(id) + " has this spec already"
 		switch {
 		case s.SpecDigest == c.SpecDigest:
 		case s.SpecPath != "" && s.SpecPath == c.SpecPath:

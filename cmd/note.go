@@ -89,10 +89,10 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 		return err
 	}
 	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: id.Display() + " is " + string(s.Status) + ": nobody would read it", Hint: "wfs show " + string(id)}
+		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": nobody would read it", Hint: "wfs show " + string(id)}
 	}
 	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
-		return &session.Refusal{Code: session.RefuseUsage, Message: id.Display() + " waits for a yes or a no, and a note is neither",
+		return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " waits for a yes or a no, and a note is neither",
 			Hint: fmt.Sprintf(`wfs reject %s --reason "what is still missing"`, id)}
 	}
 	waiting := v.Session.Notes
@@ -115,10 +115,10 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	}
 	switch {
 	case k.kept == nil && k.session.Status == session.StatusCompleted:
-		a.out("noted: %s is complete, and the next run takes it up again", id.Display())
+		a.out("noted: %s is complete, and the next run takes it up again", id)
 		a.out("undo: wfs undo %s", id)
 	case k.kept == nil:
-		a.out("noted for the next attempt of %s", id.Display())
+		a.out("noted for the next attempt of %s", id)
 		a.out("undo: wfs undo %s", id)
 	case k.by != nil:
 		a.out("noted; %s takes it in after its present step, and tells the next attempt that it may not be from a person",

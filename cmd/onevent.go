@@ -180,9 +180,9 @@ func noticeEnv(environ, extra []string) []string {
 
 // summaryOf says in one line what a person should know.
 func summaryOf(s *session.Session, event, what string, now time.Time) string {
-	parts := []string{s.ID.Display() + " " + stands(s)}
+	parts := []string{string(s.ID) + " " + stands(s)}
 	if what != "" {
-		parts = []string{s.ID.Display() + " " + event + ": " + what}
+		parts = []string{string(s.ID) + " " + event + ": " + what}
 	}
 	parts = append(parts, whyStopped(s, now)...)
 	return safetext.Line(strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": "), 500)

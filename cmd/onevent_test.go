@@ -42,10 +42,10 @@ func TestOnEvent(t *testing.T) {
 	p.ok("wfs", "run")
 	told := strings.Split(p.read("told"), "\n")
 	want := []string{
-		"needs_person one waiting WFS-one waiting in WORK; waiting for you: tabs or spaces?",
-		"waiting one waiting WFS-one waiting in WORK",
-		"blocked two blocked WFS-two blocked in WORK; blocked by runner: 3 runs in a row failed",
-		"completed three completed WFS-three completed: everything asked for is done",
+		"needs_person one waiting one waiting in WORK; waiting for you: tabs or spaces?",
+		"waiting one waiting one waiting in WORK",
+		"blocked two blocked two blocked in WORK; blocked by runner: 3 runs in a row failed",
+		"completed three completed three completed: everything asked for is done",
 	}
 	if len(told) != len(want) {
 		t.Fatalf("told %q", told)

@@ -91,20 +91,20 @@ func (a *app) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := a.notGone(ctx, id); err != nil {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseNotCurrent, Message: id.Display() + " is not current in this work tree, and has none of its own",
+	return &session.Refusal{Code: session.RefuseNotCurrent, Message: string(id) + " is not current in this work tree, and has none of its own",
 		Hint: engine.WayTo(head, id)}
 }
 
 // goneRefusal says what to do about a session whose work tree is not where it was.
 func goneRefusal(id session.ID, t *gitstate.Worktree) error {
-	r := &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is not there any more: %s", id.Display(), t.Path),
+	r := &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is not there any more: %s", id, t.Path),
 		Hint: fmt.Sprintf("wfs resume %s, to go on here; if it was moved: git worktree repair NEW-PATH", id)}
 	if t.Locked {
 		why := ""
 		if t.Why != "" {
 			why = ": " + t.Why
 		}
-		r.Message = fmt.Sprintf("the work tree of %s is not there now, and git keeps it locked%s (%s)", id.Display(), why, t.Path)
+		r.Message = fmt.Sprintf("the work tree of %s is not there now, and git keeps it locked%s (%s)", id, why, t.Path)
 		r.Hint = "bring it back, or git worktree unlock " + t.Path
 	}
 	return r
@@ -129,7 +129,7 @@ func (a *app) leaveGone(ctx context.Context, id session.ID) error {
 	}
 	left, err := a.repo.LeaveGone(ctx, session.BranchOf(id))
 	for _, path := range left {
-		a.note("%s was checked out in %s, which is not there any more: that entry of git's is detached now (git worktree prune forgets it)", id.Display(), path)
+		a.note("%s was checked out in %s, which is not there any more: that entry of git's is detached now (git worktree prune forgets it)", id, path)
 	}
 	return err
 }

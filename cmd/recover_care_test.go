@@ -11,7 +11,7 @@ import (
 // careTable are the rows of what changes no file: what is said of a session, and where its refs are.
 var careTable = []row{
 	{state: "abandon: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, abandon) },
-		reads: "at checkpoint 2", does: "abandon one", says: "WFS-one is abandoned; everything", redo: true, then: func(f *fixture) {
+		reads: "at checkpoint 2", does: "abandon one", says: "one is abandoned; everything", redo: true, then: func(f *fixture) {
 			f.happened("one", "abandoned dropped abandoned")
 			f.newestOp("one", engine.OpAbandon)
 		}},
@@ -24,21 +24,21 @@ var careTable = []row{
 			}
 		}},
 	{state: "abandon, with edits: they are kept", build: func(f *fixture) { f.dirty(); f.kept = f.blobs(); f.dies("one", unpublished, abandon) },
-		reads: "at checkpoint 2", does: "abandon one", says: "WFS-one is abandoned; everything", redo: true, then: mine},
+		reads: "at checkpoint 2", does: "abandon one", says: "one is abandoned; everything", redo: true, then: mine},
 	{state: "revive: the ledger has moved, there is no new journal", build: func(f *fixture) {
 		f.ok("wfs", "abandon", "one")
 		f.recordDies(ledgerMoved, revive)
 	}, reads: "at checkpoint 2", does: "resume one", says: "nothing was moved", then: func(f *fixture) { f.newestOp("one", engine.OpRevive) }},
 	{state: "rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, rename) },
-		reads: "WFS-one  one", does: "rename one title", says: "WFS-one  title", then: func(f *fixture) { f.happened("one", "renamed dropped renamed") }},
+		reads: "one  one", does: "rename one title", says: "one  title", then: func(f *fixture) { f.happened("one", "renamed dropped renamed") }},
 	{state: "rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, rename) },
-		reads: "WFS-one  another title", does: "checkpoint", says: "nothing changed since checkpoint 2"},
+		reads: "one  another title", does: "checkpoint", says: "nothing changed since checkpoint 2"},
 	{state: "edit: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, edit) },
-		reads: "WFS-one  one", does: "edit one --goal other", says: "goal: one → other", redo: true, then: func(f *fixture) { f.happened("one", "edited dropped edited") }},
+		reads: "one  one", does: "edit one --goal other", says: "goal: one → other", redo: true, then: func(f *fixture) { f.happened("one", "edited dropped edited") }},
 	{state: "edit: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, edit) },
-		reads: "WFS-one  another goal", does: "run", says: "WFS-one  completed", then: worked},
+		reads: "one  another goal", does: "run", says: "one  completed", then: worked},
 	{state: "repin: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, repin) },
-		reads: "at checkpoint 2", does: "run", says: "WFS-one  completed", then: worked},
+		reads: "at checkpoint 2", does: "run", says: "one  completed", then: worked},
 	{state: "repin: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, repin) },
 		reads: "at checkpoint 2", does: "run", exit: exitDecision, says: "not trusted the commands", then: func(f *fixture) {
 			if plan := f.ok("git", "show", "refs/wfs/one/ledger:plan.json"); !strings.Contains(plan, `"false"`) {
@@ -50,15 +50,15 @@ var careTable = []row{
 	{state: "delete: the journal says so, nothing else", build: func(f *fixture) { f.deleteDies(deleteBegun) },
 		reads: "a move was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 2", then: twoDeleted},
 	{state: "delete: what it removes is kept, nothing is removed", build: func(f *fixture) { f.deleteDies(deleteCopied) },
-		reads: "a move was interrupted: delete two", does: "delete two --force", says: "WFS-two is deleted", redo: true, then: twoDeleted},
+		reads: "a move was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
 	{state: "delete: the branch is gone, the ledger is not", build: func(f *fixture) { f.deleteDies(deleteHalf) },
-		reads: "a move was interrupted: delete two", does: "delete two --force", says: "WFS-two is deleted", redo: true, then: twoDeleted},
+		reads: "a move was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
 	{state: "delete: the same, and undo brings it back", build: func(f *fixture) { f.deleteDies(deleteHalf) },
 		reads: "a move was interrupted: delete two", does: "undo", says: "taken back: delete two", redo: true, then: twoThere},
 	{state: "delete: the same, and resume finds that it is gone", build: func(f *fixture) { f.deleteDies(deleteHalf) },
 		reads: "a move was interrupted: delete two", does: "resume two", exit: exitUsage, says: "hint: wfs delete --restore two", then: twoDeleted},
 	{state: "delete: the same, and .git/wfs is gone: nobody knows of it", build: func(f *fixture) { f.deleteDies(deleteHalf); f.loseState() },
-		reads: "at checkpoint 2", does: "delete two --force", says: "WFS-two is deleted", redo: true, then: func(f *fixture) {
+		reads: "at checkpoint 2", does: "delete two --force", says: "two is deleted", redo: true, then: func(f *fixture) {
 			if refs := f.ok("git", "for-each-ref", "refs/wfs/two", "refs/heads/wfs/two"); refs != "" {
 				f.t.Errorf("two is not deleted:\n%s", refs)
 			}
@@ -149,11 +149,11 @@ var undoTable = []row{
 		f.branchHolds("wfs/one", "untracked.txt")
 	}},
 	{state: "undo of a rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.undoDies(unpublished, true) },
-		reads: "WFS-one  another title", does: "undo", says: "taken back: rename one", redo: true, then: func(f *fixture) {
+		reads: "one  another title", does: "undo", says: "taken back: rename one", redo: true, then: func(f *fixture) {
 			f.happened("one", "renamed taken_back dropped taken_back")
 		}},
 	{state: "undo of a rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.undoDies(ledgerMoved, true) },
-		reads: "WFS-one  one", does: "redo", says: "done again: rename one: another title", redo: true, then: func(f *fixture) {
+		reads: "one  one", does: "redo", says: "done again: rename one: another title", redo: true, then: func(f *fixture) {
 			f.newestOp("one", session.MoveUndo)
 		}},
 }

@@ -159,7 +159,7 @@ var recoveryTable = []row{
 			}
 		}},
 	{state: "switch, all files are moved: run", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "run", says: "WFS-two  completed", then: onTwo},
+		reads: "a move was interrupted", does: "run", says: "two  completed", then: onTwo},
 	{state: "switch, all files are moved: finish", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a move was interrupted", does: "finish", exit: exitBlocked, then: onTwo},
 	{state: "a claim whose session has nothing pending", build: func(f *fixture) {
@@ -208,12 +208,12 @@ var recoveryTable = []row{
 
 	// An attempt.
 	{state: "attempt_started, and nothing changed", build: func(f *fixture) { f.attempt(2) },
-		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "attempt_started interrupted driving attempt_started")
 		}},
 	{state: "attempt_started, with edits", build: func(f *fixture) { f.attempt(2); f.dirty() },
-		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "attempt_started interrupted checkpointed driving attempt_started")
 		}},
@@ -228,9 +228,9 @@ var recoveryTable = []row{
 		f.branchLacks("wfs/one", "untracked.txt")
 	}},
 	{state: "attempt_started, and .git/wfs is gone", build: func(f *fixture) { f.attempt(2); f.dirty(); f.loseState() },
-		reads: "created, to begin with WORK", does: "run", says: "WFS-one  completed", then: worked},
+		reads: "created, to begin with WORK", does: "run", says: "one  completed", then: worked},
 	{state: "run_ended: what it left is judged", build: func(f *fixture) { f.attempt(2 + 1); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "run_ended driving judged decided checkpointed")
 		}},
@@ -238,7 +238,7 @@ var recoveryTable = []row{
 		f.attempt(3)
 		f.journal("one", session.Interrupted{Why: "ctrl-c", Unjudged: true})
 		f.write("work.txt", "done\n")
-	}, reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+	}, reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
 		worked(f)
 		f.happened("one", "run_ended interrupted driving judged decided checkpointed")
 	}},
@@ -247,7 +247,7 @@ var recoveryTable = []row{
 		f.journal("one", session.Interrupted{Why: "ctrl-c", Unjudged: true})
 		f.dirty()
 		f.loseState()
-	}, reads: "created, to begin with WORK", does: "run", says: "WFS-one  completed", then: worked},
+	}, reads: "created, to begin with WORK", does: "run", says: "one  completed", then: worked},
 	{state: "run_ended: resume leaves it to be judged", build: func(f *fixture) { f.attempt(3); f.write("work.txt", "done\n") },
 		reads: "interrupted in WORK", does: "resume", says: "nothing was moved", dirty: true, then: func(f *fixture) {
 			f.happened("one", "run_ended interrupted")
@@ -256,12 +256,12 @@ var recoveryTable = []row{
 			f.happened("one", "run_ended interrupted driving judged decided checkpointed")
 		}},
 	{state: "judged: judged again", build: func(f *fixture) { f.attempt(4); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "judged reopened driving judged decided checkpointed")
 		}},
 	{state: "decided: judged again", build: func(f *fixture) { f.attempt(5); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "run", says: "WFS-one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "judged decided reopened driving judged decided checkpointed")
 		}},

@@ -97,7 +97,7 @@ func (a *app) sayWouldChange(id session.ID, changes []string) error {
 		a.out("%s", line)
 	}
 	if len(changes) == 0 {
-		a.out("nothing would change: %s runs what the files say", id.Display())
+		a.out("nothing would change: %s runs what the files say", id)
 		return nil
 	}
 	a.out("nothing was changed")

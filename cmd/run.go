@@ -220,7 +220,7 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 		}
 		return exitWith(code)
 	}
-	a.out("%s  %s", s.ID.Display(), standing(s))
+	a.out("%s  %s", s.ID, standing(s))
 	for _, line := range whyStopped(s, a.env.Now()) {
 		a.out("  %s", line)
 	}

@@ -19,7 +19,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
 	}
 	if !a.json {
-		a.out("%s  %s", s.ID.Display(), s.Goal)
+		a.out("%s  %s", s.ID, s.Goal)
 		base := baseName(s)
 		if short := s.Base.Short(); base != short {
 			base += " (" + short + ")"

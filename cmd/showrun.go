@@ -53,7 +53,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 	}
 	if j.RunID == "" {
 		if n < 0 {
-			return &session.Refusal{Code: session.RefuseUsage, Message: id.Display() + " has had no run yet", Hint: "wfs run"}
+			return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " has had no run yet", Hint: "wfs run"}
 		}
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no agent worked for checkpoint %d", n), Hint: "wfs show " + itoa(n)}
 	}

@@ -39,7 +39,7 @@ func TestHeld(t *testing.T) {
 	p.exits(exitHeld, []string{"wfs", "checkpoint"}, "this work tree is in use by `wfs run`", pid)
 	p.ok("rm", ".git/index.lock")
 	p.ok("git", "worktree", "add", "-q", "-b", "elsewhere", "../linked")
-	p.exits(exitError, []string{"wfs", "-C", "../linked", "switch", "one"}, "WFS-one is checked out in another work tree") // it stays there
+	p.exits(exitError, []string{"wfs", "-C", "../linked", "switch", "one"}, "one is checked out in another work tree") // it stays there
 	for _, args := range []string{"resume one", "resume one --at 0"} {
 		p.exits(exitHeld, append([]string{"wfs", "-C", "../linked"}, strings.Fields(args)...), "this work tree is in use by `wfs run`", pid)
 	}
@@ -282,7 +282,7 @@ func TestWakened(t *testing.T) {
 	p.ok("wfs", "new", "two")
 	r := p.start("wfs", "run")
 	p.await("agent.pid")
-	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "WFS-two is at work in WORK and waits for no limit", "hint: wfs attach two")
+	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "two is at work in WORK and waits for no limit", "hint: wfs attach two")
 	p.write("../home/go", "go\n")
 	r.wait()
 }

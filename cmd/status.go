@@ -75,7 +75,7 @@ func (a *app) status(ctx context.Context, name string) error {
 		return a.answer(d)
 	}
 	s := &v.Session
-	a.short("%s  %s", s.ID.Display(), s.Headline())
+	a.short("%s  %s", s.ID, s.Headline())
 	a.out("%s", standing(s))
 	for _, line := range stoppedHere(s, a.env.Now(), d.Current) {
 		a.out("  %s", line)

@@ -46,7 +46,7 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 		return err
 	}
 	if !held {
-		return a.sayStopped(ctx, id, "", "nobody drives "+id.Display())
+		return a.sayStopped(ctx, id, "", "nobody drives "+string(id))
 	}
 	if !isRun(who) {
 		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is held, and not by a run,", id), At: a.env.Now().Unix()}

@@ -164,7 +164,7 @@ func testsOf(s *session.Session) *testsJSON {
 func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	s := &v.Session
 	now := a.env.Now()
-	a.short("%s  %s", s.ID.Display(), s.Headline())
+	a.short("%s  %s", s.ID, s.Headline())
 	a.out("")
 	a.out("%s", standing(s))
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {

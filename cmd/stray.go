@@ -198,7 +198,7 @@ func (a *app) notFetched(ctx context.Context, id session.ID) error {
 	if err != nil || remote == "" {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the branch of %s is of %s, and the session itself was not fetched from there", id.Display(), remote),
+	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the branch of %s is of %s, and the session itself was not fetched from there", id, remote),
 		Hint: a.fetchCommand(ctx, remote)}
 }
 

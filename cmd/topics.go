@@ -20,7 +20,7 @@ line "error:", and "hint:" where something can be done. With --json it is an obj
     5         another process holds it, and is named
     75        waiting for a limit (wfs run --no-wait)
     130, 143  interrupted, terminated`),
-		topic("addresses", "how sessions and checkpoints are named", `A session is named by its id, by the beginning of it that no other session has, or as it is shown:
+		topic("addresses", "how sessions and checkpoints are named", `A session is named by its id, by the beginning of it that no other session has, or as trailers have it:
 
     csv-export    WFS-csv-export    csv
 

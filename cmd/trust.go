@@ -151,7 +151,7 @@ func (a *app) trustSession(ctx context.Context, id session.ID) error {
 		return err
 	}
 	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust " + string(id),
-		Message: fmt.Sprintf("%s was not begun here, and you have not trusted the commands that it runs", id.Display())}
+		Message: fmt.Sprintf("%s was not begun here, and you have not trusted the commands that it runs", id)}
 }
 
 type trustJSON struct {

@@ -97,7 +97,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 			put, err = h.PutAway(ctx, op)
 		}
 		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
-			r.Note = h.ID.Display() + " is abandoned; everything of it is kept"
+			r.Note = string(h.ID) + " is abandoned; everything of it is kept"
 			if a.ownTree(op.Session) {
 				r.Note += "\nits work tree stays; to remove it: " + a.fromMain(ctx, "wfs worktree remove "+string(op.Session))
 			}
@@ -310,11 +310,11 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	case len(best) == 1:
 		return a.goTo(ctx, best[0].path, id)
 	case len(best) > 1:
-		return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id.Display(), best[0].path, best[1].path),
+		return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id, best[0].path, best[1].path),
 			Hint: inPlace(command, best[0].path)}
 	case unknown != nil:
 		return unknown
 	default:
-		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + id.Display(), Hint: "wfs op log --all"}
+		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + string(id), Hint: "wfs op log --all"}
 	}
 }

@@ -35,11 +35,11 @@ var undoDeeds = []deed{
 	},
 	{
 		name: "undo of rename", args: "undo", dirty: true, before: func(f *fixture) { f.ok("wfs", "rename", "one", "title") },
-		done: func(f *fixture) { f.says("WFS-one  one") },
+		done: func(f *fixture) { f.says("one  one") },
 	},
 	{
 		name: "redo of edit", args: "redo", before: func(f *fixture) { f.ok("wfs", "edit", "one", "--goal", "another"); f.ok("wfs", "undo") },
-		done: func(f *fixture) { f.says("WFS-one  another") },
+		done: func(f *fixture) { f.says("one  another") },
 	},
 	{
 		name: "undo of repin", args: "undo", dirty: true, before: func(f *fixture) { f.ok("wfs", "repin", "one", "--agent", "false") },

@@ -166,7 +166,7 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 			return nil, err
 		} else if id != "" {
 			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
-				Message: fmt.Sprintf("a command of %s was interrupted in %s", id.Display(), t.Path)}
+				Message: fmt.Sprintf("a command of %s was interrupted in %s", id, t.Path)}
 		}
 	}
 	return a.traces(ctx)

@@ -100,7 +100,7 @@ WORK  attempt 1  (agent)
     pass: the command ended with exit code 0
     proven clean: it passes in a clean tree as well
     checkpoint 1  0123456789
-WFS-one  completed: everything asked for is done, and judged green
+one  completed: everything asked for is done, and judged green
   gates: tests
   beware: no new test was asked for; no hold-out tests; no review
 next: wfs diff one   or: wfs finish one
@@ -164,7 +164,7 @@ func TestViewElsewhere(t *testing.T) {
 		"verbose":    {nil, []string{"--verbose"}, everything},
 		"quiet": {nil, []string{"--quiet"}, `
 WORK  pass: the command ended with exit code 0 (attempt 1)  checkpoint 1  0123456789
-WFS-one  completed: everything asked for is done, and judged green
+one  completed: everything asked for is done, and judged green
   gates: tests
   beware: no new test was asked for; no hold-out tests; no review
 next: wfs diff one   or: wfs finish one
@@ -231,7 +231,7 @@ func TestViewStops(t *testing.T) {
 WORK  attempt 1  (agent)
     the run ended (interrupted)
 interrupted (ctrl-c)
-WFS-one  interrupted in WORK (ctrl-c)
+one  interrupted in WORK (ctrl-c)
 next: wfs run one   or: wfs resume one --at 0
 `)
 }

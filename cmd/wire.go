@@ -331,7 +331,7 @@ func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	a.about = id
 	h, err := a.eng.Open(ctx, id)
 	if h != nil && h.GivenBack > 0 {
-		a.note("the journal of %s was gone: %d %s back, from the newest auto-save", id.Display(), h.GivenBack, plural(h.GivenBack, "event is", "events are"))
+		a.note("the journal of %s was gone: %d %s back, from the newest auto-save", id, h.GivenBack, plural(h.GivenBack, "event is", "events are"))
 	}
 	return h, err
 }

@@ -165,17 +165,17 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	case err != nil:
 		return err
 	case t.ID == "main":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: id.Display() + " is checked out in the main work tree, which is not removed", Hint: "wfs switch -"}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: string(id) + " is checked out in the main work tree, which is not removed", Hint: "wfs switch -"}
 	case t.ID == a.repo.Worktree():
-		return &session.Refusal{Code: session.RefuseWorktree, Message: "this is the work tree of " + id.Display() + ": it is removed from another one", Hint: fmt.Sprintf("cd %s && wfs worktree remove %s", main, id)}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: "this is the work tree of " + string(id) + ": it is removed from another one", Hint: fmt.Sprintf("cd %s && wfs worktree remove %s", main, id)}
 	case t.Gone && !t.Locked:
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is gone already: %s", id.Display(), t.Path), Hint: "git worktree prune; if it was moved: git worktree repair NEW-PATH"}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is gone already: %s", id, t.Path), Hint: "git worktree prune; if it was moved: git worktree repair NEW-PATH"}
 	case t.Locked:
 		why := ""
 		if t.Why != "" {
 			why = ": " + t.Why
 		}
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("git keeps the work tree of %s locked%s", id.Display(), why), Hint: "git worktree unlock " + t.Path}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("git keeps the work tree of %s locked%s", id, why), Hint: "git worktree unlock " + t.Path}
 	}
 	if err := gitstate.NotMounted(t.Path); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	if its, ok := strings.CutPrefix(other.Branch, session.BranchPrefix); ok {
 		hint = "wfs worktree remove " + its
 	}
-	return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("another work tree lies in that of %s: %s", id.Display(), other.Path), Hint: hint}
+	return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("another work tree lies in that of %s: %s", id, other.Path), Hint: hint}
 }
 
 // wouldLose lists what is nowhere but in the work tree. here is the one where the command was typed.
@@ -237,7 +237,7 @@ func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) err
 		a.out("what was there and in no commit is kept in %s", j.Rescued)
 		sayRescue(ctx, a.repo, j.Rescued, a.out)
 	}
-	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID.Display())
+	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID)
 	for _, ref := range j.Parked {
 		for _, line := range a.parkedLines(ctx, ref) {
 			a.out("%s", line)

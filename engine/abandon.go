@@ -88,7 +88,7 @@ func firstOf(changes []string) string {
 func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint, int64, error) {
 	switch h.S.Status {
 	case session.StatusFinished:
-		return nil, 0, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished: there is nothing to abandon", h.ID.Display()), Hint: "wfs delete " + string(h.ID)}
+		return nil, 0, &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished: there is nothing to abandon", h.ID), Hint: "wfs delete " + string(h.ID)}
 	case session.StatusAbandoned:
 		return nil, 0, nil
 	}

@@ -103,10 +103,10 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	case !agrees && h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and does not wait for an answer", h.ID.Display()),
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and does not wait for an answer", h.ID),
 			Hint: fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID)}
 	case at.yes == 0:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID.Display()), Hint: "wfs status " + string(h.ID)}
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID), Hint: "wfs status " + string(h.ID)}
 	case agrees && no && h.S.Phase == workflows.Done:
 		return h.workOn(ctx, text)
 	case agrees && no:

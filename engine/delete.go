@@ -50,7 +50,7 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 		return err
 	}
 	if head.Ref == h.S.Branch() {
-		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("%s is current in this work tree: HEAD is on its branch", h.ID.Display()),
+		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("%s is current in this work tree: HEAD is on its branch", h.ID),
 			Hint: fmt.Sprintf("wfs switch %s && wfs delete %s", h.e.SwitchName(ctx, orMain(h.S.BaseRef)), h.ID)}
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
@@ -197,7 +197,7 @@ func reversed(t session.Turn) (back, copies []session.RefMove) {
 
 // deleted is what is said to whoever finds a deletion half done, once it is done.
 func deleted(id session.ID) error {
-	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was being deleted, and is deleted now", id.Display()), Hint: "wfs delete --restore " + string(id)}
+	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was being deleted, and is deleted now", id), Hint: "wfs delete --restore " + string(id)}
 }
 
 // Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are those of
@@ -365,7 +365,7 @@ func (e *Engine) restorable(ctx context.Context, id session.ID, back []session.R
 			return back[n-1].New, err
 		}
 	}
-	return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("what was deleted of %s is gone for good", id.Display()), Hint: "wfs list"}
+	return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("what was deleted of %s is gone for good", id), Hint: "wfs list"}
 }
 
 // unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that

@@ -179,7 +179,7 @@ func (h *Hand) handedAlready(ctx context.Context, f *session.Finished) error {
 	if there == "" {
 		hint = fmt.Sprintf("git branch %s %s", short(f.Branch), f.Commit)
 	}
-	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished already: handed over on %s", h.ID.Display(), short(f.Branch)), Hint: hint}
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished already: handed over on %s", h.ID, short(f.Branch)), Hint: hint}
 }
 
 func joined(err, second error) error {
@@ -475,7 +475,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 	if o.WithoutCarried {
 		b.WriteString("\nChanges that were uncommitted when the session began are left out; the gates ran with them.\n")
 	}
-	fmt.Fprintf(&b, "\nWfs-Session: %s\nWfs-Checkpoint: %04d\n", s.ID.Display(), c.Number)
+	fmt.Fprintf(&b, "\nWfs-Session: %s\nWfs-Checkpoint: %04d\n", s.ID.Trailer(), c.Number)
 	return b.String()
 }
 

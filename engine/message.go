@@ -21,7 +21,7 @@ func message(c session.Checkpointed, s *session.Session, j *session.Judgement, n
 	}
 	b.WriteString("\n")
 	trailer := func(key string, value any) { fmt.Fprintf(&b, "Wfs-%s: %v\n", key, value) }
-	trailer("Session", s.ID.Display())
+	trailer("Session", s.ID.Trailer())
 	trailer("Checkpoint", fmt.Sprintf("%04d", c.Number))
 	trailer("Phase", c.Phase)
 	if s.Laps {
@@ -167,5 +167,5 @@ func oneLine(s string, max int) string {
 
 // ledgerMessage is the subject of a ledger commit, so that `git log` of a ledger reads as a history.
 func ledgerMessage(id session.ID, what string) string {
-	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, oneLine(what, 72), id.Display())
+	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, oneLine(what, 72), id.Trailer())
 }

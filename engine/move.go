@@ -283,7 +283,7 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	c := h.S.At(at)
 	if c == nil {
-		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", h.ID.Display(), at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
+		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", h.ID, at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
 	}
 	tip, _, err := h.tipTree(ctx)
 	if err != nil { // the branch must be there, and nowhere else

@@ -303,7 +303,7 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 		if h.S.Status == session.StatusAbandoned {
 			hint = "wfs resume " + string(h.ID)
 		}
-		return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID.Display(), h.S.Status), Hint: hint}
+		return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status), Hint: hint}
 	}
 	head, err := h.e.Store.Head(ctx)
 	if err != nil {
@@ -311,7 +311,7 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 	}
 	if head.Ref != h.S.Branch() {
 		return &session.Refusal{Code: session.RefuseNotCurrent, Hint: WayTo(head, h.ID),
-			Message: fmt.Sprintf("%s is not current in this work tree: HEAD is on %s", h.ID.Display(), short(nameOf(head)))}
+			Message: fmt.Sprintf("%s is not current in this work tree: HEAD is on %s", h.ID, short(nameOf(head)))}
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {

@@ -54,7 +54,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	if !back {
 		return false, &session.Refusal{Code: session.RefuseMoved, Hint: "git log " + session.BranchOf(h.ID)[len("refs/heads/"):],
-			Message: fmt.Sprintf("the run deleted the ledger of %s, and its objects too; the files are as it left them", h.ID.Display())}
+			Message: fmt.Sprintf("the run deleted the ledger of %s, and its objects too; the files are as it left them", h.ID)}
 	}
 	what := "deleted"
 	if tip != "" {

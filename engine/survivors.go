@@ -65,7 +65,7 @@ func (h *Hand) NoSurvivors() error {
 	}
 	ids := numbers(known(alive))
 	r := &session.Refusal{Code: session.RefuseSurvivors, Hint: "kill" + ids + ", then type it again",
-		Message: fmt.Sprintf("processes of the last run of %s are still alive, and may write to the files here: %s", h.ID.Display(), Named(alive))}
+		Message: fmt.Sprintf("processes of the last run of %s are still alive, and may write to the files here: %s", h.ID, Named(alive))}
 	if ids == "" {
 		r.Hint = "end it, then type it again"
 	}

@@ -103,7 +103,7 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 	f = session.FormerOf(&t.before, &t.after)
 	if since := f.Overtaken(&t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
-		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current), Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID.Display(), since)}
+		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current), Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}
 	}
 	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
 		return t, f, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}

@@ -171,7 +171,7 @@ func (r *Repo) NewestLedger(ctx context.Context, id session.ID, commits []sessio
 	var newest session.Commit
 	for _, c := range commits {
 		info, err := r.CommitInfo(ctx, c)
-		if err != nil || !strings.Contains(info.Body, "Wfs-Session: "+id.Display()) {
+		if err != nil || !strings.Contains(info.Body, "Wfs-Session: "+id.Trailer()) {
 			continue
 		}
 		if data, err := r.File(ctx, c, session.FileSession); err != nil || data == nil {

@@ -21,13 +21,13 @@ const (
 	Blocked = workflows.Blocked
 )
 
-// ID is a session's slug: `[a-z0-9][a-z0-9-]{0,48}`. WFS-<slug> is the displayed form.
+// ID is a session's slug: `[a-z0-9][a-z0-9-]{0,48}`. WFS-<slug> means the same.
 type ID string
 
-// Display returns the id as people see it.
-func (id ID) Display() string { return "WFS-" + string(id) }
+// Trailer returns the id as commits and JSON have it.
+func (id ID) Trailer() string { return "WFS-" + string(id) }
 
-// Exactly is the only session that a whole name can mean: its slug, its displayed form, or its branch.
+// Exactly is the only session that a whole name can mean: its slug, WFS-<slug>, or its branch.
 func Exactly(name string) ID {
 	slug := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(slug, "wfs-"); ok && rest != "" {
@@ -70,7 +70,7 @@ var reserved = map[string]bool{
 	"com1": true, "com2": true, "com3": true, "com4": true, "lpt1": true, "lpt2": true, "lpt3": true,
 }
 
-// ParseID accepts a slug or its displayed form and returns the slug. It is applied to what people type and to what is
+// ParseID accepts a slug or WFS-<slug> and returns the slug. It is applied to what people type and to what is
 // read from disk alike.
 func ParseID(s string) (ID, error) {
 	slug := s
