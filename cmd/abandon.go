@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,16 +27,18 @@ type recordedJSON struct {
 func (a *app) abandonCmd() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "abandon [SESSION]", Short: "give a session up, and keep everything of it",
-		Long: `Abandon says that nobody goes on with a session. Nothing of it is removed: its checkpoints stay, edits in the work tree
-become one, and wfs run refuses to drive it. wfs resume brings it back, and so does wfs undo right afterwards.`,
-		Example: "  wfs abandon\n  wfs abandon csv-export --reason \"the library does it now\"",
+		Use: "abandon [SESSION]", Short: "give up on a session and keep all of it",
+		Long: `Abandon ends a session. Nothing is removed: its checkpoints stay, edits in the work tree become one, and wfs run refuses
+to run it. wfs resume brings it back, and so does wfs undo.`,
+		Example: "  wfs abandon\n  wfs abandon csv-export -m \"the library does it now\"",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.abandon(c.Context(), first(args), reason)
 		},
 	}
-	c.Flags().StringVarP(&reason, "reason", "m", "", "`why`, in a few words")
+	c.Flags().StringVarP(&reason, "message", "m", "", "the `reason`, in a few words")
+	c.Flags().StringVar(&reason, "reason", "", "")
+	_ = c.Flags().MarkHidden("reason")
 	return c
 }
 
@@ -103,37 +104,23 @@ func (a *app) baseBranch(ctx context.Context, s *session.Session) string {
 	return a.eng.SwitchName(ctx, s.BaseRef)
 }
 
-func (a *app) renameCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "rename SESSION TITLE", Short: "call a session something else",
-		Long: `Rename changes what lists, stories and the commit of wfs finish call a session. Its name in commands, its branch and
-its refs stay, and so does the goal that agents are told: wfs edit --goal changes that.`,
-		Example: `  wfs rename csv-export "export as CSV and TSV"`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 || strings.TrimSpace(args[1]) == "" {
-				return &usageError{"rename needs a session, and its title in one argument", `wfs rename SESSION "the new title"`}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			h, err := a.inHand(c.Context(), "wfs rename", args[0])
-			if err != nil {
-				return err
-			}
-			before := h.S.Headline()
-			n, err := h.Rename(c.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Operation: n, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
-			}
-			a.out("%s  %s", h.ID, h.S.Headline())
-			a.out("was: %s", before)
-			if n > 0 {
-				a.out("undo: %s", a.typed("wfs undo"))
-			}
-			return nil
-		},
+func (a *app) rename(ctx context.Context, name, title string) error {
+	h, err := a.inHand(ctx, "wfs edit", name)
+	if err != nil {
+		return err
 	}
+	before := h.S.Headline()
+	n, err := h.Rename(ctx, title)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "renamed", Session: h.ID, Operation: n, Changes: []string{fmt.Sprintf("title: %s → %s", before, h.S.Headline())}, Next: []string{}})
+	}
+	a.out("%s  %s", h.ID, h.S.Headline())
+	a.out("was: %s", before)
+	if n > 0 {
+		a.out("undo: %s", a.typed("wfs undo"))
+	}
+	return nil
 }

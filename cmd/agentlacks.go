@@ -63,7 +63,7 @@ func (a *app) mustHaveAgent(ctx context.Context, s *session.Session, p *workflow
 	switch {
 	case what == "":
 	case a.prober().Find(ctx, c).Path == "":
-		return &session.Refusal{Code: session.RefuseAgent, Message: what, Hint: "wfs agent check " + c.Name + "   (another one: wfs repin --agent NAME)"}
+		return &session.Refusal{Code: session.RefuseAgent, Message: what, Hint: "wfs agent check " + c.Name + "   (another one: wfs edit --agent NAME)"}
 	default:
 		a.note("warning: %s; wfs agent check %s says more", what, c.Name)
 	}

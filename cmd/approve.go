@@ -14,14 +14,14 @@ import (
 func (a *app) approveCmd() *cobra.Command {
 	var text, anyway string
 	c := &cobra.Command{
-		Use: "approve [SESSION]", Short: "say yes to what a session waits for, or is blocked by",
-		Long: `Approve answers yes to what a session waits for, or is blocked by: a phase whose work is a person's, such as a review, the
-question whether nothing is left to do, tests that were changed, an open breaker. The phase's gates judge the work tree as
-it is now, with the edits that you made yourself, and what was found in tests is allowed. A gate that says no has the last
-word. The answer becomes a checkpoint. No agent is started: wfs run goes on.
+		Use: "approve [SESSION]", Short: "approve what a session is waiting on",
+		Long: `Approve answers yes to what a session waits for, or is blocked by: a review, the question whether anything is left to do,
+changed tests, an open breaker. The gates of the phase judge the work tree as it is now, with your own edits; changes of
+tests that wfs asked about are allowed. A failing gate still fails the phase. The answer becomes a checkpoint. No agent
+is started: wfs run continues.
 
-With --anyway the phase passes without being judged, and the reason is told in the log, by wfs status and in the message of
-wfs finish.`,
+With --anyway the phase passes without a verdict. The reason stands in the log, in wfs status and in the commit message
+of wfs finish.`,
 		Example: `  wfs approve
   wfs approve -m "good, but watch the error texts"
   wfs approve --anyway "the test server is down; tried by hand"
@@ -53,8 +53,8 @@ wfs finish.`,
 			return err
 		},
 	}
-	c.Flags().StringVarP(&text, "message", "m", "", "what to keep with the answer; the next brief holds it too")
-	c.Flags().StringVar(&anyway, "anyway", "", "let the phase pass without a verdict; everybody is told `why`")
+	c.Flags().StringVarP(&text, "message", "m", "", "`text` for the next attempt, kept with the answer")
+	c.Flags().StringVar(&anyway, "anyway", "", "pass the phase without a verdict; the history records `why`")
 	return c
 }
 

@@ -47,21 +47,20 @@ type callsJSON struct {
 
 func (a *app) budgetCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "budget [SESSION]", Short: "what was used up, what may be, and what is left",
+		Use: "budget [SESSION]", Short: "usage and limits",
 		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps leave, and the same for
 its present phase, and for today in all sessions of this clone. Money is what agents report. What is spent is spent:
 going back to an earlier checkpoint gives nothing back.
 
-Caps come from budget: in the configuration as it was when the session began, and from wfs new --budget-usd and wfs
-budget set. It writes nothing and takes no lock.`,
+Caps come from budget: in the configuration as it was when the session was created, from wfs new --budget-usd and from
+wfs edit --budget-usd. It writes nothing and takes no lock.`,
 		Example: `  wfs budget
   wfs budget csv-export --json
-  wfs budget set --usd 40
-  wfs budget set csv-export --day-usd 100 --phase-attempts 20`,
+  wfs edit --budget-usd 40               change it`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.budget(c.Context(), first(args)) },
 	}
-	c.AddCommand(a.budgetSetCmd())
+	c.AddCommand(a.oldBudgetSet())
 	return c
 }
 

@@ -12,14 +12,14 @@ import (
 // budgetBack is the command that gives those caps their former values which were set now. What is spent stays spent, so
 // that this is no operation that wfs undo takes back.
 func budgetBack(id session.ID, set, former workflows.Budget) string {
-	words := []string{"wfs budget set", string(id)}
+	words := []string{"wfs edit", string(id)}
 	add := func(flag string, set, former float64, text func(float64) string) {
 		switch {
 		case set == 0:
 		case former <= 0:
-			words = append(words, "--"+flag, none)
+			words = append(words, "--budget-"+flag, none)
 		default:
-			words = append(words, "--"+flag, text(former))
+			words = append(words, "--budget-"+flag, text(former))
 		}
 	}
 	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

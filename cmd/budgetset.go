@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/wfs-dev/wfs/engine"
@@ -82,40 +81,11 @@ func capFlags(f *pflag.FlagSet, prefix, of string, c *workflows.Cap) {
 	}
 }
 
-func (a *app) budgetSetCmd() *cobra.Command {
-	var b workflows.Budget
-	c := &cobra.Command{
-		Use: "set [SESSION]", Short: "raise or lower what a session may use up",
-		Long: `Set gives a session other caps than those of its configuration; none takes one away. A session that its budget had
-stopped goes on with wfs run. While a run drives the session, nobody can know who types this, and it is refused: wfs
-stop, then again.
-
-A cap on a phase is on each phase in one lap. A cap on the day is on all sessions of this clone together: this session
-stops at it, whatever the others may.
-
-Wfs undo gives the former caps back, but what is spent stays spent.`,
-		Example: `  wfs budget set --usd 40
-  wfs budget set csv-export --time 12h --attempts none
-  wfs budget set --day-usd 100 --phase-usd 10
-  wfs budget set --calls-per-hour 300`,
-		Args: upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if b == (workflows.Budget{}) {
-				return &usageError{"nothing is to be set", "wfs budget set --usd 40"}
-			}
-			return a.setBudget(c.Context(), first(args), b)
-		},
-	}
-	f := c.Flags()
-	f.SortFlags = false
-	capFlags(f, "", "the session", &b.Session)
-	capFlags(f, "phase-", "each phase in one lap", &b.Phase)
-	capFlags(f, "day-", "the day, all sessions together,", &b.Day)
-	f.Var(&capFlag{what: "calls", set: func(n float64) { b.CallsPerHour = int64(n) }}, "calls-per-hour", "let agents be started this `number` of times within an hour")
-	return c
+func callsFlag(f *pflag.FlagSet, prefix string, b *workflows.Budget) {
+	f.Var(&capFlag{what: "calls", set: func(n float64) { b.CallsPerHour = int64(n) }}, prefix+"calls-per-hour", "start agents at most this `number` of times an hour")
 }
 
-// budgetSetJSON is what `budget set` prints.
+// budgetSetJSON is what a change of the budget prints.
 type budgetSetJSON struct {
 	Version int              `json:"version"`
 	Session session.ID       `json:"session"`
@@ -142,13 +112,13 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return err
 	}
 	back := budgetBack(id, b, engine.BudgetOf(&v.Session, plan))
-	if err := a.undriven("wfs budget set", id); err != nil {
+	if err := a.undriven("wfs edit", id); err != nil {
 		return err
 	}
-	if err := a.beginAt(ctx, "wfs budget set", string(id), true); err != nil {
+	if err := a.beginAt(ctx, "wfs edit", string(id), true); err != nil {
 		return err
 	}
-	if err := a.hold("wfs budget set", id); err != nil {
+	if err := a.hold("wfs edit", id); err != nil {
 		return err
 	}
 	h, err := a.take(ctx, id)

@@ -222,11 +222,11 @@ func nextCommands(s *session.Session, alive []session.Process, way string) []str
 			if f := finishCommand(s); f != "" {
 				next = append(next, f)
 			}
-			return append(next, `wfs reject --reason "what is still missing"`)
+			return append(next, `wfs reject -m "what is still missing"`)
 		case s.Waiting.Question != nil:
-			return []string{"wfs approve", `wfs reject --reason "what is to be done"`, "wfs diff"}
+			return []string{"wfs approve", `wfs reject -m "what is to be done"`, "wfs diff"}
 		case s.Waiting.Approve:
-			return []string{"wfs diff", "wfs approve", `wfs reject --reason "what is to be done"`}
+			return []string{"wfs diff", "wfs approve", `wfs reject -m "what is to be done"`}
 		}
 		if s.Waiting.Reason == session.WaitHuman {
 			return []string{`wfs run --note "your answer"`}
@@ -243,7 +243,7 @@ func nextCommands(s *session.Session, alive []session.Process, way string) []str
 	case session.StatusRunning:
 		return []string{"wfs show"}
 	case session.StatusInterrupted:
-		return []string{"wfs run", fmt.Sprintf("wfs resume --at %d", beforeInterruption(s))}
+		return []string{"wfs run", fmt.Sprintf("wfs resume @%d", beforeInterruption(s))}
 	}
 	return []string{"wfs run"}
 }

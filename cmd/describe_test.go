@@ -17,7 +17,7 @@ func TestNextOfConflict(t *testing.T) {
 	if next := nextCommands(&s, nil, ""); !slices.Equal(next, []string{"wfs run", "wfs show"}) {
 		t.Errorf("current: %q", next)
 	}
-	s.Blocked.Hint = "wfs phase back RED"
+	s.Blocked.Hint = "wfs reject --to RED"
 	if next := nextCommands(&s, nil, ""); next[0] != s.Blocked.Hint {
 		t.Errorf("another block: %q", next)
 	}

@@ -85,7 +85,7 @@ before=$(state)
 for left in 0 1 2; do
 	dd if=/dev/zero of=../full bs=4k 2> /dev/null || true
 	truncate -s -${left}m ../full
-	if said=$(wfs resume one --at 3 2>&1); then echo "$left MB were enough"; exit 11; fi
+	if said=$(wfs resume one@3 2>&1); then echo "$left MB were enough"; exit 11; fi
 	echo "$left: $said"
 	test "$(echo "$said" | grep -c 'disk is full')" = 1 || exit 12
 	test "$(echo "$said" | wc -l)" = 2 || exit 13
@@ -93,7 +93,7 @@ for left in 0 1 2; do
 	test "$before" = "$(state)" || { state; exit 14; }
 	wfs doctor || exit 15
 done
-wfs resume one --at 3 || exit 16
+wfs resume one@3 || exit 16
 test -s big.bin || exit 17
 wfs undo || exit 18
 test ! -e big.bin || exit 19

@@ -53,7 +53,7 @@ func (e *examination) branch(id session.ID, tip session.Commit) error {
 	}
 	f.Level, f.What = findWarns, fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number)
 	f.Follows = "the next checkpoint joins both"
-	f.Next = fmt.Sprintf("nothing, or wfs resume %s --at %d", id, c.Number)
+	f.Next = fmt.Sprintf("nothing, or wfs resume %s@%d", id, c.Number)
 	e.add(f)
 	return nil
 }

@@ -27,12 +27,12 @@ func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflow
 	if len(changes) == 0 {
 		return
 	}
-	a.note("the configuration has changed, and this session runs what it has pinned; to take what is configured now: %s", a.typedFor("wfs repin", s.ID, ""))
+	a.note("the configuration has changed, and this session runs what it has pinned; to take what is configured now: %s", a.typedFor("wfs edit --reload", s.ID, ""))
 	for _, line := range changes[:min(len(changes), most)] {
 		a.note("    %s", line)
 	}
 	if n := len(changes) - most; n > 0 {
-		a.note("    … and %d more: %s", n, a.typedFor("wfs repin --dry-run", s.ID, ""))
+		a.note("    … and %d more: %s", n, a.typedFor("wfs edit --reload --dry-run", s.ID, ""))
 	}
 }
 

@@ -9,29 +9,88 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
+// editOptions are the flags of `wfs edit`. Each group is one operation, which wfs undo takes back.
+type editOptions struct {
+	goal, spec, name string
+	pin              newOptions // agent, workflow, holdout
+	phase            string
+	reload, dry      bool
+	budget           workflows.Budget
+}
+
+func (o *editOptions) wish() bool { return strings.TrimSpace(o.goal) != "" || o.spec != "" }
+func (o *editOptions) repins() bool {
+	return o.reload || o.pin.agent != "" || o.pin.workflow != "" || o.pin.holdout != "" || o.phase != ""
+}
+
 func (a *app) editCmd() *cobra.Command {
-	var goal, spec string
+	var o editOptions
 	c := &cobra.Command{
-		Use: "edit [SESSION]", Short: "change the goal or the spec of a session",
-		Long: `Edit changes what is wanted, from the next attempt on. Of a changed checklist, items that are done stay done, and what
-the new spec leaves open follows. A lap that has begun goes on with its item, unless the new spec does not have that and
-nothing of it is in the files: then the session goes on with the next one. Otherwise edit says how to leave it. A blocked
-session tries anew with the next run, and a completed one goes on when there is more to do. What changed is said, and
-recorded.`,
-		Example: "  wfs edit --spec docs/csv.md\n  wfs edit csv-export --goal \"export as CSV, with ISO dates\"",
-		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if strings.TrimSpace(goal) == "" && spec == "" {
-				return &usageError{"edit needs --goal or --spec", "wfs edit --help"}
-			}
-			return a.edit(c.Context(), first(args), goal, spec)
-		},
+		Use: "edit [SESSION]", Short: "change the goal, spec, name, agent, workflow or budget of a session",
+		Long: `Edit changes what a session was created with, from the next attempt on.
+
+--goal and --spec: items of a changed checklist that are done stay done, and new ones follow. A lap that has begun
+continues with its item, unless the new spec does not have it and nothing was done for it.
+
+--name is the title in lists and in the commit of wfs finish; the id and the branch stay.
+
+--agent, --workflow, --phase and --holdout change how it runs. A session runs the configuration that was pinned when it was
+created; --reload pins it anew. An agent that was given on the command line stays, unless you give another one. wfs
+--dry-run shows what would change. The results on the base stay; a gate that is new counts from now on.
+
+--budget-usd and the others change what it may use; none removes a limit. Limits of a day are for all sessions together.
+
+A blocked session tries again with the next wfs run.`,
+		Example: `  wfs edit --spec docs/csv.md
+  wfs edit csv-export --goal "export as CSV, with ISO dates"
+  wfs edit csv-export --name "export as CSV and TSV"
+  wfs edit --agent codex
+  wfs edit --reload --dry-run
+  wfs edit --budget-usd 40 --budget-time 12h`,
+		Args: upTo(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.editAs(c.Context(), first(args), o) },
 	}
-	c.Flags().StringVar(&goal, "goal", "", "`text` of the new goal")
-	c.Flags().StringVar(&spec, "spec", "", "`file` that says what is wanted now")
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.goal, "goal", "", "`text` of the new goal")
+	f.StringVar(&o.spec, "spec", "", "`file` with the new specification")
+	f.StringVar(&o.name, "name", "", "`title` of the session")
+	repinFlags(f, &o)
+	f.BoolVar(&o.reload, "reload", false, "apply the current configuration")
+	budgetFlags(f, &o.budget)
+	capFlags(f, "budget-phase-", "each phase in one lap", &o.budget.Phase)
+	capFlags(f, "budget-day-", "a day, all sessions together,", &o.budget.Day)
+	callsFlag(f, "budget-", &o.budget)
 	return c
+}
+
+// editAs carries out the one kind of change that was typed.
+func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
+	budget := o.budget != (workflows.Budget{})
+	kinds := 0
+	for _, typed := range []bool{o.wish(), o.name != "", o.repins(), budget} {
+		if typed {
+			kinds++
+		}
+	}
+	switch {
+	case kinds == 0:
+		return &usageError{"edit needs a flag that says what to change", "wfs edit --help"}
+	case kinds > 1:
+		return &usageError{"goal or spec, name, agent or workflow, and budget are changed one after the other", "wfs edit --help"}
+	case o.dry && !o.repins():
+		return &usageError{"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout", "wfs edit --reload --dry-run"}
+	case o.wish():
+		return a.edit(ctx, name, o.goal, o.spec)
+	case o.name != "":
+		return a.rename(ctx, name, o.name)
+	case budget:
+		return a.setBudget(ctx, name, o.budget)
+	}
+	return a.repin(ctx, name, o.pin, o.phase, o.dry)
 }
 
 func (a *app) edit(ctx context.Context, name, goal, spec string) error {
@@ -54,7 +113,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if item, at := h.Unwanted(b.Created.Items); b.Spec != nil && item != "" {
 		changes = append(changes, "item stays, since its lap has begun: "+safetext.Line(item, 200))
 		if at >= 0 {
-			leave := fmt.Sprintf("wfs resume --at %d && wfs edit --spec %s", at, shellWord(spec))
+			leave := fmt.Sprintf("wfs resume @%d && wfs edit --spec %s", at, shellWord(spec))
 			changes = append(changes, "to leave it, and what was done for it: "+a.typedFor(leave, h.ID, ""))
 		}
 	}

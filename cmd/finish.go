@@ -68,7 +68,7 @@ func (a *app) finishCmd() *cobra.Command {
 	var o engine.Handover
 	var dry bool
 	c := &cobra.Command{
-		Use: "finish [SESSION]", Short: "hand the work over: one commit on a new branch of yours",
+		Use: "finish [SESSION]", Short: "hand the work over: one commit on a branch of yours",
 		Long: `Finish hands the current session's work over as one commit on a new branch, made from the session's base. Its tree is
 the last tree that the gates judged green, without .workflow/. Your hooks and signing run; the message says what was
 delivered and tested (finish.report in the configuration: summary, full or none). Nothing is pushed. The session stays

@@ -83,7 +83,7 @@ func (a *app) bear(ctx context.Context, o *newOptions) (engine.Birth, *workflows
 		return a.pin(ctx, *o)
 	}
 	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {
-		return engine.Birth{}, nil, &usageError{"a fork has the specification, workflow, agent and files of " + o.from + "; wfs edit and wfs repin change it afterwards",
+		return engine.Birth{}, nil, &usageError{"a fork has the specification, workflow, agent and files of " + o.from + "; wfs edit changes it afterwards",
 			"wfs fork " + o.from}
 	}
 	list, err := a.rules(ctx)

@@ -139,7 +139,7 @@ func (a *app) sayLacks(c *session.Checkpoint, indent string) {
 
 // deletes says that most files are gone at a checkpoint, and how to get them back.
 func (a *app) deletes(c *session.Checkpoint) string {
-	return fmt.Sprintf("careful: checkpoint %d deletes %d of %d files; to go back: %s", c.Number, c.Deleted.Files, c.Deleted.Of, a.typed(fmt.Sprintf("wfs resume --at %d", c.Number-1)))
+	return fmt.Sprintf("careful: checkpoint %d deletes %d of %d files; to go back: %s", c.Number, c.Deleted.Files, c.Deleted.Of, a.typed(fmt.Sprintf("wfs resume @%d", c.Number-1)))
 }
 
 // sayIncomplete tells in the answer of a command what the present checkpoint does not hold, and what stands out.

@@ -2,7 +2,7 @@ package cmd
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,13 +17,20 @@ const (
 	maxHelpWidth = 100
 )
 
-// help prints what is to be known of a command, or of a topic.
-func (a *app) help(c *cobra.Command, _ []string) {
-	width := helpWidth
+func (a *app) helpWidth() int {
 	if a.env.Width > 0 {
-		width = min(a.env.Width, maxHelpWidth)
+		return min(a.env.Width, maxHelpWidth)
 	}
-	text := strings.TrimRight(helpText(c, width), "\n")
+	return helpWidth
+}
+
+// help prints the help of a command or topic.
+func (a *app) help(c *cobra.Command, _ []string) {
+	a.sayHelp(c, helpText(c, a.helpWidth()))
+}
+
+func (a *app) sayHelp(c *cobra.Command, text string) {
+	text = strings.TrimRight(text, "\n")
 	if a.json {
 		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // nobody is there to read of a closed pipe
 		return
@@ -39,6 +46,9 @@ type helpJSON struct {
 }
 
 func helpText(c *cobra.Command, width int) string {
+	if !c.HasParent() {
+		return mainHelp + mainMore
+	}
 	var b strings.Builder
 	section := func(title, text string) {
 		if text = strings.TrimRight(text, "\n"); text != "" {
@@ -59,19 +69,31 @@ func helpText(c *cobra.Command, width int) string {
 		section("Also", "  "+c.CommandPath()[:len(c.CommandPath())-len(c.Name())]+strings.Join(c.Aliases, ", "))
 	}
 	section("Examples", c.Example)
-	for _, g := range c.Groups() {
-		section(strings.TrimSuffix(g.Title, ":"), commandList(c, g.ID, width))
-	}
-	section("Commands", commandList(c, "", width)) // that are in no group
+	section("Commands", commandList(c, width))
 	section("Flags", c.LocalNonPersistentFlags().FlagUsagesWrapped(width))
-	if c.HasParent() {
-		section("Flags of every command", c.InheritedFlags().FlagUsagesWrapped(width))
-		return b.String()
-	}
-	section("Flags of every command", c.PersistentFlags().FlagUsagesWrapped(width))
-	section("Topics", topicList(c, width))
-	b.WriteString("\nMore about one: wfs help COMMAND, or wfs help TOPIC\n")
+	section("Flags of every command", c.InheritedFlags().FlagUsagesWrapped(width))
 	return b.String()
+}
+
+// helpAll is the help of wfs with the commands, flags and topics that mainHelp leaves out.
+func helpAll(root *cobra.Command, width int) string {
+	more, topics := besideMain(root)
+	return mainHelp + "\nMore commands\n" + withShort(more, width) +
+		"\nFlags of every command\n" + root.PersistentFlags().FlagUsagesWrapped(width) +
+		"\nTopics\n" + withShort(topics, width) + "\nwfs help COMMAND   examples, flags\n"
+}
+
+// besideMain lists the commands that mainHelp does not name, and the topics.
+func besideMain(root *cobra.Command) (more, topics []*cobra.Command) {
+	for _, c := range root.Commands() {
+		switch {
+		case c.IsAdditionalHelpTopicCommand():
+			topics = append(topics, c)
+		case c.IsAvailableCommand() && !regexp.MustCompile(`(?m)^  ([a-z]+, )*`+c.Name()+`\b`).MatchString(mainHelp):
+			more = append(more, c)
+		}
+	}
+	return more, topics
 }
 
 // usageLines are the ways in which a command can be called.
@@ -86,18 +108,14 @@ func usageLines(c *cobra.Command) string {
 	return strings.Join(lines, "\n")
 }
 
-func commandList(c *cobra.Command, group string, width int) string {
+func commandList(c *cobra.Command, width int) string {
 	var list []*cobra.Command
 	for _, sub := range c.Commands() {
-		if sub.GroupID == group && sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
+		if sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
 			list = append(list, sub)
 		}
 	}
 	return withShort(list, width)
-}
-
-func topicList(c *cobra.Command, width int) string {
-	return withShort(slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool { return !s.IsAdditionalHelpTopicCommand() }), width)
 }
 
 // withShort are commands, each with one line about it, or more where that does not fit.
@@ -158,10 +176,11 @@ func (p paragraph) wrapped(width int) string {
 }
 
 func (a *app) helpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [COMMAND | TOPIC]", Short: "what a command does, or about a topic",
-		Long:    "Help tells about a command, as its flag --help does, or about a topic.",
-		Example: "  wfs help run\n  wfs help workflow check\n  wfs help exit-codes",
+	var all bool
+	c := &cobra.Command{
+		Use: "help [COMMAND | TOPIC]", Short: "help for a command or a topic",
+		Long:    "Help prints the help of a command, as its flag --help does, or of a topic. --all lists every command.",
+		Example: "  wfs help run\n  wfs help --all\n  wfs help workflow check\n  wfs help exit-codes",
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			above, _, err := c.Root().Find(args)
 			if err != nil {
@@ -178,6 +197,10 @@ func (a *app) helpCmd() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			at := c.Root()
+			if all && len(args) == 0 {
+				a.sayHelp(at, helpAll(at, a.helpWidth()))
+				return nil
+			}
 			for _, name := range args {
 				var names []string
 				found := false
@@ -199,4 +222,6 @@ func (a *app) helpCmd() *cobra.Command {
 			return at.Help()
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "list every command")
+	return c
 }

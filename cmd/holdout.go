@@ -232,7 +232,7 @@ func (a *app) holdoutKept(digest string) (holdout.Pack, error) {
 	}
 	data, err := durable.ReadFile(filepath.Join(dir, holdoutPack), maxHoldoutFiles)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("the copy that was taken of them is not on this machine (wfs repin --holdout DIR takes another)")
+		return nil, errors.New("the copy that was taken of them is not on this machine (wfs edit --holdout DIR takes another)")
 	}
 	if err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (a *app) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.P
 	case from.Commit != "" && t.from.Commit == from.Commit: // the common ancestor may be another one now
 	case t.pack.Digest() != p.Holdout.Digest:
 		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: %s",
-			a.typedFor("wfs repin --holdout "+shellWord(from.String()), id, ""))
+			a.typedFor("wfs edit --holdout "+shellWord(from.String()), id, ""))
 	}
 }
 

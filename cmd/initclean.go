@@ -89,5 +89,5 @@ func (e *examination) proof(id session.ID) {
 		return
 	}
 	e.add(finding{Level: findTells, About: "proof", Session: id, Where: session.LedgerOf(id), What: safetext.Line(proofLine(p), 300),
-		Follows: "the work is complete, and its commit says so; if it cannot be helped: clean-provide, or clean-proof: off in the configuration, then wfs repin"})
+		Follows: "the work is complete, and its commit says so; if it cannot be helped: clean-provide, or clean-proof: off in the configuration, then wfs edit --reload"})
 }

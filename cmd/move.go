@@ -62,11 +62,11 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 		}
 	}
 	if r == nil {
-		where := fmt.Sprintf("%s is current already%s, at checkpoint %d", h.ID, a.inTree(), h.S.Current)
+		where := fmt.Sprintf("%s is already checked out%s, at checkpoint %d", h.ID, a.inTree(), h.S.Current)
 		if !current {
-			where = "HEAD is on " + j.Head + " already"
+			where = "already on " + j.Head
 		}
-		a.out("%s; nothing was moved", where)
+		a.out("%s; nothing to do", where)
 	} else if did, again := movedAs(j.Did); r.Event.Turn.Worktree == "" { // no file was touched
 		a.out("%s", did)
 		if r.Note != "" {
@@ -85,7 +85,7 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 			a.out("%s", did)
 			did = "all in all"
 		}
-		a.out("%s: HEAD is %s%s, %d %s changed", did, where, a.inTree(), len(r.Changes), plural(len(r.Changes), "file", "files"))
+		a.out("%s: now %s%s, %s", did, where, a.inTree(), changedFiles(len(r.Changes)))
 		// What was carried or left is said to be, and where.
 		rescued := r.Rescued
 		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
@@ -106,15 +106,15 @@ func (a *app) sayMoved(h *engine.Hand, r *engine.Relocated, saved *session.Check
 func (a *app) switchCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "switch SESSION|BRANCH|-", Short: "go to another session, or back to a branch of yours",
-		Long: `Switch makes another session current in this work tree, or goes back to a branch of yours. Edits in the session that
-you leave are kept as a checkpoint of it; uncommitted changes on a branch of yours stay behind there, and come back
-when you switch to it again. A dash is the session or branch where HEAD was before, as for git switch. A name that a
-session and a branch have is the session's; heads/NAME is the branch.`,
+		Use: "switch SESSION|BRANCH|-", Short: "go to another session or branch",
+		Long: `Switch checks out another session in this work tree, or a branch of yours. Edits in the session that you leave become a
+checkpoint of it. Uncommitted changes on a branch of yours are saved there and come back when you switch to it again. A
+dash is the previous session or branch, as for git switch. If a session and a branch have the same name, an open session
+is meant, and the branch once the session is finished; wfs/NAME and heads/NAME say it exactly.`,
 		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -\n  wfs switch csv-export --dry-run",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{"switch needs the name of a session or branch", "wfs list"}
+				return &usageError{"switch needs a session or branch", "wfs list"}
 			}
 			return nil
 		},
@@ -178,6 +178,14 @@ func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
 	return a.sayMoved(h, r, saved)
 }
 
+// changedFiles counts files that a move has changed.
+func changedFiles(n int) string {
+	if n == 0 {
+		return "no files changed"
+	}
+	return fmt.Sprintf("%d %s changed", n, plural(n, "file", "files"))
+}
+
 // destination is the session that a name means, or the full name of a branch that is no session's. What is called exactly
 // so comes first, a session before a branch; then the beginning of a session's name.
 func (a *app) destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
@@ -227,10 +235,10 @@ func (a *app) previous(ctx context.Context) (string, error) {
 // movedAs says what an operation did, by its summary, and whether undo or redo takes that back.
 func movedAs(did string) (said, again string) {
 	if what, ok := strings.CutPrefix(did, "redo: "); ok {
-		return "done again: " + what, "undo"
+		return "redid: " + what, "undo"
 	}
 	if what, ok := strings.CutPrefix(did, "undo: "); ok {
-		return "taken back: " + what, "redo"
+		return "undid: " + what, "redo"
 	}
 	return did, "undo"
 }

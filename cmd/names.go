@@ -37,6 +37,10 @@ func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 		}
 		return id, err
 	}
+	if id, _, _ := strings.Cut(name, "@"); isCheckpoint(name) {
+		return "", &usageError{fmt.Sprintf("%s is a checkpoint; %s takes a session", name, a.verb),
+			strings.TrimSpace(a.verb+" "+id) + "   (the session), or wfs resume " + name + "   (the checkpoint)"}
+	}
 	all, err := a.repo.Sessions(ctx)
 	if err != nil {
 		return "", err

@@ -19,6 +19,7 @@ type newOptions struct {
 	carry, leave                      bool
 	worktree                          bool // in a work tree of its own
 	yes                               bool // trust what .wfs/ says now
+	runs                              bool // wfs start: a run follows
 	again                             bool // although a session has this spec
 	dir                               string
 
@@ -35,37 +36,34 @@ type newOptions struct {
 func (a *app) newCmd() *cobra.Command {
 	var o newOptions
 	c := &cobra.Command{
-		Use: "new GOAL", Short: "begin a session: its branch, its ledger, and a judged baseline",
-		Long: `New begins a session for one feature, on a branch of its own (wfs/<name>), and makes it current in this work tree. The
-workflow, the gates and the agent are pinned as they are now. The gates run once on the base: tests that fail there
-already are never held against the session, and a gate that cannot run stops the command.
+		Use: "new GOAL", Short: "create a session without running it",
+		Long: `New creates a session for one feature on a branch of its own, wfs/<name>, and checks it out here. wfs start does the same
+and then runs it. The workflow, the gates and the agent are pinned as they are now. The gates run once on the base: tests
+that fail there are ignored later, and a gate that cannot run stops the command.
 
-Uncommitted changes are carried into the session (--carry: kept apart in checkpoint 0) or stay behind with your branch
-(--leave); either way wfs switch gives them back. Without a flag you are asked.
+Uncommitted changes come along (--carry: kept apart in checkpoint 0) or stay with your branch (--leave). wfs switch brings
+them back in both cases. Without a flag wfs asks.
 
-With --worktree the session gets a work tree of its own beside the repository, so that several run side by side. Files
-that git does not bring there come by copy:, link: and setup: below worktree: in .wfs/config.yaml. Here nothing is
-touched; uncommitted changes stay, and --carry takes a copy of them along.
+With --worktree the session gets a work tree of its own beside the repository, so that several can run at the same time.
+Files that git does not bring there are named by copy:, link: and setup: below worktree: in .wfs/config.yaml. Uncommitted
+changes stay here; --carry copies them.
 
 With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of the
-repository, laid out as in it. wfs takes a copy, and puts them over finished work in a clean tree. What fails there is not complete.
+repository, with the paths that they have in it. wfs runs them with the finished work in a clean checkout.
 
-A spec is pinned, and its text is in the brief of every phase; with a checklist ("- [ ] item") it is worked off item by item.
-Where a session that is not finished has the same spec, resume that one; --again begins another.`,
+A spec is pinned and stands in the brief of every phase. With a checklist ("- [ ] item") every item is worked on in turn.
+If an open session has the same spec, wfs proposes to resume it; --again creates another one.`,
 		Example: `  wfs new "csv export"
   wfs new "csv export" --agent claude
   wfs new "csv export" --spec docs/csv.md --carry
   wfs new "csv export" --holdout ~/holdout/csv
   wfs new "xml export" --from release-2`,
 		Args: func(c *cobra.Command, args []string) error {
-			o.fork = isCheckpoint(o.from)
-			if len(args) == 0 && o.fork {
-				return nil // the fork is named after the other session
+			if o.fork = isCheckpoint(o.from); o.fork {
+				a.spelledNow("wfs fork " + o.from)
+				return upTo(1)(c, args)
 			}
-			if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
-				return &usageError{"new needs the goal, in one argument", `wfs new "what you want to build"`}
-			}
-			return nil
+			return oneGoal(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.carry && o.leave {
@@ -75,20 +73,25 @@ Where a session that is not finished has the same spec, resume that one; --again
 			return a.beginNew(c.Context(), o)
 		},
 	}
+	newFlags(c, &o)
+	return c
+}
+
+// newFlags are the flags of wfs new and wfs start.
+func newFlags(c *cobra.Command, o *newOptions) {
 	f := c.Flags()
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
-	f.StringVar(&o.agent, "agent", "", "who works in the phases: a `name` (wfs agent list), a command, or script:FILE")
-	f.StringVar(&o.spec, "spec", "", "`file` that says what is wanted")
-	f.BoolVar(&o.yes, "yes", false, "trust the commands below .wfs/, as wfs trust --yes does")
-	f.BoolVar(&o.again, "again", false, "begin another session with a spec that a session has already")
-	f.StringVar(&o.from, "from", "", "begin at this `ref`; with SESSION@N: the same as wfs fork (default: HEAD; on a session's branch, what that session was made from)")
+	f.StringVar(&o.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or script:FILE")
+	f.StringVar(&o.spec, "spec", "", "`file` with the specification")
+	f.BoolVarP(&o.yes, "yes", "y", false, "run the commands of this repository without asking, as wfs trust --yes does")
+	f.BoolVar(&o.again, "again", false, "create another session with a spec that a session already has")
+	f.StringVar(&o.from, "from", "", "start from this `ref` (default: HEAD; on a session's branch, the branch that session came from)")
 	f.StringVar(&o.holdout, "holdout", "", "`directory` with tests that the agent never sees, or a ref")
 	budgetFlags(f, &o.budget)
 	f.BoolVar(&o.carry, "carry", false, "take uncommitted changes along")
-	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes behind with your branch")
-	f.BoolVar(&o.worktree, "worktree", false, "in a work tree of its own; this one stays as it is")
+	f.BoolVar(&o.leave, "leave", false, "leave uncommitted changes with your branch")
+	f.BoolVar(&o.worktree, "worktree", false, "use a work tree of its own; this one stays as it is")
 	f.StringVar(&o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
-	return c
 }
 
 func (a *app) newSession(ctx context.Context, o newOptions) error {
@@ -149,7 +152,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 		return err
 	}
 	r.Note = a.openItems(h, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, saved)
+	return a.sayNew(ctx, h, r, saved, o.runs)
 }
 
 // startAt says where the session begins. On a session's branch a new feature begins where that session began, not on

@@ -86,7 +86,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	}
 	a.sayTree(ctx, done)
 	r.Note = a.openItems(h, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, nil)
+	return a.sayNew(ctx, h, r, nil, o.runs)
 }
 
 // carryAlong puts the uncommitted changes of this work tree into checkpoint 0. They stay here as well.

@@ -93,7 +93,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	}
 	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
 		return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " waits for a yes or a no, and a note is neither",
-			Hint: fmt.Sprintf(`wfs reject %s --reason "what is still missing"`, id)}
+			Hint: fmt.Sprintf(`wfs reject %s -m "what is still missing"`, id)}
 	}
 	waiting := v.Session.Notes
 	if o := v.Session.Open; o != nil {

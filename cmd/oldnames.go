@@ -4,9 +4,9 @@ import "github.com/spf13/cobra"
 
 // oldCommands are earlier spellings of commands. They stay so that scripts and habits go on working.
 func (a *app) oldCommands() []*cobra.Command {
-	return []*cobra.Command{
+	return append(a.oldEdits(),
 		a.renamed(spelled("events [SESSION]", a.logCmd(), "events"), "wfs log --events"),
-	}
+	)
 }
 
 // renamed hides a command, and lets it print how it is spelled now.

@@ -76,7 +76,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 			f.dirty()
 			f.ok("wfs", "checkpoint")
 			f.ok("git", "commit", "-q", "--allow-empty", "-m", "mine")
-		}, "undo", exitError, []string{"hint: wfs resume one --at 2"}},
+		}, "undo", exitError, []string{"hint: wfs resume one@2"}},
 		"undo of a record that is refused": {func(f *fixture) {
 			f.ok("wfs", "run")
 			f.ok("wfs", "phase", "back", "WORK")

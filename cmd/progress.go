@@ -195,7 +195,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		for _, c := range b.Adopted {
 			if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
-				say("    the branch had been taken back to checkpoint %d, by whom is not known; back again: wfs resume %s --at %d",
+				say("    the branch had been taken back to checkpoint %d, by whom is not known; back again: wfs resume %s@%d",
 					i, s.ID, b.Number-1)
 				continue
 			}

@@ -36,7 +36,7 @@ func unprovenGate(p *session.Proof) string {
 }
 
 // remedies are what can be done about files that a tree lacks.
-const remedies = "let them in (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs repin)"
+const remedies = "let them in (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
 
 // sayProof tells of a proof unless it is in order.
 func (a *app) sayProof(say func(string, ...any), p *session.Proof) {

@@ -18,7 +18,7 @@ var careTable = []row{
 	{state: "abandon: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, abandon) },
 		reads: "abandoned: why not", does: "abandon one", says: "abandoned already", then: func(f *fixture) { f.newestOp("one", engine.OpAbandon) }},
 	{state: "abandon: the same, and it is taken back", build: func(f *fixture) { f.recordDies(ledgerMoved, abandon) },
-		reads: "abandoned: why not", does: "undo", says: "taken back: abandon one", redo: true, then: func(f *fixture) {
+		reads: "abandoned: why not", does: "undo", says: "undid: abandon one", redo: true, then: func(f *fixture) {
 			if s := f.ok("wfs", "status", "one"); strings.Contains(s, "abandoned") {
 				f.t.Errorf("still abandoned: %s", s)
 			}
@@ -54,7 +54,7 @@ var careTable = []row{
 	{state: "delete: the branch is gone, the ledger is not", build: func(f *fixture) { f.deleteDies(deleteHalf) },
 		reads: "a move was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
 	{state: "delete: the same, and undo brings it back", build: func(f *fixture) { f.deleteDies(deleteHalf) },
-		reads: "a move was interrupted: delete two", does: "undo", says: "taken back: delete two", redo: true, then: twoThere},
+		reads: "a move was interrupted: delete two", does: "undo", says: "undid: delete two", redo: true, then: twoThere},
 	{state: "delete: the same, and resume finds that it is gone", build: func(f *fixture) { f.deleteDies(deleteHalf) },
 		reads: "a move was interrupted: delete two", does: "resume two", exit: exitUsage, says: "hint: wfs delete --restore two", then: twoDeleted},
 	{state: "delete: the same, and .git/wfs is gone: nobody knows of it", build: func(f *fixture) { f.deleteDies(deleteHalf); f.loseState() },
@@ -90,7 +90,7 @@ var careTable = []row{
 		}
 	}},
 	{state: "deleted, undone with .git/wfs gone", build: func(f *fixture) { f.ok("wfs", "delete", "two", "--force"); f.loseState() },
-		reads: "at checkpoint 2", does: "undo", says: "taken back: delete two", redo: true, then: twoThere},
+		reads: "at checkpoint 2", does: "undo", says: "undid: delete two", redo: true, then: twoThere},
 }
 
 func twoDeleted(f *fixture) {
@@ -131,29 +131,29 @@ var undoTable = []row{
 	{state: "undo of a checkpoint: index and ledger have moved, the branch has not", build: func(f *fixture) { f.undoDies(indexMoved, false) },
 		reads: "at checkpoint 2", does: "resume", says: "nothing was moved", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: the branch has moved, there is no new journal", build: func(f *fixture) { f.undoDies(branchMoved, false) },
-		reads: "at checkpoint 2", does: "redo", says: "done again: checkpoint 3", redo: true, then: mine},
+		reads: "at checkpoint 2", does: "redo", says: "redid: checkpoint 3", redo: true, then: mine},
 	{state: "undo of a checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.undoDies(branchMoved, false); f.loseState() },
 		reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
 	{state: "undo of a switch: done, and the checkpoint before it is not taken back yet", build: func(f *fixture) {
 		f.dirty()
 		f.ok("wfs", "switch", "two")
 		f.undoFirst()
-	}, reads: "at checkpoint 3", does: "undo", says: "taken back: checkpoint 3 of one", redo: true, dirty: true, then: editsBack},
+	}, reads: "at checkpoint 3", does: "undo", says: "undid: checkpoint 3 of one", redo: true, dirty: true, then: editsBack},
 	{state: "redo of a checkpoint: done, and the switch after it is not done again yet", build: func(f *fixture) {
 		f.dirty()
 		f.ok("wfs", "switch", "two")
 		f.ok("wfs", "undo")
 		f.undoFirst()
-	}, reads: "at checkpoint 3", does: "redo", says: "done again: switch from wfs/one to two", redo: true, then: func(f *fixture) {
+	}, reads: "at checkpoint 3", does: "redo", says: "redid: switch from wfs/one to two", redo: true, then: func(f *fixture) {
 		f.on("wfs/two")
 		f.branchHolds("wfs/one", "untracked.txt")
 	}},
 	{state: "undo of a rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.undoDies(unpublished, true) },
-		reads: "one  another title", does: "undo", says: "taken back: rename one", redo: true, then: func(f *fixture) {
+		reads: "one  another title", does: "undo", says: "undid: rename one", redo: true, then: func(f *fixture) {
 			f.happened("one", "renamed taken_back dropped taken_back")
 		}},
 	{state: "undo of a rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.undoDies(ledgerMoved, true) },
-		reads: "one  one", does: "redo", says: "done again: rename one: another title", redo: true, then: func(f *fixture) {
+		reads: "one  one", does: "redo", says: "redid: rename one: another title", redo: true, then: func(f *fixture) {
 			f.newestOp("one", session.MoveUndo)
 		}},
 }

@@ -151,7 +151,7 @@ var recoveryTable = []row{
 	{state: "switch, all files are moved: resume one", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a move was interrupted", does: "resume one --at 1", redo: true, then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
 	{state: "switch, all files are moved: undo", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "undo", says: "taken back: switch from wfs/one to two", redo: true, dirty: true, then: func(f *fixture) {
+		reads: "a move was interrupted", does: "undo", says: "undid: switch from wfs/one to two", redo: true, dirty: true, then: func(f *fixture) {
 			f.on("wfs/one")
 			f.branchLacks("wfs/one", "of-two.txt")
 			if !f.exists("untracked.txt") || f.exists("a.txt") {
@@ -318,7 +318,7 @@ var recoveryTable = []row{
 		f.branchLacks("handed", ".workflow/one/plan.md")
 	}},
 	{state: "finish: HEAD has moved, there is no new journal", build: func(f *fixture) { f.finishDies(headMoved) },
-		reads: "finished: handed over on handed", does: "undo", says: "taken back: finish one on handed", redo: true, then: func(f *fixture) { f.on("wfs/one") }},
+		reads: "finished: handed over on handed", does: "undo", says: "undid: finish one on handed", redo: true, then: func(f *fixture) { f.on("wfs/one") }},
 
 	// What is damaged, and what somebody else did.
 	{state: "the journal's last line is torn", build: func(f *fixture) {

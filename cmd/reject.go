@@ -6,31 +6,43 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
 )
 
 func (a *app) rejectCmd() *cobra.Command {
-	var why string
+	var why, to string
 	c := &cobra.Command{
-		Use: "reject [SESSION] --reason TEXT", Short: "say no to what a session waits for, and why",
+		Use: "reject [SESSION] -m REASON", Short: "reject what a session is waiting on, with a reason",
 		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the reason stands in
-every brief until the phase that you rejected is passed. The answer becomes a checkpoint, with the edits that you made
-yourself. No agent is started: wfs run goes on.`,
-		Example: `  wfs reject --reason "the plan forgets the empty file"`,
-		Args:    upTo(1),
+every brief until that phase passes. Your own edits are kept in a checkpoint with the answer. No agent is started: wfs
+run continues.
+
+With --to the session goes back to an earlier phase, whatever it waits for. No file is moved: wfs resume SESSION@N does that.`,
+		Example: `  wfs reject -m "the plan forgets the empty file"
+  wfs reject --to RED -m "quotes are doubled, see RFC 4180"`,
+		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if strings.TrimSpace(why) == "" {
+			if strings.TrimSpace(why) == "" && to == "" {
 				of := "wfs reject"
 				for _, name := range args {
 					of += " " + shellWord(name)
 				}
-				return &usageError{"--reason is missing: whoever works next must know why", of + ` --reason "what is to be done"`}
+				return &usageError{"-m is missing: the next attempt must know why", of + ` -m "what is to be done"`}
 			}
 			if err := fitsBrief(nil, why); err != nil {
 				return err
 			}
+			if to != "" {
+				return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error {
+					return h.PhaseBack(c.Context(), session.PhaseName(to), why)
+				})
+			}
 			return a.answerFor(c.Context(), "wfs reject", first(args), func(h *engine.Hand) error { return h.Reject(c.Context(), why) })
 		},
 	}
-	c.Flags().StringVarP(&why, "reason", "m", "", "what is to be done")
+	c.Flags().StringVarP(&why, "message", "m", "", "the `reason`, for the next attempt")
+	c.Flags().StringVar(&why, "reason", "", "")
+	_ = c.Flags().MarkHidden("reason")
+	c.Flags().StringVar(&to, "to", "", "go back to this `phase`")
 	return c
 }

@@ -5,41 +5,23 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-func (a *app) repinCmd() *cobra.Command {
-	var agent, workflow, phase, held string
-	var dry bool
-	c := &cobra.Command{
-		Use: "repin [SESSION]", Short: "let a session run what the configuration says now",
-		Long: `A session runs what was pinned when it began. Repin takes the configuration, the agent and the workflow from the files
-as they are now, shows what differs, and records it. An agent that was typed stays, unless another one is typed here.
-Commands that you have not trusted are refused as by wfs new. The breaker is closed, and a block is over.
-
-What the gates said about the base stays as it was; a session at its beginning runs them again. A gate that is new
-further on counts from there, also for what was red before. Nothing is pinned in the middle of an attempt.`,
-		Example: "  wfs repin\n  wfs repin --agent 'codex exec'\n  wfs repin --workflow ours --phase GREEN\n  wfs repin --holdout ~/holdout/csv\n  wfs repin --dry-run",
-		Args:    upTo(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.repin(c.Context(), first(args), newOptions{agent: agent, workflow: workflow, holdout: held}, phase, dry)
-		},
-	}
-	f := c.Flags()
-	f.StringVar(&agent, "agent", "", "who works in the phases from now on: a `name` (wfs agent list), a command, or script:FILE")
-	f.StringVar(&workflow, "workflow", "", "`name` of another workflow")
-	f.StringVar(&held, "holdout", "", "`directory` or ref with tests that the agent never sees, in place of those that there are; none takes them away")
-	f.StringVar(&phase, "phase", "", "`name` of the phase in which the session goes on")
-	f.BoolVar(&dry, "dry-run", false, "only show what would change")
-	return c
+func repinFlags(f *pflag.FlagSet, o *editOptions) {
+	f.StringVar(&o.pin.agent, "agent", "", "the agent from now on: a `name` (wfs agent list), a command, or script:FILE")
+	f.StringVar(&o.pin.workflow, "workflow", "", "`name` of another workflow")
+	f.StringVar(&o.phase, "phase", "", "`name` of the phase in which the session continues")
+	f.StringVar(&o.pin.holdout, "holdout", "", "`directory` or ref with tests that the agent never sees, or none")
+	f.BoolVar(&o.dry, "dry-run", false, "only show what would change")
 }
 
 func (a *app) repin(ctx context.Context, name string, o newOptions, phase string, dry bool) error {
-	h, err := a.inHand(ctx, "wfs repin", name)
+	h, err := a.inHand(ctx, "wfs edit", name)
 	if err != nil {
 		return err
 	}
@@ -61,7 +43,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 	e, err := h.PlanRepin(r)
 	var refused *session.Refusal
 	if errors.As(err, &refused) {
-		if phase, ok := strings.CutPrefix(refused.Hint, "wfs repin --phase "); ok {
+		if phase, ok := strings.CutPrefix(refused.Hint, "wfs edit --phase "); ok {
 			refused.Hint = a.again() + " --phase " + phase
 		}
 	}
@@ -91,7 +73,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 
 func (a *app) sayWouldChange(id session.ID, changes []string) error {
 	if a.json {
-		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Changes: changes, Next: []string{"wfs repin " + string(id)}})
+		return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Changes: changes, Next: []string{"wfs edit " + string(id) + " --reload"}})
 	}
 	for _, line := range changes {
 		a.out("%s", line)

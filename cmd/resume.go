@@ -14,14 +14,26 @@ import (
 func (a *app) resumeCmd() *cobra.Command {
 	var o resumeOptions
 	c := &cobra.Command{
-		Use: "resume [SESSION]", Short: "make a session current and ready, where it is or at an earlier checkpoint",
-		Long: `Resume makes a session current in this work tree and ready to run; it never runs anything itself. After an
-interruption the edits that are there are kept. With --at the session goes back (or forward) to a checkpoint, with
---fresh to its beginning, with --auto to the newest auto-save, for files that were lost; what is in the work tree then is
-rescued first, and no checkpoint is ever deleted.`,
-		Example: "  wfs resume\n  wfs resume csv-export --at 4\n  wfs resume --at 4 --dry-run\n  wfs resume --fresh\n  wfs resume --auto",
+		Use: "resume [SESSION | CHECKPOINT]", Short: "check out a session, or go to one of its checkpoints",
+		Long: `Resume checks a session out in this work tree; it runs nothing. After an interruption your edits stay. With a checkpoint,
+such as csv-export@4, or @4 of the current session, the session goes back (or forward) to it; @0 is its beginning. What
+is in the work tree is saved first, and no checkpoint is ever deleted.`,
+		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --auto",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.at != "" {
+				a.spelledNow("wfs resume " + first(args) + "@" + o.at)
+			}
+			if o.fresh {
+				a.spelledNow("wfs resume " + first(args) + "@0")
+			}
+			if name, cp, ok := strings.Cut(first(args), "@"); ok {
+				if o.at != "" || o.fresh || o.auto {
+					return &usageError{first(args) + " names a checkpoint already", c.CommandPath() + " " + first(args)}
+				}
+				o.at = cp
+				return a.resume(c.Context(), name, o)
+			}
 			if o.at != "" && o.fresh || o.at != "" && o.auto || o.fresh && o.auto {
 				return &usageError{"--at, --fresh and --auto exclude each other", "wfs resume --help"}
 			}
@@ -30,6 +42,7 @@ rescued first, and no checkpoint is ever deleted.`,
 	}
 	c.Flags().StringVar(&o.at, "at", "", "go to this `checkpoint`")
 	c.Flags().BoolVar(&o.fresh, "fresh", false, "go to checkpoint 0")
+	_, _ = c.Flags().MarkHidden("at"), c.Flags().MarkHidden("fresh")
 	c.Flags().BoolVar(&o.auto, "auto", false, "put the files of the newest auto-save back")
 	dryFlag(c, &o.dry)
 	return c

@@ -24,19 +24,43 @@ import (
 // Version is what `wfs version` says. Releases set it with -ldflags "-X github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
 var Version = "dev"
 
-const rootHelp = `wfs drives a coding agent, any command, or a person through the phases of a workflow. It judges every attempt
-itself, commits a checkpoint to the session's own branch after each one, and can go back to any of them.
+// mainHelp is the help of wfs itself: the commands that people use every day.
+const mainHelp = `wfs lets a coding agent work on a goal, runs the tests itself after every
+attempt, and commits each attempt. Nothing is lost; everything can be undone.
 
-It cannot lose your work: nothing is overwritten before it is reachable from a ref.
+Usage: wfs [COMMAND] [SESSION[@N]] [-m TEXT] [flags]
 
-It does not believe the agent: a phase ends when the engine's own gates say so.`
+Begin
+  init             find the test command, try it, write .wfs/config.yaml
+  start GOAL       new session, and run it        (new: only create it)
 
-const rootExamples = `  wfs demo           see all of it in a temporary directory
-  wfs init           find out how this project is tested, and try it
-  wfs new "csv export" --agent claude
-  wfs run            drive it until it is done, or needs you
-  wfs                what happened, where it stands, what to type
-  wfs finish         one clean commit on a branch of yours`
+Work
+  run              run the agent until it is done or needs you
+  stop             stop after this attempt        (--now: at once)
+  note TEXT        message for the next attempt, or answer to a question
+  approve, reject  yes, or no with a reason, to what a session waits for
+
+Look
+  status           where it stands, what to type next  (the same as: wfs)
+  list             all sessions
+  log, show, diff  checkpoints; one with its evidence; what changed
+
+Move
+  switch           go to another session or branch
+  resume           go back to a checkpoint: wfs resume csv-export@4
+  undo, redo       undo the last wfs command, or redo it
+
+Hand over
+  finish           one commit on a branch of yours; nothing is pushed
+
+SESSION is a name from ` + "`wfs list`" + `; csv-export@4 is its checkpoint 4, @4 that
+of the current session. No SESSION means the one checked out here.
+`
+
+const mainMore = `
+wfs help --all     all commands          wfs help COMMAND   examples, flags
+wfs demo           a tour, in a minute
+`
 
 // Main runs one command line and returns the exit code.
 func Main(env Env) int {
@@ -79,7 +103,7 @@ func Main(env Env) int {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "wfs", Short: "a workflow engine that keeps its state in Git", Long: rootHelp, Example: rootExamples,
+		Use: "wfs", Short: "let a coding agent work, and judge what it does", Long: mainHelp, Example: "  wfs\n  wfs demo",
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE:              func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
@@ -91,31 +115,23 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "move", Title: "Move:"}, &cobra.Group{ID: "care", Title: "Look after:"}, &cobra.Group{ID: "set", Title: "Set up:"})
-	add := func(group string, cmds ...*cobra.Command) {
-		for _, c := range cmds {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
-	}
-	add("work", a.newCmd(), a.forkCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(), a.phaseCmd(), a.checkpointCmd(), a.allowCmd(), a.finishCmd())
-	add("look", a.attachCmd(), a.watchCmd(), a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(),
-		a.pathCmd(), a.budgetCmd(), a.checkCmd())
-	add("move", a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.opCmd(), a.worktreeCmd())
-	add("care", a.abandonCmd(), a.deleteCmd(), a.renameCmd(), a.editCmd(), a.repinCmd(), a.exportCmd(), a.gcCmd(), a.doctorCmd())
-	add("set", a.initCmd(), a.configCmd(), a.workflowCmd(), a.agentCmd(), a.trustCmd(), a.hookCmd(), a.uninstallCmd(), a.demoCmd(), a.completionCmd(), a.versionCmd())
+	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(),
+		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.finishCmd(),
+		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.attachCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(),
+		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(), a.opCmd(),
+		a.pathCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd(), a.worktreeCmd())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldCommands()...)
 	root.SetHelpCommand(a.helpCmd())
-	root.SetHelpCommandGroupID("look")
 	root.SetHelpFunc(a.help)
 	return root
 }
 
 // peoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
 var peoplesWords = []string{
-	"note", "approve", "reject", "phase back", "phase skip", "allow", "finish", "stop", "abandon", "delete", "edit", "repin", "budget set", "trust",
-	"gc", "uninstall", "undo", "redo", "rename", "worktree remove", "status --seen", "run --agree", "run --note",
+	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
+	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
+	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
 	"run --reset-breaker", "run --ignore-survivors",
 }
 
@@ -191,9 +207,22 @@ func noArgs(c *cobra.Command, args []string) error {
 	if c.HasParent() && !c.HasSubCommands() {
 		return &usageError{fmt.Sprintf("%s takes no argument, got %q", c.CommandPath(), args[0]), c.CommandPath() + " --help"}
 	}
-	e := &usageError{fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath()), c.CommandPath() + " --help"}
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		e.hint = c.CommandPath() + " " + near[0]
+	word := args[0]
+	e := &usageError{fmt.Sprintf("unknown command %q for %q", word, c.CommandPath()), strings.Replace(c.CommandPath(), "wfs", "wfs help", 1)}
+	near := c.SuggestionsFor(word)
+	if !c.HasParent() {
+		e.hint += " --all"
+		near = slices.DeleteFunc(near, func(s string) bool { return slices.Contains(destroying, s) })
+		if slices.Contains(reserved, word) {
+			e.message = fmt.Sprintf("%q is reserved: no command has that name yet", word)
+			return e
+		}
+		if same := synonyms[word]; same != "" {
+			near = []string{same}
+		}
+	}
+	if len(near) > 0 {
+		e.hint = fmt.Sprintf("did you mean %q?", c.CommandPath()+" "+near[0])
 	}
 	return e
 }

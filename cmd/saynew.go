@@ -12,37 +12,53 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint) error {
+// sayNew prints what was created. runs says that a run follows, so that there is nothing to type.
+func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, saved *session.Checkpoint, runs bool) error {
 	s := &h.S
 	var ready *gitstate.ReadyError
 	if err := a.repo.Identified(ctx); errors.As(err, &ready) {
 		a.note("%v: checkpoints are made without your name; before wfs finish: %s", ready, readyHints[ready.Code])
 	}
-	if !a.json {
-		a.out("%s  %s", s.ID, s.Goal)
-		base := baseName(s)
-		if short := s.Base.Short(); base != short {
-			base += " (" + short + ")"
-		}
-		a.out("%s from %s", strings.TrimPrefix(s.Branch(), "refs/heads/"), base)
-		if s.Fork != nil {
-			a.out("%s", goesOn(s))
-		} else if n := len(s.Items); n > 0 {
-			a.out("%d %s to do, the first: %s", n, plural(n, "item", "items"), s.Items[0])
-		}
-		if n := len(s.Carried); n > 0 && s.Fork == nil {
-			a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
-		}
-		if n := len(s.Left); n > 0 {
-			a.out("%d uncommitted %s left behind; to have them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
-		}
-		if s.Base0 != nil && s.Fork == nil {
-			a.sayBaseline(s.Base0)
-		}
-		a.sayLacks(s.At(s.Current), "")
-		a.sayIgnoredBefore(ctx, s)
+	if a.json {
+		return a.sayMoved(h, r, saved)
 	}
-	return a.sayMoved(h, r, saved)
+	a.about = h.ID
+	if saved != nil {
+		a.out("checkpoint %d: %s", saved.Number, saved.Summary)
+	}
+	base := baseName(s)
+	if short := s.Base.Short(); base != short {
+		base += " (" + short + ")"
+	}
+	a.out("%s  on %s, from %s%s", s.ID, strings.TrimPrefix(s.Branch(), "refs/heads/"), base, a.inTree())
+	if s.Fork != nil {
+		a.out("%s", goesOn(s))
+	} else if n := len(s.Items); n > 0 {
+		a.out("%d %s; first: %s", n, plural(n, "item", "items"), s.Items[0])
+	}
+	if n := len(s.Carried); n > 0 && s.Fork == nil {
+		a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
+	}
+	if n := len(s.Left); n > 0 {
+		a.out("%d uncommitted %s left on your branch; to get them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
+	}
+	if s.Base0 != nil && s.Fork == nil {
+		a.sayBaseline(s.Base0)
+	}
+	a.sayLacks(s.At(s.Current), "")
+	a.sayIgnoredBefore(ctx, s)
+	if n := len(r.Changes); n > 0 {
+		a.out("%d %s changed here", n, plural(n, "file", "files"))
+	}
+	a.sayKept(wasThere, r.Rescued, a.out)
+	if r.Note != "" {
+		a.out("%s", r.Note)
+	}
+	a.out("undo: %s", a.typed("wfs undo"))
+	if !runs {
+		a.next(a.nextFor(s))
+	}
+	return nil
 }
 
 // sayRuns says which gates are about to run on the base; those of a fork have.

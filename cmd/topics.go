@@ -30,7 +30,7 @@ A checkpoint is named by its number, alone or with its session, or by the beginn
 
     7    cp-0007    csv-export@7    1f3c9ab
 
-Numbers begin at 0, which is where the session began. They are never used again: after wfs resume --at 4 the next
+Numbers begin at 0, which is where the session began. They are never used again: after wfs resume @4 the next
 checkpoint gets a new one, and those after 4 can still be named. For git a checkpoint is a commit like any other; wfs
 log shows its id.`),
 		topic("git", "wfs as a git command, and what it keeps in git", `To type git wfs instead of wfs, tell git once:

@@ -18,11 +18,11 @@ import (
 // takesSession are the verbs that can be given a session's name.
 var takesSession = []string{
 	"run", "attach", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status",
-	"export", "path", "budget", "budget set", "approve", "reject", "abandon", "edit", "repin", "hook log", "note",
+	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note",
 }
 
 // takesFlag are verbs whose arguments are something else: sessionFlag names the session.
-var takesFlag = []string{"allow", "phase back", "phase skip"}
+var takesFlag = []string{"allow"}
 
 const sessionFlag = " --session "
 
@@ -30,7 +30,7 @@ const sessionFlag = " --session "
 var onlyThere = []string{"hook install", "hook remove", "init", "op log", "switch"}
 
 // ofWfs is one command of wfs within a suggestion: its verb, and the checkpoint or session right behind it.
-var ofWfs = regexp.MustCompile(`\bwfs ((?:budget set|hook [a-z]+|op log|phase [a-z]+|[a-z]+)\b)( [a-z0-9][a-z0-9@-]*)?`)
+var ofWfs = regexp.MustCompile(`\bwfs ((?:hook [a-z]+|op log|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
 
 // ofGit is a command of git that acts on a work tree.
 var ofGit = regexp.MustCompile(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
@@ -58,6 +58,8 @@ func forSession(command string, id session.ID) (named string, there bool) {
 				return "wfs " + verb + sessionFlag + string(id) + m[2]
 			case next == "":
 				return "wfs " + verb + " " + string(id)
+			case strings.HasPrefix(next, "@"):
+				return "wfs " + verb + " " + string(id) + next
 			case next == "auto" || strings.Trim(next, "0123456789") == "": // a checkpoint of it
 				return "wfs " + verb + " " + string(id) + "@" + next
 			}

@@ -21,8 +21,8 @@ func (a *app) undoCmd() *cobra.Command {
 each branch only if it is still where the operation left it; or what the operation changed in what is said of a
 session. Undo again takes back the one before. wfs redo does it again, and wfs op log lists them all.
 
-Operations are new, switch, resume, checkpoint, finish, abandon, delete, rename, edit, repin and phase, and what you say:
-approve, reject, note, allow and budget set. What a run did is none, and is named where an older one is taken back. Edits made since
+Operations are new, switch, resume, checkpoint, finish, abandon, delete and edit, and what you say: approve, reject, note
+and allow. What a run did is none, and is named where an older one is taken back. Edits made since
 are rescued. A checkpoint that is taken back is never deleted: the branch goes back, its number stays its own, and what
 it holds is uncommitted again. A session that new has begun, and in which nothing was done since, is put away by the undo of
 that, and comes back with redo. With a session's name undo acts in the work tree whose newest operation is one of that

@@ -232,6 +232,6 @@ WORK  attempt 1  (agent)
     the run ended (interrupted)
 interrupted (ctrl-c)
 one  interrupted in WORK (ctrl-c)
-next: wfs run one   or: wfs resume one --at 0
+next: wfs run one   or: wfs resume one@0
 `)
 }

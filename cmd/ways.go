@@ -35,14 +35,14 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 
 // waysOfRunner are those for a session whose runs fail.
 func (a *app) waysOfRunner(s *session.Session) []wayJSON {
-	other := wayJSON{"let another agent do it", "wfs repin --agent 'ANOTHER COMMAND' && wfs run"}
+	other := wayJSON{"let another agent do it", "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
 	if v, err := a.view(context.Background(), s.ID); err == nil {
 		plan, err := a.planAt(context.Background(), v)
 		if err != nil {
 			return nil
 		}
 		if ph := plan.Workflow.Phase(s.Phase); ph != nil && (ph.Run.Name != "" || !ph.Run.Agent) {
-			other = wayJSON{fmt.Sprintf("change who does %s (agents: in the configuration, or the workflow), then", s.Phase), "wfs repin && wfs run"}
+			other = wayJSON{fmt.Sprintf("change who does %s (agents: in the configuration, or the workflow), then", s.Phase), "wfs edit --reload && wfs run"}
 		}
 	}
 	return append([]wayJSON{{"look at what it did", "wfs show --run"}, {"try again", "wfs run"}, other}, withoutIt(s)...)
@@ -52,7 +52,7 @@ func (a *app) waysOfRunner(s *session.Session) []wayJSON {
 func withoutIt(s *session.Session) []wayJSON {
 	return []wayJSON{
 		{fmt.Sprintf("let %s pass without a verdict, which is told for ever", s.Phase), `wfs approve --anyway "why"`},
-		{"give up; everything is kept", `wfs abandon --reason "why"`},
+		{"give up; everything is kept", `wfs abandon -m "why"`},
 	}
 }
 
@@ -66,7 +66,7 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 		ways = append(ways, wayJSON{"it is right as it is now: the gates judge it, without an agent", "wfs approve"})
 	}
 	if c := s.TestsAt(); c != nil && c.Phase != s.Phase {
-		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs phase back %s --reason "what is wrong with it"`, c.Phase)})
+		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase)})
 	}
 	from, what := s.Current, "try another way in a session beside this one"
 	var passed, ended session.Checkpoint // the newest that passed, and that ended a lap
@@ -79,7 +79,7 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 			ended = c
 		}
 	}
-	back := func(n int) string { return fmt.Sprintf("wfs resume --at %d", n) }
+	back := func(n int) string { return fmt.Sprintf("wfs resume @%d", n) }
 	if passed.Number > 0 && passed.Tree != s.At(s.Current).Tree {
 		from = passed.Number
 		ways = append(ways, wayJSON{fmt.Sprintf("go back to the last checkpoint that passed, %d (%s)", from, passed.Phase), back(from)})

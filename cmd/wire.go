@@ -88,7 +88,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		Recovered: a.sayRecovered,
 		Refused: func(r session.Request) {
 			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow",
-				session.RequestBudget: "wfs budget set"}[r.Kind]
+				session.RequestBudget: "wfs edit"}[r.Kind]
 			a.note("refused: a request that %s left in the inbox while a run drove; type it again", command)
 		},
 		Hit:     func(point string) { durable.Hit(durable.Point(point)) },

@@ -256,7 +256,7 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 	}
 	if to == "" {
 		if at == 0 {
-			return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is the first phase", h.S.Phase), Hint: "wfs resume --at CHECKPOINT"}
+			return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is the first phase", h.S.Phase), Hint: "wfs resume @CHECKPOINT"}
 		}
 		to = phases[at-1].Name
 	}
@@ -264,7 +264,7 @@ func (h *Hand) PhaseBack(ctx context.Context, to session.PhaseName, why string) 
 	case i < 0:
 		return h.noPhase(to)
 	case i >= at:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not come before %s", to, h.S.Phase), Hint: "wfs phase skip"}
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not come before %s", to, h.S.Phase), Hint: `wfs approve --anyway "why"`}
 	}
 	tests := slices.ContainsFunc(phases[h.phaseIndex(to):at], func(p workflows.Phase) bool { return p.WritesTests() })
 	return h.lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests, Why: oneLine(why, 500)})
@@ -322,7 +322,7 @@ func (h *Hand) noPhase(name session.PhaseName) error {
 	}
 	r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("workflow %s has no phase %q: %s", h.S.Workflow, name, strings.Join(names, ", ")), Hint: "wfs workflow show " + h.S.Workflow}
 	if near := workflows.Suggest(string(name), names); near != "" {
-		r.Hint = "wfs phase back " + near
+		r.Hint = "wfs reject --to " + near
 	}
 	return r
 }
@@ -344,9 +344,9 @@ func (h *Hand) nothingToHand(onto session.Commit) error {
 	r := &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
 	switch w := h.S.Waiting; {
 	case h.S.Status == session.StatusWaiting && w != nil && w.Agree:
-		r.Hint = `wfs reject --reason "what is still missing" && wfs run, or wfs abandon`
+		r.Hint = `wfs reject -m "what is still missing" && wfs run, or wfs abandon`
 	case h.S.Status == session.StatusCompleted:
-		r.Hint = `wfs phase back && wfs run --note "what is to be done", or wfs abandon`
+		r.Hint = `wfs run --note "what is to be done", or wfs abandon`
 	}
 	if onto != h.S.Base {
 		r.Message = "there is nothing to hand over: " + short(h.S.BaseRef) + " has all of it"

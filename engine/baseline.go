@@ -19,7 +19,7 @@ func (h *Hand) ensureBaseline(ctx context.Context) error {
 		return err
 	}
 	if first == nil || snap.Tree != first.Tree {
-		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files are not the base any more", Hint: "wfs resume --fresh && wfs run"}
+		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files are not the base any more", Hint: "wfs resume @0 && wfs run"}
 	}
 	return h.baseline(ctx, snap.Tree)
 }

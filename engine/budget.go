@@ -187,14 +187,14 @@ func raise(l session.BudgetLine) string {
 	for to <= l.Spent*1.25 {
 		to *= 2
 	}
-	flag, value := "--"+l.What, strconv.FormatFloat(to, 'f', -1, 64)
+	what, value := l.What, strconv.FormatFloat(to, 'f', -1, 64)
 	if l.What == "seconds" {
-		flag, value = "--time", (time.Duration(to) * time.Second).String()
+		what, value = "time", (time.Duration(to) * time.Second).String()
 	}
 	if l.Scope != "session" {
-		flag = "--" + l.Scope + "-" + strings.TrimPrefix(flag, "--")
+		what = l.Scope + "-" + what
 	}
-	return "wfs budget set " + flag + " " + value
+	return "wfs edit --budget-" + what + " " + value
 }
 
 // leave tells a run what budgets leave for it.
@@ -285,6 +285,6 @@ func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
 	}
 	until := calls[len(calls)-most] + CallWindow
 	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until, Longest: max(1, until-f.Now.Unix()),
-		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs budget set %s --calls-per-hour %d",
+		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs edit %s --budget-calls-per-hour %d",
 			len(calls), most, s.ID, 2*most)}
 }

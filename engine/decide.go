@@ -140,7 +140,7 @@ func stop(b session.Body) Decision { return Decision{Events: []session.Body{b}, 
 func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	ph := p.Workflow.Phase(s.Phase)
 	if ph == nil { // gone back to a checkpoint from before the workflow was pinned anew
-		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs repin --phase " + string(p.Workflow.Phases[0].Name),
+		return stop(session.BlockedBy{Reason: session.BlockGate, Hint: "wfs edit --phase " + string(p.Workflow.Phases[0].Name),
 			Evidence: []string{fmt.Sprintf("the workflow has no phase %q", s.Phase)}})
 	}
 	if ph.Run.Human {

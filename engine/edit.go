@@ -83,7 +83,7 @@ func (h *Hand) mayChange() error {
 	}
 	hint := "wfs resume " + string(h.ID)
 	if h.S.Status == session.StatusFinished {
-		hint = fmt.Sprintf("wfs resume %s --at %d", h.ID, h.S.Current)
+		hint = fmt.Sprintf("wfs resume %s@%d", h.ID, h.S.Current)
 	}
 	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is %s", h.ID, h.S.Status), Hint: hint}
 }

@@ -264,7 +264,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		for _, g := range slices.Backward(h.S.Way()) {
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
-				r.Hint = fmt.Sprintf("wfs resume --at %d && wfs finish", g.Number)
+				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
 				then := *h // as it is after going back
 				then.S.Current = g.Number
 				open, err := then.inTheWay(ctx, &g)
@@ -287,7 +287,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		if err != nil {
 			return c, err
 		}
-		return c, &session.Refusal{Code: session.RefuseNotGreen, Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume --at %d, to set them aside", c.Number),
+		return c, &session.Refusal{Code: session.RefuseNotGreen, Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume @%d, to set them aside", c.Number),
 			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes), plural(len(changes), "file has", "files have"), c.Number, paths(changes))}
 	}
 	return c, nil

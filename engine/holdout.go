@@ -97,11 +97,11 @@ func (h *Hand) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Hando
 	case r.Verdict == session.Pass || o.Unproven || o.Anyway != "":
 		return r, nil
 	case r.Verdict == session.Blocked:
-		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: "wfs repin --holdout DIR, or wfs finish --unproven"}
+		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: "wfs edit --holdout DIR, or wfs finish --unproven"}
 	}
 	hint := "wfs run, or wfs finish --unproven"
 	if h.S.Status == session.StatusCompleted { // they were pinned later: nothing is left to run
-		hint = "wfs phase back, then wfs run; or wfs finish --unproven"
+		hint = `wfs run --note "what is to be done", or wfs finish --unproven`
 	}
 	return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: r.Reason, Hint: hint}
 }

@@ -57,7 +57,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeNotStarted:
 		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
 			Evidence: withPrinted(r, oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", r.Exit, r.Note), 300)),
-			Hint:     "wfs repin --agent 'ANOTHER COMMAND'"})
+			Hint:     "wfs edit --agent 'ANOTHER COMMAND'"})
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
 		if ph := p.Workflow.Phase(o.Phase); ph != nil {
@@ -106,7 +106,7 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 		b.Evidence = []string{worded(who+" has no credit left", r.Message), "once there is credit again, wfs run goes on"}
 	default:
 		b.Evidence = []string{worded(who+" cannot work as it is set up", r.Message), "mend agent: in the configuration (wfs agent check looks at it), then:"}
-		b.Hint = "wfs repin && wfs run"
+		b.Hint = "wfs edit --reload && wfs run"
 	}
 	b.Evidence = withPrinted(r, b.Evidence...)
 	return b

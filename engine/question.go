@@ -94,7 +94,7 @@ func (h *Hand) asksForBranch(ctx context.Context, o *session.Open, j *session.Ju
 	if len(q.Paths) == 0 {
 		return nil
 	}
-	q.Evidence = append([]string{fmt.Sprintf("wfs resume %s --at %d brings back what was there", h.ID, was.Number),
+	q.Evidence = append([]string{fmt.Sprintf("wfs resume %s@%d brings back what was there", h.ID, was.Number),
 		oneLine(j.Reason, 300)}, findings(j)...)
 	j.Verdict, j.Class, j.Question = session.Blocked, session.ClassAsked, q
 	j.Reason = fmt.Sprintf("the branch was taken back to checkpoint %d while the attempt ran (by whom is not known), and its files with it", way[at].Number)

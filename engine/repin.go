@@ -30,7 +30,7 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		return e, err
 	}
 	if o := s.Open; o != nil {
-		return e, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet: it is judged by what is pinned", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1, then wfs repin"}
+		return e, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet: it is judged by what is pinned", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1, then wfs edit --reload"}
 	}
 	if r.Phase != "" {
 		e.Phase = r.Phase
@@ -53,7 +53,7 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		if near == "" {
 			near = names[0]
 		}
-		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs repin --phase " + near,
+		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs edit --phase " + near,
 			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Say where the session goes on", w.Name, e.Phase, strings.Join(names, ", "))}
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.

@@ -115,17 +115,17 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 func (h *Hand) insteadOf(f session.Former, at int) string {
 	switch {
 	case f.Notes != nil:
-		return fmt.Sprintf("wfs resume %s --at %d", h.ID, at)
+		return fmt.Sprintf("wfs resume %s@%d", h.ID, at)
 	case f.Title != nil:
-		return fmt.Sprintf("wfs rename %s %q", h.ID, oneLine(orElse(*f.Title, h.S.Goal), 200))
+		return fmt.Sprintf("wfs edit %s --name %q", h.ID, oneLine(orElse(*f.Title, h.S.Goal), 200))
 	case f.Plan != nil:
-		return "wfs repin " + string(h.ID)
+		return fmt.Sprintf("wfs edit %s --reload", h.ID)
 	case f.Spec != nil:
 		return fmt.Sprintf("wfs edit %s --spec FILE", h.ID)
 	case f.Goal != nil:
 		return fmt.Sprintf("wfs edit %s --goal %q", h.ID, oneLine(*f.Goal, 200))
 	case f.Stand != nil && f.Stand.Phase != workflows.Done && f.Stand.Phase != h.S.Phase:
-		return fmt.Sprintf("wfs phase back %s", f.Stand.Phase)
+		return fmt.Sprintf("wfs reject --to %s", f.Stand.Phase)
 	}
 	return "wfs status " + string(h.ID)
 }

@@ -51,7 +51,7 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	}
 	switch {
 	case s.Last.Class == session.ClassTestChange:
-		return session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs phase back " + string(p.Workflow.Red().Name),
+		return session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs reject --to " + string(p.Workflow.Red().Name),
 			Evidence: []string{fmt.Sprintf("%s: after going back %d times in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
 	case s.Last.Class != session.ClassTampered:
 		return nil
@@ -63,7 +63,7 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
 			}
 		}
-		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve %s -m WHY; if tests must change: wfs phase back --session %s %s",
+		b.Evidence = append(b.Evidence, fmt.Sprintf("if the change is right: wfs approve %s -m WHY; if tests must change: wfs reject %s --to %s",
 			s.ID, s.ID, redName(p)))
 		return b
 	}

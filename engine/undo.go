@@ -169,7 +169,7 @@ func place(on string) string {
 func (h *Hand) otherwise(ctx context.Context, op session.Op, to int) string {
 	switch back := op.Turn.HeadOld; {
 	case to >= 0:
-		return fmt.Sprintf("wfs resume %s --at %d", h.ID, to)
+		return fmt.Sprintf("wfs resume %s@%d", h.ID, to)
 	case strings.HasPrefix(back, "refs/heads/"):
 		return "wfs switch " + h.e.SwitchName(ctx, back)
 	}

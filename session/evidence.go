@@ -304,9 +304,9 @@ type RefusedCommand struct {
 // again.
 func (s *Session) Repin(agent string) string {
 	if s.AgentTyped && agent == s.Agent {
-		return "wfs repin --agent " + agent
+		return "wfs edit --agent " + agent
 	}
-	return "wfs repin"
+	return "wfs edit --reload"
 }
 
 // Tokens are what a model read and wrote.

@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+)
+
+func (a *app) startCmd() *cobra.Command {
+	var o newOptions
+	var detach, each bool
+	c := &cobra.Command{
+		Use: "start GOAL", Short: "new session, and run it",
+		Long: `Start creates a session as wfs new does, and runs it as wfs run does. If it is interrupted, wfs run continues.
+
+With --each every argument is a goal of its own. Each gets a session in a work tree of its own, and runs in the background.`,
+		Example: `  wfs start "csv export"
+  wfs start "csv export" --spec docs/csv.md --worktree
+  wfs start "csv export" --agent codex --detach
+  wfs start --each "csv export" "xml export"`,
+		Args: func(c *cobra.Command, args []string) error {
+			if each && len(args) > 0 {
+				return nil
+			}
+			return oneGoal(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.carry && o.leave {
+				return &usageError{"--carry and --leave exclude each other", "wfs start --help"}
+			}
+			if each && (o.dir != "" || o.spec != "" || o.carry) {
+				return &usageError{"--each has no --dir, --spec or --carry: those belong to one session", "wfs start --help"}
+			}
+			o.worktree = o.worktree || each
+			for _, goal := range args {
+				o.goal = a.redactor().String(goal)
+				if err := a.start(c.Context(), o, detach || each); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	newFlags(c, &o)
+	c.Flags().BoolVar(&detach, "detach", false, "run in the background, also when the terminal is closed")
+	c.Flags().BoolVar(&each, "each", false, "a session for every argument, each in a work tree of its own and in the background")
+	return c
+}
+
+// oneGoal refuses a goal that a shell has split into words.
+func oneGoal(c *cobra.Command, args []string) error {
+	goal := strings.TrimSpace(strings.Join(args, " "))
+	switch {
+	case goal == "":
+		return &usageError{c.Name() + " needs a goal", c.CommandPath() + ` "what you want to build"`}
+	case len(args) > 1:
+		return &usageError{fmt.Sprintf("%s takes one goal, got %d arguments", c.Name(), len(args)), c.CommandPath() + " " + shellWord(goal)}
+	}
+	return nil
+}
+
+// start creates a session and runs it.
+func (a *app) start(ctx context.Context, o newOptions, detach bool) error {
+	o.runs = true
+	if err := a.beginNew(ctx, o); err != nil {
+		return err
+	}
+	id := string(a.about)
+	a.close()
+	a.repo, a.away, a.about, a.claimed, a.recovered = nil, "", "", "", "" // run opens the work tree that the session has
+	if detach {
+		err := a.detach(ctx, id, engine.RunOptions{})
+		a.repo, a.away, a.about = nil, "", "" // and the next session starts here again
+		return err
+	}
+	return a.run(ctx, id, engine.RunOptions{}, ordinary, false)
+}
+
+// reserved are names of commands to come.
+var reserved = []string{"sync", "push", "fetch", "why", "verify", "report", "ui", "purge"}
+
+// synonyms are what other tools call these commands.
+var synonyms = map[string]string{
+	"continue": "run", "restart": "run", "begin": "start", "cancel": "stop", "pause": "stop", "rollback": "resume", "reset": "resume",
+	"checkout": "switch", "merge": "finish", "done": "finish", "tail": "watch", "sessions": "list", "ls": "list", "history": "log",
+}
+
+// destroying are commands that are never suggested for a word that is none.
+var destroying = []string{"abandon", "delete", "gc", "uninstall"}
