@@ -139,11 +139,11 @@ type paragraph struct {
 	fixed bool
 }
 
-// paragraphs splits a text at empty lines. What is indented stays as it is.
+// paragraphs splits a text at empty lines. One with indented lines stays as it is.
 func paragraphs(text string) []paragraph {
 	var list []paragraph
 	for _, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
-		fixed := strings.HasPrefix(p, " ")
+		fixed := strings.HasPrefix(p, " ") || strings.Contains(p, "\n  ")
 		if !fixed {
 			p = strings.Join(strings.Fields(p), " ")
 		}

@@ -17,8 +17,8 @@ import (
 //
 //	UPDATE_PAGES=1 go test ./cmd -run TestPages
 const (
-	pagesDir = "../docs/cli"
-	manDir   = "../docs/man"
+	cliPage = "../docs/cli.md"
+	manDir  = "../docs/man"
 )
 
 const pagesUpdate = "UPDATE_PAGES=1 go test ./cmd -run TestPages"
@@ -43,42 +43,36 @@ func everyCommand(root *cobra.Command) (commands, topics []*cobra.Command) {
 	return append([]*cobra.Command{root}, commands...), topics
 }
 
-// TestPages fails when docs/cli and docs/man are not what the tree of commands says.
+// TestPages fails when docs/cli.md and docs/man are not what the tree of commands says.
 func TestPages(t *testing.T) {
 	commands, topics := everyCommand((&app{color: "auto"}).root())
-	want := map[string]string{filepath.Join(pagesDir, "README.md"): indexPage(commands, topics), filepath.Join(manDir, "git-wfs.1"): ".so man1/wfs.1\n"}
+	want := map[string]string{cliPage: markdownPages(commands, topics), filepath.Join(manDir, "git-wfs.1"): ".so man1/wfs.1\n"}
 	for _, c := range append(commands, topics...) {
-		name := pageName(c)
-		want[filepath.Join(pagesDir, name+".md")] = markdownPage(c)
-		want[filepath.Join(manDir, name+".1")] = manPage(c)
+		want[filepath.Join(manDir, pageName(c)+".1")] = manPage(c)
 	}
 	have := map[string]string{}
-	for _, dir := range []string{pagesDir, manDir} {
-		files, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
+	files, err := filepath.Glob(filepath.Join(manDir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(files, cliPage) {
+		data, err := os.ReadFile(f)
+		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		for _, f := range files {
-			data, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			have[f] = string(data)
-		}
+		have[f] = string(data)
 	}
 	if maps.Equal(have, want) {
 		return
 	}
 	if os.Getenv("UPDATE_PAGES") == "" {
-		t.Fatalf("docs/cli and docs/man are not what the commands say of themselves; write them anew:\n\n\t%s\n\n%s", pagesUpdate, changed(have, want))
+		t.Fatalf("docs/cli.md and docs/man are not what the commands say of themselves; write them anew:\n\n\t%s\n\n%s", pagesUpdate, changed(have, want))
 	}
-	for _, dir := range []string{pagesDir, manDir} {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.RemoveAll(manDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(manDir, 0o777); err != nil {
+		t.Fatal(err)
 	}
 	for f, text := range want {
 		if err := os.WriteFile(f, []byte(text), 0o666); err != nil {
@@ -105,25 +99,20 @@ func changed(have, want map[string]string) string {
 // pageName is "wfs-workflow-show".
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-func indexPage(commands, topics []*cobra.Command) string {
+// markdownPages is the whole surface on one page.
+func markdownPages(commands, topics []*cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("# Commands\n\nWritten from the commands themselves by `" + pagesUpdate + "`; the same as man pages is in [docs/man](../man).\n\n| command | what it does |\n|---|---|\n")
-	row := func(c *cobra.Command) {
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", c.CommandPath(), pageName(c), strings.ReplaceAll(c.Short, "|", `\|`))
-	}
-	for _, c := range commands {
-		row(c)
-	}
-	b.WriteString("\n| topic | |\n|---|---|\n")
-	for _, c := range topics {
-		row(c)
+	b.WriteString("# Commands\n\nWritten by `" + pagesUpdate + "`; docs/man has the same as man pages.\n\n```\n" + mainHelp + "```\n\nFlags of every command:\n\n```\n" +
+		commands[0].PersistentFlags().FlagUsagesWrapped(100) + "```\n")
+	for _, c := range append(commands[1:], topics...) {
+		b.WriteString("\n" + markdownPage(c))
 	}
 	return b.String()
 }
 
 func markdownPage(c *cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n", c.CommandPath(), upperFirst(c.Short))
+	fmt.Fprintf(&b, "## %s\n\n%s.\n", c.CommandPath(), upperFirst(c.Short))
 	for _, p := range paragraphs(c.Long) {
 		b.WriteString("\n")
 		if p.fixed {
@@ -132,28 +121,16 @@ func markdownPage(c *cobra.Command) string {
 			b.WriteString(markdownSafe(p.wrapped(120)) + "\n")
 		}
 	}
-	section := func(title, text string) {
+	if c.IsAdditionalHelpTopicCommand() {
+		return b.String()
+	}
+	var code []string
+	for _, text := range []string{usageLines(c), c.Example, c.LocalNonPersistentFlags().FlagUsagesWrapped(100)} {
 		if text = strings.TrimRight(text, "\n"); text != "" {
-			fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n", title, text)
+			code = append(code, text)
 		}
 	}
-	if !c.IsAdditionalHelpTopicCommand() {
-		section("Usage", usageLines(c))
-		section("Examples", c.Example)
-		section("Flags", c.LocalNonPersistentFlags().FlagUsagesWrapped(100))
-		if c.HasParent() {
-			section("Flags of every command", c.InheritedFlags().FlagUsagesWrapped(100))
-		} else {
-			section("Flags of every command", c.PersistentFlags().FlagUsagesWrapped(100))
-		}
-	}
-	var links []string
-	for _, other := range related(c) {
-		links = append(links, fmt.Sprintf("[%s](%s.md)", other.CommandPath(), pageName(other)))
-	}
-	if len(links) > 0 {
-		b.WriteString("\nSee also: " + strings.Join(links, ", ") + "\n")
-	}
+	b.WriteString("\n```\n" + strings.Join(code, "\n\n") + "\n```\n")
 	return b.String()
 }
 

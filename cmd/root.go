@@ -103,7 +103,7 @@ func Main(env Env) int {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "wfs", Short: "let a coding agent work, and judge what it does", Long: mainHelp, Example: "  wfs\n  wfs demo",
+		Use: "wfs", Short: "let a coding agent work, and judge what it does", Long: mainHelp + mainMore, Example: "  wfs\n  wfs demo",
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		RunE:              func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
