@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-var shells = []string{"bash", "zsh", "fish", "powershell"}
+var shells = []string{"bash", "zsh", "fish"}
 
 type completionJSON struct {
 	Version int    `json:"version"`
@@ -22,7 +22,7 @@ type completionJSON struct {
 func (a *app) completionCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "a script that lets your shell complete commands, sessions and checkpoints",
-		Long: `Completion prints a script for bash, zsh, fish or powershell. With it the shell completes commands and flags, and
+		Long: `Completion prints a script for bash, zsh or fish. With it the shell completes commands and flags, and
 what is in the repository: sessions, checkpoints (also auth@4), branches, workflows, phases.
 
 To have it in every new shell:
@@ -31,8 +31,7 @@ To have it in every new shell:
               (or, without the package bash-completion: source <(wfs completion bash) in ~/.bashrc)
   zsh         wfs completion zsh > "${fpath[1]}/_wfs"
               (compinit must be loaded: autoload -U compinit; compinit, in ~/.zshrc)
-  fish        wfs completion fish > ~/.config/fish/completions/wfs.fish
-  powershell  wfs completion powershell | Out-String | Invoke-Expression, in your $PROFILE`,
+  fish        wfs completion fish > ~/.config/fish/completions/wfs.fish`,
 		Example: "  wfs completion bash > ~/.local/share/bash-completion/completions/wfs\n  wfs completion fish > ~/.config/fish/completions/wfs.fish",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && slices.Contains(shells, args[0]) {
@@ -69,9 +68,6 @@ func completionScript(root *cobra.Command, shell string) (string, error) {
 		err = root.GenZshCompletion(&b)
 	case "fish":
 		err = root.GenFishCompletion(&b, true)
-	case "powershell":
-		err = root.GenPowerShellCompletionWithDesc(&b)
-		return strings.ReplaceAll(b.String(), "2>&1", "2>$null"), err
 	}
 	return b.String(), err
 }

@@ -21,9 +21,6 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Version is what `wfs version` says. Releases set it with -ldflags "-X github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
-var Version = "dev"
-
 // mainHelp is the help of wfs itself: the commands that people use every day.
 const mainHelp = `wfs lets a coding agent work on a goal, runs the tests itself after every
 attempt, and commits each attempt. Nothing is lost; everything can be undone.
@@ -102,10 +99,16 @@ func Main(env Env) int {
 }
 
 func (a *app) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use: "wfs", Short: "let a coding agent work, and judge what it does", Long: mainHelp + mainMore, Example: "  wfs\n  wfs demo",
 		Args: noArgs, SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
-		RunE:              func(c *cobra.Command, _ []string) error { return a.story(c.Context(), c) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				return a.version()
+			}
+			return a.story(c.Context(), c)
+		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
 	}
 	f := root.PersistentFlags()
@@ -113,6 +116,7 @@ func (a *app) root() *cobra.Command {
 	f.VarP(&directory{a.env.Dir, &a.env.Dir}, "directory", "C", "run as if started in this `directory`")
 	f.Var(&a.color, "color", "`when` to use colours: auto, always or never")
 	f.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(a.initCmd(), a.startCmd(), a.newCmd(), a.runCmd(), a.stopCmd(), a.noteCmd(), a.approveCmd(), a.rejectCmd(),

@@ -9,35 +9,52 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// Version is what `wfs version` prints first. Releases set it with -ldflags "-X github.com/wfs-dev/wfs/cmd.Version=v1.2.3".
+var Version = "dev"
+
 type versionJSON struct {
-	Version int    `json:"version"`
-	WFS     string `json:"wfs"`
-	Commit  string `json:"commit,omitempty"`
-	Go      string `json:"go"`
-	OS      string `json:"os"`
-	Format  int    `json:"format"` // of events and session.json
+	Version  int    `json:"version"`
+	WFS      string `json:"wfs"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // the work tree differed from the commit
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Format   int    `json:"format"` // of events and session.json
 }
 
 func (a *app) versionCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "which wfs this is",
-		Long:    "Version says which wfs this is, what it was built from, and which format of state it writes.",
+		Use: "version", Short: "version, commit and Go version of this wfs",
+		Long:    "Version prints the version of this wfs, the commit that it was built from, and the Go version. With --json it adds the format of state that it writes.",
 		Example: "  wfs version\n  wfs version --json",
 		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := versionJSON{Version: jsonVersion, WFS: Version, Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Format: session.FormatVersion}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						v.Commit = s.Value
-					}
-				}
-			}
-			if a.json {
-				return a.answer(v)
-			}
-			a.out("wfs %s (%s, %s)", v.WFS, v.Go, v.OS)
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.version() },
 	}
+}
+
+func (a *app) version() error {
+	v := versionJSON{Version: jsonVersion, WFS: Version, Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH, Format: session.FormatVersion}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Commit = s.Value
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	if a.json {
+		return a.answer(v)
+	}
+	from := ""
+	if v.Commit != "" {
+		from = v.Commit[:min(len(v.Commit), 12)]
+		if v.Modified {
+			from += " with changes"
+		}
+		from += ", "
+	}
+	a.out("wfs %s (%s%s, %s)", v.WFS, from, v.Go, v.OS)
+	return nil
 }

@@ -181,8 +181,7 @@ func TestRenderConfigText(t *testing.T) {
 		Workflow: "tdd",
 		Gates:    []ProposedGate{{Gate{Name: "tests", Run: Command{Shell: "go test -json ./..."}, Format: FormatGoTest}, "42 tests passed in 3.1 s"}},
 	}))
-	const want = `# yaml-language-server: $schema=https://raw.githubusercontent.com/wfs-dev/wfs/main/docs/schema/config.schema.json
-# How wfs judges this project. Yours to edit, and meant to be committed. What is yours alone goes into .wfs/local.yaml.
+	const want = `# How wfs judges this project. Yours to edit, and meant to be committed. What is yours alone goes into .wfs/local.yaml.
 # A session keeps the settings that it was born with; changes here are for new sessions.
 version: 1
 

@@ -25,7 +25,6 @@ func RenderConfig(p Proposal) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 
-	line("# yaml-language-server: $schema=%s%s", SchemaURL, ConfigSchemaFile)
 	line("# How wfs judges this project. Yours to edit, and meant to be committed. What is yours alone goes into .wfs/local.yaml.")
 	line("# A session keeps the settings that it was born with; changes here are for new sessions.")
 	line("version: %d", FormatVersion)
@@ -106,7 +105,6 @@ func renderList(line func(string, ...any), key string, texts []string) {
 func RenderLocal(a Agent) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# yaml-language-server: $schema=%s%s", SchemaURL, ConfigSchemaFile)
 	line("# Your own settings for this clone. Git ignores this file; it goes before .wfs/config.yaml.")
 	line("version: %d", FormatVersion)
 	line("")

@@ -7,11 +7,7 @@ import (
 	"strconv"
 )
 
-// SchemaURL is where the schemas of the newest wfs are published, for editors. docs/schema in the repository is the same
-// directory.
-const SchemaURL = "https://raw.githubusercontent.com/wfs-dev/wfs/main/docs/schema/"
-
-// File names of the schemas below SchemaURL.
+// File names of the schemas in docs/schema.
 const (
 	ConfigSchemaFile   = "config.schema.json"
 	WorkflowSchemaFile = "workflow.schema.json"
@@ -56,7 +52,7 @@ type schema struct {
 func writeSchema(o *object, file, title string) []byte {
 	defs := definitions{}
 	s := defs.object(o)
-	s.Schema, s.ID, s.Title, s.Definitions = "http://json-schema.org/draft-07/schema#", SchemaURL+file, title, defs
+	s.Schema, s.ID, s.Title, s.Definitions = "http://json-schema.org/draft-07/schema#", "urn:wfs:"+file, title, defs
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
