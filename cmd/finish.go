@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,24 +70,23 @@ func (a *app) finishCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use: "finish [SESSION]", Short: "hand the work over: one commit on a branch of yours",
-		Long: `Finish hands the current session's work over as one commit on a new branch, made from the session's base. Its tree is
-the last tree that the gates judged green, without .workflow/. Your hooks and signing run; the message says what was
-delivered and tested (finish.report in the configuration: summary, full or none). Nothing is pushed. The session stays
-readable. A session that is named is handed over in the work tree that it has.
+		Long: `Finish makes one commit of a session's work on a new branch, which starts at the session's base. Its tree is the last one
+that passed all gates, without .workflow/. Your hooks and signing run. The message says what was done and tested
+(finish.report in the configuration: summary, full or none). Nothing is pushed, and the session stays readable.
 
-An open item, a skipped phase, a phase whose gates have not judged the work, or a review that was rejected or has not
-been reached is refused. --anyway WHY hands over all the same; the commit names what is not done, and why.`,
+An open item, a skipped phase, a phase that no gate has judged, or a review that was rejected or not reached is refused.
+--anyway WHY hands over all the same; the commit says what is not done, and why.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.Branch, "branch", "", "`name` of the new branch (default: the session's name)")
-	f.StringVarP(&o.Subject, "message", "m", "", "subject of the commit (default: the goal)")
-	f.BoolVar(&o.Keep, "keep", false, "hand over the checkpoints themselves instead of one commit")
-	f.BoolVar(&o.Unproven, "unproven", false, "hand over what does not pass in a clean tree, or not its hold-out tests, too")
-	f.StringVar(&o.Anyway, "anyway", "", "hand over less than what was agreed; the commit says `why`")
-	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what was uncommitted when the session began; it stays uncommitted in the work tree")
+	f.StringVarP(&o.Subject, "message", "m", "", "`subject` of the commit (default: the goal)")
+	f.BoolVar(&o.Keep, "keep", false, "keep the checkpoints instead of making one commit")
+	f.BoolVar(&o.Unproven, "unproven", false, "hand over even if a clean checkout or the hold-out tests fail")
+	f.StringVar(&o.Anyway, "anyway", "", "hand over less than the goal; the commit says `why`")
+	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what you had not committed before the session")
 	dryFlag(c, &dry)
 	return c
 }
@@ -168,12 +168,16 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if a.json {
 		return a.answer(j)
 	}
-	what := "one commit"
+	what := "1 commit"
 	if o.Keep {
 		what = "the checkpoints"
 	}
-	a.out("%s is finished: %s on %s (%s), as judged at checkpoint %d", id, what, branch, f.Commit.Short(), f.Checkpoint)
-	a.out("HEAD is on %s%s; nothing was pushed", branch, a.inTree())
+	a.out("%s is handed over: %s on %s (%s)%s", id, what, branch, f.Commit.Short(), a.sizeOf(ctx, h.S.Base, f.Commit))
+	moved := ""
+	if h.S.BaseRef != "" && !j.BaseMoved {
+		moved = "; " + strings.TrimPrefix(h.S.BaseRef, "refs/heads/") + " has not moved"
+	}
+	a.out("you are on %s%s; nothing was pushed%s", branch, a.inTree(), moved)
 	if h.Agreed {
 		a.out("that counts as your approval of the work")
 	}
@@ -210,6 +214,27 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		a.out("next: %s", j.Push)
 	}
 	return nil
+}
+
+// sizeOf counts the files and lines of a change, "" if git cannot say.
+func (a *app) sizeOf(ctx context.Context, from, to session.Commit) string {
+	x, err := a.repo.TreeOf(ctx, from)
+	if err != nil {
+		return ""
+	}
+	y, err := a.repo.TreeOf(ctx, to)
+	if err != nil {
+		return ""
+	}
+	files, err := a.repo.Lines(ctx, x, y)
+	if err != nil {
+		return ""
+	}
+	added, removed := 0, 0
+	for _, f := range files {
+		added, removed = added+f.Added, removed+f.Removed
+	}
+	return fmt.Sprintf(", %d %s +%d -%d", len(files), plural(len(files), "file", "files"), added, removed)
 }
 
 func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handover) error {

@@ -200,7 +200,12 @@ func (a *app) destination(ctx context.Context, name string) (target session.ID, 
 		return "", "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", slug), Hint: a.pickHint(ctx)}
 	}
 	if id := session.Exactly(name); all[id] != "" {
-		return id, "", nil
+		if tip, err := a.repo.Ref(ctx, "refs/heads/"+string(id)); err != nil || tip == "" {
+			return id, "", err
+		}
+		if v, err := a.view(ctx, id); err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
+			return id, "", nil
+		}
 	}
 	refs := []string{"refs/heads/" + name}
 	if strings.HasPrefix(name, "heads/") {
