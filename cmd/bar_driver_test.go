@@ -161,7 +161,7 @@ func TestBar05TwoWorktrees(t *testing.T) {
 					drove++
 				case exitHeld:
 					turned++
-					holds(t, out, "by `wfs run` (pid ", "hint: wfs attach")
+					holds(t, out, "by `wfs run` (pid ", "hint: wfs watch")
 				default:
 					t.Errorf("wfs run %s: exit %d: %s", id, exit, out)
 				}

@@ -141,7 +141,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) sessionJSON {
 		j.Driver = &driverJSON{who.PID, who.Command}
 		switch {
 		case isRun(who):
-			j.Next = []string{"wfs attach " + string(s.ID), "wfs stop " + string(s.ID)}
+			j.Next = []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
 			if s.Status == session.StatusWaiting {
 				j.Next = append(j.Next, "wfs run "+string(s.ID)+" --now")
 			}

@@ -89,7 +89,7 @@ func (a *app) isDriving(ctx context.Context, f *engine.Follower, pid int) (bool,
 }
 
 func (a *app) sayDetached(id session.ID, pid int, log string) error {
-	next := []string{"wfs attach " + string(id), "wfs note " + string(id) + " -m TEXT", "wfs stop " + string(id)}
+	next := []string{"wfs watch " + string(id), "wfs note " + string(id) + " -m TEXT", "wfs stop " + string(id)}
 	if a.json {
 		return a.answer(detachJSON{jsonVersion, id, pid, log, next})
 	}

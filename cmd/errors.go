@@ -171,7 +171,7 @@ func diagnose(err error) failure {
 	case errors.As(err, &held):
 		f.Code, f.Exit, f.Hint = "held", exitHeld, "wfs status"
 		if isRun(held.Holder) {
-			f.Hint = strings.TrimSpace("wfs attach " + held.Holder.Session)
+			f.Hint = strings.TrimSpace("wfs watch " + held.Holder.Session)
 		}
 	case errors.As(err, &locked):
 		f.Code, f.Exit = "locked", exitHeld

@@ -93,6 +93,27 @@ func (w *following) look(ctx context.Context) error {
 	return err
 }
 
+// untilRun tells the news until a run drives the session. One that ends before it is seen is not returned.
+func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
+	for {
+		begun := w.drove
+		if who, held, err := w.app.clone.Driver(w.S.ID); err != nil || held && isRun(who) {
+			return who, err == nil, err
+		}
+		if begun {
+			return who, false, nil
+		}
+		if err := w.look(ctx); err != nil {
+			return who, false, err
+		}
+		select {
+		case <-ctx.Done():
+			return who, false, ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
 // untilEnd tells the news until the process that drives the session has ended.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {

@@ -60,17 +60,16 @@ func (p *place) inbox() []string {
 func TestDetached(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
-	holds(t, p.ok("wfs", "run", "--detach"), "one is driven in the background (pid ", "next: wfs attach one")
+	holds(t, p.ok("wfs", "run", "--detach"), "one is driven in the background (pid ", "next: wfs watch one")
 	p.await("agent-1.pid")
 	pid := p.driver("one")
 	if pid == "" {
 		t.Fatal("nobody drives")
 	}
-	holds(t, p.ok("wfs", "status"), "driven by wfs run --detach (pid "+pid+")", "next: wfs attach one   or: wfs stop one")
+	holds(t, p.ok("wfs", "status"), "driven by wfs run --detach (pid "+pid+")", "next: wfs watch one   or: wfs stop one")
 	p.exits(exitHeld, []string{"wfs", "run", "--detach"}, "session one is driven by `wfs run --detach` (pid "+pid)
 
-	attached, watched, stream := p.start("wfs", "attach"), p.start("wfs", "watch"), p.start("wfs", "watch", "--json")
-	attached.await("attempt 1 works")
+	watched, stream := p.start("wfs", "watch"), p.start("wfs", "watch", "--json")
 	watched.await("attempt 1 works")
 	stream.await("attempt 1 works")
 	holds(t, p.ok("wfs", "note", "dates are ISO 8601"), "takes it in after its present step")
@@ -85,22 +84,22 @@ func TestDetached(t *testing.T) {
 	if left := p.inbox(); len(left) > 0 {
 		t.Errorf("requests are still there: %v", left)
 	}
-	attached.await("perhaps not by a person: and second")
-	attached.await("attempt 2 works")
+	watched.await("perhaps not by a person: and second")
+	watched.await("attempt 2 works")
 
-	attached.signal(syscall.SIGINT)
-	if out, exit := attached.wait(); exit != exitInterrupted {
-		t.Errorf("attach: exit %d: %s", exit, out)
+	watched.signal(syscall.SIGINT)
+	if out, exit := watched.wait(); exit != exitInterrupted {
+		t.Errorf("watch: exit %d: %s", exit, out)
 	} else {
-		holds(t, out, "checkpoint 1", "left: the run goes on", "wfs attach one")
+		holds(t, out, "checkpoint 1", "the run continues", "wfs watch one")
 	}
 	holds(t, p.ok("wfs", "stop"), "asked: `wfs run --detach` (pid "+pid+") ends when attempt 2 at WORK is judged and has its checkpoint")
 	p.ok("wfs", "stop") // asked twice is asked once
-	again := p.start("wfs", "attach")
-	again.await("attached to")
+	again := p.start("wfs", "watch")
+	again.await("watching `wfs run --detach`")
 	p.write("../home/go", "second\n")
 	if out, exit := again.wait(); exit != exitOK {
-		t.Errorf("attach: exit %d: %s", exit, out)
+		t.Errorf("watch: exit %d: %s", exit, out)
 	} else {
 		holds(t, out, "paused in WORK, 2 attempts so far (stopped, as asked)", "next: wfs run")
 	}
@@ -109,24 +108,23 @@ func TestDetached(t *testing.T) {
 		t.Errorf("requests are still there: %v", left)
 	}
 	holds(t, p.ok("wfs", "stop"), "nobody drives one: paused")
-	holds(t, p.ok("wfs", "attach"), "paused in WORK")
+	holds(t, p.ok("wfs", "watch"), "no run in progress for one", "paused in WORK", "next: wfs run")
 	holds(t, p.ok("git", "show", "HEAD:of-2.txt"), "second")
-	watched.await("(stopped, as asked)")
-	stream.await(`"type":"end"`)
+	if out, exit := stream.wait(); exit != exitOK || strings.Count(out, `"type":"end"`) != 1 {
+		t.Errorf("watch --json: exit %d: %s", exit, out)
+	} else {
+		holds(t, out, "dates are ISO 8601")
+	}
 
+	waiting := p.start("wfs", "watch", "--wait")
+	waiting.await("no run in progress for one")
 	holds(t, p.ok("wfs", "run", "--detach", "--max-attempts", "1", "--note", "a third"), "driven in the background")
 	p.await("agent-3.pid")
 	p.write("../home/go", "third\n")
-	holds(t, p.ok("wfs", "attach"), "completed")
-	watched.await("completed: everything asked for")
-	stream.await(`"status":"completed"`)
-	for _, r := range []*running{watched, stream} {
-		r.signal(syscall.SIGINT)
-		if out, exit := r.wait(); exit != exitOK {
-			t.Errorf("watch: exit %d: %s", exit, out)
-		} else {
-			holds(t, out, "dates are ISO 8601", "attempt 3 works", "stopped, as asked")
-		}
+	if out, exit := waiting.wait(); exit != exitOK {
+		t.Errorf("watch --wait: exit %d: %s", exit, out)
+	} else {
+		holds(t, out, "attempt 3 works", "completed")
 	}
 	var last int64
 	for line := range strings.Lines(stream.out.String()) {
@@ -137,9 +135,6 @@ func TestDetached(t *testing.T) {
 			t.Errorf("event %d follows event %d", e.Seq, last)
 		}
 		last = max(last, e.Seq)
-	}
-	if n := strings.Count(stream.out.String(), `"type":"end"`); n != 2 {
-		t.Errorf("watch --json told of %d ends of runs", n)
 	}
 }
 
@@ -166,7 +161,7 @@ func TestDetachedSurvives(t *testing.T) {
 		t.Fatal("the run in the background has ended with its terminal")
 	}
 	p.write("../home/go", "go\n")
-	holds(t, p.ok("wfs", "attach"), "completed")
+	holds(t, p.ok("wfs", "watch"), "completed")
 }
 
 // TestStopNow stops a run in the background at once. What its agent did is a checkpoint, and nothing of it lives on.
@@ -178,16 +173,16 @@ func TestStopNow(t *testing.T) {
 	p.ok("wfs", "run", "--detach")
 	p.await("agent.pid")
 	pid := p.driver("one")
-	attached := p.start("wfs", "attach")
-	attached.await("attached to")
+	watched := p.start("wfs", "watch")
+	watched.await("watching `wfs run --detach`")
 	holds(t, p.ok("wfs", "stop", "--now"), "the run has ended: interrupted in WORK", "next: wfs run")
 	p.gone(pid)
 	p.gone(p.read("agent.pid"))
 	p.gone(p.read("child.pid"))
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	holds(t, p.ok("wfs", "status"), "(stopped at once, as asked)")
-	if out, exit := attached.wait(); exit != exitTerminated {
-		t.Errorf("attach: exit %d: %s", exit, out)
+	if out, exit := watched.wait(); exit != exitTerminated {
+		t.Errorf("watch: exit %d: %s", exit, out)
 	}
 	if left := p.inbox(); len(left) > 0 {
 		t.Errorf("requests are still there: %v", left)
@@ -203,8 +198,8 @@ func TestDetachedKilled(t *testing.T) {
 	p := turnPlace(t)
 	p.ok("wfs", "run", "--detach")
 	p.await("agent-1.pid")
-	attached := p.start("wfs", "attach")
-	attached.await("attempt 1 works")
+	watched := p.start("wfs", "watch")
+	watched.await("attempt 1 works")
 	p.ok("wfs", "note", "not yet taken in")
 	p.ok("wfs", "stop")
 	for _, pid := range []string{p.driver("one"), p.read("agent-1.pid")} {
@@ -217,8 +212,8 @@ func TestDetachedKilled(t *testing.T) {
 		}
 		p.gone(pid)
 	}
-	if out, exit := attached.wait(); exit != exitInterrupted {
-		t.Errorf("attach: exit %d: %s", exit, out)
+	if out, exit := watched.wait(); exit != exitInterrupted {
+		t.Errorf("watch: exit %d: %s", exit, out)
 	} else {
 		holds(t, out, "the process that drove it is gone")
 	}
@@ -238,7 +233,7 @@ func TestDetachedKilled(t *testing.T) {
 		t.Errorf("%d requests are there", n)
 	}
 	p.write("../home/go", "go\n")
-	holds(t, p.ok("wfs", "attach"), "stopped after 1 attempt, as asked")
+	holds(t, p.ok("wfs", "watch"), "stopped after 1 attempt, as asked")
 	if told := p.read("told"); strings.Count(told, "not yet taken in") != 1 {
 		t.Errorf("told %q", told)
 	}
@@ -257,7 +252,7 @@ func TestDetachedRefused(t *testing.T) {
 	p.exits(exitError, []string{"wfs", "run", "one", "--detach"}, "not current in this work tree", "hint: wfs resume one")
 	p.exits(exitError, []string{"wfs", "run", "one", "--detach", "--json"}, `"error":"`, "not current")
 	p.exits(exitUsage, []string{"wfs", "run", "--detach"}, "no session is current")
-	p.exits(exitUsage, []string{"wfs", "attach"}, "no session is current")
+	p.exits(exitUsage, []string{"wfs", "watch"}, "no session is current")
 	p.exits(exitUsage, []string{"wfs", "note"}, "a note needs a text")
 	p.exits(exitUsage, []string{"wfs", "note", "x", "nope"}, `no session "nope"`)
 }

@@ -5,6 +5,7 @@ import "github.com/spf13/cobra"
 // oldCommands are earlier spellings of commands. They stay so that scripts and habits go on working.
 func (a *app) oldCommands() []*cobra.Command {
 	return append(a.oldEdits(),
+		a.renamed(spelled("attach [SESSION]", a.watchCmd()), "wfs watch"),
 		a.renamed(spelled("events [SESSION]", a.logCmd(), "events"), "wfs log --events"),
 	)
 }

@@ -405,7 +405,7 @@ var refusedRightly = []string{
 // asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.
 var (
 	asks    = regexp.MustCompile(`\bwfs (trust|new|repin)\b`)
-	reports = regexp.MustCompile(`\bwfs (doctor|workflow check|agent check|attach|watch)\b`)
+	reports = regexp.MustCompile(`\bwfs (doctor|workflow check|agent check|watch)\b`)
 )
 
 // does reports whether a command that ended so did what it says.
@@ -427,7 +427,7 @@ func (c typedCommand) does(exit int) bool {
 
 var (
 	// follows are commands that drive or follow runs, leaves those that move a work tree to another session.
-	follows = regexp.MustCompile(`\bwfs (run|attach|watch|approve|reject)\b`)
+	follows = regexp.MustCompile(`\bwfs (run|watch|approve|reject)\b`)
 	leaves  = regexp.MustCompile(`\bwfs (resume|switch|new|fork|undo|redo)\b`)
 )
 

@@ -32,7 +32,6 @@ type streamJSON struct {
 // progress turns the engine's events into lines for people, or into JSON.
 type progress struct {
 	app  *app
-	say  func(format string, args ...any) // where lines for people go; nil is the progress on standard error
 	much how
 	view *view // nil: there is none
 
@@ -54,7 +53,7 @@ func (p *progress) line(text string) {
 		_ = p.app.answer(streamJSON{Version: jsonVersion, Type: "progress", Text: text})
 		return
 	}
-	p.sayer()("    %s", text)
+	p.app.note("    %s", text)
 }
 
 // report tells what goes on at this moment. Where a view shows it, nothing else does, unless it is more than that.
@@ -87,15 +86,8 @@ func (p *progress) agent(e agents.Event) {
 		}
 	}
 	if text := agentText(e, p.much == verbose); text != "" {
-		p.sayer()("    %s", text)
+		p.app.note("    %s", text)
 	}
-}
-
-func (p *progress) sayer() func(format string, args ...any) {
-	if p.say != nil {
-		return p.say
-	}
-	return p.app.note
 }
 
 func (p *progress) event(e session.Event, s *session.Session) {
@@ -110,7 +102,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		p.ending(e)
 		return
 	}
-	say := p.sayer()
+	say := p.app.note
 	switch b := e.Body.(type) {
 	case session.Driving:
 		if n := len(b.Ended); n > 0 {
@@ -251,7 +243,7 @@ func more(n int) string {
 
 // ending tells what ends an attempt, and nothing else.
 func (p *progress) ending(e session.Event) {
-	say := p.sayer()
+	say := p.app.note
 	switch b := e.Body.(type) {
 	case session.Checkpointed:
 		say("%s  %s  checkpoint %d  %s", b.Phase, outcome(b), b.Number, b.Code.Short())

@@ -32,7 +32,7 @@ On a terminal the last lines show where it stands, what the agent does, and what
 them. Elsewhere, with TERM=dumb or with ACCESSIBLE=1, there are lines only. --verbose prints everything that the agent says
 and does, --quiet what ends an attempt.
 
-With --detach the run goes on in the background, also when the terminal is closed: wfs attach follows it, wfs stop ends
+With --detach the run goes on in the background, also when the terminal is closed: wfs watch shows it, wfs stop ends
 it, wfs note leaves a word for its next attempt. The command returns when the run drives, or says why it does not.`,
 		Example: `  wfs run
   wfs run --max-attempts 1

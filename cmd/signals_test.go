@@ -33,7 +33,7 @@ func TestHeld(t *testing.T) {
 
 	pid := strconv.Itoa(first.cmd.Process.Pid)
 	for _, args := range []string{"run", "run one", "checkpoint", "switch other", "switch main", "new three", "resume one", "resume --fresh", "finish", "undo", "resume other"} {
-		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid, "hint: wfs attach")
+		p.exits(exitHeld, append([]string{"wfs"}, strings.Fields(args)...), "error: ", "wfs run", pid, "hint: wfs watch")
 	}
 	p.write(".git/index.lock", "of the agent's git")
 	p.exits(exitHeld, []string{"wfs", "checkpoint"}, "this work tree is in use by `wfs run`", pid)
@@ -274,7 +274,7 @@ func TestWakened(t *testing.T) {
 	p.until("the wait", func() bool { return strings.Contains(p.ok("wfs", "status"), "waiting for a limit") })
 	holds(t, p.ok("wfs", "status"), "wfs run one --now")
 	p.write("../home/lifted", "")
-	holds(t, p.ok("wfs", "run", "one", "--now", "--note", "the limit is lifted"), "asked: `wfs run --detach` (pid ", "next: wfs attach one")
+	holds(t, p.ok("wfs", "run", "one", "--now", "--note", "the limit is lifted"), "asked: `wfs run --detach` (pid ", "next: wfs watch one")
 	p.until("the end", func() bool { return strings.Contains(p.ok("wfs", "status"), "completed") })
 	holds(t, p.read("brief"), "the limit is lifted")
 
@@ -282,7 +282,7 @@ func TestWakened(t *testing.T) {
 	p.ok("wfs", "new", "two")
 	r := p.start("wfs", "run")
 	p.await("agent.pid")
-	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "two is at work in WORK and waits for no limit", "hint: wfs attach two")
+	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "two is at work in WORK and waits for no limit", "hint: wfs watch two")
 	p.write("../home/go", "go\n")
 	r.wait()
 }

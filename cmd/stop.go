@@ -70,7 +70,7 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 	if err != nil {
 		return err
 	}
-	next := []string{"wfs attach " + string(id), "wfs stop " + string(id) + " --now"}
+	next := []string{"wfs watch " + string(id), "wfs stop " + string(id) + " --now"}
 	if a.json {
 		return a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
 	}

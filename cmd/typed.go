@@ -17,7 +17,7 @@ import (
 
 // takesSession are the verbs that can be given a session's name.
 var takesSession = []string{
-	"run", "attach", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status",
+	"run", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status",
 	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note",
 }
 

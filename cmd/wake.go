@@ -43,7 +43,7 @@ func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken
 	if err != nil {
 		return false, err
 	}
-	next := []string{"wfs attach " + string(id), "wfs stop " + string(id)}
+	next := []string{"wfs watch " + string(id), "wfs stop " + string(id)}
 	if a.json {
 		return true, a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
 	}

@@ -1,0 +1,124 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+func (a *app) watchCmd() *cobra.Command {
+	var tells verbosity
+	var wait bool
+	c := &cobra.Command{
+		Use: "watch [SESSION]", Short: "watch the run in progress until it ends",
+		Long: `Watch shows the run in progress of a session as its own terminal does, until it ends, and exits with the exit code of
+that run. Ctrl-C stops watching; the run continues. Without a run in progress it prints where the session stands and what
+to type next, and exits 0; with --wait it waits for the next run. --json prints the same stream as wfs run --json. It
+writes nothing and takes no lock.`,
+		Example: "  wfs run --detach && wfs watch\n  wfs watch csv-export --wait\n  wfs watch csv-export --json | jq -r .kind",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			much, err := tells.how()
+			if err != nil {
+				return err
+			}
+			return a.watch(c.Context(), first(args), much, wait)
+		},
+	}
+	tells.flags(c.Flags())
+	c.Flags().BoolVar(&wait, "wait", false, "wait for a run to start")
+	return c
+}
+
+func (a *app) watch(ctx context.Context, name string, much how, wait bool) error {
+	id, err := a.openNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	p := &progress{app: a, much: much}
+	w, err := a.follow(ctx, id, p)
+	if err != nil {
+		return err
+	}
+	who, held, err := a.driver(ctx, id)
+	running := err == nil && held && isRun(who)
+	if err == nil && !running {
+		a.note("no run in progress for %s", id)
+		if !wait {
+			return a.sayEnded(ctx, id, "", false)
+		}
+		if who, running, err = w.untilRun(ctx); err == nil && !running { // too short to be seen
+			return a.sayEnded(ctx, id, "", true)
+		}
+	}
+	if err == nil {
+		err = a.watchRun(ctx, w, who)
+	}
+	if errors.Is(err, context.Canceled) {
+		if running {
+			a.note("the run continues")
+			a.note("next: wfs watch %s   or: wfs stop %s", id, id)
+		}
+		return exitWith(a.signals.exitCode())
+	}
+	if err != nil {
+		return err
+	}
+	return a.sayEnded(ctx, id, who.Name(), true)
+}
+
+// watchRun shows a run until it ends.
+func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) error {
+	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, ago(unix(who.Since), a.env.Now()), now(&w.S))
+	if w.p.much != quiet {
+		w.p.view = a.showView("Ctrl-C stops watching; the run continues")
+	}
+	if w.p.view != nil {
+		defer w.p.view.end()
+		w.catchUp(ctx, unix(who.Since))
+	}
+	return w.untilEnd(ctx, who)
+}
+
+// now says what a session is at.
+func now(s *session.Session) string {
+	o := s.Open
+	if o == nil {
+		return stands(s)
+	}
+	head := fmt.Sprintf("%s  attempt %d", atLap(s, o.Phase, o.Lap), o.Attempt)
+	if o.Run != nil {
+		return head + ", being judged"
+	}
+	return head
+}
+
+// sayEnded prints how a session stands after a run of another process, and returns the exit code of that run if it was
+// watched. driver is the name of the process, "" for the newest.
+func (a *app) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
+	v, err := a.view(ctx, id)
+	if err != nil {
+		return err
+	}
+	s := &v.Session
+	end, found := a.clone.Ended(id, driver)
+	code := exitOK
+	if watched && found {
+		code = end.Exit
+	} else if watched {
+		code = statusCode(s)
+	}
+	if !a.json && found && end.Error != "" && (watched || s.Status == session.StatusInterrupted) {
+		failure{Error: end.Error, Hint: end.Hint}.print(a)
+	}
+	d, in, err := a.seen(ctx, s)
+	if err != nil {
+		return err
+	}
+	return a.sayEnd(ctx, s, in, d.Next, code)
+}
