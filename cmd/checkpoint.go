@@ -17,10 +17,9 @@ type checkpointJSON struct {
 func (a *app) checkpointCmd() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "checkpoint [SESSION]", Short: "keep the work tree as it is, as a checkpoint of its session",
-		Long: `Checkpoint commits the work tree as it is onto the current session's branch, without judging it. Hooks and signing
-do not run: they run when the work is handed over. Nothing happens when nothing changed. A session that is named is
-kept in the work tree that it has.`,
+		Use: "checkpoint [SESSION]", Short: "commit the work tree to the session, without judging it",
+		Long: `Checkpoint commits the work tree as it is to the session's branch. No gate runs. Hooks and signing do not run: they run
+when the work is handed over. If nothing changed, nothing happens. A session that is named is committed in its own work tree.`,
 		Example: "  wfs checkpoint -m \"before I try something\"\n  wfs checkpoint csv-export",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

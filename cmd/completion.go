@@ -21,7 +21,7 @@ type completionJSON struct {
 
 func (a *app) completionCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "completion SHELL", Short: "a script that lets your shell complete commands, sessions and checkpoints",
+		Use: "completion SHELL", Short: "shell completion for commands, sessions and checkpoints",
 		Long: `Completion prints a script for bash, zsh or fish. With it the shell completes commands and flags, and
 what is in the repository: sessions, checkpoints (also auth@4), branches, workflows, phases.
 

@@ -23,7 +23,7 @@ var demoFiles embed.FS
 func (a *app) demoCmd() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "demo", Short: "see all of it in a temporary directory, in half a minute",
+		Use: "demo", Short: "a tour in a temporary directory, in a minute",
 		Long: `Demo makes a small Go module in a temporary directory and takes it through two laps of test-driven development with
 real git and real go test. Its agent is played from a script: it claims success when it has none, deletes a test, and is
 killed in the middle of its work. Every command that is run is shown, and the repository stays for you to explore.`,

@@ -20,12 +20,15 @@ type diffJSON struct {
 func (a *app) diffCmd() *cobra.Command {
 	var o gitstate.DiffOptions
 	c := &cobra.Command{
-		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what the session changed, or one checkpoint against another",
-		Long: `Diff shows what the current session, or the one that is named, changed since its base. With one checkpoint it shows that checkpoint against the
-session's present one; with two, the second against the first. auto, or SESSION@auto, is the newest auto-save: alone it is shown
-against the present checkpoint. Edits that are in no checkpoint yet are left out, and named. It writes nothing and takes no lock.`,
-		Example: "  wfs diff\n  wfs diff csv-export\n  wfs diff --stat\n  wfs diff 3\n  wfs diff auto\n  wfs diff csv-export@3 csv-export@7",
-		Args:    upTo(2),
+		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what a session changed, or one checkpoint compared with another",
+		Long: `Diff shows what the session changed since its base. With one checkpoint it compares that with the session's current one;
+with two, the first with the second. SESSION@auto is the newest auto-save. Edits that are in no checkpoint yet are left
+out, and named. It writes nothing and takes no lock.`,
+		Example: `  wfs diff
+  wfs diff csv-export --stat
+  wfs diff @3
+  wfs diff csv-export@3 csv-export@7`,
+		Args: upTo(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if err := a.open(ctx); err != nil {

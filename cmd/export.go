@@ -38,7 +38,7 @@ func (a *app) exportCmd() *cobra.Command {
 	var file string
 	var thin bool
 	c := &cobra.Command{
-		Use: "export [SESSION]", Short: "one file with all of a session, for another clone or for reading",
+		Use: "export [SESSION]", Short: "one file with a whole session, for another clone or to read",
 		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch, ledger and rescues;
 story.json, the session and everything that happened, for programs and people without git; and README.txt, the plain git
 commands that bring it into another clone. A bundle alone could not hold what happened since the newest checkpoint.

@@ -16,12 +16,12 @@ import (
 func (a *app) forkCmd() *cobra.Command {
 	var o newOptions
 	c := &cobra.Command{
-		Use: "fork SESSION | CHECKPOINT [NAME]", Short: "begin a session that goes on from another's checkpoint",
-		Long: `Fork begins a session beside another one, at one of its checkpoints (default: the newest one of its branch), and makes
-it current. Goal, specification, workflow, gates, agent, hold-out tests, budget, phase, lap and the tests that the work is
-held to are those of the checkpoint. The other session stays as it is. The gates are not run again on the base.
+		Use: "fork SESSION | CHECKPOINT [NAME]", Short: "create a session from a checkpoint of another",
+		Long: `Fork creates a session from a checkpoint of another one (default: the newest on its branch) and checks it out. Goal,
+specification, workflow, gates, agent, hold-out tests, budget, phase, lap and tests are those of the checkpoint. The other
+session stays as it is. The gates do not run again on the base.
 
-NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommitted changes stay behind with your branch.`,
+NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommitted changes stay with your branch.`,
 		Example: "  wfs fork csv-export@4\n  wfs fork csv-export@4 \"with streams\"\n  wfs fork csv-export --worktree",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {

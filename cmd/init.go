@@ -65,7 +65,7 @@ type initOptions struct {
 func (a *app) initCmd() *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
-		Use: "init", Short: "find out how this project is tested, try it, and write .wfs/config.yaml",
+		Use: "init", Short: "find the test command, try it, write .wfs/config.yaml",
 		Long: `Init looks for the test commands of this project, asks before it runs them, shows what they said and how long they took,
 and writes two files. .wfs/config.yaml has the commands as gates, for everybody who works here: commit it when you like.
 .wfs/local.yaml has your agent and what it may run; it is yours alone, and git ignores it. Nothing else is changed.

@@ -36,9 +36,9 @@ func (a *app) listCmd() *cobra.Command {
 	var merged, noMerged, deleted bool
 	c := &cobra.Command{
 		Use: "list", Short: "all sessions of this repository", Aliases: []string{"ls"},
-		Long: "List shows every session of the repository, the newest word first. The one that is current here has a star, those that\nare checked out in other work trees a plus. It writes nothing and takes no lock.\n\n" +
-			"With --merged or --no-merged it finds out what became of the work, which takes a moment: it counts as merged when a\n" +
-			"branch of yours has it, be it merged, squashed, rebased or cherry-picked.",
+		Long: "List shows every session of the repository, most recent first. A star marks the one that is checked out here, a plus\nthose in other work trees. It writes nothing and takes no lock.\n\n" +
+			"With --merged or --no-merged it checks which work a branch of yours has, be it merged, squashed,\n" +
+			"rebased or cherry-picked. That takes a moment.",
 		Example: "  wfs list\n  wfs list --status blocked --json\n  wfs list --merged\n  wfs list --deleted",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -17,16 +17,14 @@ import (
 func (a *app) noteCmd() *cobra.Command {
 	var text string
 	c := &cobra.Command{
-		Use: "note [SESSION] -m TEXT", Short: "a word for the next attempt, also while a run is driving",
-		Long: `Note leaves a person's word for whoever works next: it stands in the brief of the next attempt. To a question that the
-session waits for it is the answer.
+		Use: "note [SESSION] -m TEXT", Short: "message for the next attempt, or answer to a question",
+		Long: `Note leaves a message for the next attempt: it stands in its brief. If the session waits for an answer, it is the answer.
 
-It can be left at any time, also while a run drives the session from elsewhere. Nobody can know who types it then, because
-the agent could as well: the next attempt is told that it may not be from a person, no reviewer is shown it, and it answers
-no question.
+You can leave one at any time, also during a run. wfs cannot know then whether you or the agent typed it: the next
+attempt learns that it may not be from a person, no reviewer sees it, and it answers no question.
 
-It is on the disk when the command returns. A run takes it in between two steps; the attempt that is going on has its
-brief already. Work that is complete is taken up again by the next wfs run, with the note. Without -m the first argument is the text.`,
+The note is on disk when the command returns. The current attempt has its brief already. Completed work is taken up again
+by the next wfs run, with the note. Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
   wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and go on`,

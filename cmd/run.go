@@ -20,26 +20,25 @@ func (a *app) runCmd() *cobra.Command {
 	var dry, detach, detached bool
 	var tells verbosity
 	c := &cobra.Command{
-		Use: "run [SESSION]", Short: "drive a session until it is done, or needs you",
-		Long: `Run drives the current session from what is on disk: it starts the agent for the present phase, judges what it left
-with the engine's own gates, commits a checkpoint, and goes on, lap by lap. It stops when the work is done, when a
-person has to decide (exit 3), when something is blocked (exit 4), or with --no-wait when a limit is reached (exit 75).
+		Use: "run [SESSION]", Short: "run the agent until it is done or needs you",
+		Long: `Run continues a session from where it stands: it starts the agent for the current phase, runs the gates on what it left,
+commits a checkpoint, and goes on, lap by lap. It stops when the work is done, when you have to decide (exit 3), when
+something is blocked (exit 4), or with --no-wait at a rate limit (exit 75).
 
-Ctrl-C stops the agent and keeps what is there as a checkpoint; a second Ctrl-C kills. While the gates judge what an agent
-left, it stops them, and the next wfs run judges that first. Closing the terminal does what Ctrl-C does.
+Ctrl-C stops the agent and makes a checkpoint of what is there; a second Ctrl-C kills it. If the gates are running, the
+next wfs run judges the attempt first. Closing the terminal does what Ctrl-C does.
 
-On a terminal the last lines show where it stands, what the agent does, and what that costs; what is over scrolls away above
-them. Elsewhere, with TERM=dumb or with ACCESSIBLE=1, there are lines only. --verbose prints everything that the agent says
-and does, --quiet what ends an attempt.
+On a terminal the last lines show the session, what the agent is doing, and the cost. Elsewhere, with TERM=dumb or with
+ACCESSIBLE=1, there are plain lines. --verbose prints everything that the agent says and does, --quiet a line for each
+attempt.
 
-With --detach the run goes on in the background, also when the terminal is closed: wfs watch shows it, wfs stop ends
-it, wfs note leaves a word for its next attempt. The command returns when the run drives, or says why it does not.`,
+With --detach the run continues in the background, also when the terminal is closed: wfs watch shows it, wfs stop stops
+it, wfs note leaves a message for the next attempt.`,
 		Example: `  wfs run
   wfs run --max-attempts 1
   wfs run --note "the date format must be ISO 8601"
-  wfs run --note "try the standard library instead"
-  wfs run --reset-breaker                try on as before
-  wfs run --now                          a limit was lifted early (a waiting run goes on)
+  wfs run --reset-breaker                try again as before
+  wfs run --now                          do not wait for a limit any longer
   wfs run --detach                       and go home; in the morning: wfs
   wfs run --quiet                        a line for each attempt
   wfs run --json | jq -r .type`,
@@ -73,18 +72,19 @@ it, wfs note leaves a word for its next attempt. The command returns when the ru
 	}
 	f := c.Flags()
 	f.IntVar(&o.MaxAttempts, "max-attempts", 0, "stop after this many attempts (0: no limit)")
-	f.StringVar(&o.Note, "note", "", "`text` for the next attempt's brief; also the answer to a question")
-	f.BoolVar(&o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again with nothing new; a note, an answer, another agent, goal or spec, or your own edits do it as well")
-	f.BoolVar(&o.Agree, "agree", false, "yes to the question whether nothing is left")
-	f.BoolVar(&o.Auto, "auto", false, "agree by itself when an attempt says that nothing is left")
-	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "go on although processes of the last run are alive (build daemons)")
+	f.StringVar(&o.Note, "note", "", "`text` for the next attempt, or the answer to a question")
+	f.BoolVar(&o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again as before")
+	f.BoolVar(&o.Agree, "agree", false, "")
+	_ = f.MarkHidden("agree") // wfs approve
+	f.BoolVar(&o.Auto, "auto", false, "accept by itself that nothing is left to do")
+	f.BoolVar(&o.IgnoreSurvivors, "ignore-survivors", false, "continue although processes of the last run are alive (build daemons)")
 	f.BoolVar(&o.NoWait, "no-wait", false, "exit 75 instead of waiting for a limit")
-	f.BoolVar(&o.Now, "now", false, "do not wait on: try at once")
-	f.BoolVar(&detach, "detach", false, "drive in the background, also when the terminal is closed")
+	f.BoolVar(&o.Now, "now", false, "do not wait for a limit: try at once")
+	f.BoolVar(&detach, "detach", false, "run in the background, also when the terminal is closed")
 	f.BoolVar(&detached, "detached", false, "this is the run in the background")
 	_ = f.MarkHidden("detached")
 	tells.flags(f)
-	f.BoolVar(&dry, "dry-run", false, "only say what would run")
+	f.BoolVar(&dry, "dry-run", false, "only print what would run")
 	return c
 }
 

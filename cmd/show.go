@@ -37,15 +37,18 @@ type showJSON struct {
 func (a *app) showCmd() *cobra.Command {
 	var run bool
 	c := &cobra.Command{
-		Use: "show [SESSION | CHECKPOINT]", Short: "a session's story, or one checkpoint with its evidence",
-		Long: `Show tells a session's story, or what is known of one checkpoint: the verdict, every gate's result, the tests, and
-where the logs of the run are. A checkpoint is named by its number, as cp-0007, as SESSION@7, or by its commit; auto, or
-SESSION@auto, is the newest auto-save. It writes nothing and takes no lock.
+		Use: "show [SESSION | CHECKPOINT]", Short: "a session, or one checkpoint with its evidence",
+		Long: `Show prints a session's story, or a checkpoint: the verdict, every gate's result, the tests, and where the logs are. A
+checkpoint is SESSION@7, @7 of the current session, or its commit; SESSION@auto is the newest auto-save. It writes
+nothing and takes no lock.
 
-With --run it tells what the agent did, step by step: in the attempt that a checkpoint was made of, or in the newest run of
-the session. That comes from logs on this machine, outside Git, which wfs gc removes one day.`,
-		Example: "  wfs show\n  wfs show 7\n  wfs show 7 --run                what did the agent do there?\n  wfs show auto\n  wfs show csv-export@7 --json",
-		Args:    upTo(1),
+With --run it prints what the agent did, step by step: in the attempt of that checkpoint, or in the last run. That comes
+from logs on this machine, outside Git, which wfs gc removes one day.`,
+		Example: `  wfs show
+  wfs show @7
+  wfs show @7 --run                what did the agent do there?
+  wfs show csv-export@7 --json`,
+		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if err := a.open(ctx); err != nil {

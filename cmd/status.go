@@ -18,11 +18,11 @@ import (
 func (a *app) statusCmd() *cobra.Command {
 	var seen bool
 	c := &cobra.Command{
-		Use: "status [SESSION]", Short: "where a session stands, in a few lines",
-		Long: `Status says where a session stands and what to type next. It writes nothing and takes no lock.
+		Use: "status [SESSION]", Short: "where a session stands, and what to type next",
+		Long: `Status shows where a session stands and what to type next. It writes nothing and takes no lock.
 
-What changed outside of the session while its agent ran (branches, what was pushed, git's settings, .wfs) is told until it is
-put back, or until you have seen it, which --seen records.`,
+Changes outside the session during a run (branches, pushes, git settings, .wfs) are shown until they are reverted, or until
+you confirm with --seen.`,
 		Example: "  wfs status\n  wfs status csv-export --json",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -19,20 +19,19 @@ const stopWait = 30 * time.Second
 func (a *app) stopCmd() *cobra.Command {
 	var now bool
 	c := &cobra.Command{
-		Use: "stop [SESSION]", Short: "end a run that goes on elsewhere",
-		Long: `Stop asks the run that drives a session, in whatever terminal or in the background, to end. The attempt that is going
-on is judged and gets its checkpoint first; then the session is paused, and wfs run goes on from there.
+		Use: "stop [SESSION]", Short: "stop a run after this attempt",
+		Long: `Stop asks the run of a session, in any terminal or in the background, to end. The current attempt is judged and gets its
+checkpoint first; wfs run continues from there.
 
-With --now it is as if Ctrl-C had been typed in the run's own terminal: the agent is stopped, and what is there becomes a
-checkpoint that nobody has judged. An attempt whose agent had ended by itself is judged by the next wfs run. Typed a second
-time it gives the agent no more time.`,
+With --now it does what Ctrl-C in the terminal of the run does: the agent is stopped, and what is there becomes a
+checkpoint that is not judged. A second time the agent is killed.`,
 		Example: "  wfs stop\n  wfs stop csv-export --now",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.stop(c.Context(), first(args), now)
 		},
 	}
-	c.Flags().BoolVar(&now, "now", false, "do not wait for the end of the attempt")
+	c.Flags().BoolVar(&now, "now", false, "stop the agent at once")
 	return c
 }
 

@@ -9,16 +9,16 @@ func topic(name, short, long string) *cobra.Command {
 
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		topic("exit-codes", "what a command's exit code says", `Every command ends with one of these codes. What an error is, and what to type next, stands on standard error: one
-line "error:", and "hint:" where something can be done. With --json it is an object with the same code.
+		topic("exit-codes", "what the exit code of a command means", `Every command ends with one of these codes. An error is one line on standard error, "error: …", with "hint: …" below it
+where there is a command to type. With --json it is an object with the same code.
 
     0         done
     1         error
-    2         usage: the command line, or the workflow, cannot be meant
-    3         a person has to decide: a question, uncommitted changes, trust
+    2         usage error: of the command line, or of a workflow
+    3         you have to decide: a question, uncommitted changes, trust
     4         blocked: breaker, gate, budget, login, hook, nothing green, findings; with evidence
-    5         another process holds it, and is named
-    75        waiting for a limit (wfs run --no-wait)
+    5         another process holds a lock; the message names it
+    75        rate limited (wfs run --no-wait)
     130, 143  interrupted, terminated`),
 		topic("addresses", "how sessions and checkpoints are named", `A session is named by its id, by the beginning of it that no other session has, or as trailers have it:
 
@@ -42,21 +42,21 @@ Paths are then relative to the directory that you are in, as with wfs itself. A 
     ln -s "$(command -v wfs)" ~/.local/bin/git-wfs
 
 A session's branch is wfs/<session>, with one ordinary commit for each checkpoint. The session itself is the ref
-refs/wfs/<session>/ledger, which keeps every checkpoint alive. What a move was about to overwrite is in
-refs/wfs/<session>/rescue/<n>. To see a history without all that: git log --exclude='refs/wfs*' --all`),
-		topic("environment", "variables that change what wfs does", `These are read from the environment:
+refs/wfs/<session>/ledger, which keeps every checkpoint alive. Backups of uncommitted files are in
+refs/wfs/<session>/rescue/<n> (wfs backups). To see a history without all that: git log --exclude='refs/wfs*' --all`),
+		topic("environment", "environment variables", `wfs reads these:
 
-    WFS_WORKFLOW      the workflow of wfs new, over what files say
-    WFS_AGENT         the agent's name or command, or script:FILE, in the same way
-    WFS_AGREE         person or auto: who agrees that nothing is left
+    WFS_WORKFLOW      the workflow of wfs new; overrides configuration files
+    WFS_AGENT         the agent of wfs new: a name, a command, or script:FILE
+    WFS_AGREE         person or auto: who confirms that nothing is left to do
     XDG_CONFIG_HOME   where your own wfs/config.yaml is (default: ~/.config)
     WFS_PAGER         the pager of long output, instead of git's; empty for none
     NO_COLOR          no colours; CLICOLOR_FORCE=1: also without a terminal
-    XDG_STATE_HOME    where is kept what you have trusted (default: ~/.local/state)
+    XDG_STATE_HOME    where wfs records what you trust (default: ~/.local/state)
     WFS_NOW           the time, instead of the clock's, for reproducible commits
 
-Whoever works in a phase finds its brief in the file WFS_BRIEF and on standard input, may write its result to
-WFS_RESULT, and sees WFS_SESSION, WFS_PHASE, WFS_LAP and WFS_ATTEMPT. Gates see WFS_REPORT. Other variables of yours
-reach neither, unless env: in the configuration names them. Inside a run the first three are not read.`),
+The agent gets its brief in the file WFS_BRIEF and on standard input, may write its result to WFS_RESULT, and sees
+WFS_SESSION, WFS_PHASE, WFS_LAP and WFS_ATTEMPT. Gates see WFS_REPORT. Other variables of yours reach neither, unless
+env: in the configuration names them. Inside a run the first three are ignored.`),
 	}
 }

@@ -123,10 +123,9 @@ func (a *app) fromMain(ctx context.Context, command string) string {
 	return inPlace(command, trees[0].Path)
 }
 
-// newCommand is what leads to a session here: wfs init where nobody has said how the project is tested; with an agent where
-// the configuration names none.
+// newCommand starts a session here: wfs init where no test command is configured; with an agent where none is.
 func (a *app) newCommand(ctx context.Context) string {
-	command := `wfs new "what you want to build"`
+	command := `wfs start "what you want to build"`
 	settings, err := a.ownSettings(ctx)
 	if err != nil {
 		return command

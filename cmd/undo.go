@@ -16,17 +16,15 @@ import (
 func (a *app) undoCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "undo [SESSION]", Short: "take back the newest operation that is not taken back yet",
-		Long: `Undo takes back the newest operation of this work tree: files, index, HEAD and branches as they were before it, and
-each branch only if it is still where the operation left it; or what the operation changed in what is said of a
-session. Undo again takes back the one before. wfs redo does it again, and wfs op log lists them all.
+		Use: "undo [SESSION]", Short: "undo the last wfs command",
+		Long: `Undo restores files, index, HEAD and branches as they were before the last command in this work tree; a branch only if it
+is still where the command left it. Undo again for the command before. wfs redo redoes it, and wfs undo --list shows
+them all.
 
-Operations are new, switch, resume, checkpoint, finish, abandon, delete and edit, and what you say: approve, reject, note
-and allow. What a run did is none, and is named where an older one is taken back. Edits made since
-are rescued. A checkpoint that is taken back is never deleted: the branch goes back, its number stays its own, and what
-it holds is uncommitted again. A session that new has begun, and in which nothing was done since, is put away by the undo of
-that, and comes back with redo. With a session's name undo acts in the work tree whose newest operation is one of that
-session.`,
+You can undo new, switch, resume, checkpoint, finish, abandon, delete, edit, approve, reject, note and allow. What a run
+did cannot be undone: go back with wfs resume SESSION@N. Edits made since are saved first. The checkpoint of a command
+that is undone is kept: the branch goes back, and its content is uncommitted again. A new session in which nothing was done yet is
+deleted, and comes back with redo. With a session, undo acts in the work tree where the last command was about it.`,
 		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs undo", first(args), dry) },
@@ -38,10 +36,9 @@ session.`,
 func (a *app) redoCmd() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "redo [SESSION]", Short: "do again what was taken back last",
-		Long: `Redo takes back the newest undo of this work tree, under the same conditions. Once something else was done since, there
-is nothing to do again: what was taken back is still in the checkpoints and rescues. With a session's name it acts in
-the work tree where that undo was one of this session.`,
+		Use: "redo [SESSION]", Short: "redo the last undo",
+		Long: `Redo reverts the last undo of this work tree, under the same conditions. After another command there is nothing to redo;
+what was undone is still in checkpoints and backups.`,
 		Example: "  wfs redo\n  wfs redo csv-export",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs redo", first(args), dry) },
