@@ -439,6 +439,9 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 	} else {
 		if o.Report != workflows.ReportNone {
 			fmt.Fprintf(&b, "Tested: %s\n", h.tested(told))
+			if list := h.testsChanged(told.changed); len(list) > 0 {
+				fmt.Fprintf(&b, "Existing tests changed: %s\n", oneLine(strings.Join(list, ", "), 300))
+			}
 			for _, a := range s.Approvals(&h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
 			}
@@ -511,6 +514,20 @@ func (h *Hand) tested(told handedOver) string {
 		return "nothing"
 	}
 	return strings.Join(list, ", ")
+}
+
+// testsChanged lists files of the base that hold tests and are not what they were.
+func (h *Hand) testsChanged(changed []session.Change) (list []string) {
+	for _, c := range changed {
+		switch {
+		case c.Status == "A" || !h.e.HoldsTests(c.Path):
+		case c.Status == "D":
+			list = append(list, c.Path+" (deleted)")
+		default:
+			list = append(list, c.Path)
+		}
+	}
+	return list
 }
 
 // testsBefore is how many tests a gate had on the base, where that is known.
