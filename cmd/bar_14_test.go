@@ -43,7 +43,7 @@ func TestBar14HostileNamesTyped(t *testing.T) {
 	f := plainTemplate.fixture(t)
 	refs, around, tried := f.ok("git", "for-each-ref"), f.around(), 0
 	verbs := []string{"status", "show", "log", "log --events", "path", "resume", "run", "finish", "abandon", "delete", "delete --restore", "edit", "repin", "export", "stop", "approve", "checkpoint",
-		"worktree remove", "trust", "diff", "switch", "undo", "phase WORK"}
+		"delete --worktree", "trust", "diff", "switch", "undo", "phase WORK"}
 	for n, id := range hostileIDs {
 		if got, err := session.ParseID(id); err == nil {
 			t.Errorf("%q is a session id: %s", id, got)

@@ -181,7 +181,7 @@ func (w *world) compare(before, after *picture, verb string, agent bool) {
 		}
 	}
 	for path, id := range before.theirs {
-		if _, now := blobOf(path); now == id || ours(path) || agent && (strings.Contains(path, "/logs/") || filepath.Base(path) == heldOutName) || verb == "worktree remove" {
+		if _, now := blobOf(path); now == id || ours(path) || agent && (strings.Contains(path, "/logs/") || filepath.Base(path) == heldOutName) || verb == "delete --worktree" {
 			continue
 		}
 		w.t.Errorf("%s was changed", path)

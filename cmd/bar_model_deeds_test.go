@@ -188,7 +188,7 @@ func (w *world) typesRemove(t *rapid.T) {
 	places := w.look().places
 	for _, dir := range sortedKeys(places) {
 		if id := w.on(places[dir]); dir != w.main && id != "" {
-			w.types(t, typed{verb: "worktree remove", dir: w.main, id: id, args: []string{"worktree", "remove", string(id), "--discard-ignored"}, at: -1, once: true})
+			w.types(t, typed{verb: "delete --worktree", dir: w.main, id: id, args: []string{"delete", "--worktree", string(id), "--discard-ignored"}, at: -1, once: true})
 			w.last = nil
 			return
 		}

@@ -32,7 +32,7 @@ func (c typed) argv() []string { return append(append([]string{"wfs"}, c.args...
 // elsewhere reports whether the command leaves the work tree alone where it is typed: what a killed one left there stays
 // until another takes it in hand.
 func (c typed) elsewhere() bool {
-	return c.verb == "worktree remove" || slices.Contains(c.args, "--worktree")
+	return slices.Contains(c.args, "--worktree")
 }
 
 func (c typed) String() string { return strings.Join(c.args, " ") }

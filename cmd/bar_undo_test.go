@@ -134,7 +134,7 @@ func (l *line) edits(t *rapid.T) {
 func (l *line) ok(args ...string) {
 	l.t.Helper()
 	if out, exit := l.f.try(nil, append([]string{"wfs"}, args...)...); exit != 0 {
-		l.t.Fatalf("wfs %v: exit %d: %s\n%s", args, exit, out, l.f.ok("wfs", "op", "log"))
+		l.t.Fatalf("wfs %v: exit %d: %s\n%s", args, exit, out, l.f.ok("wfs", "undo", "--list"))
 	}
 }
 
@@ -172,6 +172,6 @@ func (l *line) scene() scene {
 func (l *line) same(when string, want scene) {
 	l.t.Helper()
 	if now := l.scene(); now != want {
-		l.t.Fatalf("%s it is\n%s\n%s\n%s\nand should be\n%s\n%s\n%s\n%s", when, now.said, now.index, now.files, want.said, want.index, want.files, l.f.ok("wfs", "op", "log"))
+		l.t.Fatalf("%s it is\n%s\n%s\n%s\nand should be\n%s\n%s\n%s\n%s", when, now.said, now.index, now.files, want.said, want.index, want.files, l.f.ok("wfs", "undo", "--list"))
 	}
 }

@@ -17,7 +17,8 @@ import (
 )
 
 func (a *app) deleteCmd() *cobra.Command {
-	var force, restore bool
+	var force, restore, worktree bool
+	var discard discards
 	c := &cobra.Command{
 		Use: "delete SESSION", Short: "put a session away whose work is merged, or not wanted",
 		Long: `Delete moves a session's branch, ledger and rescues out of sight, to refs/wfs-deleted/. Nothing becomes unreachable
@@ -26,10 +27,29 @@ the session began stays as well, and is named.
 
 It refuses when only the session holds its work: no branch of yours has it, be it merged, squashed, rebased or
 cherry-picked. Edits that you went back from are asked about as well, in checkpoints and in rescues, and so are commits by
-hand; attempts that you went back from are not, once another one was handed over or merged. --force deletes it all the same. A session that a work tree is on is not deleted.`,
-		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export",
-		Args:    exactly(1, "the name of a session"),
+hand; attempts that you went back from are not, once another one was handed over or merged. --force deletes it all the same. A session that a work tree is on is not deleted.
+
+--worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The session,
+its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup. Files that git
+ignores are in neither: those that were copied or linked from the main work tree, or that the set-up had made, go with it
+if they are unchanged; others are named, and keep it from being deleted without --discard-ignored. Edits of .wfs are in no
+checkpoint either, nor is work in a submodule: --discard-unsaved deletes those.`,
+		Example: "  wfs delete csv-export\n  wfs delete csv-export --force\n  wfs delete --restore csv-export\n  wfs delete --worktree csv-export --discard-ignored",
+		Args: func(c *cobra.Command, args []string) error {
+			if worktree {
+				return upTo(1)(c, args)
+			}
+			return exactly(1, "the name of a session")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case worktree && (force || restore):
+				return &usageError{"--worktree excludes --force and --restore", "wfs delete --help"}
+			case !worktree && discard != discards{}:
+				return &usageError{"--discard-ignored and --discard-unsaved go with --worktree", "wfs delete --help"}
+			case worktree:
+				return a.removeTree(c.Context(), first(args), discard)
+			}
 			if restore {
 				return a.restoreDeleted(c.Context(), args[0])
 			}
@@ -38,6 +58,8 @@ hand; attempts that you went back from are not, once another one was handed over
 	}
 	c.Flags().BoolVar(&force, "force", false, "delete it although only the session holds its work")
 	c.Flags().BoolVar(&restore, "restore", false, "bring a deleted session back")
+	c.Flags().BoolVar(&worktree, "worktree", false, "delete only the work tree of the session")
+	discard.flags(c.Flags())
 	return c
 }
 
@@ -64,7 +86,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	if tree != nil && !tree.Gone {
-		hint := "wfs worktree remove " + string(id)
+		hint := "wfs delete --worktree " + string(id)
 		if tree.ID == "main" {
 			hint = fmt.Sprintf("cd %s && wfs switch %s", tree.Path, a.baseBranch(ctx, &h.S))
 		}

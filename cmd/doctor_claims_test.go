@@ -24,7 +24,7 @@ func TestDoctorClaims(t *testing.T) {
 	}{
 		{"healthy", `:`, saysWell, ""},
 		{"after moves", `wfs resume one@1; wfs undo; wfs switch main; wfs undo`, saysWell, ""},
-		{"a work tree was removed", `wfs new five --worktree --workflow plain --agent true; wfs worktree remove five`, saysWell, ""},
+		{"a work tree was removed", `wfs new five --worktree --workflow plain --agent true; wfs delete --worktree five`, saysWell, ""},
 		{"a work tree was deleted", `wfs new five --worktree --workflow plain --agent true; rm -rf ../repo-five`, saysWarns, ""},
 		{"a work tree was set aside", `wfs new five --worktree --workflow plain --agent true; git -C ../repo-five switch -q --detach
 			git worktree move ../repo-five ../repo-five.wfs-kept-1`, saysWell, ""},

@@ -207,7 +207,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		}
 	}
 	if a.repo.Worktree() != "main" {
-		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs worktree remove "+string(id)))
+		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs delete --worktree "+string(id)))
 	}
 	a.out("undo: %s", a.typed("wfs undo"))
 	if j.Push != "" {

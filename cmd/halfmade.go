@@ -85,7 +85,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 		case moved.Moved:
 			m = moved
 		case m.RunID == "":
-			a.note("%s was to be removed, and nothing in it was touched: wfs worktree remove %s", m.Dir, m.Session)
+			a.note("%s was to be removed, and nothing in it was touched: wfs delete --worktree %s", m.Dir, m.Session)
 			return a.clone.ForgetHalfMade(m.Session)
 		default:
 			m.Trash = "" // somebody may have been there since: it is looked at again

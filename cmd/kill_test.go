@@ -249,7 +249,7 @@ var deeds = []deed{
 		},
 	},
 	{
-		name: "worktree remove", args: "worktree remove three --discard-ignored", dirty: true,
+		name: "delete --worktree", args: "delete --worktree three --discard-ignored", dirty: true,
 		before: func(f *fixture) {
 			withSetup(f)
 			f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
@@ -898,7 +898,7 @@ func (f *fixture) intact(before map[string]string) {
 
 // doneAlready reports whether a command refuses the second time because the first, killed one had come through.
 func (f *fixture) doneAlready(d deed, out string) bool {
-	if d.name == "worktree remove" {
+	if d.name == "delete --worktree" {
 		return strings.Contains(out, "checked out in no work tree")
 	}
 	if strings.HasPrefix(d.name, "redo") || strings.HasPrefix(d.name, "phase") {

@@ -7,7 +7,16 @@ func (a *app) oldCommands() []*cobra.Command {
 	return append(a.oldEdits(),
 		a.renamed(spelled("attach [SESSION]", a.watchCmd()), "wfs watch"),
 		a.renamed(spelled("events [SESSION]", a.logCmd(), "events"), "wfs log --events"),
+		oldGroup("op", a.renamed(spelled("log", a.undoCmd(), "list"), "wfs undo --list")),
+		oldGroup("worktree", a.renamed(spelled("remove SESSION", a.deleteCmd(), "worktree"), "wfs delete --worktree")),
 	)
+}
+
+// oldGroup is a command that has only earlier spellings below it.
+func oldGroup(name string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Hidden: true}
+	c.AddCommand(below...)
+	return c
 }
 
 // renamed hides a command, and lets it print how it is spelled now.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -25,42 +25,30 @@ type opsJSON struct {
 	Damaged    map[string]string `json:"damaged,omitempty"`
 }
 
-func (a *app) opCmd() *cobra.Command {
-	c := &cobra.Command{
-		Use: "op", Short: "what wfs did here, operation by operation",
-		Long: `Every operation that moves branches, HEAD or files, or that changes what is said of a session, is in the operation log
-of the work tree where it was done. wfs undo and wfs redo go back and forth in it.`,
-		Example: "  wfs op log",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(a.opLogCmd())
-	return c
+// opsFlags are what wfs undo --list shows.
+type opsFlags struct{ list, all, moves bool }
+
+func (o *opsFlags) flags(f *pflag.FlagSet) {
+	f.BoolVar(&o.list, "list", false, "list the operations, newest first, and undo nothing")
+	f.BoolVar(&o.all, "all", false, "with --list: of all work trees, those that are gone included")
+	f.BoolVar(&o.moves, "moves", false, "with --list: what each operation moved")
 }
 
-func (a *app) opLogCmd() *cobra.Command {
-	var all, moves bool
-	c := &cobra.Command{
-		Use: "log", Short: "the operations of this work tree, newest first",
-		Long: `Log lists the operations of this work tree, newest first: its number, when it was done, of which session, and what. What
-the next wfs undo takes back is marked with <, what wfs redo does again with >, what was taken back with x. With --moves
-it says what each moved: HEAD and branches before and after. The log is in refs/wfs-ops, which no other command needs;
-it keeps the newest few hundred operations. It writes nothing and takes no lock.`,
-		Example: "  wfs op log\n  wfs op log --moves\n  wfs op log --all --json | jq '.operations[0].turn'",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.opLog(c.Context(), all, moves) },
-	}
-	c.Flags().BoolVar(&all, "all", false, "of all work trees, those that are gone included")
-	c.Flags().BoolVar(&moves, "moves", false, "say what each operation moved")
-	return c
-}
-
-func (a *app) opLog(ctx context.Context, all, moves bool) error {
+// listOps lists the operations of this work tree, or of a session.
+func (a *app) listOps(ctx context.Context, name string, o opsFlags) error {
 	if err := a.open(ctx); err != nil {
 		return err
 	}
+	var of session.ID
+	if name != "" {
+		id, err := a.resolve(ctx, name)
+		if err != nil {
+			return err
+		}
+		of, o.all = id, true
+	}
 	trees := []string{a.repo.Worktree()}
-	if all {
+	if o.all {
 		names, err := a.repo.OpLogs(ctx)
 		if err != nil {
 			return err
@@ -84,15 +72,18 @@ func (a *app) opLog(ctx context.Context, all, moves bool) error {
 		}
 		return cmp.Compare(y.At, x.At)
 	})
+	if of != "" {
+		j.Operations = slices.DeleteFunc(j.Operations, func(op opJSON) bool { return op.Session != of })
+	}
 	if a.json {
 		return a.answer(j)
 	}
 	a.page(ctx)
 	for _, op := range j.Operations {
-		a.sayOp(op, all, moves)
+		a.sayOp(op, o.all, o.moves)
 	}
 	if len(j.Operations) == 0 {
-		a.out("nothing was done in this work tree yet")
+		a.out("no operations yet")
 	}
 	for _, tree := range sortedKeys(j.Damaged) {
 		a.out("what is older in the log of the work tree %s cannot be read: %s", tree, j.Damaged[tree])

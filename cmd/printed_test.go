@@ -79,7 +79,7 @@ func printingMain() int {
 			named = id
 		}
 	}
-	if slices.Contains([]string{"new", "fork", "undo", "redo", "op", "config", "workflow"}, verbOf(p.Args)) {
+	if slices.Contains([]string{"new", "fork", "undo", "redo", "config", "workflow"}, verbOf(p.Args)) {
 		// what these print is for a session that they find, or make
 	} else if named != "" {
 		p.Sessions = []session.ID{named}

@@ -32,7 +32,7 @@ func (a *app) sayRecovered(r engine.Recovered) {
 	}
 	switch r.Became {
 	case engine.Completed:
-		a.note("%s was interrupted, and is completed now: operation %d of wfs op log", r.Did, r.Op)
+		a.note("%s was interrupted, and is completed now: operation %d of wfs undo --list", r.Did, r.Op)
 		if r.Why != "" {
 			a.note("%s", r.Why)
 		}

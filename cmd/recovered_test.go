@@ -84,7 +84,7 @@ func TestWhatADeadMoveRelocatesIsNamed(t *testing.T) {
 			if r.next[0] == "switch" {
 				return
 			}
-			f.namesAll("two", f.ok("wfs", "op", "log", "--moves"), r.holds)
+			f.namesAll("two", f.ok("wfs", "undo", "--list", "--moves"), r.holds)
 			a := f.app()
 			named, err := a.namedRescues(context.Background())
 			for _, ref := range f.rescues("two") {

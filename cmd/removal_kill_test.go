@@ -18,7 +18,7 @@ func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
 			t.Parallel()
 			f := deed{}.fixture(t)
 			f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
-			if out, exit := f.try([]string{"WFS_FAILPOINT=" + at + "#1"}, "wfs", "worktree", "remove", "three"); exit != -1 {
+			if out, exit := f.try([]string{"WFS_FAILPOINT=" + at + "#1"}, "wfs", "delete", "--worktree", "three"); exit != -1 {
 				t.Fatalf("not killed, but exit %d: %s", exit, out)
 			}
 			if at != "worktree/doomed" {
@@ -45,7 +45,7 @@ func TestKilledRemovalLooksOnceMore(t *testing.T) {
 	t.Parallel()
 	f := deed{}.fixture(t)
 	f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
-	if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/moved#1"}, "wfs", "worktree", "remove", "three"); exit != -1 {
+	if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/moved#1"}, "wfs", "delete", "--worktree", "three"); exit != -1 {
 		t.Fatalf("not killed, but exit %d: %s", exit, out)
 	}
 	trash, _ := filepath.Glob(filepath.Join(f.dir, "../.*wfs-removed*"))

@@ -20,12 +20,12 @@ func TestRemoveWhatIsMounted(t *testing.T) {
 	if out, err := try.CombinedOutput(); err != nil {
 		notHere(t, fmt.Sprintf("no mount of one's own: %v: %s", err, out))
 	}
-	out, exit := f.try(nil, append(mount, "wfs", "worktree", "remove", "three", "--discard-ignored", "--discard-unsaved")...)
+	out, exit := f.try(nil, append(mount, "wfs", "delete", "--worktree", "three", "--discard-ignored", "--discard-unsaved")...)
 	if exit != 1 || !strings.Contains(out, "umount ") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	if got := f.ok("cat", "cache/data", "../repo-three/cache/data"); got != "data\nother" {
 		t.Errorf("left is %q", got)
 	}
-	f.ok("wfs", "worktree", "remove", "three", "--discard-ignored")
+	f.ok("wfs", "delete", "--worktree", "three", "--discard-ignored")
 }

@@ -27,10 +27,10 @@ var takesFlag = []string{"allow"}
 const sessionFlag = " --session "
 
 // onlyThere are verbs that act on the work tree in which they are typed, and can be told of no other.
-var onlyThere = []string{"hook install", "hook remove", "init", "op log", "switch"}
+var onlyThere = []string{"hook install", "hook remove", "init", "switch", "undo --list"}
 
 // ofWfs is one command of wfs within a suggestion: its verb, and the checkpoint or session right behind it.
-var ofWfs = regexp.MustCompile(`\bwfs ((?:hook [a-z]+|op log|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
+var ofWfs = regexp.MustCompile(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
 
 // ofGit is a command of git that acts on a work tree.
 var ofGit = regexp.MustCompile(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)

@@ -27,7 +27,7 @@ func TestForSession(t *testing.T) {
 		{"wfs allow server.key", "wfs allow --session no-thing server.key"},
 		{"wfs hook log", "wfs hook log no-thing"},
 		{"wfs hook install", "(cd /a/b && wfs hook install)"},
-		{"wfs op log", "(cd /a/b && wfs op log)"},
+		{"wfs undo --list", "(cd /a/b && wfs undo --list)"},
 		{"wfs switch main && wfs delete no-thing", "(cd /a/b && wfs switch main && wfs delete no-thing)"},
 		{"git worktree prune", "git worktree prune"},
 		{"git merge --continue (or --abort), then wfs run", "cd /a/b && git merge --continue (or --abort), then wfs run no-thing"},

@@ -15,21 +15,34 @@ import (
 
 func (a *app) undoCmd() *cobra.Command {
 	var dry bool
+	var ops opsFlags
 	c := &cobra.Command{
 		Use: "undo [SESSION]", Short: "undo the last wfs command",
 		Long: `Undo restores files, index, HEAD and branches as they were before the last command in this work tree; a branch only if it
-is still where the command left it. Undo again for the command before. wfs redo redoes it, and wfs undo --list shows
-them all.
+is still where the command left it. Undo again for the command before; wfs redo redoes it.
 
 You can undo new, switch, resume, checkpoint, finish, abandon, delete, edit, approve, reject, note and allow. What a run
 did cannot be undone: go back with wfs resume SESSION@N. Edits made since are saved first. The checkpoint of a command
 that is undone is kept: the branch goes back, and its content is uncommitted again. A new session in which nothing was done yet is
-deleted, and comes back with redo. With a session, undo acts in the work tree where the last command was about it.`,
-		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export",
+deleted, and comes back with redo. With a session, undo acts in the work tree where the last command was about it.
+
+--list lists the operations of this work tree, or of a session: number, time, session and what was done. < marks what the
+next wfs undo undoes, > what wfs redo redoes, x what was undone. With --moves it shows HEAD and branches before and after.
+The list is in refs/wfs-ops and keeps a few hundred operations; to read it takes no lock and writes nothing.`,
+		Example: "  wfs undo\n  wfs undo --dry-run\n  wfs undo csv-export\n  wfs undo --list --moves\n  wfs undo --list --all --json | jq '.operations[0].turn'",
 		Args:    upTo(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.undo(c.Context(), "wfs undo", first(args), dry) },
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case ops.list && !dry:
+				return a.listOps(c.Context(), first(args), ops)
+			case ops.list || ops.all || ops.moves:
+				return &usageError{"--all and --moves go with --list, and --dry-run does not", "wfs undo --list"}
+			}
+			return a.undo(c.Context(), "wfs undo", first(args), dry)
+		},
 	}
 	dryFlag(c, &dry)
+	ops.flags(c.Flags())
 	return c
 }
 
@@ -96,7 +109,7 @@ func (a *app) undo(ctx context.Context, command, name string, dry bool) error {
 		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
 			r.Note = string(h.ID) + " is abandoned; everything of it is kept"
 			if a.ownTree(op.Session) {
-				r.Note += "\nits work tree stays; to remove it: " + a.fromMain(ctx, "wfs worktree remove "+string(op.Session))
+				r.Note += "\nits work tree stays; to remove it: " + a.fromMain(ctx, "wfs delete --worktree "+string(op.Session))
 			}
 		}
 		if ran > 0 && r != nil {
@@ -209,7 +222,7 @@ func (a *app) sayUndone(h *engine.Hand, done []*engine.Relocated) error {
 // damagedLog adds to "nothing to undo" that there may be something, if the log cannot be read.
 func (a *app) damagedLog(ctx context.Context, err error) error {
 	if _, damage, e := a.repo.OpLog(ctx, a.repo.Worktree()); e == nil && damage != nil {
-		return &session.Refusal{Code: session.RefuseNothing, Hint: "wfs op log",
+		return &session.Refusal{Code: session.RefuseNothing, Hint: "wfs undo --list",
 			Message: fmt.Sprintf("%v: the operation log cannot be read (%v); the next operation begins a new one and keeps this", err, damage)}
 	}
 	return err
@@ -312,6 +325,6 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	case unknown != nil:
 		return unknown
 	default:
-		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + string(id), Hint: "wfs op log --all"}
+		return &session.Refusal{Code: session.RefuseNothing, Message: "no work tree's newest operation is one of " + string(id), Hint: "wfs undo --list --all"}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
@@ -25,43 +25,17 @@ type removedJSON struct {
 	Parked    []string   `json:"parked,omitempty"` // rescues of what was left behind there on branches
 }
 
-func (a *app) worktreeCmd() *cobra.Command {
-	c := &cobra.Command{
-		Use: "worktree", Short: "remove the work tree of a session",
-		Long:    "Worktree is about work trees that sessions have for themselves. They begin with wfs new --worktree.",
-		Example: "  wfs worktree remove csv-export",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	var discard discards
-	remove := &cobra.Command{
-		Use: "remove SESSION", Short: "remove the work tree that a session has for itself; the session stays",
-		Long: `Remove deletes the linked work tree that has a session checked out, or where it was handed over. The session, its
-branch and its checkpoints stay. Edits become a checkpoint, or after the handover a rescue, first. Files that git ignores
-are in neither: those that were copied or linked from the main work tree, or that the set-up had made, go with it if they
-are unchanged; others are named, and keep it from being removed unless --discard-ignored says that they may go. Edits of
-.wfs are in no checkpoint either, and nor is what was done in a submodule: --discard-unsaved lets that go.`,
-		Example: "  wfs worktree remove csv-export\n  wfs worktree remove csv-export --discard-ignored",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &usageError{"worktree remove needs the name of a session", "wfs list"}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error { return a.removeTree(c.Context(), args[0], discard) },
-	}
-	remove.Flags().BoolVar(&discard.ignored, "discard-ignored", false, "delete ignored files as well, which no checkpoint holds")
-	remove.Flags().BoolVar(&discard.unsaved, "discard-unsaved", false, "delete edits of .wfs and submodules with work in them as well")
-	c.AddCommand(remove)
-	return c
-}
-
 // discards is what may go for good.
 type discards struct{ ignored, unsaved bool }
 
+func (d *discards) flags(f *pflag.FlagSet) {
+	f.BoolVar(&d.ignored, "discard-ignored", false, "with --worktree: delete ignored files as well, which no checkpoint holds")
+	f.BoolVar(&d.unsaved, "discard-unsaved", false, "with --worktree: delete edits of .wfs and submodules with work in them as well")
+}
+
 // refusal says what would be lost and may not go, nil for nothing. done is what was done before.
 func (d discards) refusal(l lost, id session.ID, dir, done string) error {
-	hint, what := "look at them, then wfs worktree remove "+string(id), ""
+	hint, what := "look at them, then wfs delete --worktree "+string(id), ""
 	if len(l.Ignored) > 0 {
 		hint += " --discard-ignored"
 	}
@@ -87,7 +61,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := a.openFor(ctx, true); err != nil {
 		return err
 	}
-	a.sweep(ctx, "wfs worktree remove")
+	a.sweep(ctx, "wfs delete --worktree")
 	id, err := a.resolve(ctx, name)
 	if err != nil {
 		return err
@@ -103,11 +77,11 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := a.goTo(ctx, t.Path, id); err != nil {
 		return err
 	}
-	if err := a.begin(ctx, "wfs worktree remove", true); err != nil {
+	if err := a.begin(ctx, "wfs delete --worktree", true); err != nil {
 		return err
 	}
 	a.away = "" // what is said from here on is to be typed elsewhere
-	if err := a.hold("wfs worktree remove", id); err != nil {
+	if err := a.hold("wfs delete --worktree", id); err != nil {
 		return err
 	}
 	h, err := a.take(ctx, id)
@@ -167,7 +141,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	case t.ID == "main":
 		return &session.Refusal{Code: session.RefuseWorktree, Message: string(id) + " is checked out in the main work tree, which is not removed", Hint: "wfs switch -"}
 	case t.ID == a.repo.Worktree():
-		return &session.Refusal{Code: session.RefuseWorktree, Message: "this is the work tree of " + string(id) + ": it is removed from another one", Hint: fmt.Sprintf("cd %s && wfs worktree remove %s", main, id)}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: "this is the work tree of " + string(id) + ": it is removed from another one", Hint: fmt.Sprintf("cd %s && wfs delete --worktree %s", main, id)}
 	case t.Gone && !t.Locked:
 		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is gone already: %s", id, t.Path), Hint: "git worktree prune; if it was moved: git worktree repair NEW-PATH"}
 	case t.Locked:
@@ -186,7 +160,7 @@ func (a *app) mayRemove(ctx context.Context, id session.ID, t *gitstate.Worktree
 	}
 	hint := "git worktree remove " + other.Path
 	if its, ok := strings.CutPrefix(other.Branch, session.BranchPrefix); ok {
-		hint = "wfs worktree remove " + its
+		hint = "wfs delete --worktree " + its
 	}
 	return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("another work tree lies in that of %s: %s", id, other.Path), Hint: hint}
 }

@@ -55,7 +55,7 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err == nil && other != "" {
-		err = &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "wfs worktree remove " + string(h.ID)}
+		err = &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s", short(h.S.Branch()), other), Hint: "wfs delete --worktree " + string(h.ID)}
 	}
 	return err
 }

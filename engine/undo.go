@@ -15,7 +15,7 @@ import (
 func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 	undo, redo, err := e.standing(ctx)
 	if err == nil && len(undo) == 0 {
-		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs op log"}
+		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs undo --list"}
 		if len(redo) > 0 {
 			r.Message, r.Hint = "everything is taken back already in this work tree", "wfs redo"
 		}
@@ -28,7 +28,7 @@ func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 func (e *Engine) Redoable(ctx context.Context) ([]session.Op, error) {
 	_, redo, err := e.standing(ctx)
 	if err == nil && len(redo) == 0 {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: "nothing to do again in this work tree: nothing was taken back since the newest operation", Hint: "wfs op log"}
+		err = &session.Refusal{Code: session.RefuseNothing, Message: "nothing to do again in this work tree: nothing was taken back since the newest operation", Hint: "wfs undo --list"}
 	}
 	return session.Together(redo), err
 }
@@ -173,7 +173,7 @@ func (h *Hand) otherwise(ctx context.Context, op session.Op, to int) string {
 	case strings.HasPrefix(back, "refs/heads/"):
 		return "wfs switch " + h.e.SwitchName(ctx, back)
 	}
-	return "wfs op log"
+	return "wfs undo --list"
 }
 
 func orNone(c session.Commit) string {

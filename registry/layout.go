@@ -56,7 +56,7 @@ func Layout() []FileKind {
 		{Pattern: "worktrees/*", Name: "work tree's directory", Dir: true, Lost: moves},
 		{Pattern: "worktrees/*/lock", Name: "lock", Lost: moves},
 		{Pattern: "worktrees/*/claim", Name: "claim", Lost: "nobody knows whose move of this work tree was interrupted, and " + moves, check: checkClaim},
-		{Pattern: "worktrees/*/provided", Name: "list of what a work tree was given", Lost: "`wfs worktree remove` takes that for your own files", check: checkProvided},
+		{Pattern: "worktrees/*/provided", Name: "list of what a work tree was given", Lost: "`wfs delete --worktree` takes that for your own files", check: checkProvided},
 		{Pattern: "worktrees/*/moving", Name: "note of a move", Lost: moves},
 		{Pattern: "worktrees/*/lock-mark", Name: "mark of our locks", Cache: true},
 		{Pattern: "worktrees/*/ref-locks", Name: "notes of our locks", Dir: true, Lost: "no ref can be moved"},
