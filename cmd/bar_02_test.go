@@ -196,7 +196,7 @@ func TestBar02TreeEquality(t *testing.T) {
 			}
 		}
 
-		if _, exit := wfs(t, "resume", "--at", fmt.Sprint(at.Current)); exit != exitOK {
+		if _, exit := wfs(t, "resume", fmt.Sprint("@", at.Current)); exit != exitOK {
 			refused++
 			same(t, "after a refusal", onDisk(t, f.dir), b)
 			return

@@ -54,7 +54,7 @@ func TestBar14HostileNamesTyped(t *testing.T) {
 			}
 			args := append(strings.Fields(verb), "--", id)
 			if verb == "resume" {
-				args = append([]string{"resume", "--at", "1", "--"}, id)
+				args = append([]string{"resume", "@1", "--"}, id)
 			}
 			tried++
 			if out, exit := f.look(args); exit == exitOK {

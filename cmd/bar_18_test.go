@@ -315,7 +315,7 @@ func TestBar18DamagedRefs(t *testing.T) {
 			t.Run(strings.ReplaceAll(ref, "/", "_")+"/"+name, func(t *testing.T) {
 				f := plainTemplate.fixture(t)
 				f.dirty()
-				f.ok("wfs", "resume", "one", "--at", "1") // makes a rescue
+				f.ok("wfs", "resume", "one@1") // makes a rescue
 				before := f.blobs()
 				was := f.ok("git", "rev-parse", ref)
 				if err := os.WriteFile(filepath.Join(f.dir, ".git", ref), []byte(text), 0o600); err != nil {

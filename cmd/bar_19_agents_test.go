@@ -99,7 +99,7 @@ var straying = template{Template: testkit.Template{Fast: true}, make: func(f *fi
 	plainTemplate.make(f)
 	f.ok("wfs", "repin", "--agent", "sh -e ../agent.sh")
 	f.write("rescued.txt", "in a rescue and nowhere else\n")
-	f.ok("wfs", "resume", "one", "--at", "2")
+	f.ok("wfs", "resume", "one@2")
 }}
 
 func (f *fixture) plays(s strayer) {

@@ -162,10 +162,10 @@ func (f *fixture) lies(o oddFile) {
 	if d := differing(before, tree()); d != "" {
 		f.t.Errorf("checkpoint changed files:\n%s", d)
 	}
-	out, exit = wfs("resume", "--at", "0")
+	out, exit = wfs("resume", "@0")
 	switch {
 	case o.way == "" && exit != 0, o.way != "" && (exit != exitError || !strings.Contains(out, o.way)):
-		f.t.Fatalf("resume --at 0: exit %d, want to read %q: %s", exit, o.way, out)
+		f.t.Fatalf("resume @0: exit %d, want to read %q: %s", exit, o.way, out)
 	case o.way != "":
 		if d := differing(before, tree()); d != "" {
 			f.t.Errorf("a refused resume changed files:\n%s", d)
@@ -173,7 +173,7 @@ func (f *fixture) lies(o oddFile) {
 		return
 	}
 	if f.exists("older.txt") {
-		f.t.Error("resume --at 0 left files of checkpoint 1")
+		f.t.Error("resume @0 left files of checkpoint 1")
 	}
 	if out, exit := wfs("undo"); exit != 0 {
 		f.t.Fatalf("undo: exit %d: %s", exit, out)

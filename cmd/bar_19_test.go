@@ -206,7 +206,7 @@ func (f *fixture) lives(o oddity) {
 	}
 	same("checkpoint", first)
 	if o.brief {
-		f.must(o, "resume", "--at", "0")
+		f.must(o, "resume", "@0")
 		f.must(o, "undo")
 		same("undo", first)
 		f.must(o, "switch", "main")
@@ -218,7 +218,7 @@ func (f *fixture) lives(o oddity) {
 	}
 	f.must(o, "run")
 	second := f.workTree()
-	f.must(o, "resume", "--at", number[1])
+	f.must(o, "resume", "@"+number[1])
 	same("resume --at", first)
 	f.must(o, "undo")
 	same("undo", second)

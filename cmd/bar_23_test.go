@@ -42,7 +42,7 @@ func TestBar23Modes(t *testing.T) {
 			under("wfs", "checkpoint", "-m", "mine")
 			under("wfs", "run")
 			under("wfs", "note", "hello", "two")
-			under("wfs", "resume", "one", "--at", "1")
+			under("wfs", "resume", "one@1")
 			under("wfs", "export", "one", "-o", "../one.tar.gz")
 			under("wfs", "new", "three", "--workflow", "plain", "--agent", `echo '{"done":true}' >"$WFS_RESULT"`)
 			under("wfs", "run")

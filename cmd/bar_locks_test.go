@@ -12,7 +12,7 @@ import (
 
 // writing are the commands that need locks of git's, with edits in the work tree of session one.
 var writing = []string{
-	"checkpoint -m x", "new three --workflow plain --agent true", "switch two", "switch main", "resume --at 1", "resume two",
+	"checkpoint -m x", "new three --workflow plain --agent true", "switch two", "switch main", "resume @1", "resume two",
 	"undo", "run", "finish", "abandon", "rename one other", "edit one --goal other", "delete two --force", "allow node_modules",
 }
 

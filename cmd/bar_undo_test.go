@@ -89,7 +89,7 @@ func (l *line) does(t *rapid.T) {
 	id := rapid.SampledFrom([]string{"one", "two"}).Draw(t, "session")
 	l.n++
 	args := [][]string{
-		{"checkpoint", "-m", "drawn"}, {"switch", id}, {"switch", "main"}, {"resume", id, "--at", "0"}, {"rename", id, fmt.Sprint("title ", l.n)},
+		{"checkpoint", "-m", "drawn"}, {"switch", id}, {"switch", "main"}, {"resume", id + "@0"}, {"rename", id, fmt.Sprint("title ", l.n)},
 		{"edit", id, "--goal", fmt.Sprint("goal ", l.n)}, {"repin", id, "--agent", fmt.Sprint("echo ", l.n)}, {"phase", "skip"}, {"phase", "back"}, {"abandon", id},
 		{"new", fmt.Sprint("s", l.n), "--workflow", "plain", "--agent", "true", "--leave"},
 		{"note", fmt.Sprint("note ", l.n), id}, {"budget", "set", id, "--attempts", fmt.Sprint(l.n)}, {"allow", "big.bin", "--session", id},

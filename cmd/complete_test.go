@@ -29,7 +29,7 @@ func TestCompletion(t *testing.T) {
 		{"show 1", "1 :36"},
 		{"show one ", ":4"},
 		{"diff one@1 ", "2 1 0 one@ two@ :36"},
-		{"resume --at ", "2 1 0 one@ two@ :36"},
+		{"resume @", "@2 @1 @0 :36"},
 		{"resume two --at ", "1 0 one@ two@ :36"},
 		{"resume --at on", "one@ :38"},
 		{"switch ", "one two main side :36"},

@@ -150,7 +150,7 @@ func (s *stage) breakIt() {
 }
 
 func (s *stage) goBack() {
-	s.run("wfs", "resume", "--at", "5")
+	s.run("wfs", "resume", "@5")
 	s.run("git", "status", "--short", "--branch")
 	s.tell("Even the scribble was kept. undo takes the resume back, and redo does it again.")
 	s.run("wfs", "undo")

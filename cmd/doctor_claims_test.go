@@ -98,7 +98,7 @@ func TestDoctorClaims(t *testing.T) {
 
 // refused types the commands of a day, and returns what the first one said that did not work.
 func (f *fixture) refused() string {
-	for _, line := range []string{"resume one", "checkpoint", "resume one --at 1", "undo", "run one", "switch main",
+	for _, line := range []string{"resume one", "checkpoint", "resume one@1", "undo", "run one", "switch main",
 		"new three --workflow plain --agent true", "resume two", "resume one", "delete two --force", "undo", "new four --worktree --workflow plain --agent true", "status", "list"} {
 		if out, exit := f.try(nil, append([]string{"timeout", "-s", "KILL", "30", "wfs"}, strings.Fields(line)...)...); exit != exitOK {
 			return line + ": " + out

@@ -286,7 +286,7 @@ var deeds = []deed{
 		},
 	},
 	{
-		name: "resume", args: "resume --at 1", before: dirty,
+		name: "resume", args: "resume @1", before: dirty,
 		done: func(f *fixture) {
 			f.on("wfs/one")
 			if f.exists("second.txt") || !f.exists("first.txt") {
@@ -295,7 +295,7 @@ var deeds = []deed{
 		},
 	},
 	{
-		name: "resume of another session", args: "resume two --at 0", before: dirty,
+		name: "resume of another session", args: "resume two@0", before: dirty,
 		done: func(f *fixture) {
 			f.on("wfs/two")
 			f.branchHolds("wfs/one", "untracked.txt")
@@ -305,7 +305,7 @@ var deeds = []deed{
 		},
 	},
 	{
-		name: "resume over bytes that git converts", args: "resume --at 1",
+		name: "resume over bytes that git converts", args: "resume @1",
 		before: func(f *fixture) { f.lineEnds(); f.dirty() },
 		done: func(f *fixture) {
 			f.lineEndsKept()
@@ -317,12 +317,12 @@ var deeds = []deed{
 	// Typed again an undo takes back the operation before: only what always holds is checked.
 	{
 		name: "undo over bytes that git converts", args: "undo", dirty: true,
-		before: func(f *fixture) { f.lineEnds(); f.ok("wfs", "resume", "--at", "1"); f.dirty() },
+		before: func(f *fixture) { f.lineEnds(); f.ok("wfs", "resume", "@1"); f.dirty() },
 		done:   func(f *fixture) { f.lineEndsKept() },
 	},
 	{
 		name: "undo of resume", args: "undo", dirty: true,
-		before: func(f *fixture) { f.dirty(); f.ok("wfs", "resume", "--at", "1") },
+		before: func(f *fixture) { f.dirty(); f.ok("wfs", "resume", "@1") },
 	},
 	{
 		name: "undo of new", args: "undo", dirty: true,
@@ -410,7 +410,7 @@ var deeds = []deed{
 		name: "gc", args: "gc --force --days 0",
 		before: func(f *fixture) {
 			f.write("rescued.txt", "rescued\n")
-			f.ok("wfs", "resume", "--at", "1")
+			f.ok("wfs", "resume", "@1")
 			f.ok("wfs", "undo")
 			f.ok("wfs", "checkpoint")
 		},

@@ -32,14 +32,14 @@ var acts = []*act{
 			moved("one", "main", true)...),
 	},
 	{
-		name: "resume", typed: "resume --at 0", id: "one", before: dirty, again: true,
+		name: "resume", typed: "resume @0", id: "one", before: dirty, again: true,
 		parts: parts{journals, anyFiles, anyIndex, anyRefs, []string{"old", "theirs"}, []string{"nothing", "locks", "unclaimed", "unrescued"}, false},
 		run:   func(ctx context.Context, a *app) error { return a.resume(ctx, "", resumeOptions{at: "0"}) },
 		rules: append([]leftRule{refusedWith("HEAD is on a branch of the user's", "no session is current", func(s leftover) bool { return s.head == "theirs" })},
 			moved("one", "wfs/one", false)...),
 	},
 	{
-		name: "resume of another session", typed: "resume two --at 0", id: "two", before: dirty, passed: 1, again: true,
+		name: "resume of another session", typed: "resume two@0", id: "two", before: dirty, passed: 1, again: true,
 		parts: parts{journals, anyFiles, anyIndex, anyRefs, anyHead, []string{"nothing", "locks", "unclaimed"}, false},
 		run:   func(ctx context.Context, a *app) error { return a.resume(ctx, "two", resumeOptions{at: "0"}) },
 		rules: moved("two", "wfs/two", true),
@@ -64,7 +64,7 @@ var acts = []*act{
 	{
 		name: "undo", typed: "undo", id: "one", before: func(f *fixture) {
 			f.dirty()
-			f.ok("wfs", "resume", "--at", "0")
+			f.ok("wfs", "resume", "@0")
 			f.write("since.txt", "since the resume\n")
 			f.write("edited.txt", "edited again\n")
 		}, again: true,

@@ -41,7 +41,7 @@ var backDeeds = []deed{
 // TestKillOnTheWayBack kills a move, which fails for a reason that stays, at every step of its way there and back. Typed
 // again it fails again, and everything is where it was; once the reason is gone it succeeds.
 func TestKillOnTheWayBack(t *testing.T) {
-	d := deed{args: "resume --at 1", fails: true, before: func(f *fixture) {
+	d := deed{args: "resume @1", fails: true, before: func(f *fixture) {
 		f.lineEnds()
 		f.dirty()
 		f.picky("*.txt", refuses)

@@ -59,7 +59,7 @@ func TestDoctorWithoutLocks(t *testing.T) {
 		t.Errorf("exit %d", exit)
 	}
 	holds(t, out, "blocks: ", ": this file system has no locks (flock); sessions can be read here, and not be driven. Type: git clone . A-LOCAL-DISK")
-	for _, args := range []string{"checkpoint", "run", "switch two", "resume --at 1", "new three --workflow plain --agent true", "undo", "delete two --force"} {
+	for _, args := range []string{"checkpoint", "run", "switch two", "resume @1", "new three --workflow plain --agent true", "undo", "delete two --force"} {
 		out, exit := without(strings.Fields(args)...)
 		if exit != exitError || !strings.Contains(out, "hint: clone the repository onto a local disk") {
 			t.Errorf("wfs %s: exit %d: %s", args, exit, out)

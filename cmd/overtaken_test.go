@@ -237,7 +237,7 @@ func TestWaitsForNoOtherHead(t *testing.T) {
 		}
 		defer release()
 	}
-	for _, args := range [][]string{{"wfs", "resume", "--at", "0"}, {"wfs", "switch", "two"}} {
+	for _, args := range [][]string{{"wfs", "resume", "@0"}, {"wfs", "switch", "two"}} {
 		if out := f.ok(args...); strings.Contains(out, "waiting") {
 			t.Errorf("%v: %s", args, out)
 		}

@@ -44,17 +44,17 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		exit   int
 		want   []string // lines
 	}{
-		"resume": {func(f *fixture) { f.dirty() }, "resume --at 1", exitOK, []string{"+ create  a.txt", "~ change  edited.txt", "~ change  staged.txt",
+		"resume": {func(f *fixture) { f.dirty() }, "resume @1", exitOK, []string{"+ create  a.txt", "~ change  edited.txt", "~ change  staged.txt",
 			"- delete  second.txt", "- delete  untracked.txt", "resume one at checkpoint 1: 5 files would change; nothing was moved"}},
 		"resume where it is": {func(f *fixture) { f.dirty() }, "resume", exitOK, []string{"there is nothing to do; nothing was moved"}},
-		"resume of another":  {nil, "resume two --at 0", exitOK, []string{"- delete  first.txt", "resume two at checkpoint 0: 2 files would change, and HEAD would go to wfs/two; nothing was moved"}},
+		"resume of another":  {nil, "resume two@0", exitOK, []string{"- delete  first.txt", "resume two at checkpoint 0: 2 files would change, and HEAD would go to wfs/two; nothing was moved"}},
 		"in the way": {func(f *fixture) {
 			f.write("log.ignored", "forced\n")
 			f.ok("git", "add", "-f", "log.ignored")
 			f.ok("wfs", "checkpoint")
-			f.ok("wfs", "resume", "--at", "1")
+			f.ok("wfs", "resume", "@1")
 			f.write("log.ignored", "mine\n")
-		}, "resume --at 3", exitOK, []string{"! in the way  log.ignored (git ignores it, so no snapshot has it)",
+		}, "resume @3", exitOK, []string{"! in the way  log.ignored (git ignores it, so no snapshot has it)",
 			"resume one at checkpoint 3: 2 files would change, but it would be refused because of 1 file in the way; nothing was moved"}},
 		"switch": {func(f *fixture) { f.dirty() }, "switch two", exitOK, []string{"+ create  of-two.txt", "- delete  untracked.txt",
 			"switch from wfs/one to two: 7 files would change, and HEAD would go to wfs/two; nothing was moved"}},
@@ -62,7 +62,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 			"switch from one to main: 2 files would change, and HEAD would go to main; nothing was moved"}},
 		"switch to nowhere":  {nil, "switch nowhere", exitUsage, []string{`error: no session or branch "nowhere"`}},
 		"switch where it is": {nil, "switch one", exitOK, []string{"there is nothing to do; nothing was moved"}},
-		"undo":               {func(f *fixture) { f.ok("wfs", "resume", "--at", "1"); f.dirty() }, "undo", exitOK, []string{"+ create  second.txt", "- delete  untracked.txt", "undo: resume one at checkpoint 1: 5 files would change; nothing was moved"}},
+		"undo":               {func(f *fixture) { f.ok("wfs", "resume", "@1"); f.dirty() }, "undo", exitOK, []string{"+ create  second.txt", "- delete  untracked.txt", "undo: resume one at checkpoint 1: 5 files would change; nothing was moved"}},
 		"undo of a switch": {func(f *fixture) { f.dirty(); f.ok("wfs", "switch", "two") }, "undo", exitOK, []string{"- delete  of-two.txt", "+ create  untracked.txt",
 			"undo: switch from wfs/one to two; undo: checkpoint 3 of one: edits of one, kept when it was left: 7 files would change, and HEAD would go to wfs/one; nothing was moved"}},
 		// What comes second is looked at as the first one leaves it, and every operation is looked at.
@@ -82,13 +82,13 @@ func TestDryRunsWriteNothing(t *testing.T) {
 			f.ok("wfs", "phase", "back", "WORK")
 			f.ok("wfs", "run")
 		}, "undo", exitError, []string{"hint: wfs status one"}},
-		"redo":                {func(f *fixture) { f.ok("wfs", "resume", "--at", "1"); f.ok("wfs", "undo") }, "redo", exitOK, []string{"- delete  second.txt", "redo: resume one at checkpoint 1: 1 file would change; nothing was moved"}},
+		"redo":                {func(f *fixture) { f.ok("wfs", "resume", "@1"); f.ok("wfs", "undo") }, "redo", exitOK, []string{"- delete  second.txt", "redo: resume one at checkpoint 1: 1 file would change; nothing was moved"}},
 		"undo of a record":    {func(f *fixture) { f.ok("wfs", "abandon", "two") }, "undo", exitOK, []string{"undo: abandon two: 0 files would change; nothing was moved"}},
 		"undo of a deletion":  {func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }, "undo", exitOK, []string{"undo: delete two: 0 files would change; nothing was moved"}},
 		"finish":              {func(f *fixture) { f.write(".workflow/one/plan.md", "plan\n"); f.ok("wfs", "run") }, "finish --branch handed", exitOK, []string{"- delete  .workflow/one/plan.md", "finish one on handed: 1 file would change, and HEAD would go to handed; nothing was moved"}},
 		"finish that is not":  {nil, "finish", exitBlocked, []string{"hint: wfs run one"}},
 		"finish on a branch":  {func(f *fixture) { f.ok("wfs", "run") }, "finish --branch side", exitError, []string{"error: branch side exists already"}},
-		"after a killed move": {halfMoved, "resume --at 2", exitError, []string{"hint: wfs resume one, which completes it first"}},
+		"after a killed move": {halfMoved, "resume @2", exitError, []string{"hint: wfs resume one, which completes it first"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

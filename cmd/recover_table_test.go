@@ -149,7 +149,7 @@ var recoveryTable = []row{
 			f.branchLacks("wfs/four", "of-two.txt")
 		}},
 	{state: "switch, all files are moved: resume one", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "resume one --at 1", redo: true, then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
+		reads: "a move was interrupted", does: "resume one@1", redo: true, then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
 	{state: "switch, all files are moved: undo", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a move was interrupted", does: "undo", says: "undid: switch from wfs/one to two", redo: true, dirty: true, then: func(f *fixture) {
 			f.on("wfs/one")
@@ -192,7 +192,7 @@ var recoveryTable = []row{
 		f.happened("one", "move_started dropped move_started moved")
 	}},
 	{state: "resume --at is done, and the user has gone elsewhere since: not undone there", build: func(f *fixture) {
-		f.ok("wfs", "resume", "--at", "1")
+		f.ok("wfs", "resume", "@1")
 		f.ok("git", "switch", "-q", "main")
 	}, reads: "at checkpoint 1", does: "undo", exit: exitError, says: "HEAD is at main by now", then: func(f *fixture) { f.on("main") }},
 	{state: "resume --at: the ledger has moved, index and branch have not", build: func(f *fixture) { f.resumeDies(ledgerMoved) },

@@ -42,7 +42,7 @@ func TestRefuse(t *testing.T) {
 			r.build(f)
 			f.dirty()
 			before := f.everything()
-			for _, args := range []string{"checkpoint", "run", "switch two", "switch main", "resume --at 1", "new four --leave --workflow plain --agent true", "finish", "status one"} {
+			for _, args := range []string{"checkpoint", "run", "switch two", "switch main", "resume @1", "new four --leave --workflow plain --agent true", "finish", "status one"} {
 				out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
 				if exit != r.exit || !strings.Contains(out, r.says) || !strings.Contains(out, "hint: ") {
 					t.Errorf("wfs %s: exit %d: %s", args, exit, out)
@@ -67,7 +67,7 @@ func TestBranchGone(t *testing.T) {
 	f.ok("git", "branch", "-q", "-D", "wfs/one")
 	before := f.everything()
 	hint := "hint: git branch wfs/one " + last
-	for _, args := range []string{"switch one", "resume one", "resume one --at 1", "resume one --fresh"} {
+	for _, args := range []string{"switch one", "resume one", "resume one@1", "resume one --fresh"} {
 		out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
 		if exit != exitError || !strings.Contains(out, hint) {
 			t.Errorf("wfs %s: exit %d: %s", args, exit, out)
@@ -105,7 +105,7 @@ func TestOtherWorktree(t *testing.T) {
 			return err
 		})
 		before := f.everything()
-		for _, args := range []string{"switch two", "resume two --at 0"} {
+		for _, args := range []string{"switch two", "resume two@0"} {
 			out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
 			if exit != exitError || !strings.Contains(out, "hint: cd "+other.dir+" && wfs switch two") {
 				t.Errorf("wfs %s: exit %d: %s", args, exit, out)

@@ -28,7 +28,7 @@ func TestKilledResumeBringsTheLapBack(t *testing.T) {
 	if now := document("refs/wfs/one/ledger"); want == "" || now == want {
 		t.Fatalf("the laps begin alike: %s", now)
 	}
-	if out, exit := f.try([]string{"WFS_FAILPOINT=move/half#1"}, "wfs", "resume", "one", "--at", "1"); exit != -1 {
+	if out, exit := f.try([]string{"WFS_FAILPOINT=move/half#1"}, "wfs", "resume", "one@1"); exit != -1 {
 		t.Fatalf("not killed, but exit %d: %s", exit, out)
 	}
 	f.ok("wfs", "checkpoint")

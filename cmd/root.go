@@ -163,7 +163,7 @@ func asTyped(c *cobra.Command) string {
 }
 
 func byAgent(command string) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is a person's word, and this is the run of an agent", Hint: "ask in $WFS_RESULT"}
+	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
 }
 
 // directory is the flag -C. What is relative is so to where the user is.

@@ -40,7 +40,7 @@ func TestHeld(t *testing.T) {
 	p.ok("rm", ".git/index.lock")
 	p.ok("git", "worktree", "add", "-q", "-b", "elsewhere", "../linked")
 	p.exits(exitError, []string{"wfs", "-C", "../linked", "switch", "one"}, "one is checked out in another work tree") // it stays there
-	for _, args := range []string{"resume one", "resume one --at 0"} {
+	for _, args := range []string{"resume one", "resume one@0"} {
 		p.exits(exitHeld, append([]string{"wfs", "-C", "../linked"}, strings.Fields(args)...), "this work tree is in use by `wfs run`", pid)
 	}
 	holds(t, p.ok("wfs"), "running in WORK")

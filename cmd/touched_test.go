@@ -137,7 +137,7 @@ func TestCommitsByHandOutliveAMove(t *testing.T) {
 				f.ok("git", "switch", "-q", "main")
 			}
 			before := f.blobs()
-			f.ok("wfs", "resume", "one", "--at", "0")
+			f.ok("wfs", "resume", "one@0")
 			f.nothingLost(before)
 			f.ok("wfs", "checkpoint")
 			f.nothingLost(before)
