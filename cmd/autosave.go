@@ -184,7 +184,7 @@ func (a *app) addAutoSave(ctx context.Context, d *sessionJSON, s *session.Sessio
 	}
 	d.AutoSave = j
 	if j.Missing > 0 && (s.Status == session.StatusInterrupted || s.Status == session.StatusPaused) {
-		d.Next = append([]string{a.autoCommand("resume --auto", d)}, d.Next...)
+		d.Next = append([]string{a.autoCommand("resume --backup", d)}, d.Next...)
 	}
 }
 
@@ -201,7 +201,7 @@ func (a *app) sayAutoSave(d *sessionJSON) {
 	}
 	a.out("auto-save of %s: %d changed %s", ago(j.At, a.env.Now()), j.Changes, plural(j.Changes, "file", "files"))
 	if j.Missing > 0 {
-		a.out("  %d of them %s not in the work tree any more; to have the auto-save back: %s", j.Missing, plural(j.Missing, "is", "are"), a.autoCommand("resume --auto", d))
+		a.out("  %d of them %s not in the work tree any more; to have the auto-save back: %s", j.Missing, plural(j.Missing, "is", "are"), a.autoCommand("resume --backup", d))
 		return
 	}
 	a.out("  the work tree may be newer, and is what wfs run goes on with; to see what was saved: %s", a.autoCommand("diff auto", d))

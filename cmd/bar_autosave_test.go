@@ -151,7 +151,7 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 			}
 			f.ok("git", "reset", "-q", "--hard")
 			f.ok("git", "clean", "-qfd", "-e", ".wfs", "-e", ".env")
-			if s := f.ok("wfs", "status"); !strings.Contains(s, "2 of them are not in the work tree any more") || !strings.Contains(s, "next: wfs resume one --auto") {
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "2 of them are not in the work tree any more") || !strings.Contains(s, "next: wfs resume one --backup") {
 				t.Errorf("files are lost, and status says\n%s", s)
 			}
 			if d := f.ok("wfs", "diff", "auto", "--name-only"); !strings.Contains(d, "step1") {
@@ -161,7 +161,7 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 				f.write("stray.txt", "written since\n")
 				f.ok(strings.Fields(how.first)...)
 			}
-			f.ok("wfs", "resume", "--auto")
+			f.ok("wfs", "resume", "--backup")
 			if now := f.tree(); now != was {
 				t.Errorf("the files were\n%q\nand are\n%q", was, now)
 			}
@@ -171,7 +171,7 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 			if s := f.ok("wfs", "status"); strings.Contains(s, "auto-save") {
 				t.Errorf("what is back is offered still:\n%s", s)
 			}
-			if out, exit := f.try(nil, "wfs", "resume", "--auto"); exit != exitError || !strings.Contains(out, "older than what happened since") {
+			if out, exit := f.try(nil, "wfs", "resume", "--backup"); exit != exitError || !strings.Contains(out, "older than what happened since") {
 				t.Errorf("a stale one: exit %d: %s", exit, out)
 			}
 			f.ok("wfs", "undo")
@@ -235,12 +235,12 @@ func TestAutoSaveOutlivesABlock(t *testing.T) {
 	f.until("the work to be gone", func() bool { return f.exists("../gone") })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if out, exit := f.try(nil, "wfs", "run"); exit != exitBlocked || !strings.Contains(out, "1 file and is gone now: wfs resume --auto") {
+	if out, exit := f.try(nil, "wfs", "run"); exit != exitBlocked || !strings.Contains(out, "1 file and is gone now: wfs resume --backup") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	f.write("../end", "")
 	f.agentGone()
-	f.ok("wfs", "resume", "--auto")
+	f.ok("wfs", "resume", "--backup")
 	if got := f.text("step1"); !strings.HasPrefix(got, "of step 1 by ") {
 		t.Errorf("back is %q", got)
 	}
@@ -264,7 +264,7 @@ func TestRecoveredEditsAreTheAgents(t *testing.T) {
 	f.until("an auto-save", func() bool { return f.saved("step1") })
 	kill()
 	f.ok("git", "clean", "-qfd", "-e", ".wfs")
-	f.ok("wfs", "resume", "--auto")
+	f.ok("wfs", "resume", "--backup")
 	f.ok("wfs", "undo")
 	f.ok("wfs", "redo")
 	f.write("../agent.sh", "echo more > more.txt\n")
@@ -312,7 +312,7 @@ git merge -q theirs; echo more > more.txt
 	}
 	f.ok("git", "merge", "--abort")
 	os.Remove(filepath.Join(f.dir, "more.txt"))
-	f.ok("wfs", "resume", "--auto")
+	f.ok("wfs", "resume", "--backup")
 	if !strings.Contains(f.text("a.txt"), "<<<<<<<") || f.text("more.txt") != "more\n" {
 		t.Error("the files are not back")
 	}

@@ -164,7 +164,7 @@ func TestSurvivors(t *testing.T) {
 	if now := f.ok("git", "rev-parse", "wfs/one"); now != branch || !f.saved("left.txt") {
 		t.Errorf("the branch was at %s and is at %s; saved: %v", branch, now, f.saved("left.txt"))
 	}
-	if out, exit := f.try(nil, "wfs", "resume", "--auto"); exit == 0 || !strings.Contains(out, "still alive") {
+	if out, exit := f.try(nil, "wfs", "resume", "--backup"); exit == 0 || !strings.Contains(out, "still alive") {
 		t.Errorf("what they write to is put back: exit %d: %s", exit, out)
 	}
 	cmd.Process.Kill()

@@ -17,8 +17,11 @@ func (a *app) resumeCmd() *cobra.Command {
 		Use: "resume [SESSION | CHECKPOINT]", Short: "check out a session, or go to one of its checkpoints",
 		Long: `Resume checks a session out in this work tree; it runs nothing. After an interruption your edits stay. With a checkpoint,
 such as csv-export@4, or @4 of the current session, the session goes back (or forward) to it; @0 is its beginning. What
-is in the work tree is saved first, and no checkpoint is ever deleted.`,
-		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --auto",
+is in the work tree is saved first, and no checkpoint is ever deleted.
+
+With --backup the session goes to the checkpoint that a backup was made upon, and gets the files of the backup:
+--backup=NUMBER is one of wfs backups, --backup alone the last one of an interrupted run.`,
+		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --backup\n  wfs resume csv-export --backup=3",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.at != "" {
@@ -27,29 +30,35 @@ is in the work tree is saved first, and no checkpoint is ever deleted.`,
 			if o.fresh {
 				a.spelledNow("wfs resume " + first(args) + "@0")
 			}
+			if o.auto {
+				a.spelledNow("wfs resume --backup")
+				o.backup = autoName
+			}
 			if name, cp, ok := strings.Cut(first(args), "@"); ok {
-				if o.at != "" || o.fresh || o.auto {
+				if o.at != "" || o.fresh || o.backup != "" {
 					return &usageError{first(args) + " names a checkpoint already", c.CommandPath() + " " + first(args)}
 				}
 				o.at = cp
 				return a.resume(c.Context(), name, o)
 			}
-			if o.at != "" && o.fresh || o.at != "" && o.auto || o.fresh && o.auto {
-				return &usageError{"--at, --fresh and --auto exclude each other", "wfs resume --help"}
+			if o.at != "" && o.fresh || o.at != "" && o.backup != "" || o.fresh && o.backup != "" {
+				return &usageError{"--at, --fresh and --backup exclude each other", "wfs resume --help"}
 			}
 			return a.resume(c.Context(), first(args), o)
 		},
 	}
 	c.Flags().StringVar(&o.at, "at", "", "go to this `checkpoint`")
 	c.Flags().BoolVar(&o.fresh, "fresh", false, "go to checkpoint 0")
-	_, _ = c.Flags().MarkHidden("at"), c.Flags().MarkHidden("fresh")
-	c.Flags().BoolVar(&o.auto, "auto", false, "put the files of the newest auto-save back")
+	c.Flags().BoolVar(&o.auto, "auto", false, "")
+	_, _, _ = c.Flags().MarkHidden("at"), c.Flags().MarkHidden("fresh"), c.Flags().MarkHidden("auto")
+	c.Flags().StringVar(&o.backup, "backup", "", "restore the files of this `backup`")
+	c.Flags().Lookup("backup").NoOptDefVal = autoName
 	dryFlag(c, &o.dry)
 	return c
 }
 
 type resumeOptions struct {
-	at               string
+	at, backup       string
 	fresh, auto, dry bool
 }
 
@@ -98,7 +107,7 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		}
 	}
 	if o.dry {
-		return a.previewResume(ctx, id, number, o.auto)
+		return a.previewResume(ctx, id, number, o.backup)
 	}
 	cur, err := a.current(ctx)
 	if err != nil {
@@ -112,8 +121,8 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		return err
 	}
 	var auto *engine.AutoFound
-	if o.auto {
-		if auto, err = a.eng.FindAuto(ctx, id); err != nil {
+	if o.backup != "" {
+		if auto, err = a.findBackup(ctx, id, o.backup); err != nil {
 			return err
 		}
 	}
@@ -141,13 +150,21 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 }
 
 // previewResume says what a resume would do.
-func (a *app) previewResume(ctx context.Context, id session.ID, number int, auto bool) error {
-	if !auto {
+func (a *app) previewResume(ctx context.Context, id session.ID, number int, backup string) error {
+	if backup == "" {
 		return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.Resume(ctx, number) })
 	}
-	found, err := a.eng.FindAuto(ctx, id)
+	found, err := a.findBackup(ctx, id, backup)
 	if err != nil {
 		return err
 	}
 	return a.preview(ctx, id, func(l *engine.Look) (engine.Preview, error) { return l.ResumeAuto(ctx, found) })
+}
+
+// findBackup returns the backup of a session that has a name.
+func (a *app) findBackup(ctx context.Context, id session.ID, name string) (*engine.AutoFound, error) {
+	if name == autoName {
+		return a.eng.FindAuto(ctx, id)
+	}
+	return a.eng.FindBackup(ctx, id, name)
 }

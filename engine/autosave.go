@@ -95,7 +95,7 @@ func (h *Hand) keepAside(ctx context.Context, why string) string {
 	case done.Kept != "":
 		saved += "; " + gone + ", in " + done.Kept
 	case done.Lost > 0:
-		saved += ", with " + gone + ": wfs resume --auto"
+		saved += ", with " + gone + ": wfs resume --backup"
 	}
 	return saved
 }

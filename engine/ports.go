@@ -95,6 +95,8 @@ type Store interface {
 	EndAutoSaves() error
 	// Auto returns a session's newest auto-save, nil when there is none. It may be stale.
 	Auto(ctx context.Context, id session.ID) (*session.AutoSave, error)
+	// Backup returns the auto-save or rescue that a ref names, nil when there is none.
+	Backup(ctx context.Context, ref string) (*session.AutoSave, error)
 	// PlanMove says what it takes to bring the work tree from a snapshot to a tree, and what is in the way. raw are files
 	// of the tree that are to have other bytes than those that a checkout writes, "" for none.
 	PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error)

@@ -13,7 +13,23 @@ import (
 type AutoFound struct {
 	session.AutoSave
 	Checkpoint int
-	Since      session.Tree // what the visit of the interrupted attempt began with
+	Since      session.Tree // what the visit of the interrupted attempt began with; "" of a rescue: its files are a person's
+}
+
+// FindBackup returns a rescue of a session that was made while its branch was checked out.
+func (e *Engine) FindBackup(ctx context.Context, id session.ID, number string) (*AutoFound, error) {
+	ref := session.RescueOf(id, number)
+	a, err := e.Store.Backup(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("%s has no backup %q", id, number), Hint: "wfs backups " + string(id)}
+	}
+	if a.Head.Ref != session.BranchOf(id) || a.Code == "" {
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("backup %s was not made on %s", number, short(session.BranchOf(id))), Hint: "git cherry-pick -n " + ref + "^2"}
+	}
+	return e.upon(ctx, a)
 }
 
 // FindAuto returns the auto-save of a session that still says something: nothing has happened since but that an
@@ -35,13 +51,25 @@ func (e *Engine) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error
 		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("the auto-save of %s is older than what happened since: it is of %s", id, clockOf(a.At)),
 			Hint: "to look at it: git show --stat " + session.AutoOf(id) + "^2"}
 	}
+	return e.upon(ctx, a)
+}
+
+// upon finds the checkpoint that a backup was made upon.
+func (e *Engine) upon(ctx context.Context, a *session.AutoSave) (*AutoFound, error) {
 	data, err := e.Store.File(ctx, a.Commit, session.FileSession)
+	rescue := err == nil && data == nil
+	if rescue {
+		data, err = e.Store.File(ctx, a.Ledger, session.FileSession)
+	}
 	if err != nil {
 		return nil, err
 	}
 	var s session.Session
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("%s of auto-save %s: %w", session.FileSession, a.Commit.Short(), err)
+		return nil, fmt.Errorf("%s of backup %s: %w", session.FileSession, a.Commit.Short(), err)
+	}
+	if rescue {
+		return &AutoFound{*a, s.Current, ""}, nil
 	}
 	since := s.Visit.Tree
 	if c := s.At(s.Current); since == "" && c != nil { // the attempt was the first of its visit
@@ -101,8 +129,8 @@ func (h *Hand) resumeAuto(ctx context.Context, a *AutoFound) (relocation, error)
 	if err != nil {
 		return r, err
 	}
-	r.summary = fmt.Sprintf("resume %s at the auto-save of %s", h.ID, clockOf(a.At))
-	r.tree, r.since = a.Tree, a.Since
+	r.summary = fmt.Sprintf("resume %s with the backup of %s", h.ID, clockOf(a.At))
+	r.tree, r.raw, r.since = a.Tree, a.Raw, a.Since
 	// The agent may have committed since the checkpoint: then the branch goes to where it was, and what it had staged is
 	// staged again.
 	code := h.S.At(a.Checkpoint).Code

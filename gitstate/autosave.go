@@ -159,7 +159,12 @@ func (r *Repo) moveAuto(ctx context.Context, m session.RefMove) error {
 
 // Auto returns a session's newest auto-save, nil when there is none. Whether it is stale is for the caller to see.
 func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
-	tip, err := r.Ref(ctx, AutoRef(id))
+	return r.Backup(ctx, AutoRef(id))
+}
+
+// Backup returns the state commit of a ref, an auto-save or a rescue, nil when there is none.
+func (r *Repo) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
+	tip, err := r.Ref(ctx, ref)
 	if err != nil || tip == "" {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (r *Repo) Auto(ctx context.Context, id session.ID) (*session.AutoSave, erro
 	if err != nil {
 		return nil, err
 	}
-	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Head: state.Head, At: info.At, Why: state.Why,
+	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Raw: state.Raw, Head: state.Head, At: info.At, Why: state.Why,
 		Changes: state.Changes, Changed: state.Changed, HeldOut: state.HeldOut, Skipped: state.Skipped}
 	if len(info.Parents) > 1 {
 		a.Ledger, a.Code = info.Parents[0], info.Parents[1]

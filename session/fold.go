@@ -417,6 +417,9 @@ func BranchOf(id ID) string { return BranchPrefix + string(id) }
 // LedgerOf names the ref of a session's ledger.
 func LedgerOf(id ID) string { return RefPrefix + string(id) + "/ledger" }
 
+// RescueOf names the ref of a rescue by its number.
+func RescueOf(id ID, number string) string { return RefPrefix + string(id) + "/rescue/" + number }
+
 // AutoOf names the ref of a session's newest auto-save.
 func AutoOf(id ID) string { return RefPrefix + string(id) + "/auto" }
 

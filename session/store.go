@@ -136,6 +136,7 @@ type AutoSave struct {
 	Code    Commit // commit of the files
 	Tree    Tree
 	Index   Tree // "" when the index had conflicts
+	Raw     Tree // files of Tree whose bytes no checkout of it would write again, "" for none
 	Head    Head
 	At      int64 // Unix seconds
 	Why     string

@@ -1,0 +1,189 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+type backupsJSON struct {
+	Version int          `json:"version"`
+	Backups []backupJSON `json:"backups"` // newest first
+}
+
+// backupJSON is a saved copy of uncommitted work.
+type backupJSON struct {
+	Session session.ID `json:"session"`
+	Name    string     `json:"name"` // a number, or "auto"
+	Ref     string     `json:"ref"`
+	At      time.Time  `json:"at"`
+	Why     string     `json:"why"`
+	Branch  string     `json:"branch,omitempty"` // that HEAD was on
+	Files   []string   `json:"files"`
+	Show    []string   `json:"show"`
+	Restore []string   `json:"restore"`
+}
+
+func (a *app) backupsCmd() *cobra.Command {
+	var most int
+	c := &cobra.Command{
+		Use: "backups [SESSION]", Short: "list saved copies of uncommitted work",
+		Long: `Backups lists the copies of uncommitted work that wfs has saved, of all sessions or of one, newest first: before a
+command replaced files, and while an agent worked. For each it prints the commands that show and restore it. git
+cherry-pick -n adds the changes to what is there, and refuses to overwrite; wfs resume saves what is there first. It writes
+nothing and takes no lock.`,
+		Example: "  wfs backups\n  wfs backups csv-export -n 3\n  wfs backups --json | jq -r '.backups[].ref'",
+		Args:    upTo(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			if err := a.open(ctx); err != nil {
+				return err
+			}
+			var of session.ID
+			if len(args) > 0 {
+				id, err := a.resolve(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				of = id
+			}
+			all, err := a.backups(ctx, of, most)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.answer(backupsJSON{jsonVersion, all})
+			}
+			a.page(ctx)
+			for _, b := range all {
+				a.sayBackup(b)
+			}
+			if len(all) == 0 {
+				a.out("no backups")
+			}
+			return nil
+		},
+	}
+	c.Flags().IntVarP(&most, "max-count", "n", 0, "at most this many")
+	return c
+}
+
+// ofBackup is the ref of a backup: of a session that is there, or of one that was deleted at a time.
+var ofBackup = regexp.MustCompile(`^(?:refs/wfs/|(refs/wfs-deleted/))([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
+
+// backups are the newest saved copies of uncommitted work, of a session or of all.
+func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {
+	type found struct {
+		backupJSON
+		commit  session.Commit
+		deleted bool
+	}
+	var all []found
+	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
+		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range sortedKeys(refs) {
+			m := ofBackup.FindStringSubmatch(ref)
+			if m == nil || of != "" && session.ID(m[2]) != of {
+				continue
+			}
+			info, err := a.repo.CommitInfo(ctx, refs[ref])
+			if err != nil {
+				return nil, err
+			}
+			b := backupJSON{Session: session.ID(m[2]), Name: cmp.Or(m[3], autoName), Ref: ref, At: unix(info.At).UTC()}
+			all = append(all, found{b, refs[ref], m[1] != ""})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y found) int {
+		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name)) // a later one has a higher number
+	})
+	if most > 0 {
+		all = all[:min(most, len(all))]
+	}
+	out := []backupJSON{}
+	for _, f := range all {
+		b := f.backupJSON
+		parts, err := a.describeBackup(ctx, &b, f.commit)
+		if err != nil {
+			return nil, err
+		}
+		switch _, err := a.findBackup(ctx, b.Session, b.Name); {
+		case f.deleted:
+			b.Restore = []string{"wfs delete --restore " + string(b.Session)}
+		case err == nil && b.Name == autoName:
+			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup"}
+		case err == nil:
+			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup=" + b.Name}
+		default:
+			for _, p := range parts {
+				if p.Picks {
+					b.Restore = append(b.Restore, "git cherry-pick -n "+p.At)
+				}
+			}
+		}
+		b.Restore = list(b.Restore)
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// describeBackup says what a backup holds.
+func (a *app) describeBackup(ctx context.Context, b *backupJSON, c session.Commit) ([]gitstate.Rescued, error) {
+	state, err := a.repo.State(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	b.Why, b.Branch = state.Why, strings.TrimPrefix(state.Head.Ref, "refs/heads/")
+	changes := state.Changed
+	if state.Changes == 0 && state.Head.Commit != "" {
+		tree, err := a.repo.TreeOf(ctx, state.Head.Commit)
+		if err != nil {
+			return nil, err
+		}
+		if changes, err = a.repo.Changes(ctx, tree, state.Tree); err != nil {
+			return nil, err
+		}
+	}
+	b.Files = []string{}
+	for _, c := range changes {
+		b.Files = append(b.Files, c.Path)
+	}
+	parts, err := a.repo.RescuedParts(ctx, b.Ref)
+	for _, p := range parts {
+		b.Show = append(b.Show, p.Show())
+	}
+	b.Show = list(b.Show)
+	return parts, err
+}
+
+func (a *app) sayBackup(b backupJSON) {
+	when := "before " + b.Why
+	if b.Name == autoName {
+		when = b.Why
+	}
+	if b.Branch != "" {
+		when += ", on " + b.Branch
+	}
+	a.out("%s %s  %s  %s", b.Session, b.Name, ago(b.At, a.env.Now()), when)
+	if len(b.Files) > 0 {
+		a.out("  files    %s", shortList(b.Files))
+	}
+	for _, command := range b.Show {
+		a.out("  show     %s", command)
+	}
+	for _, command := range b.Restore {
+		a.out("  restore  %s", command)
+	}
+}
