@@ -15,6 +15,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
 		"wfs":        func() { os.Exit(printingMain()) },
+		"go":         func() { os.Exit(goMain()) },
 		"wfs-tracer": func() { os.Exit(tracerMain()) },
 		// A command where no file has locks.
 		"wfs-without-locks": func() { os.Exit(noLocksMain()) },
