@@ -14,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/session"
 )
 
 //go:embed demo/agent.yaml
@@ -46,10 +48,11 @@ type stage struct {
 }
 
 func (a *app) demo(ctx context.Context, dir string) error {
-	for _, tool := range []string{"git", "go"} {
-		if _, err := proc.LookPath(tool, a.env.get("PATH")); err != nil {
-			return fmt.Errorf("the demo needs %s: %w", tool, err)
-		}
+	if _, err := proc.LookPath("git", a.env.get("PATH")); err != nil {
+		return gitstate.ErrNoGit
+	}
+	if _, err := proc.LookPath("go", a.env.get("PATH")); err != nil {
+		return &session.Refusal{Code: session.RefuseAgent, Message: "the demo's project is written in Go, which is not installed here", Hint: "wfs init, in a project of yours"}
 	}
 	s, err := a.setStage(ctx, dir)
 	if err != nil {

@@ -218,7 +218,7 @@ func diagnose(err error) failure {
 	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
 		f.Code, f.Hint = "git", "install git 2.34 or newer"
 	case errors.Is(err, session.ErrNewer), errors.Is(err, workflows.ErrNewer):
-		f.Code, f.Hint = "newer", "install a newer wfs; nothing was changed"
+		f.Code, f.Hint = "newer", "install that version; this one is: wfs --version"
 	case errors.Is(err, durable.ErrNotPrivate):
 		f.Code, f.Hint = "not_private", "wfs doctor"
 	case errors.Is(err, durable.ErrNoLocks):

@@ -111,6 +111,24 @@ func TestFloors(t *testing.T) {
 	}
 }
 
+// TestNoNetwork: wfs itself sends nothing. What agents, gates and git send is theirs.
+func TestNoNetwork(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/cmd/wfs").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range strings.Fields(string(out)) {
+		if p == "net/http" || p == "net/smtp" || p == "net/rpc" || p == "crypto/tls" {
+			t.Errorf("wfs is linked with %s", p)
+		}
+	}
+	for _, p := range listPackages(t) {
+		if slices.Contains(p.Imports, "net") {
+			t.Errorf("%s imports net", p.ImportPath) // pflag does too, for flags that take addresses
+		}
+	}
+}
+
 // forbidden are calls that have one place, or none. The message says where to go instead.
 var forbidden = map[string]struct{ where, instead string }{
 	"time.Now":              {"cmd/env.go internal/", "the clock enters in cmd/env.go"},

@@ -23,7 +23,7 @@ var refusalTable = []row{
 	}, exit: exitError, says: "journal is damaged"},
 	{state: "session.json is of a newer version", build: func(f *fixture) {
 		f.editLedger(func(text string) string { return strings.Replace(text, `"version":1`, `"version":99`, 1) })
-	}, exit: exitError, says: "written by a newer version of wfs"},
+	}, exit: exitError, says: "written by a newer version of wfs (format 99; this one reads up to 1)"},
 	{state: "the journal is of a newer version", build: func(f *fixture) {
 		f.journal("one", session.Noted{Text: "hello"})
 		f.change(f.journalFile("one"), func(text string) string {
@@ -31,7 +31,7 @@ var refusalTable = []row{
 			line = line[:strings.LastIndex(string(line), `,"sum"`)]
 			return text[:strings.Index(text, "\n")+1] + string(session.Seal(append(line, '}'))) + "\n"
 		})
-	}, exit: exitError, says: "written by a newer version of wfs"},
+	}, exit: exitError, says: "written by a newer version of wfs (format 99; this one reads up to 1)"},
 }
 
 func TestRefuse(t *testing.T) {

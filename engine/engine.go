@@ -117,7 +117,7 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 	var s session.Session
 	if json.Unmarshal(data, &s) == nil && s.ID == id {
 		if s.Version > session.FormatVersion {
-			return s, fmt.Errorf("session %s: %w", id, session.ErrNewer)
+			return s, fmt.Errorf("session %s: %w", id, session.Newer(s.Version))
 		}
 		if s.UpToDate() {
 			return s, nil

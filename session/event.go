@@ -41,6 +41,11 @@ type envelope struct {
 // ErrNewer is returned for lines and files that a newer version of wfs wrote.
 var ErrNewer = errors.New("written by a newer version of wfs")
 
+// Newer is ErrNewer with the format that was found.
+func Newer(format int) error {
+	return fmt.Errorf("%w (format %d; this one reads up to %d)", ErrNewer, format, FormatVersion)
+}
+
 // ErrBadLine is returned for a line that is no event: torn, altered, or not ours.
 var ErrBadLine = errors.New("not a valid event line")
 
@@ -84,7 +89,7 @@ func DecodeLine(line []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: %v", ErrBadLine, err)
 	}
 	if env.V > FormatVersion {
-		return Event{}, ErrNewer
+		return Event{}, Newer(env.V)
 	}
 	make, ok := bodies[env.Kind]
 	if !ok {
