@@ -286,6 +286,15 @@ func tryExample(line string) (string, error) {
 	if err := c.ParseFlags(rest); err != nil {
 		return "", err
 	}
+	earlier := ""
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Hidden {
+			earlier = "--" + f.Name
+		}
+	})
+	if c.Hidden || earlier != "" {
+		return "", fmt.Errorf("%s %s is an earlier spelling", c.CommandPath(), earlier)
+	}
 	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
 		return "", err
 	}
