@@ -64,6 +64,11 @@ func TestScripts(t *testing.T) {
 				typePrinted(e.T().(testing.TB), kept, e.WorkDir)
 				removeTree(filepath.Dir(kept))
 			})
+			sessions, err := filepath.Abs("testdata/sessions")
+			if err != nil {
+				return err
+			}
+			e.Setenv("SESSIONS", sessions)
 			home := filepath.Join(e.WorkDir, ".home")
 			if err := os.MkdirAll(home, 0o777); err != nil {
 				return err
