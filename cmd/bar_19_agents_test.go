@@ -29,12 +29,12 @@ func TestBar19Agents(t *testing.T) {
 	const blocked = exitBlocked
 	rows := []strayer{
 		// On the session's branch.
-		{name: "commit", does: `echo w > w.txt; git add w.txt; git commit -q -m mine`, says: []string{"which somebody made since, is part of it"}},
-		{name: "commit --amend", does: `echo w > w.txt; git add w.txt; git commit -q --amend -m mine`, says: []string{"is part of it"}},
-		{name: "rebase", does: `GIT_SEQUENCE_EDITOR='sed -i 2s/^pick/fixup/' git rebase -q -i HEAD~2; echo w > w.txt`, says: []string{"is part of it"}},
-		{name: "reset --hard HEAD~2", does: `git reset -q --hard HEAD~2; echo w > w.txt`, says: []string{"the branch had been taken back to checkpoint 0"}},
-		{name: "reset --soft", does: `git reset -q --soft HEAD~2; echo w > w.txt`, says: []string{"the branch had been taken back to checkpoint 0"}},
-		{name: "an orphan in place of the branch", does: `git checkout -q --orphan x; git commit -q -m root; git branch -f wfs/one; git checkout -q wfs/one; echo w > w.txt`, says: []string{"is part of it", "x was made"}},
+		{name: "commit", does: `echo w > w.txt; git add w.txt; git commit -q -m mine`, says: []string{"not made by wfs"}},
+		{name: "commit --amend", does: `echo w > w.txt; git add w.txt; git commit -q --amend -m mine`, says: []string{"not made by wfs"}},
+		{name: "rebase", does: `GIT_SEQUENCE_EDITOR='sed -i 2s/^pick/fixup/' git rebase -q -i HEAD~2; echo w > w.txt`, says: []string{"not made by wfs"}},
+		{name: "reset --hard HEAD~2", does: `git reset -q --hard HEAD~2; echo w > w.txt`, says: []string{"the branch was reset to checkpoint 0"}},
+		{name: "reset --soft", does: `git reset -q --soft HEAD~2; echo w > w.txt`, says: []string{"the branch was reset to checkpoint 0"}},
+		{name: "an orphan in place of the branch", does: `git checkout -q --orphan x; git commit -q -m root; git branch -f wfs/one; git checkout -q wfs/one; echo w > w.txt`, says: []string{"not made by wfs", "x was made"}},
 		{name: "empty index", does: `rm .git/index; echo w > w.txt`},
 		{name: "rm -r --cached", does: `git rm -q -r --cached .; echo w > w.txt`},
 		{name: "assume-unchanged", does: `git update-index --assume-unchanged a.txt; echo hidden >> a.txt; echo w > w.txt`,
@@ -52,7 +52,7 @@ func TestBar19Agents(t *testing.T) {
 			says: []string{"git's lock .git/index.lock had been left behind", ".git/HEAD.lock had been", ".git/refs/heads/wfs/one.lock had been"}},
 
 		// Elsewhere.
-		{name: "checkout of a new branch", does: `git switch -q -c astray; echo w > w.txt`, says: []string{"HEAD had been taken to astray", "astray was made at"}},
+		{name: "checkout of a new branch", does: `git switch -q -c astray; echo w > w.txt`, says: []string{"HEAD was moved to astray", "astray was made at"}},
 		{name: "checkout of another branch", does: `git switch -q side; echo w > w.txt`, exit: blocked, says: []string{"HEAD was taken to side"}, then: `rm w.txt; git switch -q wfs/one`},
 		{name: "branch -D of the session's", does: `echo w > w.txt; git checkout -q --detach; git branch -q -D wfs/one`, exit: exitError, says: []string{"branch wfs/one is gone", "hint: git branch wfs/one"}, then: `git branch wfs/one HEAD; git switch -q wfs/one`},
 		{name: "merge without an end", does: `git checkout -q -b m; echo m > a.txt; git commit -q -am m; git switch -q wfs/one; echo o > a.txt; git commit -q -am o; git merge -q m; true`, exit: blocked, says: []string{"merge is in progress"}, then: `git merge --abort`},

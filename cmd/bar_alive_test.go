@@ -123,7 +123,7 @@ func TestBar07IgnoreSurvivors(t *testing.T) {
 	p.agent("echo more > more.txt")
 	holds(t, p.ok("wfs", "run", "--ignore-survivors"), "completed")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
-	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")
+	holds(t, p.ok("git", "log", "--format=%s"), "interrupted; found in the work tree")
 	holds(t, p.ok("wfs", "log", "--events", "--json"), `"ignored_survivors":[`, pid)
 	if n, _ := strconv.Atoi(pid); syscall.Kill(n, 0) != nil {
 		t.Error("it was killed")

@@ -171,7 +171,7 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 			if s := f.ok("wfs", "status"); strings.Contains(s, "auto-save") {
 				t.Errorf("what is back is offered still:\n%s", s)
 			}
-			if out, exit := f.try(nil, "wfs", "resume", "--backup"); exit != exitError || !strings.Contains(out, "older than what happened since") {
+			if out, exit := f.try(nil, "wfs", "resume", "--backup"); exit != exitError || !strings.Contains(out, "older than its latest checkpoint") {
 				t.Errorf("a stale one: exit %d: %s", exit, out)
 			}
 			f.ok("wfs", "undo")
@@ -271,7 +271,7 @@ func TestRecoveredEditsAreTheAgents(t *testing.T) {
 	if out, _ := f.try(nil, "wfs", "run", "--max-attempts", "1"); !strings.Contains(out, "phase WORK may not change step1") {
 		t.Errorf("what the interrupted attempt did counts as a person's:\n%s", out)
 	}
-	if log := f.ok("wfs", "log"); !strings.Contains(log, "as the interrupted attempt left it") || strings.Contains(log, "edits found") {
+	if log := f.ok("wfs", "log"); !strings.Contains(log, "unjudged, from an interrupted attempt") || strings.Contains(log, "edits found") {
 		t.Errorf("the log says\n%s", log)
 	}
 	f.sound()

@@ -109,7 +109,7 @@ func (l *line) does(t *rapid.T) {
 	case "checkpoint":
 		d.stays, d.index = true, true
 	case "abandon":
-		d.stays, d.index = true, strings.Contains(out, "kept when the session was abandoned")
+		d.stays, d.index = true, strings.Contains(out, "saved when the session was abandoned")
 	}
 	l.done = append(l.done, d)
 }

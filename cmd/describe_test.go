@@ -36,7 +36,7 @@ func TestNextOfSurvivors(t *testing.T) {
 		{nil, true, "wfs run"},
 		{[]session.Process{{PID: 8}}, false, "kill 8; wfs run"},
 		{[]session.Process{{PID: 8}, {PID: 9}}, true, "kill -9 8 9; wfs run"},
-		{[]session.Process{{}}, false, "end it, then wfs run"},
+		{[]session.Process{{}}, false, "stop it, then wfs run"},
 	} {
 		if s.Open = nil; c.ended {
 			s.Open = &session.Open{Run: &session.RunResult{Survivors: []int{8}}}

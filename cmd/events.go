@@ -59,11 +59,11 @@ func eventText(body session.Body) string {
 	case session.Created:
 		return b.Goal
 	case session.Baseline:
-		return fmt.Sprintf("%d %s, %d red, %d flaky", len(b.Gates), plural(len(b.Gates), "gate", "gates"), len(b.Red), len(b.Flaky))
+		return fmt.Sprintf("%d %s, %d failing, %d flaky", len(b.Gates), plural(len(b.Gates), "gate", "gates"), len(b.Red), len(b.Flaky))
 	case session.AttemptStarted:
 		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
 	case session.RunEnded:
-		return strings.TrimPrefix(ranAs(b.RunResult)+took(b.Millis)+runCost(b.RunResult)+claimed(b.RunResult), "the run ")
+		return strings.TrimPrefix(ranAs(b.RunResult)+took(b.Millis)+runCost(b.RunResult)+claimed(b.RunResult), "agent ")
 	case session.UsageFound:
 		return costText(b.Usage)
 	case session.BudgetWarned:
@@ -78,7 +78,7 @@ func eventText(body session.Body) string {
 			text += fmt.Sprintf(", %s left out", b.TooSmall)
 		}
 		if b.Refuted {
-			text += ", the claim is refuted"
+			text += ", not what the agent said"
 		}
 		return text
 	case session.Checkpointed:

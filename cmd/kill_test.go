@@ -902,7 +902,7 @@ func (f *fixture) doneAlready(d deed, out string) bool {
 		return strings.Contains(out, "checked out in no work tree")
 	}
 	if strings.HasPrefix(d.name, "redo") || strings.HasPrefix(d.name, "phase") {
-		return strings.Contains(out, "nothing to do again") || strings.Contains(out, "there is no phase to skip")
+		return strings.Contains(out, "nothing to redo") || strings.Contains(out, "there is no phase to skip")
 	}
 	if d.args == "undo" { // what came before cannot be taken back
 		return strings.Contains(out, "cannot undo")

@@ -14,7 +14,7 @@ import (
 // turnAgent says that it works, waits until somebody writes to the pipe "go", and leaves a file for each attempt. The
 // notes that its brief holds go into "told".
 const turnAgent = `test -p "$HOME/go" || mkfifo "$HOME/go"
-sed -n '/Left while the run went on/,$p' "$WFS_BRIEF" >> "$HOME/told"
+sed -n '/Added during the run/,$p' "$WFS_BRIEF" >> "$HOME/told"
 echo "attempt $WFS_ATTEMPT works"
 echo $$ > "$HOME/agent-$WFS_ATTEMPT.pid"
 read -r line < "$HOME/go"
@@ -101,7 +101,7 @@ func TestDetached(t *testing.T) {
 	if out, exit := again.wait(); exit != exitOK {
 		t.Errorf("watch: exit %d: %s", exit, out)
 	} else {
-		holds(t, out, "paused in WORK, 2 attempts so far (stopped, as asked)", "next: wfs run")
+		holds(t, out, "paused in WORK, 2 attempts so far (stopped on request)", "next: wfs run")
 	}
 	p.gone(pid)
 	if left := p.inbox(); len(left) > 0 {
@@ -233,7 +233,7 @@ func TestDetachedKilled(t *testing.T) {
 		t.Errorf("%d requests are there", n)
 	}
 	p.write("../home/go", "go\n")
-	holds(t, p.ok("wfs", "watch"), "stopped after 1 attempt, as asked")
+	holds(t, p.ok("wfs", "watch"), "stopped after 1 attempt, as requested")
 	if told := p.read("told"); strings.Count(told, "not yet taken in") != 1 {
 		t.Errorf("told %q", told)
 	}
@@ -284,7 +284,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	p.until("the note", func() bool { return len(p.inbox()) == 0 })
 	holds(t, p.ok("wfs", "stop"), "ends at its next step")
 	p.until("the end", func() bool { return p.driver("one") == "" })
-	holds(t, p.ok("wfs", "status"), "paused in WORK (stopped, as asked)")
+	holds(t, p.ok("wfs", "status"), "paused in WORK (stopped on request)")
 	p.exits(exitWaiting, []string{"wfs", "run", "--no-wait"}, "waiting for a limit")
 }
 

@@ -56,7 +56,7 @@ func TestKillOnTheWayBack(t *testing.T) {
 			}
 			f.nothingLost(before)
 			out, exit := f.try(nil, d.command()...)
-			if exit != exitError || !strings.Contains(out, "all files are as they were before it") {
+			if exit != exitError || !strings.Contains(out, "all files are as they were before") {
 				t.Fatalf("exit %d: %s", exit, out)
 			}
 			f.oneClearLine(out, "smudge filter picky failed")

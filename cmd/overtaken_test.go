@@ -75,7 +75,7 @@ func TestWhereADeadMoveGoesIsTaken(t *testing.T) {
 	f.pushes("wfs/two")
 	before := f.blobs()
 	out, exit := f.try(nil, "wfs", "checkpoint")
-	if exit != exitError || !strings.Contains(out, "all files are as they were before it") || !strings.Contains(out, "somebody moved wfs/two meanwhile") || !strings.Contains(out, "hint: wfs switch two") {
+	if exit != exitError || !strings.Contains(out, "all files are as they were before") || !strings.Contains(out, "wfs/two was moved by another process") || !strings.Contains(out, "hint: wfs switch two") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	f.nothingLost(before)
@@ -96,7 +96,7 @@ func TestGoingOnWithGitAfterADeadMove(t *testing.T) {
 	f.ok("git", "add", "day.txt")
 	f.ok("git", "commit", "-q", "-m", "a day's work")
 	before := f.blobs()
-	if out, exit := f.try(nil, "wfs", "checkpoint"); exit != exitOK || !strings.Contains(out, "is given up: somebody has moved HEAD since") {
+	if out, exit := f.try(nil, "wfs", "checkpoint"); exit != exitOK || !strings.Contains(out, "is given up: HEAD was moved since") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	f.on("wfs/two")
@@ -121,7 +121,7 @@ func TestHeadOfADeadMoveIsBehind(t *testing.T) {
 			tip := strings.TrimSpace(f.ok("git", "rev-parse", "wfs/two"))
 			takes(f)
 			out, _ := f.try(nil, "wfs", "undo")
-			if !strings.Contains(out, "so HEAD is at "+tip[:10]+", on no branch") {
+			if !strings.Contains(out, "so HEAD is detached at "+tip[:10]) {
 				t.Errorf("it does not say so:\n%s", out)
 			}
 			if head, _ := f.try(nil, "git", "symbolic-ref", "-q", "HEAD"); head != "" || strings.TrimSpace(f.ok("git", "rev-parse", "HEAD")) != tip {
@@ -160,7 +160,7 @@ func TestHeadOfAMoveIsBehind(t *testing.T) {
 			tip := strings.TrimSpace(f.ok("git", "rev-parse", "wfs/two"))
 			err := f.goesToTwo(func(repo *gitstate.Repo) engine.Store { return late{repo, func() { r.takes(f) }} })
 			var refused *session.Refusal
-			if !errors.As(err, &refused) || refused.Hint != r.hint || !strings.Contains(refused.Message, "so HEAD is at "+tip[:10]+", on no branch") {
+			if !errors.As(err, &refused) || refused.Hint != r.hint || !strings.Contains(refused.Message, "so HEAD is detached at "+tip[:10]) {
 				t.Errorf("the error is %v", err)
 			}
 			if out := f.ok("git", "status", "--porcelain"); out != "" || strings.TrimSpace(f.ok("git", "rev-parse", "HEAD")) != tip {

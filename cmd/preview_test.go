@@ -71,7 +71,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 			f.ok("wfs", "abandon", "one")
 			f.ok("git", "switch", "-q", "side")
 		}, "undo", exitOK, []string{"undo: abandon one: 0 files would change; nothing was moved",
-			`the rest would be refused: cannot undo "checkpoint 3 of one: edits, kept when the session was abandoned": HEAD is at side by now, and that operation left it at wfs/one`}},
+			`the rest would be refused: cannot undo "checkpoint 3 of one: edits saved when the session was abandoned": HEAD is now at side, and that operation left it at wfs/one`}},
 		"undo of a checkpoint that is refused": {func(f *fixture) {
 			f.dirty()
 			f.ok("wfs", "checkpoint")
@@ -87,7 +87,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		"undo of a deletion":  {func(f *fixture) { f.ok("wfs", "delete", "two", "--force") }, "undo", exitOK, []string{"undo: delete two: 0 files would change; nothing was moved"}},
 		"finish":              {func(f *fixture) { f.write(".workflow/one/plan.md", "plan\n"); f.ok("wfs", "run") }, "finish --branch handed", exitOK, []string{"- delete  .workflow/one/plan.md", "finish one on handed: 1 file would change, and HEAD would go to handed; nothing was moved"}},
 		"finish that is not":  {nil, "finish", exitBlocked, []string{"hint: wfs run one"}},
-		"finish on a branch":  {func(f *fixture) { f.ok("wfs", "run") }, "finish --branch side", exitError, []string{"error: branch side exists already"}},
+		"finish on a branch":  {func(f *fixture) { f.ok("wfs", "run") }, "finish --branch side", exitError, []string{"error: branch side already exists"}},
 		"after a killed move": {halfMoved, "resume @2", exitError, []string{"hint: wfs resume one, which completes it first"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -206,7 +206,7 @@ var saidInWords = []string{
 	"if it was moved: git worktree repair NEW-PATH",
 	"commit what it makes", "take the workflow loop", "pnpm install", "ignore what it writes", "if it was moved: git -C NEW-PATH",
 	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
-	"set XDG_STATE_HOME to", "name another", "write review:", "let git ignore", "commit it first", "let worktree: setup", "instead of copy", "link",
+	"set XDG_STATE_HOME to", "name another", "write review:", "commit them first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
 	"write one under gates:",
 }
@@ -399,7 +399,7 @@ var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
 // and it names another command.
 var refusedRightly = []string{
 	"cannot work here: there is no program", "gate tests could not run (exit code 127)", "a merge is in progress", "not a valid object name: 'HEAD'",
-	"no branch of yours has", "is gone; its checkpoints are not", "nobody has said how it is tested", "exists already", "git can have no branch", "no process holds it", "unresolved conflict",
+	"no branch of yours has", "is gone; its checkpoints are not", "nobody has said how it is tested", "exists already", "git cannot have a branch", "no process holds it", "unresolved conflict",
 }
 
 // asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.

@@ -187,14 +187,14 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 		for _, c := range b.Adopted {
 			if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
-				say("    the branch had been taken back to checkpoint %d, by whom is not known; back again: wfs resume %s@%d",
+				say("    the branch was reset to checkpoint %d, not by wfs; to restore it: wfs resume %s@%d",
 					i, s.ID, b.Number-1)
 				continue
 			}
-			say("    commit %s, which somebody made since, is part of it", c.Short())
+			say("    includes commit %s, not made by wfs", c.Short())
 		}
 		if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {
-			say("    HEAD had been taken to %s during the run, and is back on %s; the files are as they were found",
+			say("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are",
 				strings.TrimPrefix(from, "refs/heads/"), strings.TrimPrefix(b.Turn.HeadNew, "refs/heads/"))
 		}
 		p.app.sayLacks(s.At(b.Number), "    ")
@@ -202,10 +202,10 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		sayStrayed(say, b)
 	case session.Voided:
 		why := b.Why
-		if r := s.LastResult; r != nil && strings.HasPrefix(why, "the run "+engine.Ended(*r)) {
-			why = "it changed nothing" // how it ended was told
+		if r := s.LastResult; r != nil && why == engine.VoidedWhy(*r) {
+			why = "it changed nothing" // how it ended stands above
 		}
-		say("    does not count: %s", why)
+		say("    not counted: %s", why)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
 			say("%s", waitingFor(&b, e.At))
@@ -216,7 +216,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.Noted:
 		switch {
 		case b.Meanwhile:
-			say("left while the run went on, perhaps not by a person: %s", safetext.Line(b.Text, 200))
+			say("note added during the run, maybe not by a person: %s", safetext.Line(b.Text, 200))
 		case b.Request != "":
 			say("noted for the next attempt: %s", safetext.Line(b.Text, 200))
 		}
@@ -252,7 +252,7 @@ func (p *progress) ending(e session.Event) {
 	case session.BudgetWarned:
 		say("budget, %s", budgetText(b.BudgetLine))
 	case session.Voided:
-		say("does not count: %s", b.Why)
+		say("not counted: %s", b.Why)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
 			say("%s", waitingFor(&b, e.At))
@@ -271,11 +271,8 @@ func outcome(b session.Checkpointed) styled {
 }
 
 func ranAs(r session.RunResult) string {
-	text := "the run ended (" + string(r.Outcome) + ")"
+	text := "agent " + engine.Ended(r)
 	switch r.Outcome {
-	case session.OutcomeFailed, session.OutcomeIdle, session.OutcomeTimeout, session.OutcomeHung, session.OutcomeNoResult, session.OutcomeTooLong,
-		session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
-		text = "the run " + engine.Ended(r)
 	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		return text // what follows says more
 	}

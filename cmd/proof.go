@@ -20,9 +20,9 @@ func proofAt(s *session.Session, checkpoint int) *session.Proof {
 // proofLine says what a proof found.
 func proofLine(p *session.Proof) string {
 	if p.Verdict == session.Pass {
-		return "proven clean: " + p.Reason
+		return p.Reason
 	}
-	return "not proven clean: " + strings.TrimPrefix(p.Reason, "not proven clean: ")
+	return "clean checkout: " + p.Why()
 }
 
 // unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such
@@ -31,12 +31,12 @@ func unprovenGate(p *session.Proof) string {
 	if p == nil || p.Verdict == session.Pass {
 		return ""
 	}
-	gate, _, _ := strings.Cut(strings.TrimPrefix(p.Reason, "not proven clean: "), ":")
-	return "; not proven in a clean tree: " + gate
+	gate, _, _ := strings.Cut(p.Why(), ":")
+	return "; not tested in a clean checkout: " + gate
 }
 
 // remedies are what can be done about files that a tree lacks.
-const remedies = "let them in (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
+const remedies = "allow them (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
 
 // sayProof tells of a proof unless it is in order.
 func (a *app) sayProof(say func(string, ...any), p *session.Proof) {

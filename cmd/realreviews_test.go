@@ -116,7 +116,7 @@ func (v *reviewedNight) hear(at modelAt, body jsonMap) {
 		v.models[at.Phase+" "+model] = true
 	}
 	asked, _ := json.Marshal([]any{body["tools"], body["text"]})
-	v.form = v.form || at.Phase == "REVIEW" && strings.Contains(string(asked), "approve, or reject for what has to be mended first")
+	v.form = v.form || at.Phase == "REVIEW" && strings.Contains(string(asked), "approve, or reject for what must be fixed first")
 }
 
 func (v *reviewedNight) play(at modelAt) reply {

@@ -279,13 +279,13 @@ var recoveryTable = []row{
 	{state: "finish_started, the commit is made", build: func(f *fixture) { f.finishDies(finishCommit) },
 		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
 	{state: "finish_started, the commit is made, and .git/wfs is gone: nobody knows whose it is", build: func(f *fixture) { f.finishDies(finishCommit); f.loseState() },
-		reads: "completed", does: "finish --branch handed", exit: exitError, says: "branch handed exists already", then: func(f *fixture) { f.on("wfs/one") }},
+		reads: "completed", does: "finish --branch handed", exit: exitError, says: "branch handed already exists", then: func(f *fixture) { f.on("wfs/one") }},
 	{state: "finish_started, and the user built on the branch: kept", build: func(f *fixture) {
 		f.finishDies(finishCommit)
 		tree := f.ok("git", "rev-parse", "wfs/two^{tree}")
 		f.ok("git", "update-ref", "refs/heads/handed", f.ok("git", "commit-tree", "-p", "handed", "-m", "mine", tree))
 		f.ok("git", "update-ref", gone, "handed")
-	}, reads: "completed", does: "finish --branch handed", exit: exitError, says: "branch handed exists already", then: func(f *fixture) { f.same("handed", gone) }},
+	}, reads: "completed", does: "finish --branch handed", exit: exitError, says: "branch handed already exists", then: func(f *fixture) { f.same("handed", gone) }},
 	{state: "finish_started, and the user amended the commit's message: taken back, and kept in a rescue", build: func(f *fixture) {
 		f.finishDies(finishCommit)
 		f.ok("git", "update-ref", "refs/heads/handed", f.ok("git", "commit-tree", "-p", "handed^", "-m", "my words", "handed^{tree}"))

@@ -65,7 +65,7 @@ func TestWhatADeadMoveRelocatesIsNamed(t *testing.T) {
 		}, []string{"checkpoint"}, "is completed now", "mine.txt"},
 		"nothing was edited since": {ledgerMoved, func(*fixture) {}, []string{"checkpoint"}, "is completed now", "untracked.txt"},
 		"HEAD is elsewhere by now": {moveHalf, func(f *fixture) { f.ok("git", "switch", "-q", "-c", "aside") }, []string{"switch", "one"},
-			did + " was interrupted, and is given up: somebody has moved HEAD since", "untracked.txt"},
+			did + " was interrupted, and is given up: HEAD was moved since", "untracked.txt"},
 		"JSON":       {moveHalf, (*fixture).works, []string{"checkpoint", "--json"}, `,"recovered":[{"session":"two","did":"` + did + `","became":"completed","operation":`, "mine.txt"},
 		"JSON error": {moveHalf, (*fixture).works, []string{"resume", "--at", "99", "--json"}, `,"recovered":[{"session":"two","did":"` + did + `","became":"completed","operation":`, "mine.txt"},
 	} {
@@ -225,7 +225,7 @@ func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
 			}
 			said := a.diagnose(err)
 			a.gone(r.in)
-			if !strings.Contains(said.Error, "was interrupted and stands half-way") || said.Code != "interrupted" || said.Hint != r.way {
+			if !strings.Contains(said.Error, "was interrupted half-way") || said.Code != "interrupted" || said.Hint != r.way {
 				t.Errorf("%v: %+v", err, said)
 			}
 			if out := f.ok("wfs", "status"); !strings.Contains(out, "a move was interrupted") || !strings.HasSuffix(strings.TrimSpace(out), "next: "+r.way) {
@@ -275,7 +275,7 @@ func TestWhatWasLeftBehindIsSaidOfADeadMove(t *testing.T) {
 	}{
 		"main has moved":    {moveHalf, true, []string{"switch", "main"}, "\n" + kept + "\n", back},
 		"the turn is true":  {ledgerMoved, true, []string{"switch", "main"}, "\n" + kept + "\n", back},
-		"main is as it was": {moveHalf, false, []string{"switch", "main"}, "\n" + back + "\n", "they are kept"},
+		"main is as it was": {moveHalf, false, []string{"switch", "main"}, "\n" + back + "\n", "they are saved"},
 		"JSON":              {moveHalf, true, []string{"switch", "main", "--json"}, `"note":"` + kept + `"`, back},
 		"JSON error":        {ledgerMoved, true, []string{"checkpoint", "--json"}, `"note":"` + kept + `"`, back},
 	} {

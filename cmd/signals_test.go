@@ -146,7 +146,7 @@ func TestInterruptedGate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p, r := interruptedGate(t)
-			const says = "attempt 1 at WORK has run and is not judged yet: the next wfs run judges it first, without another run"
+			const says = "attempt 1 at WORK is not judged yet: the next wfs run judges it first, without another run"
 			c.stop(p, r)
 			out, exit := r.wait()
 			if exit != c.exit {
@@ -245,7 +245,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 	p.gone(agent)
 	p.gone(child)
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
-	holds(t, p.ok("git", "log", "--format=%s"), "interrupted, as it was found")
+	holds(t, p.ok("git", "log", "--format=%s"), "interrupted; found in the work tree")
 }
 
 // TestNohup lets a run go on when the terminal that it was started from is closed.

@@ -57,7 +57,7 @@ func (p *tracer) run(c faults.Command, fault faults.Fault) (a faults.Answer, err
 		return a, err
 	}
 	if err := p.answers.Decode(&a); err != nil {
-		return a, fmt.Errorf("the tracer is gone, perhaps because the command did not end within %s: %w", hung, err)
+		return a, fmt.Errorf("the tracer is gone, perhaps because the command did not finish within %s: %w", hung, err)
 	}
 	return a, nil
 }

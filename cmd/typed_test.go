@@ -11,7 +11,7 @@ func TestForSession(t *testing.T) {
 		{`wfs abandon -m "why"`, `wfs abandon no-thing -m "why"`},
 		{"wfs resume @0 && wfs run", "wfs resume no-thing@0 && wfs run no-thing"},
 		{"wfs edit --reload && wfs run", "wfs edit no-thing --reload && wfs run no-thing"},
-		{"end it, then wfs run", "end it, then wfs run no-thing"},
+		{"stop it, then wfs run", "end it, then wfs run no-thing"},
 		{"wfs diff, then wfs run", "wfs diff no-thing, then wfs run no-thing"},
 		{"wfs allow --list", "wfs allow --session no-thing --list"},
 		{"wfs budget set --cost 5", "wfs budget set no-thing --cost 5"},
@@ -32,7 +32,7 @@ func TestForSession(t *testing.T) {
 		{"git worktree prune", "git worktree prune"},
 		{"git merge --continue (or --abort), then wfs run", "cd /a/b && git merge --continue (or --abort), then wfs run no-thing"},
 		{"wfs phase back, then wfs run; or wfs finish --unproven", "wfs reject no-thing, --to then wfs run no-thing; or wfs finish no-thing --unproven"},
-		{"move them aside, then type it again", "move them aside, then type it again"},
+		{"move them aside, then run it again", "move them aside, then run it again"},
 	} {
 		got, there := forSession(c.command, "no-thing")
 		if there {

@@ -95,10 +95,10 @@ echo work > work.txt
 
 const viewEnd = `
 WORK  attempt 1  (agent)
-    the run ended (ok)
+    agent exited 0
     gate tests: pass (green)
-    pass: the command ended with exit code 0
-    proven clean: it passes in a clean tree as well
+    pass: the command exited with code 0
+    also passes in a clean checkout
     checkpoint 1  0123456789
 one  completed: everything asked for is done, and judged green
   gates: tests
@@ -150,7 +150,7 @@ WORK  attempt 1  (agent)
 // Where there can be no view, or nobody wants one, there are lines.
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
-	const said = "    gate tests in a clean tree of the base …\n" +
+	const said = "    gate tests in a clean checkout of the base …\n" +
 		"    first a test for the total, then the total itself, in words that are many\n"
 	const gates = "    gate tests …\n" +
 		"    gate tests once more, without anything from before …\n"
@@ -163,7 +163,7 @@ func TestViewElsewhere(t *testing.T) {
 		"accessible": {[]string{"ACCESSIBLE=1"}, nil, everything},
 		"verbose":    {nil, []string{"--verbose"}, everything},
 		"quiet": {nil, []string{"--quiet"}, `
-WORK  pass: the command ended with exit code 0 (attempt 1)  checkpoint 1  0123456789
+WORK  pass: the command exited with code 0 (attempt 1)  checkpoint 1  0123456789
 one  completed: everything asked for is done, and judged green
   gates: tests
   beware: no new test was asked for; no hold-out tests; no review
@@ -229,7 +229,7 @@ func TestViewStops(t *testing.T) {
 	s.ends(exitInterrupted)
 	s.shows(`
 WORK  attempt 1  (agent)
-    the run ended (interrupted)
+    agent was interrupted
 interrupted (ctrl-c)
 one  interrupted in WORK (ctrl-c)
 next: wfs run one   or: wfs resume one@0

@@ -30,7 +30,7 @@ func (h *Hand) KeepJournal(ctx context.Context) error {
 	if len(h.live) == 0 {
 		return nil
 	}
-	const what = "what the journal said"
+	const what = "data of the journal"
 	return h.record(ctx, what, func(t session.Turn) session.Body {
 		return session.Answered{Summary: what, Since: h.S.Seq, Turn: t}
 	}, nil)
@@ -51,18 +51,18 @@ func (h *Hand) recordedOp(ev session.Event) (session.Op, bool) {
 	case session.Edited:
 		kind, summary = OpEdit, fmt.Sprintf("edit %s: %s", h.ID, firstOf(b.Changes))
 	case session.Repinned:
-		kind, summary = OpRepin, fmt.Sprintf("repin %s: %s", h.ID, firstOf(b.Changes))
+		kind, summary = OpRepin, fmt.Sprintf("update the configuration of %s: %s", h.ID, firstOf(b.Changes))
 	case session.Answered:
 		if kind, summary = b.Op, b.Summary; kind == "" {
 			return session.Op{}, false
 		}
 	case session.PhaseMoved:
-		kind, summary = OpPhase, fmt.Sprintf("take %s back from %s to %s", h.ID, b.From, b.To)
+		kind, summary = OpPhase, fmt.Sprintf("send %s back from %s to %s", h.ID, b.From, b.To)
 		if b.Skip {
 			summary = fmt.Sprintf("skip %s of %s", b.From, h.ID)
 		}
 		if b.Anyway {
-			summary = fmt.Sprintf("let %s of %s pass, not judged", b.From, h.ID)
+			summary = fmt.Sprintf("pass %s of %s without a verdict", b.From, h.ID)
 		}
 	default:
 		return session.Op{}, false
@@ -92,7 +92,7 @@ func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint,
 	case session.StatusAbandoned:
 		return nil, 0, nil
 	}
-	kept, err := h.save(ctx, session.TriggerSwitch, "edits, kept when the session was abandoned")
+	kept, err := h.save(ctx, session.TriggerSwitch, "edits saved when the session was abandoned")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -106,7 +106,7 @@ func (h *Hand) Abandon(ctx context.Context, reason string) (*session.Checkpoint,
 func (h *Hand) Revive(ctx context.Context) (int64, error) {
 	r := session.Revived{Status: h.S.Alive(), Summary: reviveSummary(h.ID)}
 	if r.Status == session.StatusPaused {
-		r.Why = "brought back"
+		r.Why = "restored"
 	}
 	return h.recordOp(ctx, func(t session.Turn) session.Body {
 		r.Turn = t

@@ -62,14 +62,14 @@ func (h *Hand) agreed(ctx context.Context, c *session.Checkpoint, o Handover) er
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	hint := `wfs finish --anyway "why it is handed over all the same"`
+	hint := `wfs finish --anyway "why it is good enough"`
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Reason == session.WaitHuman && (w.Agree || w.Approve) {
 		hint = "wfs approve, or " + hint
 	} else if h.S.At(h.S.Current).Class == session.ClassRejected {
 		hint = "wfs run, or " + hint
 	}
 	return &session.Refusal{Code: session.RefuseNotAgreed, Hint: hint,
-		Message: "not everything that was agreed is done:\n  " + strings.Join(open, "\n  ")}
+		Message: "not finished yet:\n  " + strings.Join(open, "\n  ")}
 }
 
 // inTheWay lists all that stands between a checkpoint and what was agreed at the session's birth: open items, phases that
@@ -88,7 +88,7 @@ func (h *Hand) inTheWay(ctx context.Context, c *session.Checkpoint) (list []stri
 	}
 	keys, err := h.keysOf(ctx, c)
 	for _, k := range keys {
-		list = append(list, k+"; remove it, or let it in with wfs allow")
+		list = append(list, k+"; remove it, or allow it with wfs allow")
 	}
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (h *Hand) notReached(ctx context.Context, c *session.Checkpoint) (list []st
 	for at := w.Phase(c.Next); at != nil && !seen[at.Name]; at = w.Phase(at.On[workflows.Verdict(session.Pass)]) {
 		seen[at.Name] = true
 		if i := slices.IndexFunc(at.Gates, func(g workflows.Gate) bool { return !passed(g) }); i >= 0 {
-			list = append(list, fmt.Sprintf("%s has not been passed yet: gate %s has not judged the work", at.Name, at.Gates[i].Name))
+			list = append(list, fmt.Sprintf("%s has not passed yet: gate %s has not judged the work", at.Name, at.Gates[i].Name))
 		}
 	}
 	return list, nil

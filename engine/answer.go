@@ -87,7 +87,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 		if o.Run.Rejected == no { // the answer was given already, and what came of it was not recorded
 			return h.carryOut(ctx, nil)
 		}
-		if err := h.append(session.Interrupted{Why: "answered anew"}); err != nil {
+		if err := h.append(session.Interrupted{Why: "answered again"}); err != nil {
 			return err
 		}
 		if err := h.rest(""); err != nil {
@@ -103,16 +103,16 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	case !agrees && h.answered(no, text): // by somebody whose process died before it could say so
 		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and does not wait for an answer", h.ID),
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is completed, and is not waiting for an answer", h.ID),
 			Hint: fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID)}
 	case at.yes == 0:
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s does not wait for an answer", h.ID), Hint: "wfs status " + string(h.ID)}
+		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is not waiting for an answer", h.ID), Hint: "wfs status " + string(h.ID)}
 	case agrees && no && h.S.Phase == workflows.Done:
 		return h.workOn(ctx, text)
 	case agrees && no:
-		return h.append(session.Noted{Text: text, Back: true}, session.Paused{Why: said("something is left to do", text)})
+		return h.append(session.Noted{Text: text, Back: true}, session.Paused{Why: said("there is still something to do", text)})
 	case at.yes == yesWords:
-		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question, and yes or no is no answer: " + h.S.Waiting.Ask, Hint: `wfs run --note "your answer"`}
+		return &session.Refusal{Code: session.RefuseUsage, Message: "the agent asks a question that needs more than yes or no: " + h.S.Waiting.Ask, Hint: `wfs run --note "your answer"`}
 	case at.yes == yesDone && !no && text != "":
 		return h.append(session.Noted{Text: text}, session.Agreed{By: "person"})
 	case at.yes == yesDone && !no:
@@ -153,7 +153,7 @@ func (h *Hand) workOn(ctx context.Context, text string) error {
 	if err := h.append(session.Noted{Text: text, Back: true}); err != nil {
 		return err
 	}
-	return h.lead(ctx, h.backToWork(said("something is left to do", text)))
+	return h.lead(ctx, h.backToWork(said("there is still something to do", text)))
 }
 
 // backToWork leads from work that is complete to where its first open item is worked on, or its last one.
@@ -341,7 +341,7 @@ func (h *Hand) lead(ctx context.Context, b session.PhaseMoved) error {
 // nothingToHand refuses to hand over what changes nothing. A run would do nothing either, of a session that is
 // completed or waits for the word that it is.
 func (h *Hand) nothingToHand(onto session.Commit) error {
-	r := &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the tree is the base's", Hint: "wfs run"}
+	r := &session.Refusal{Code: session.RefuseNotGreen, Message: "there is nothing to hand over: the files are the same as on the base", Hint: "wfs run"}
 	switch w := h.S.Waiting; {
 	case h.S.Status == session.StatusWaiting && w != nil && w.Agree:
 		r.Hint = `wfs reject -m "what is still missing" && wfs run, or wfs abandon`

@@ -103,7 +103,7 @@ func (h *Hand) lookAgain(ctx context.Context, m session.MoveStarted, err error) 
 		}
 		var r *Relocated
 		if r, err = h.completeMove(ctx, m); err == nil && r == nil {
-			err = &session.Refusal{Code: session.RefuseMoved, Message: "somebody moved HEAD in the middle of this, and it was given up: " + m.Summary + keptHalfWay(h.halfway), Hint: "wfs status"}
+			err = &session.Refusal{Code: session.RefuseMoved, Message: "stopped, because HEAD was moved by another process: " + m.Summary + keptHalfWay(h.halfway), Hint: "wfs status"}
 		}
 		if err == nil {
 			return r, nil
@@ -149,7 +149,7 @@ func (h *Hand) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	now, err := h.e.Store.Ref(ctx, t.HeadNew)
 	if err == nil && now != t.HeadNewCommit {
 		err = &session.Refusal{Code: session.RefuseMoved, Hint: h.goThere(ctx, m),
-			Message: fmt.Sprintf("somebody moved %s meanwhile: it is at %s, and was at %s", short(t.HeadNew), orNone(now), t.HeadNewCommit.Short())}
+			Message: fmt.Sprintf("%s was moved by another process: it was at %s, now it is at %s", short(t.HeadNew), orNone(now), t.HeadNewCommit.Short())}
 	}
 	return err
 }
@@ -162,7 +162,7 @@ func (h *Hand) goThere(ctx context.Context, m session.MoveStarted) string {
 	case session.MoveNew:
 		return "wfs switch " + string(h.ID)
 	}
-	return "wfs status, and type it again"
+	return "wfs status, then run it again"
 }
 
 // headAsLeft reports whether HEAD is where a move began. Where the move goes to nobody but somebody else has taken it,
@@ -177,7 +177,7 @@ func (h *Hand) headAsLeft(head session.Head, t session.Turn) bool {
 // giveUpMove leaves a half-made move as it is: somebody has taken HEAD elsewhere since, or has committed what he found,
 // and the files are his.
 func (h *Hand) giveUpMove(head string) error {
-	if err := h.append(session.Dropped{Why: "in the middle of the move somebody moved HEAD, which is on " + head, Move: true}); err != nil {
+	if err := h.append(session.Dropped{Why: "HEAD was moved by another process during the switch; it is on " + head, Move: true}); err != nil {
 		return err
 	}
 	return h.j.Unclaim(h.e.Store.Worktree())

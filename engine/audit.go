@@ -58,11 +58,11 @@ func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.L
 		at := commits[i].Commit
 		data, err := e.Store.File(ctx, at, session.FileEvents)
 		if err != nil {
-			return s, fmt.Errorf("ledger commit %s: %w", at.Short(), err)
+			return s, fmt.Errorf("history commit %s: %w", at.Short(), err)
 		}
 		events, err := session.DecodeLines(data)
 		if err == nil && (len(events) == 0 || !events[len(events)-1].Kind().IsTurn()) {
-			err = errors.New("its events do not end in a turn")
+			err = errors.New("its events are incomplete")
 		}
 		if err == nil {
 			s, err = session.Extend(s, events)
@@ -71,7 +71,7 @@ func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.L
 			err = fmt.Errorf("it is of session %q", s.ID)
 		}
 		if err != nil {
-			return s, fmt.Errorf("ledger commit %s: %w", at.Short(), err)
+			return s, fmt.Errorf("history commit %s: %w", at.Short(), err)
 		}
 	}
 	if s.Seq == 0 {
@@ -102,7 +102,7 @@ func sameAsCache(data []byte, folded session.Session, known bool, id session.ID)
 	}
 	want, err := json.Marshal(folded)
 	if err == nil && !bytes.Equal(have, want) {
-		err = errors.New("it is not what the events say")
+		err = errors.New("it does not match the events")
 	}
 	return err
 }

@@ -85,12 +85,12 @@ func (h *Hand) keepAside(ctx context.Context, why string) string {
 	done, err := h.saveAside(ctx, why)
 	switch {
 	case err != nil:
-		return "what is in the work tree could not be saved: " + oneLine(err.Error(), 200)
+		return "could not back up the work tree: " + oneLine(err.Error(), 200)
 	case done.Commit == "":
 		return ""
 	}
-	saved := "what is in the work tree is saved in " + session.AutoOf(h.ID)
-	gone := fmt.Sprintf("what had been done in %d %s and is gone now", done.Lost, plural(done.Lost, "file", "files"))
+	saved := "backed up the work tree to " + session.AutoOf(h.ID)
+	gone := fmt.Sprintf("edits from %d %s, now gone from the work tree", done.Lost, plural(done.Lost, "file", "files"))
 	switch {
 	case done.Kept != "":
 		saved += "; " + gone + ", in " + done.Kept

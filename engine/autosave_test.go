@@ -14,7 +14,7 @@ func TestSurvivorsAreNoCheckpoint(t *testing.T) {
 	s := session.Session{Open: &session.Open{Run: &session.RunResult{Outcome: session.OutcomeOK, Survivors: []int{4711}}}}
 	d := Decide(&s, tdd(t), Facts{})
 	if d.Effect != EffectBlock || len(d.Events) != 0 || d.Block.Reason != session.BlockSurvivors ||
-		!slices.Equal(d.Block.Evidence, []string{"processes of the run were still alive after it: 4711"}) {
+		!slices.Equal(d.Block.Evidence, []string{"the agent left processes running: 4711"}) {
 		t.Errorf("%+v", d)
 	}
 }

@@ -19,7 +19,7 @@ func (h *Hand) ensureBaseline(ctx context.Context) error {
 		return err
 	}
 	if first == nil || snap.Tree != first.Tree {
-		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files are not the base any more", Hint: "wfs resume @0 && wfs run"}
+		return &session.Refusal{Code: session.RefuseBaseline, Message: "the gates have not run on this session's base yet, and its files have changed since", Hint: "wfs resume @0 && wfs run"}
 	}
 	return h.baseline(ctx, snap.Tree)
 }
@@ -44,7 +44,7 @@ func (h *Hand) baseline(ctx context.Context, tree session.Tree) error {
 func baselineSummary(b session.Baseline) string {
 	s := fmt.Sprintf("baseline, %d tests pass", session.CountsOf(b.Gates).Passed)
 	if n := len(b.Red); n > 0 {
-		s += fmt.Sprintf(", %d red before", n)
+		s += fmt.Sprintf(", %d already failing", n)
 	}
 	if n := len(b.Flaky); n > 0 {
 		s += fmt.Sprintf(", %d flaky", n)

@@ -53,7 +53,7 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 	if err != nil {
 		// Once the ledger is there the session is: the journal says what the next command has to complete.
 		if tip, e := e.Store.Ref(context.WithoutCancel(ctx), session.LedgerOf(id)); e != nil || tip != "" {
-			return nil, nil, fmt.Errorf("%w (the session is there; to complete it: wfs resume %s)", err, id)
+			return nil, nil, fmt.Errorf("%w (the session exists; to complete it: wfs resume %s)", err, id)
 		}
 		return nil, nil, discarded(j, err)
 	}
@@ -66,7 +66,7 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 		tree: first.Tree, index: first.Tree, head: h.S.Branch(), tip: first.Code, to: -1})
 	var refused *session.Refusal
 	if errors.As(err, &refused) && refused.Code == session.RefuseInTheWay { // since it was looked at
-		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session is there", Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}
+		err = &session.Refusal{Code: refused.Code, Message: refused.Message + "; the session exists", Hint: fmt.Sprintf("move them aside, then wfs resume %s", id)}
 	}
 	if err != nil {
 		return h, nil, err
@@ -78,7 +78,7 @@ func (e *Engine) New(ctx context.Context, b Birth) (*Hand, *Relocated, error) {
 		op := session.Op{Number: moved.Op, Kind: string(session.MoveNew), Session: id, Summary: moved.Event.Summary, Turn: moved.Event.Turn}
 		back, undo := h.Undo(context.WithoutCancel(ctx), op)
 		if undo != nil {
-			return h, moved, fmt.Errorf("%w; going back failed as well: %v", err, undo)
+			return h, moved, fmt.Errorf("%w; undoing that failed too: %v", err, undo)
 		}
 		return nil, back, err
 	}
@@ -125,7 +125,7 @@ func (h *Hand) begin(ctx context.Context, b Birth) (*Relocated, error) {
 			return nil, err
 		}
 		if err := h.e.Store.Present(ctx, plan); err != nil {
-			return nil, fmt.Errorf("%s: nothing was moved: %w", summaryOfNew(h.ID), err)
+			return nil, fmt.Errorf("%s: nothing was changed: %w", summaryOfNew(h.ID), err)
 		}
 	}
 	bodies := []session.Body{b.Created}
@@ -195,8 +195,8 @@ func (h *Hand) unchanged(ctx context.Context, want, have session.Tree) error {
 	if err != nil {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseSetup, Hint: "let git ignore what the set-up makes, or commit it first",
-		Message: fmt.Sprintf("after the set-up %d %s not as in git, or not ignored: %s", len(changes), plural(len(changes), "file is", "files are"), paths(changes))}
+	return &session.Refusal{Code: session.RefuseSetup, Hint: "add the files from the set-up to .gitignore, or commit them first",
+		Message: fmt.Sprintf("the set-up left %d %s changed or not ignored: %s", len(changes), plural(len(changes), "file", "files"), paths(changes))}
 }
 
 func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {
@@ -209,7 +209,7 @@ func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseli
 		err = h.holdOutBase(ctx, &b, ev, dir)
 	}
 	if err != nil && ctx.Err() == nil {
-		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "edit .wfs/config.yaml, then type it again"}
+		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "edit .wfs/config.yaml, then run it again"}
 	}
 	return b, ev, err
 }

@@ -65,7 +65,7 @@ func (e *Engine) mayMake(ctx context.Context, ref, hint string) error {
 	if hint == "" {
 		hint = fmt.Sprintf("git branch -m %s another-name", short(other))
 	}
-	return &session.Refusal{Code: session.RefuseName, Message: fmt.Sprintf("git can have no branch %s while there is one called %s", short(ref), short(other)), Hint: hint}
+	return &session.Refusal{Code: session.RefuseName, Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", short(ref), short(other)), Hint: hint}
 }
 
 // mayMakeAll is mayMake for what moves make.

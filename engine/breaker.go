@@ -33,17 +33,17 @@ func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason strin
 	stale := maxStale(l)
 	switch {
 	case v.Denied >= maxDenied:
-		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: what they asked to do was not permitted", v.Denied)
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: the agent's commands were not permitted", v.Denied)
 	case v.Attempts-v.Fewer >= l.Attempts: // a list of tasks may be longer than that
-		return BreakerOpen, fmt.Sprintf("%d attempts at this phase without passing it", v.Attempts)
+		return BreakerOpen, fmt.Sprintf("%d attempts without passing this phase", v.Attempts)
 	case v.NoProgress >= l.NoProgress:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row without progress%s", v.NoProgress, idle(v))
 	case v.SameFailure >= l.SameFailure:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in the same way", v.SameFailure)
 	case v.Circles >= maxCircles:
-		return BreakerOpen, fmt.Sprintf("it goes in circles: %d attempts left files that an earlier one had left", v.Circles)
+		return BreakerOpen, fmt.Sprintf("going in circles: %d attempts produced the same files as an earlier one", v.Circles)
 	case v.Stale >= stale:
-		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in ever new ways, and none got further than those before", v.Stale)
+		return BreakerOpen, fmt.Sprintf("%d attempts in a row failed in new ways without getting further", v.Stale)
 	case v.Attempts > 0 && (v.NoProgress >= max(l.NoProgress-1, 1) || v.SameFailure >= max(l.SameFailure-1, 1)),
 		v.Circles >= maxCircles-1, v.Stale >= stale-1:
 		return BreakerHalfOpen, ""
@@ -150,7 +150,7 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 	}
 	hint := `wfs run --note "what to do differently"`
 	if r := s.LastResult; r != nil && (r.Outcome == session.OutcomeDenied || s.Visit.Denied > 0) {
-		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; what it needs belongs into agent: allow: of the configuration, then:")
+		evidence = append(evidence, "in the last attempt "+Denied(*r)+"; add what it needs to agent: allow: in the configuration, then:")
 		hint = s.Repin(r.Agent) + " && wfs run"
 	}
 	return session.BlockedBy{Reason: session.BlockBreaker, Evidence: evidence, Hint: hint}

@@ -166,7 +166,7 @@ func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body
 				if l.What == "usd" && scope.Used.Estimated > 0 {
 					spent = "~" + spent
 				}
-				b.Evidence = append(b.Evidence, fmt.Sprintf("%s: %s of %s used up", what, spent, Amount(l.What, l.Cap)))
+				b.Evidence = append(b.Evidence, fmt.Sprintf("%s: used %s of %s", what, spent, Amount(l.What, l.Cap)))
 				if b.Hint == "" {
 					b.Hint = raise(l) + " && wfs run"
 				}

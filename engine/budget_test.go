@@ -41,13 +41,13 @@ func TestBudgets(t *testing.T) {
 		evidence string
 		hint     string
 	}{
-		"money":    {workflows.Budget{Session: workflows.Cap{USD: 3}}, session.Usage{}, "session: $3.00 of $3.00 used up", "wfs edit --budget-usd 6 && wfs run"},
-		"tokens":   {workflows.Budget{Session: workflows.Cap{Tokens: 2500}}, session.Usage{}, "session: 3000 tokens of 2500 tokens used up", "wfs edit --budget-tokens 5000 && wfs run"},
-		"turns":    {workflows.Budget{Phase: workflows.Cap{Turns: 30}}, session.Usage{}, "phase RED, lap 1: 30 turns of 30 turns used up", "wfs edit --budget-phase-turns 60 && wfs run"},
-		"attempts": {workflows.Budget{Day: workflows.Cap{Attempts: 3}}, session.Usage{}, "day: 3 attempts of 3 attempts used up", "wfs edit --budget-day-attempts 6 && wfs run"},
-		"time":     {workflows.Budget{Session: workflows.Cap{Seconds: 100}}, session.Usage{}, "session: 3m0s of 1m40s used up", "wfs edit --budget-time 6m40s && wfs run"},
+		"money":    {workflows.Budget{Session: workflows.Cap{USD: 3}}, session.Usage{}, "session: used $3.00 of $3.00", "wfs edit --budget-usd 6 && wfs run"},
+		"tokens":   {workflows.Budget{Session: workflows.Cap{Tokens: 2500}}, session.Usage{}, "session: used 3000 tokens of 2500 tokens", "wfs edit --budget-tokens 5000 && wfs run"},
+		"turns":    {workflows.Budget{Phase: workflows.Cap{Turns: 30}}, session.Usage{}, "phase RED, lap 1: used 30 turns of 30 turns", "wfs edit --budget-phase-turns 60 && wfs run"},
+		"attempts": {workflows.Budget{Day: workflows.Cap{Attempts: 3}}, session.Usage{}, "day: used 3 attempts of 3 attempts", "wfs edit --budget-day-attempts 6 && wfs run"},
+		"time":     {workflows.Budget{Session: workflows.Cap{Seconds: 100}}, session.Usage{}, "session: used 3m0s of 1m40s", "wfs edit --budget-time 6m40s && wfs run"},
 		"the day, also by others": {workflows.Budget{Day: workflows.Cap{USD: 10}}, session.Usage{USD: session.Dollars(7.25)},
-			"day: $10.25 of $10.00 used up", "wfs edit --budget-day-usd 20 && wfs run"},
+			"day: used $10.25 of $10.00", "wfs edit --budget-day-usd 20 && wfs run"},
 		"others do not count for a session": {workflows.Budget{Session: workflows.Cap{USD: 10}}, session.Usage{USD: session.Dollars(70)}, "", ""},
 		"none":                              {workflows.Budget{}, session.Usage{USD: session.Dollars(1000)}, "", ""},
 	} {

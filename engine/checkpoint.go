@@ -13,7 +13,7 @@ import (
 // nil when nothing changed since the present checkpoint; Unheld is what could not be looked at, then.
 func (h *Hand) Checkpoint(ctx context.Context, text string) (*session.Checkpoint, error) {
 	if text == "" {
-		text = "as it was found"
+		text = "found in the work tree"
 	}
 	return h.save(ctx, session.TriggerManual, text)
 }
@@ -72,10 +72,10 @@ func (h *Hand) checkpointJudged(ctx context.Context) (done bool, err error) {
 	if h.judgedAgain++; h.judgedAgain < maxJudged {
 		return false, h.append(session.Reopened{Why: why})
 	}
-	if err := h.append(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{why, "end what writes there, or let git ignore it"}, Hint: "wfs run"}); err != nil {
+	if err := h.append(session.BlockedBy{Reason: session.BlockGate, Evidence: []string{why, "stop the process that writes there, or add the files to .gitignore"}, Hint: "wfs run"}); err != nil {
 		return true, err
 	}
-	_, err = h.save(ctx, session.TriggerInterrupted, "could not be judged: files change all the time")
+	_, err = h.save(ctx, session.TriggerInterrupted, "could not be judged: files keep changing")
 	return true, err
 }
 
@@ -231,7 +231,7 @@ func (h *Hand) onto(ctx context.Context) (d session.Draft, adopted []session.Com
 			return d, nil, err
 		} else if !ahead {
 			return d, nil, &session.Refusal{Code: session.RefuseConflict, Hint: "wfs resume " + string(h.ID),
-				Message: fmt.Sprintf("HEAD was taken to %s, which does not hold the session's work; the files are not the session's any more, and were left as they are", short(nameOf(head)))}
+				Message: fmt.Sprintf("HEAD was moved to %s, which does not contain the session's work; the files were left as they are", short(nameOf(head)))}
 		}
 		d.Parents, adopted = []session.Commit{head.Commit}, append(adopted, head.Commit)
 	}

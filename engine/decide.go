@@ -98,7 +98,7 @@ func conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 
 // isItDone asks about a lap in which nothing was left to do, as the agent says.
 func isItDone(s *session.Session) string {
-	ask, is := "the attempt added no test and says that nothing is left to do", "Is the work done?"
+	ask, is := "the agent added no test and says that nothing is left to do", "Is the work done?"
 	if item := s.Item(); item != "" {
 		ask, is = fmt.Sprintf("%s for %q", ask, item), "Is this item done?"
 	}
@@ -107,16 +107,16 @@ func isItDone(s *session.Session) string {
 		named = oneLine(s.LastResult.NothingLeft, 200)
 	}
 	if named == "" {
-		return "the attempt changed nothing, and does not say that anything is missing. Is the work done?"
+		return "the attempt changed nothing, and the agent does not say that anything is missing. Is the work done?"
 	}
 	if s.Last.Shown != "" {
-		return fmt.Sprintf("%s: %s, which was there before and passes, is to show it. %s", ask, s.Last.Shown, is)
+		return fmt.Sprintf("%s: the existing test %s, which passes, should show it. %s", ask, s.Last.Shown, is)
 	}
-	return fmt.Sprintf("%s: %q is to show it, and no test of that name was there before and passes. %s", ask, named, is)
+	return fmt.Sprintf("%s: it names %q, but no existing test of that name passes. %s", ask, named, is)
 }
 
 func stopped(f Facts) session.Paused {
-	return session.Paused{Why: "stopped, as asked", Request: f.Stop}
+	return session.Paused{Why: "stopped on request", Request: f.Stop}
 }
 
 // interrupted is what ended a run that was cut short. A process that died right after it can say nothing any more.
@@ -152,7 +152,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) {
 		return stop(session.BlockedBy{Reason: session.BlockLimit, Hint: "wfs finish",
-			Evidence: []string{fmt.Sprintf("%d laps are done, the most that the workflow allows", s.Lap-1)}})
+			Evidence: []string{fmt.Sprintf("%d laps are done, the workflow's maximum", s.Lap-1)}})
 	}
 	if ask := asksPerson(s, ph); ask != "" {
 		return stop(session.Waiting{Reason: session.WaitHuman, Ask: ask, Approve: true})
@@ -173,7 +173,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(stopped(f))
 	}
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
-		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as asked", f.Started, plural(f.Started, "attempt", "attempts"))})
+		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started, plural(f.Started, "attempt", "attempts"))})
 	}
 	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
 		return Decision{Events: append(warn, *w), Effect: EffectAgain}

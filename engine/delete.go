@@ -50,7 +50,7 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 		return err
 	}
 	if head.Ref == h.S.Branch() {
-		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("%s is current in this work tree: HEAD is on its branch", h.ID),
+		return &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("%s is checked out in this work tree", h.ID),
 			Hint: fmt.Sprintf("wfs switch %s && wfs delete %s", h.e.SwitchName(ctx, orMain(h.S.BaseRef)), h.ID)}
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
@@ -65,7 +65,7 @@ func (h *Hand) mayDelete(ctx context.Context) error {
 func (h *Hand) mayDeleteAgain(ctx context.Context, op session.Op) error {
 	hint := "wfs delete " + string(h.ID)
 	if h.Tip != op.Ledger {
-		return movedOn(op, "the ledger", h.Tip.Short(), op.Ledger.Short(), hint)
+		return movedOn(op, "its history", h.Tip.Short(), op.Ledger.Short(), hint)
 	}
 	own, err := h.e.Store.OwnRefs(ctx, h.ID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (h *Hand) completeDelete(ctx context.Context) (int64, error) {
 	}
 	if len(settled.Foreign) > 0 { // somebody moved a ref meanwhile: what is there now is not what was to be deleted
 		m := settled.Foreign[0]
-		err = &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved by somebody else meanwhile and was left there", m.Ref), Hint: "wfs list"}
+		err = &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved by another process and was left there", m.Ref), Hint: "wfs list"}
 	}
 	return n, errors.Join(err, h.j.Unclaim(st.Worktree()))
 }
@@ -197,7 +197,7 @@ func reversed(t session.Turn) (back, copies []session.RefMove) {
 
 // deleted is what is said to whoever finds a deletion half done, once it is done.
 func deleted(id session.ID) error {
-	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was being deleted, and is deleted now", id), Hint: "wfs delete --restore " + string(id)}
+	return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("%s was half deleted; it is deleted now", id), Hint: "wfs delete --restore " + string(id)}
 }
 
 // Undeletes reports whether taking an operation back, or doing it again, brings a deleted session back. ops are those of
@@ -365,7 +365,7 @@ func (e *Engine) restorable(ctx context.Context, id session.ID, back []session.R
 			return back[n-1].New, err
 		}
 	}
-	return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("what was deleted of %s is gone for good", id), Hint: "wfs list"}
+	return "", &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("the deleted data of %s is permanently gone", id), Hint: "wfs list"}
 }
 
 // unneeded are the copies of what came back. A ref that is somebody else's by now did not, and its copy may be all that

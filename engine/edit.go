@@ -121,9 +121,9 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	switch {
 	case left == "":
 	case phase == workflows.Done:
-		e.Changes = append(e.Changes, "that was being worked on, and nothing else is left to do")
+		e.Changes = append(e.Changes, "that item was in progress, and nothing else is left to do")
 	default:
-		e.Changes = append(e.Changes, "that was being worked on: the session goes on with "+oneLine(items[lap-1], 200))
+		e.Changes = append(e.Changes, "that item was in progress: the session continues with "+oneLine(items[lap-1], 200))
 	}
 	return e
 }
@@ -219,5 +219,5 @@ func itemOf(s *session.Session, lap int) string {
 	if lap <= len(s.Items) {
 		return s.Items[lap-1]
 	}
-	return fmt.Sprintf("lap %d, from before there was a checklist", lap)
+	return fmt.Sprintf("lap %d, before the checklist existed", lap)
 }

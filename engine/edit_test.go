@@ -63,7 +63,7 @@ func TestChecklistLeaves(t *testing.T) {
 		{"nothing else is left, and it is not green", session.Session{Created: created("a b"), Lap: 2, Phase: "GREEN"}, "", "a b", 2, "GREEN", ""},
 		{"nothing else is left or was done", session.Session{Created: created("a"), Lap: 1, Phase: "GREEN"}, "", "a", 1, "GREEN", ""},
 		{"no checklist before", session.Session{Created: created(""), Lap: 1, Phase: "GREEN"}, "b",
-			"lap 1, from before there was a checklist|b", 1, "GREEN", ""},
+			"lap 1, before the checklist existed|b", 1, "GREEN", ""},
 	} {
 		items, lap, phase, left := checklist(&c.s, strings.Fields(c.open), true)
 		want := strings.Fields(c.items)

@@ -24,7 +24,7 @@ import (
 )
 
 // ErrUnreadable is returned for a session whose events or documents are there and make no sense.
-var ErrUnreadable = errors.New("what is kept of it cannot be used")
+var ErrUnreadable = errors.New("its saved data cannot be used")
 
 // Engine is what all verbs share.
 type Engine struct {
@@ -128,7 +128,7 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 		return s, &session.NoLedgerError{ID: id, At: tip}
 	}
 	if err != nil {
-		return s, fmt.Errorf("session %s: %w: session.json at %s cannot be used, and neither can its history: %w", id, ErrUnreadable, tip.Short(), err)
+		return s, fmt.Errorf("session %s: %w: neither session.json at %s nor its history can be read: %w", id, ErrUnreadable, tip.Short(), err)
 	}
 	if s, err = session.Fold(events); err != nil {
 		err = fmt.Errorf("session %s: %w: %w", id, ErrUnreadable, err)
@@ -158,7 +158,7 @@ func (e *Engine) History(ctx context.Context, id session.ID) ([]session.Event, e
 		}
 		events, err := session.DecodeLines(data)
 		if err != nil {
-			return nil, fmt.Errorf("ledger commit %s: %w", commits[i].Commit.Short(), err)
+			return nil, fmt.Errorf("history commit %s: %w", commits[i].Commit.Short(), err)
 		}
 		all = append(all, events...)
 	}
@@ -367,7 +367,7 @@ func (h *Hand) drop(turn session.Event, why error) error {
 
 func foreign(s session.Settled) error {
 	if s.HeadForeign != "" {
-		return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("HEAD was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", s.HeadForeign), Hint: "wfs status"}
+		return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("HEAD was moved to %s by another process and was left there; the checkpoint is recorded", s.HeadForeign), Hint: "wfs status"}
 	}
 	if b := s.HeadBehind; b != nil {
 		hint := "git switch " + short(b.Ref)
@@ -377,7 +377,7 @@ func foreign(s session.Settled) error {
 		return &session.Refusal{Code: session.RefuseMoved, Message: behind(b), Hint: hint}
 	}
 	m := s.Foreign[0]
-	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved to %s by somebody else meanwhile and was left there; the checkpoint is recorded", m.Ref, m.New.Short()), Hint: "wfs status"}
+	return &session.Refusal{Code: session.RefuseMoved, Message: fmt.Sprintf("%s was moved to %s by another process and was left there; the checkpoint is recorded", m.Ref, m.New.Short()), Hint: "wfs status"}
 }
 
 // files are the documents of the ledger commit that a turn makes.

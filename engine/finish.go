@@ -134,7 +134,7 @@ func (h *Hand) handing(ctx context.Context, o Handover, snap session.Snapshot) (
 	}
 	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
 		if err == nil {
-			err = &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("branch %s exists already", short(o.Branch)), Hint: "wfs finish --branch NAME"}
+			err = &session.Refusal{Code: session.RefuseBranch, Message: fmt.Sprintf("branch %s already exists", short(o.Branch)), Hint: "wfs finish --branch NAME"}
 		}
 		return v, err
 	}
@@ -179,12 +179,12 @@ func (h *Hand) handedAlready(ctx context.Context, f *session.Finished) error {
 	if there == "" {
 		hint = fmt.Sprintf("git branch %s %s", short(f.Branch), f.Commit)
 	}
-	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is finished already: handed over on %s", h.ID, short(f.Branch)), Hint: hint}
+	return &session.Refusal{Code: session.RefuseFinal, Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, short(f.Branch)), Hint: hint}
 }
 
 func joined(err, second error) error {
 	if second != nil {
-		return fmt.Errorf("%w; and then: %v", err, second)
+		return fmt.Errorf("%w; then: %v", err, second)
 	}
 	return err
 }
@@ -253,7 +253,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		}
 	}
 	if !c.Green {
-		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d was not judged green (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		r := &session.Refusal{Code: session.RefuseNotGreen, Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
 		if h.S.Status == session.StatusBlocked { // a plain run would say so, and no more
 			r.Hint = h.S.Blocked.Hint
 		}
@@ -263,7 +263,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		}
 		for _, g := range slices.Backward(h.S.Way()) {
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
-				r.Message += fmt.Sprintf("; the last green one is %d (%s)", g.Number, g.Summary)
+				r.Message += fmt.Sprintf("; the last one that passed is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
 				then := *h // as it is after going back
 				then.S.Current = g.Number
@@ -275,7 +275,7 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 					r.Hint += ` --anyway "why"`
 				}
 				if edited {
-					r.Hint = "wfs run, to have it judged, or " + r.Hint + ", to hand over without it"
+					r.Hint = "wfs run, to judge it, or " + r.Hint + ", to hand over without it"
 				}
 				break
 			}
@@ -306,12 +306,12 @@ func paths(changes []session.Change) string {
 
 func (h *Hand) withoutCarried(ctx context.Context, c *session.Checkpoint, o Handover, base session.Tree) (session.Tree, error) {
 	if len(h.S.Carried) == 0 || o.Keep || h.S.Fork != nil {
-		why := "this session carried no uncommitted changes"
+		why := "this session did not start with uncommitted changes"
 		switch {
 		case o.Keep:
-			why = "--keep hands over the checkpoints as they are, carried changes included"
+			why = "--keep keeps the checkpoints as they are, including your uncommitted changes"
 		case len(h.S.Carried) > 0:
-			why = fmt.Sprintf("this session is a fork of %s, which carried them: they cannot be told from its work", h.S.Parent)
+			why = fmt.Sprintf("this session is a fork of %s, which started with them: they cannot be separated from its work", h.S.Parent)
 		}
 		return "", &session.Refusal{Code: session.RefuseUsage, Message: why, Hint: "wfs finish"}
 	}
@@ -388,7 +388,7 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 	if f := h.S.Fork; f != nil && f.Line[len(f.Line)-1].Tree == c.Tree && f.Gates != nil {
 		return f.Gates, nil
 	}
-	return nil, fmt.Errorf("checkpoint %d counts as green, and no judgement of its tree is in the ledger", c.Number)
+	return nil, fmt.Errorf("checkpoint %d is marked as passed, but its verdict is missing from the history", c.Number)
 }
 
 // AsHanded says of a gate that missed a new failing test, when nothing was left to add, what holds for the work: it passes.
@@ -469,7 +469,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 		}
 	}
 	if skipped = slices.DeleteFunc(skipped, func(p session.SkippedPhase) bool { return p.Anyway }); len(skipped) > 0 {
-		b.WriteString("\nPhases that a person skipped:\n")
+		b.WriteString("\nSkipped phases:\n")
 		for _, p := range skipped {
 			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(oneLine(p.Why, 200), "no reason given"))
 		}
@@ -560,11 +560,11 @@ func (h *Hand) fullReport(b *strings.Builder, c *session.Checkpoint, gates []ses
 		b.WriteString("\n" + unproven + "\n")
 	}
 	if flaky := s.FlakyTests(); len(flaky) > 0 {
-		fmt.Fprintf(b, "\nFlaky, and counted as nothing: %s\n", names(flaky))
+		fmt.Fprintf(b, "\nFlaky, ignored: %s\n", names(flaky))
 	}
 	if refuted := s.StillRefuted(); len(refuted) > 0 {
 		n := len(refuted)
-		fmt.Fprintf(b, "\nThe agent claimed success %d %s, %d true; refuted:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
+		fmt.Fprintf(b, "\nThe agent said it was done %d %s; %d true. Not true at:\n", s.Claims, plural(s.Claims, "time", "times"), s.Claims-n)
 		for _, r := range refuted {
 			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, oneLine(r.Reason, 200))
 		}

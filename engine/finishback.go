@@ -49,7 +49,7 @@ func (h *Hand) takeBackFinish(ctx context.Context, f session.FinishStarted) erro
 			return err // somebody has worked on it since: theirs
 		}
 		made := session.Snapshot{Tree: tree, HeadTree: tree, Head: session.Head{Ref: f.Branch, Commit: now}}
-		ref, err := h.e.Store.Rescue(ctx, h.ID, "taking a half-made handover back", made, h.e.Clock.Now().Unix())
+		ref, err := h.e.Store.Rescue(ctx, h.ID, "undoing an incomplete finish", made, h.e.Clock.Now().Unix())
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b Birth, err 
 	c := s.At(at)
 	if s.Base0 == nil {
 		return b, &session.Refusal{Code: session.RefuseBaseline, Hint: "wfs run " + string(id),
-			Message: fmt.Sprintf("the gates have not run on the base of %s yet: there is nothing to go on from", id)}
+			Message: fmt.Sprintf("the gates have not run on the base of %s yet: there is nothing to fork", id)}
 	}
 	docs, err := h.docsAt(ctx, at)
 	if err != nil {

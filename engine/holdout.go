@@ -52,10 +52,10 @@ func (h *Hand) holdOutBase(ctx context.Context, b *session.Baseline, ev session.
 	}
 	switch {
 	case r.Verdict == session.Blocked:
-		return &session.Refusal{Code: session.RefuseBaseline, Message: r.Reason, Hint: "mend what is missing, or begin without --holdout"}
+		return &session.Refusal{Code: session.RefuseBaseline, Message: r.Reason, Hint: "fix what is missing, or start without --holdout"}
 	case r.Passed+r.Failed == 0:
 		return &session.Refusal{Code: session.RefuseBaseline, Message: "no gate runs a hold-out test: " + r.Reason,
-			Hint: "lay the files out as in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration"}
+			Hint: "put the files where they are in the repository, or name a gate that runs them: holdout: {gate: NAME} in the configuration"}
 	}
 	b.Holdout = &r
 	return nil
@@ -117,9 +117,9 @@ func saysHoldout(p *workflows.Plan, r *session.HoldoutResult) string {
 	case p.Holdout == nil:
 		return ""
 	case r == nil:
-		return "Tests that the agent never saw: not run, as asked."
+		return "Hold-out tests: not run (--unproven)."
 	}
-	return "Tests that the agent never saw: " + r.Reason + "."
+	return "Hold-out tests: " + r.Reason + "."
 }
 
 // joinedLines puts those of some texts that say something below each other, cut to a bearable length.

@@ -89,7 +89,7 @@ func (h *Hand) wait(ctx context.Context) error {
 // cut says why a run is being interrupted, and which request asked for it.
 func (h *Hand) cut() session.Interrupted {
 	if h.Hear() == nil && h.stop != "" { // an inbox that cannot be read must not keep the run from ending
-		return session.Interrupted{Why: "stopped at once, as asked", Request: h.stop}
+		return session.Interrupted{Why: "stopped at once, on request", Request: h.stop}
 	}
 	if h.e.Cut == nil {
 		return session.Interrupted{Why: "ctrl-c"}

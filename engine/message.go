@@ -70,7 +70,7 @@ func gateTable(gates []session.GateResult) string {
 			fmt.Fprintf(&b, ", flaky: %s", names(g.Flaky))
 		}
 		if len(g.KnownRed) > 0 {
-			fmt.Fprintf(&b, ", red before the session: %s", names(g.KnownRed))
+			fmt.Fprintf(&b, ", already failing before the session: %s", names(g.KnownRed))
 		}
 		b.WriteString("\n")
 	}
@@ -105,28 +105,28 @@ func summary(s *session.Session, o *session.Open, d session.Decided) string {
 
 func outcome(j *session.Judgement, d session.Decided) string {
 	if d.NothingLeft && d.Class == session.ClassNothingAdded {
-		return "nothing is left to test"
+		return "nothing left to test"
 	}
 	if d.Class == session.ClassNotClean && j.Proof != nil && len(j.Proof.Lacks) == 0 {
-		return "did not pass when it ran again"
+		return "did not pass when run again"
 	}
 	if text, ok := map[session.Class]string{
-		session.ClassMissingSymbol: "new tests wait for what does not exist yet", session.ClassUnexpectedGreen: "the new tests pass already",
+		session.ClassMissingSymbol: "new tests fail as intended: not defined yet", session.ClassUnexpectedGreen: "the new tests already pass",
 		session.ClassNothingAdded: "no new test", session.ClassNoTests: "no test ran", session.ClassBuildBroken: "does not build",
-		session.ClassBrokeGreen: "broke what was green", session.ClassTargetMissing: "a test of this lap is gone",
+		session.ClassBrokeGreen: "broke passing tests", session.ClassTargetMissing: "a test of this lap is missing",
 		session.ClassFlaky:         "a test of this lap is flaky",
 		session.ClassCommandFailed: "a gate's command failed", session.ClassGuard: "changed what this phase may not change",
 		session.ClassKey:      "wrote a key into a tracked file",
-		session.ClassNotClean: "passes only with files that no checkpoint has", session.ClassLeadsBack: "a module is found outside of the clean tree",
-		session.ClassRoomChanged: "changed what is installed",
-		session.ClassHoldout:     "passes its own tests, and not the hold-out tests",
-		session.ClassTampered:    "changed tests so that they ask for less", session.ClassTestChange: "asks to change tests",
-		session.ClassDocument: "a document is missing, or lacks something", session.ClassUnchanged: "nothing changed that had to",
+		session.ClassNotClean: "passes only with files outside the checkpoint", session.ClassLeadsBack: "a module resolves outside the clean checkout",
+		session.ClassRoomChanged: "changed installed packages",
+		session.ClassHoldout:     "passes its own tests, fails hold-out tests",
+		session.ClassTampered:    "weakened the tests", session.ClassTestChange: "asks to change tests",
+		session.ClassDocument: "a document is missing or incomplete", session.ClassUnchanged: "the required change is missing",
 		session.ClassApproved: "approved", session.ClassRejected: "rejected", session.ClassReviewed: "approved by the reviewer",
-		session.ClassAsked:    "a person is asked",
-		session.ClassUnsigned: "the gates pass, the agent's word is missing", session.ClassNoReview: "the reviewer gave no verdict",
+		session.ClassAsked:    "waits for your answer",
+		session.ClassUnsigned: "the gates pass, the agent did not report", session.ClassNoReview: "the reviewer gave no verdict",
 		session.ClassGateChangedTree: "files changed while a gate ran", session.ClassInfraError: "could not be judged",
-		session.ClassTimeout: "the tests did not end in time",
+		session.ClassTimeout: "the tests timed out",
 	}[d.Class]; ok {
 		return text
 	}

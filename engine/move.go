@@ -61,7 +61,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		return nil, err
 	}
 	if err := st.Present(ctx, plan); err != nil {
-		return nil, fmt.Errorf("%s: nothing was moved: %w", r.summary, err)
+		return nil, fmt.Errorf("%s: nothing was changed: %w", r.summary, err)
 	}
 	snap.Raw, plan.Index = plan.Raw, r.index
 	t := session.Turn{Worktree: st.Worktree(), Refs: r.refs, Tree: r.tree, Index: r.index, Raw: r.raw,
@@ -73,7 +73,7 @@ func (h *Hand) move(ctx context.Context, r relocation) (*Relocated, error) {
 		}
 	}
 	if err := st.AwaitLocks(ctx, h.ID, t); err != nil {
-		return nil, fmt.Errorf("%s: nothing was moved: %w", r.summary, err)
+		return nil, fmt.Errorf("%s: nothing was changed: %w", r.summary, err)
 	}
 	if !snap.Clean() && !r.keeps(snap) {
 		if t.Rescue, err = h.rescue(ctx, r.summary, snap, h.failedBefore()); err != nil {
@@ -252,7 +252,7 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 		if err == nil && out == nil {
 			out = recorded(n, reviveSummary(h.ID))
 		} else if err == nil {
-			out.Note = "it was abandoned, and is brought back"
+			out.Note = "it was abandoned; restored"
 		}
 		return out, err
 	}
@@ -283,7 +283,7 @@ func (h *Hand) Resume(ctx context.Context, at int) (*Relocated, error) {
 func (h *Hand) resumeAt(ctx context.Context, at int) (relocation, error) {
 	c := h.S.At(at)
 	if c == nil {
-		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its newest is %d", h.ID, at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
+		return relocation{}, &session.Refusal{Code: session.RefuseNoSuchCP, Message: fmt.Sprintf("%s has no checkpoint %d: its latest is %d", h.ID, at, h.S.NextNumber()-1), Hint: "wfs log " + string(h.ID)}
 	}
 	tip, _, err := h.tipTree(ctx)
 	if err != nil { // the branch must be there, and nowhere else
@@ -323,5 +323,5 @@ func (h *Hand) docsAt(ctx context.Context, number int) (session.Commit, error) {
 		}
 		return c.Commit, nil
 	}
-	return "", fmt.Errorf("the ledger of %s does not hold checkpoint %d", h.ID, number)
+	return "", fmt.Errorf("the history of %s does not contain checkpoint %d", h.ID, number)
 }

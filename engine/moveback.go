@@ -23,9 +23,9 @@ type MoveFailedError struct {
 func (e *MoveFailedError) Error() string {
 	kept := keptHalfWay(e.Kept)
 	if e.Stuck == nil {
-		return fmt.Sprintf("%s failed, and all files are as they were before it%s: %v", e.Summary, kept, e.Cause)
+		return fmt.Sprintf("%s failed; all files are as they were before%s: %v", e.Summary, kept, e.Cause)
 	}
-	return fmt.Sprintf("%s failed, and stands half-way%s: %v; going back failed as well: %v", e.Summary, kept, e.Cause, e.Stuck)
+	return fmt.Sprintf("%s failed half-way%s: %v; undoing it failed too: %v", e.Summary, kept, e.Cause, e.Stuck)
 }
 
 func (e *MoveFailedError) Unwrap() error { return e.Cause }
@@ -39,11 +39,11 @@ type HalfWayError struct {
 }
 
 func (e *HalfWayError) Error() string {
-	const rest = "what is missing is kept, and the next command that changes something completes it"
+	const rest = "nothing is lost: the next command that changes something completes it"
 	if e.Cut {
-		return e.Summary + " was interrupted and stands half-way: " + rest
+		return e.Summary + " was interrupted half-way: " + rest
 	}
-	return fmt.Sprintf("%v; %s has begun and stands half-way: %s", e.Cause, e.Summary, rest)
+	return fmt.Sprintf("%v; %s stopped half-way: %s", e.Cause, e.Summary, rest)
 }
 
 func (e *HalfWayError) Unwrap() error { return e.Cause }
@@ -86,7 +86,7 @@ func (h *Hand) goBack(ctx context.Context, m session.MoveStarted, cause error) e
 		return errors.Join(failed, h.sayStuck(m, failed))
 	}
 	h.e.hit("move/back")
-	if err := h.append(session.Dropped{Why: "the files could not be moved, and are as they were: " + firstLine(cause.Error()), Move: true}); err != nil {
+	if err := h.append(session.Dropped{Why: "could not switch the files; they are as they were: " + firstLine(cause.Error()), Move: true}); err != nil {
 		return errors.Join(failed, err)
 	}
 	if err := h.j.Unclaim(m.Turn.Worktree); err != nil {
@@ -129,7 +129,7 @@ func (h *Hand) tryBack(ctx context.Context, m session.MoveStarted) error {
 		return err
 	}
 	if !h.headAsLeft(snap.Head, t) {
-		return fmt.Errorf("HEAD is on %s by now", short(nameOf(snap.Head)))
+		return fmt.Errorf("HEAD is now on %s", short(nameOf(snap.Head)))
 	}
 	plan, err := h.planMove(ctx, snap, t.TreeOld, t.RawOld)
 	if err != nil {

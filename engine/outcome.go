@@ -43,7 +43,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	if len(r.Survivors) > 0 && !f.Ignore {
 		return Decision{Effect: EffectBlock, Block: session.BlockedBy{Reason: session.BlockSurvivors, // they may write on: no checkpoint
-			Evidence: []string{fmt.Sprintf("processes of the run were still alive after it:%s", numbers(r.Survivors))}, Hint: "wfs run"}}
+			Evidence: []string{fmt.Sprintf("the agent left processes running:%s", numbers(r.Survivors))}, Hint: "wfs run"}}
 	}
 	switch r.Outcome {
 	case session.OutcomeOK, session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
@@ -56,7 +56,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return Decision{Effect: EffectSave, Events: []session.Body{session.Waiting{Reason: session.WaitHuman, Ask: r.Ask}}}
 	case session.OutcomeNotStarted:
 		return stop(session.BlockedBy{Reason: session.BlockRunner, // trying again cannot help: what runs is pinned
-			Evidence: withPrinted(r, oneLine(fmt.Sprintf("the runner could not be started (exit %d) %s", r.Exit, r.Note), 300)),
+			Evidence: withPrinted(r, oneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300)),
 			Hint:     "wfs edit --agent 'ANOTHER COMMAND'"})
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
@@ -66,7 +66,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return Decision{Effect: EffectSave, Events: []session.Body{cannotWork(r, card)}}
 	}
 	if o.After == o.Tree { // failed, idle, hung, timed out, said nothing, had no room left, and touched nothing: nothing to judge
-		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: worded("the run "+Ended(*r), r.Message)}}}
+		return Decision{Effect: EffectAgain, Events: []session.Body{session.Voided{Why: VoidedWhy(*r)}}}
 	}
 	return Decision{Effect: EffectJudge}
 }
@@ -93,7 +93,7 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	b := session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run"}
 	switch r.Outcome {
 	case session.OutcomeAuth:
-		b.Evidence = []string{worded(who+" is not logged in, or its key is refused", r.Message)}
+		b.Evidence = []string{worded(who+" is not logged in, or its key is rejected", r.Message)}
 		b.Hint = "log in to " + who + ", then wfs run"
 		if c := card; c != nil && c.Login != "" {
 			command, other, _ := strings.Cut(c.Login, "(") // "codex login   (or …)"
@@ -103,9 +103,9 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 			}
 		}
 	case session.OutcomeBilling:
-		b.Evidence = []string{worded(who+" has no credit left", r.Message), "once there is credit again, wfs run goes on"}
+		b.Evidence = []string{worded(who+" has no credit left", r.Message), "once there is credit again: wfs run"}
 	default:
-		b.Evidence = []string{worded(who+" cannot work as it is set up", r.Message), "mend agent: in the configuration (wfs agent check looks at it), then:"}
+		b.Evidence = []string{worded(who+" does not work with this configuration", r.Message), "fix agent: in the configuration (see wfs agent check), then:"}
 		b.Hint = "wfs edit --reload && wfs run"
 	}
 	b.Evidence = withPrinted(r, b.Evidence...)
@@ -129,7 +129,7 @@ func hindered(s *session.Session, f Facts) Decision {
 	jitter := chance(s)
 	switch who := agentOf(r); r.Outcome {
 	case session.OutcomeWait:
-		w.Cause, w.Why, jitter = session.CauseAsked, worded("asked for by the run", r.Note), 0
+		w.Cause, w.Why, jitter = session.CauseAsked, worded("the agent asked to wait", r.Note), 0
 		pause = DefaultWait
 		if r.WaitUntil != 0 {
 			pause = min(max(time.Unix(r.WaitUntil, 0).Sub(f.Now).Round(time.Second), 0), maxWait)
@@ -141,9 +141,9 @@ func hindered(s *session.Session, f Facts) Decision {
 			pause, jitter = 0, 0 // it is over by now; but an agent that says so for ever must not run for ever
 		}
 	default:
-		w.Cause, w.Why = session.CauseOverloaded, worded(who+"'s provider has trouble, or cannot be reached", r.Message)
+		w.Cause, w.Why = session.CauseOverloaded, worded(who+"'s provider is unavailable", r.Message)
 		if r.Outcome == session.OutcomeRateLimited {
-			w.Cause, w.Why = session.CauseRateLimited, worded(who+" has made too many requests", r.Message)
+			w.Cause, w.Why = session.CauseRateLimited, worded(who+" is rate limited", r.Message)
 		}
 		patience = pausePatience
 		pause = doubled(firstPause, longestPause, h.Runs)
@@ -151,7 +151,7 @@ func hindered(s *session.Session, f Facts) Decision {
 	}
 	if time.Duration(h.Waited)*time.Second >= patience {
 		return Decision{Effect: EffectSave, Events: []session.Body{session.BlockedBy{Reason: session.BlockRunner, Hint: "wfs run",
-			Evidence: withPrinted(r, w.Why, fmt.Sprintf("%d runs in a row ended so, over %d hours of waiting", h.Runs, h.Waited/3600))}}}
+			Evidence: withPrinted(r, w.Why, fmt.Sprintf("%d runs in a row ended like this, over %d hours of waiting", h.Runs, h.Waited/3600))}}}
 	}
 	pause += time.Duration(jitter * float64(min(pause/4, 2*time.Minute)))
 	w.Until = f.Now.Add(pause).Unix()
@@ -184,31 +184,54 @@ func chance(s *session.Session) float64 {
 	return float64(h.Sum32()%1000) / 1000
 }
 
-// Ended says in words how a run ended.
+// VoidedWhy says how a run ended that changed nothing.
+func VoidedWhy(r session.RunResult) string {
+	return worded(agentOf(&r)+" "+Ended(r)+" and changed nothing", r.Message)
+}
+
+// Ended says how a run ended, as what its agent did.
 func Ended(r session.RunResult) string {
 	switch r.Outcome {
-	case session.OutcomeOK:
-		return "ended"
-	case session.OutcomeFailed:
-		return fmt.Sprintf("failed with exit %d", r.Exit)
+	case session.OutcomeOK, session.OutcomeFailed:
+		return fmt.Sprintf("exited %d", r.Exit)
+	case session.OutcomeNotStarted:
+		return "could not start"
+	case session.OutcomeAsk:
+		return "asks a question"
+	case session.OutcomeWait:
+		return "asked to wait"
+	case session.OutcomeInterrupted:
+		return "was interrupted"
+	case session.OutcomeLimit:
+		return "reached a usage limit"
+	case session.OutcomeRateLimited:
+		return "is rate limited"
+	case session.OutcomeOverloaded:
+		return "could not reach its provider"
+	case session.OutcomeAuth:
+		return "is not logged in"
+	case session.OutcomeBilling:
+		return "has no credit left"
+	case session.OutcomeConfig:
+		return "does not work with this configuration"
 	case session.OutcomeIdle:
-		return "was stopped: it printed nothing for too long"
+		return "was stopped after too long without output"
 	case session.OutcomeHung:
-		return "was stopped: it gave signs of life, and did nothing"
+		return "was stopped after too long without progress"
 	case session.OutcomeTimeout:
-		return "was stopped: it took too long"
+		return "was stopped after its time limit"
 	case session.OutcomeNoResult:
-		return fmt.Sprintf("ended without a word of how it went (exit %d)", r.Exit)
+		return fmt.Sprintf("exited %d without a result", r.Exit)
 	case session.OutcomeTooLong:
-		return "ended: its context is full"
+		return "ran out of context"
 	case session.OutcomeCapped:
-		return "ended at a cap of turns or money"
+		return "reached its limit of turns or cost"
 	case session.OutcomeDenied:
-		return "ended, and " + Denied(r)
+		return fmt.Sprintf("exited %d; ", r.Exit) + Denied(r)
 	case session.OutcomeRefused:
-		return "ended: the model declined"
+		return "stopped: the model declined"
 	}
-	return fmt.Sprintf("ended as %s (exit %d)", r.Outcome, r.Exit)
+	return fmt.Sprintf("exited %d (%s)", r.Exit, r.Outcome)
 }
 
 // Denied says what a run was not permitted to do.
@@ -225,7 +248,7 @@ func withPrinted(r *session.RunResult, evidence ...string) []string {
 	if r == nil || len(r.Printed) == 0 || len(r.Printed) == 1 && r.Printed[0] == r.Message {
 		return evidence
 	}
-	evidence = append(evidence, agentOf(r)+" printed last:")
+	evidence = append(evidence, agentOf(r)+"'s last output:")
 	for _, line := range r.Printed {
 		evidence = append(evidence, "  "+line)
 	}

@@ -29,11 +29,11 @@ func (e *Engine) comesBack(ctx context.Context, parked []session.Op, branch stri
 		if n == i {
 			continue
 		}
-		why := "you left other uncommitted changes there"
+		why := "you have other uncommitted changes there"
 		if op.Turn.HeadOldCommit != tip {
 			why = fmt.Sprintf("%s has moved since you left uncommitted changes there", short(branch))
 		}
-		lines = append(lines, e.Store.WaysBack(ctx, op.Turn.Rescue, why+"; they are kept")...)
+		lines = append(lines, e.Store.WaysBack(ctx, op.Turn.Rescue, why+"; they are saved")...)
 	}
 	return back, strings.Join(lines, "\n")
 }

@@ -22,8 +22,8 @@ func (h *Hand) planMove(ctx context.Context, from session.Snapshot, to, raw sess
 	for _, s := range plan.InTheWay[:min(len(plan.InTheWay), 5)] {
 		list = append(list, fmt.Sprintf("%s (%s)", s.Path, s.Why))
 	}
-	return plan, &session.Refusal{Code: session.RefuseInTheWay, Hint: "move them aside, then type it again",
-		Message: fmt.Sprintf("nothing was moved: %d %s in the way that no checkpoint holds: %s", len(plan.InTheWay),
+	return plan, &session.Refusal{Code: session.RefuseInTheWay, Hint: "move them aside, then run it again",
+		Message: fmt.Sprintf("nothing was changed: %d %s in the way, not in any checkpoint: %s", len(plan.InTheWay),
 			plural(len(plan.InTheWay), "file is", "files are"), strings.Join(list, ", "))}
 }
 

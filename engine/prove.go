@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -109,9 +108,9 @@ func (h *Hand) proveHanded(ctx context.Context, c *session.Checkpoint, o Handove
 		return nil, err
 	}
 	if p.Verdict == session.Fail && o.Anyway == "" {
-		hint := "take them into the work and wfs run, or wfs finish --unproven"
+		hint := "add them to the work and wfs run, or wfs finish --unproven"
 		if len(p.Lacks) == 0 {
-			hint = "mend it and wfs run, or wfs finish --unproven"
+			hint = "fix it and wfs run, or wfs finish --unproven"
 		}
 		return nil, &session.Refusal{Code: session.RefuseNotGreen, Message: p.Reason, Hint: hint}
 	}
@@ -140,10 +139,10 @@ func (h *Hand) evidenceAt(ctx context.Context, c *session.Checkpoint) (session.E
 // notProven is what the handed-over commit says of work that is not proven in a clean tree, "" when there is nothing to say.
 func notProven(p *session.Proof, c *session.Checkpoint, o Handover) string {
 	if why := p.Unproven(c.Tree); why != "" {
-		return "Not proven clean: " + strings.TrimPrefix(why, "not proven clean: ")
+		return "Not tested in a clean checkout: " + why
 	}
 	if o.Unproven && p == nil {
-		return "Not proven clean, as asked."
+		return "Not tested in a clean checkout (--unproven)."
 	}
 	return ""
 }

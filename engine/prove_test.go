@@ -101,19 +101,19 @@ func TestWhoIsProven(t *testing.T) {
 // TestNotProven says in the commit what is not known of it, and nothing else.
 func TestNotProven(t *testing.T) {
 	c := &session.Checkpoint{Tree: "t"}
-	unknown := &session.Proof{Tree: "t", Verdict: session.Blocked, Reason: "not proven clean: gate tests: no place"}
+	unknown := &session.Proof{Tree: "t", Verdict: session.Blocked, Reason: "gate tests: no place"}
 	for _, v := range []struct {
 		p    *session.Proof
 		o    Handover
 		want string
 	}{
 		{nil, Handover{}, ""},
-		{nil, Handover{Unproven: true}, "Not proven clean, as asked."},
+		{nil, Handover{Unproven: true}, "Not tested in a clean checkout (--unproven)."},
 		{&session.Proof{Tree: "t", Verdict: session.Pass}, Handover{}, ""},
 		{&session.Proof{Tree: "older", Verdict: session.Blocked, Reason: "x"}, Handover{}, ""},
-		{unknown, Handover{}, "Not proven clean: gate tests: no place"},
+		{unknown, Handover{}, "Not tested in a clean checkout: gate tests: no place"},
 		{&session.Proof{Tree: "u", Verdict: session.Blocked, Reason: "of another tree"}, Handover{}, ""},
-		{unknown, Handover{Unproven: true}, "Not proven clean: gate tests: no place"},
+		{unknown, Handover{Unproven: true}, "Not tested in a clean checkout: gate tests: no place"},
 	} {
 		if got := notProven(v.p, c, v.o); got != v.want {
 			t.Errorf("%+v %+v: %q, want %q", v.p, v.o, got, v.want)

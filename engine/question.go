@@ -46,7 +46,7 @@ func saysNo(gates []session.GateResult) bool {
 func waitsForAnswer(s *session.Session) session.Waiting {
 	reason := strings.TrimSpace(s.Last.Reason)
 	if !strings.HasSuffix(reason, "?") {
-		reason = strings.TrimSuffix(reason, ".") + ". Is that right (approve), or what is to be done (reject)?"
+		reason = strings.TrimSuffix(reason, ".") + ". Is that right (approve), or what should change (reject)?"
 	}
 	return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s", s.Phase, reason),
 		Question: s.Last.Question}
@@ -97,7 +97,7 @@ func (h *Hand) asksForBranch(ctx context.Context, o *session.Open, j *session.Ju
 	q.Evidence = append([]string{fmt.Sprintf("wfs resume %s@%d brings back what was there", h.ID, was.Number),
 		oneLine(j.Reason, 300)}, findings(j)...)
 	j.Verdict, j.Class, j.Question = session.Blocked, session.ClassAsked, q
-	j.Reason = fmt.Sprintf("the branch was taken back to checkpoint %d while the attempt ran (by whom is not known), and its files with it", way[at].Number)
+	j.Reason = fmt.Sprintf("the branch and its files were reset to checkpoint %d while the attempt ran, by you or by the agent", way[at].Number)
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (h *Hand) recover(ctx context.Context) error {
 	}
 	if turn := h.pending; turn != nil {
 		h.pending = nil
-		if err := h.drop(*turn, fmt.Errorf("the process ended before it was published")); err != nil {
+		if err := h.drop(*turn, fmt.Errorf("the process died before it was published")); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (h *Hand) recover(ctx context.Context) error {
 		}
 	}
 	if f := h.S.Finishing; f != nil {
-		if err := h.append(session.Dropped{Why: "the process ended before the work was handed over"}); err != nil {
+		if err := h.append(session.Dropped{Why: "the process died before finish was complete"}); err != nil {
 			return err
 		}
 		h.tellRecovered(Recovered{Did: summaryOfFinish(h.ID, f.Branch), Became: Dropped, Found: h.halfway})
@@ -118,7 +118,7 @@ func (h *Hand) settle(ctx context.Context) error {
 		why := behind(settled.HeadBehind)
 		if op.Kind == "finish" {
 			if h.Stayed = h.settleDocuments(ctx, *turn); h.Stayed != nil {
-				why = "the session's documents could not be removed from the work tree: " + firstLine(h.Stayed.Error())
+				why = "could not remove the session's documents from the work tree: " + firstLine(h.Stayed.Error())
 			}
 		}
 		if turn.Tree != "" { // it moved files
@@ -164,7 +164,7 @@ func (h *Hand) elsewhere(ctx context.Context, t session.Turn, summary string) (g
 	if err != nil || path == "" {
 		return err == nil, err
 	}
-	return false, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a move of the work tree %s was interrupted half-way: %s", path, summary),
+	return false, &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("a command in the work tree %s was interrupted half-way: %s", path, summary),
 		Hint: fmt.Sprintf("cd %s && %s", path, h.e.Completes(ctx, h.ID, t))}
 }
 
@@ -242,7 +242,7 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 		if o.Judgement == nil {
 			return nil
 		}
-		return h.append(session.Reopened{Why: "the process ended after the judgement"})
+		return h.append(session.Reopened{Why: "the process died after the verdict"})
 	}
 	if err := h.left(h.e.Works.Left(h.ID, o.RunID)); err != nil {
 		return err
@@ -253,6 +253,6 @@ func (h *Hand) recoverAttempt(ctx context.Context) error {
 	if err := h.append(session.Interrupted{Why: "killed"}); err != nil {
 		return err
 	}
-	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found")
+	_, err := h.save(ctx, session.TriggerInterrupted, "interrupted; found in the work tree")
 	return err
 }

@@ -50,11 +50,11 @@ func (h *Hand) recoverMove(ctx context.Context, m session.MoveStarted) error {
 		return err
 	}
 	var r *Relocated
-	why := "the work tree that was moved is gone"
+	why := "the work tree is gone"
 	if gone {
 		err = h.append(session.Dropped{Why: why, Move: true})
 	} else {
-		why = "somebody has moved HEAD since"
+		why = "HEAD was moved since"
 		if r, err = h.completeMove(ctx, m); err != nil {
 			r, err = h.lookAgain(ctx, m, err)
 		}
@@ -72,7 +72,7 @@ func (h *Hand) recoverMove(ctx context.Context, m session.MoveStarted) error {
 }
 
 // halfWay begins the reason of a rescue that is made in the middle of a move.
-const halfWay = "found half way through: "
+const halfWay = "interrupted half-way: "
 
 // rescueHalfWay keeps what lies there in the middle of a move.
 func (h *Hand) rescueHalfWay(ctx context.Context, m session.MoveStarted, snap session.Snapshot) error {
@@ -95,7 +95,7 @@ func keptHalfWay(refs []string) string {
 	if len(refs) == 0 {
 		return ""
 	}
-	return "; what lay there half-way, edits made meanwhile among it, is kept in " + strings.Join(refs, ", ")
+	return "; the files found there are saved in " + strings.Join(refs, ", ")
 }
 
 func summaryOfFinish(id session.ID, branch string) string {
@@ -108,7 +108,7 @@ func behind(m *session.RefMove) string {
 		return ""
 	}
 	if m.New == "" {
-		return fmt.Sprintf("%s is gone, so HEAD is at %s, on no branch", short(m.Ref), m.Old.Short())
+		return fmt.Sprintf("%s is gone, so HEAD is detached at %s", short(m.Ref), m.Old.Short())
 	}
-	return fmt.Sprintf("%s is another work tree's or at %s by now, so HEAD is at %s, on no branch", short(m.Ref), m.New.Short(), m.Old.Short())
+	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", short(m.Ref), m.New.Short(), m.Old.Short())
 }

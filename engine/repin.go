@@ -30,19 +30,19 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 		return e, err
 	}
 	if o := s.Open; o != nil {
-		return e, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet: it is judged by what is pinned", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1, then wfs edit --reload"}
+		return e, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s is not judged yet, and is judged with the former configuration", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1, then wfs edit --reload"}
 	}
 	if r.Phase != "" {
 		e.Phase = r.Phase
 	}
 	if e.Phase != s.Phase {
-		e.Changes = append(e.Changes, fmt.Sprintf("present phase: %s → %s", s.Phase, e.Phase))
+		e.Changes = append(e.Changes, fmt.Sprintf("current phase: %s → %s", s.Phase, e.Phase))
 	}
 	if differ, err := h.limitsDiffer(r.Limits); err != nil {
 		return e, err
 	} else if differ {
 		size, files := r.Limits.Limits()
-		e.Changes = append(e.Changes, fmt.Sprintf("untracked files stay out above %d bytes, new directories above %d files", size, files))
+		e.Changes = append(e.Changes, fmt.Sprintf("untracked files above %d bytes and new directories above %d files are not included", size, files))
 	}
 	if e.Phase != workflows.Done && w.Phase(e.Phase) == nil {
 		var names []string
@@ -54,7 +54,7 @@ func (h *Hand) PlanRepin(r Repin) (session.Repinned, error) {
 			near = names[0]
 		}
 		return e, &session.Refusal{Code: session.RefuseUsage, Hint: "wfs edit --phase " + near,
-			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Say where the session goes on", w.Name, e.Phase, strings.Join(names, ", "))}
+			Message: fmt.Sprintf("the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase, strings.Join(names, ", "))}
 	}
 	// Further on nobody can run the gates on the base any more: its files are not here.
 	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil && (!workflows.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))

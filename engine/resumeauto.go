@@ -41,15 +41,15 @@ func (e *Engine) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error
 		return nil, err
 	}
 	if a == nil {
-		return nil, &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no auto-save", Hint: "wfs resume " + string(id)}
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no backup", Hint: "wfs resume " + string(id)}
 	}
 	stale, err := e.stale(ctx, id, a)
 	if err != nil {
 		return nil, err
 	}
 	if stale {
-		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("the auto-save of %s is older than what happened since: it is of %s", id, clockOf(a.At)),
-			Hint: "to look at it: git show --stat " + session.AutoOf(id) + "^2"}
+		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("the backup of %s is from %s, older than its latest checkpoint", id, clockOf(a.At)),
+			Hint: "to see it: git show --stat " + session.AutoOf(id) + "^2"}
 	}
 	return e.upon(ctx, a)
 }

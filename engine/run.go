@@ -92,7 +92,7 @@ func (h *Hand) Run(ctx context.Context, o RunOptions) (err error) {
 			}
 			trigger, text := session.TriggerFound, foundText(foreign, changes)
 			if f.Tree == h.S.Visit.Recovered {
-				trigger, text = session.TriggerInterrupted, "as the interrupted attempt left it"
+				trigger, text = session.TriggerInterrupted, "unjudged, from an interrupted attempt"
 			}
 			if _, err := h.save(work, trigger, text); err != nil {
 				_, err := h.conflict(work, err)
@@ -145,10 +145,10 @@ func (h *Hand) perform(ctx, work context.Context, d Decision, o RunOptions) (don
 		h.e.hit("run/decided")
 		return h.checkpointJudged(work)
 	case EffectSave:
-		_, err := h.save(work, session.TriggerInterrupted, "as the run left it")
+		_, err := h.save(work, session.TriggerInterrupted, "unjudged, from an attempt")
 		return true, err
 	case EffectKeep:
-		_, err := h.save(work, session.TriggerInterrupted, "as the run left it when it had to wait")
+		_, err := h.save(work, session.TriggerInterrupted, "unjudged, from an attempt that had to wait")
 		return h.conflict(work, err)
 	case EffectSleep:
 		if o.NoWait {
@@ -170,7 +170,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	}
 	if o.Agree {
 		if h.S.Waiting == nil || !h.S.Waiting.Agree {
-			return false, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to agree to: no attempt said that nothing is left", Hint: "wfs status"}
+			return false, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to approve: no attempt reported that nothing is left", Hint: "wfs status"}
 		}
 		if err := h.append(session.Agreed{By: "person"}); err != nil {
 			return false, err
@@ -221,7 +221,7 @@ func (h *Hand) take(ctx context.Context, o RunOptions) (bool, error) {
 	}
 	if b := h.S.Blocked; h.S.Status == session.StatusBlocked && b.Reason == session.BlockSurvivors {
 		// What they left is kept before somebody else goes over it.
-		if _, err := h.save(ctx, session.TriggerInterrupted, "interrupted, as it was found"); err != nil {
+		if _, err := h.save(ctx, session.TriggerInterrupted, "interrupted; found in the work tree"); err != nil {
 			return false, err
 		}
 	}
@@ -254,7 +254,7 @@ func (h *Hand) frozenEdited(ctx context.Context) error {
 		edited := func(f session.Change) bool { return f.Path == c.Path && f.Status != "A" }
 		if h.e.HoldsTests(c.Path) && slices.ContainsFunc(since, edited) {
 			return &session.Refusal{Code: session.RefuseDirty, Hint: "wfs checkpoint " + string(h.ID),
-				Message: fmt.Sprintf("%s was edited since checkpoint %d, and %s is judged by its tests: keep the edit as your own "+
+				Message: fmt.Sprintf("%s was edited since checkpoint %d, but %s is judged by the tests of that checkpoint: keep the edit "+
 					"with a checkpoint, or take it back with wfs resume %s@%d", c.Path, s.Current, s.Phase, h.ID, s.Current)}
 		}
 	}
@@ -311,14 +311,14 @@ func (h *Hand) mayDrive(ctx context.Context) error {
 	}
 	if head.Ref != h.S.Branch() {
 		return &session.Refusal{Code: session.RefuseNotCurrent, Hint: WayTo(head, h.ID),
-			Message: fmt.Sprintf("%s is not current in this work tree: HEAD is on %s", h.ID, short(nameOf(head)))}
+			Message: fmt.Sprintf("%s is not checked out in this work tree: HEAD is on %s", h.ID, short(nameOf(head)))}
 	}
 	other, err := h.e.Store.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
 		return err
 	}
 	if other != "" {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in %s as well: two work trees on one branch undo each other", short(h.S.Branch()), other), Hint: "git worktree list"}
+		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is also checked out in %s: two work trees on one branch undo each other's work", short(h.S.Branch()), other), Hint: "git worktree list"}
 	}
 	return h.notInProgress(ctx)
 }
@@ -478,7 +478,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 		if h.judgedAgain++; h.judgedAgain < maxJudged {
 			return false, h.append(session.Reopened{Why: oneLine(j.Reason, 300)})
 		}
-		j.Reason = fmt.Sprintf("%s; %d times. If the gate makes such files: ignore them in .gitignore, or set may-change-tree for it", j.Reason, maxJudged)
+		j.Reason = fmt.Sprintf("%s; %d times. If the gate creates such files: add them to .gitignore, or set may-change-tree for it", j.Reason, maxJudged)
 	}
 	if err := h.append(session.Judged{Judgement: j}); err != nil {
 		return false, err
@@ -632,6 +632,6 @@ func (h *Hand) leaveUnjudged(ctx context.Context) error {
 	if err := h.append(cut); err != nil {
 		return err
 	}
-	_, err := h.saveAside(ctx, "interrupted while it was judged")
+	_, err := h.saveAside(ctx, "interrupted during the verdict")
 	return err
 }

@@ -27,14 +27,14 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	}
 	switch {
 	case ph.Signal == workflows.SignalRequired && !o.Run.Done:
-		d.Reason = "the gates pass, and the agent did not say that the work is done"
+		d.Reason = "the gates pass, but the agent did not report that the work is done"
 		if o.Run.NotDone {
-			d.Reason = "the gates pass, and the agent says that the work is not done yet"
+			d.Reason = "the gates pass, but the agent reports that the work is not done yet"
 		}
 	case ph.Signal == workflows.SignalVeto && o.Run.Unread:
 		d.Reason = "the gates pass, and " + o.Run.Note
 	case ph.Signal == workflows.SignalVeto && o.Run.NotDone:
-		d.Reason = "the gates pass, and the agent says that the work is not done yet"
+		d.Reason = "the gates pass, but the agent reports that the work is not done yet"
 	default:
 		return false
 	}
@@ -90,9 +90,9 @@ func asksPerson(s *session.Session, ph *workflows.Phase) string {
 		if s.Last != nil && s.Last.Class == session.ClassRejected {
 			ask += "; at last " + strings.TrimPrefix(s.Last.Reason, "the reviewer rejects it, ")
 		}
-		return ask + ". Is it good as it is (approve), or what is to be done (reject)?"
+		return ask + ". Is it good as it is (approve), or what should change (reject)?"
 	case s.Visit.Unsigned >= maxUnsigned:
-		return fmt.Sprintf("%s: the gates pass, and in %d attempts the agent did not say that the work is done. Is it?", s.Phase, s.Visit.Unsigned)
+		return fmt.Sprintf("%s: the gates pass, but in %d attempts the agent did not report that the work is done. Is it?", s.Phase, s.Visit.Unsigned)
 	}
 	return ""
 }

@@ -73,7 +73,7 @@ func stood(s *session.Session) session.Body {
 // that: it is told wherever the work is told of.
 func (h *Hand) ApproveAnyway(ctx context.Context, why string) error {
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
-		return &session.Refusal{Code: session.RefuseUsage, Message: "a yes or a no is all that it asks for",
+		return &session.Refusal{Code: session.RefuseUsage, Message: "it needs a yes or a no",
 			Hint: fmt.Sprintf("wfs approve %s -m WHY", h.ID)}
 	}
 	return h.pass(ctx, why, true)

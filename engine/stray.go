@@ -45,7 +45,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 			return false, nil
 		}
 		return true, h.stopFor(ctx, session.BlockedBy{Reason: session.BlockTamper,
-			Hint:     "git config --list --show-origin, put it back, then wfs run",
+			Hint:     "git config --list --show-origin, restore it, then wfs run",
 			Evidence: []string{settingsChanged(elsewhere)}}, used)
 	}
 	back, err := st.PutBack(ctx, ledger, h.Tip)
@@ -54,7 +54,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 	}
 	if !back {
 		return false, &session.Refusal{Code: session.RefuseMoved, Hint: "git log " + session.BranchOf(h.ID)[len("refs/heads/"):],
-			Message: fmt.Sprintf("the run deleted the ledger of %s, and its objects too; the files are as it left them", h.ID)}
+			Message: fmt.Sprintf("the agent deleted the history of %s and its objects; the files are as the agent left them", h.ID)}
 	}
 	what := "deleted"
 	if tip != "" {
@@ -66,7 +66,7 @@ func (h *Hand) lookAround(ctx context.Context, before session.Surroundings, lock
 		}
 	}
 	block := session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs diff, then wfs run",
-		Evidence: []string{fmt.Sprintf("%s was %s during the run, and is back where it was", ledger, what)}}
+		Evidence: []string{fmt.Sprintf("%s was %s during the run; restored", ledger, what)}}
 	return true, h.stopFor(ctx, block, used)
 }
 
@@ -78,7 +78,7 @@ func (h *Hand) stopFor(ctx context.Context, block session.BlockedBy, used sessio
 	if err := h.append(block); err != nil {
 		return err
 	}
-	_, err := h.save(ctx, session.TriggerInterrupted, "as the run left it")
+	_, err := h.save(ctx, session.TriggerInterrupted, "unjudged, from an attempt")
 	return err
 }
 
@@ -103,7 +103,7 @@ func (h *Hand) leaveConversions(ctx context.Context) error {
 }
 
 func settingsChanged(names []string) string {
-	return oneLine("git's settings outside of the repository were changed meanwhile, and what is judged would not be what is delivered: "+strings.Join(names, ", "), 300)
+	return oneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
 }
 
 // keepWas writes copies of what changed files were into the run's directory, as far as that can be done.

@@ -27,7 +27,7 @@ func (h *Hand) endOwn(ctx context.Context, alive []session.Process) (left []sess
 	if !slices.ContainsFunc(alive, func(p session.Process) bool { return p.Own }) {
 		return alive, nil
 	}
-	h.keepAside(ctx, "before processes of the last run are ended")
+	h.keepAside(ctx, "before processes of the last run are stopped")
 	ended = h.e.Works.End(h.ID, h.S.Started)
 	return h.alive(), ended
 }
@@ -35,9 +35,9 @@ func (h *Hand) endOwn(ctx context.Context, alive []session.Process) (left []sess
 // survivors blocks the session because of them. The event says their numbers; what their command lines say may be
 // secret. What is to be typed has none: it is read when they may be somebody else's (see Ending).
 func survivors(alive []session.Process) session.BlockedBy {
-	b := session.BlockedBy{Reason: session.BlockSurvivors, Hint: "wfs run", Evidence: []string{"processes of the last run were still alive:" + numbers(known(alive))}}
+	b := session.BlockedBy{Reason: session.BlockSurvivors, Hint: "wfs run", Evidence: []string{"processes of the last run are still running:" + numbers(known(alive))}}
 	if len(known(alive)) == 0 {
-		b.Evidence = []string{"a process of the last run was still alive, which this system does not name"}
+		b.Evidence = []string{"a process of the last run is still running; this system does not name it"}
 	}
 	return b
 }
@@ -50,7 +50,7 @@ func Ending(s *session.Session, alive []session.Process) string {
 	case len(alive) == 0:
 		return "wfs run"
 	case ids == "":
-		return "end it, then wfs run"
+		return "stop it, then wfs run"
 	case s.Open != nil && s.Open.Run != nil && len(s.Open.Run.Survivors) > 0: // of what ended the run as well
 		ids = " -9" + ids
 	}
@@ -64,10 +64,10 @@ func (h *Hand) NoSurvivors() error {
 		return nil
 	}
 	ids := numbers(known(alive))
-	r := &session.Refusal{Code: session.RefuseSurvivors, Hint: "kill" + ids + ", then type it again",
-		Message: fmt.Sprintf("processes of the last run of %s are still alive, and may write to the files here: %s", h.ID, Named(alive))}
+	r := &session.Refusal{Code: session.RefuseSurvivors, Hint: "kill" + ids + ", then run it again",
+		Message: fmt.Sprintf("processes of the last run of %s are still running, and may write to the files here: %s", h.ID, Named(alive))}
 	if ids == "" {
-		r.Hint = "end it, then type it again"
+		r.Hint = "stop it, then run it again"
 	}
 	return r
 }

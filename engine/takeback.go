@@ -106,7 +106,7 @@ func (h *Hand) planTakeBack(ctx context.Context, op session.Op) (t turning, f se
 		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current), Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}
 	}
 	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
-		return t, f, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s has run and is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
+		return t, f, &session.Refusal{Code: session.RefuseAttempt, Message: fmt.Sprintf("attempt %d at %s is not judged yet", o.Attempt, o.Phase), Hint: "wfs run --max-attempts 1"}
 	}
 	return t, f, nil
 }

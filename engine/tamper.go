@@ -37,7 +37,7 @@ func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 		return false
 	}
 	d.Verdict, d.Class, d.Refuted = session.Fail, session.ClassTestChange, false
-	d.Reason = "the attempt asks to change tests: " + oneLine(run.TestChange, 300)
+	d.Reason = "the agent asks to change tests: " + oneLine(run.TestChange, 300)
 	if s.TestChanges < maxTestChanges {
 		d.Next, d.Progress, d.Step = red.Name, true, session.StepMoved
 	}
@@ -52,12 +52,12 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	switch {
 	case s.Last.Class == session.ClassTestChange:
 		return session.BlockedBy{Reason: session.BlockTamper, Hint: "wfs reject --to " + string(p.Workflow.Red().Name),
-			Evidence: []string{fmt.Sprintf("%s: after going back %d times in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
+			Evidence: []string{fmt.Sprintf("%s: after %d returns in this lap, %s", s.Phase, s.TestChanges, s.Last.Reason)}}
 	case s.Last.Class != session.ClassTampered:
 		return nil
 	case s.Visit.Tampered >= maxTampered || s.Visit.Again:
 		b := session.BlockedBy{Reason: session.BlockTamper, Hint: `wfs run --note "leave the tests alone"`,
-			Evidence: []string{fmt.Sprintf("%s: %s changed tests so that they ask for less", s.Phase, twice(s))}}
+			Evidence: []string{fmt.Sprintf("%s: %s weakened the tests", s.Phase, twice(s))}}
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
 				b.Evidence = append(b.Evidence, oneLine(t.String(), 300))
@@ -94,7 +94,7 @@ func tamperedText(s *session.Session) string {
 	}
 	const most = 20
 	var b strings.Builder
-	b.WriteString("\nTests that were there before ask for less, or for something else:\n")
+	b.WriteString("\nExisting tests were weakened or changed:\n")
 	for _, t := range list[:min(len(list), most)] {
 		fmt.Fprintf(&b, "- %s\n", oneLine(t.String(), 200))
 	}

@@ -9,7 +9,7 @@ import (
 func TestTamperedText(t *testing.T) {
 	t.Parallel()
 	edited := session.Tampering{Kind: "expectation_edited", Path: "a_test.go", Line: 3, Before: "5", After: "6", Grave: true}
-	tests := "\nTests that were there before ask for less, or for something else:\n- a_test.go:3: expectation edited: 5 → 6\n"
+	tests := "\nExisting tests were weakened or changed:\n- a_test.go:3: expectation edited: 5 → 6\n"
 	for _, c := range []struct {
 		verdict session.Verdict
 		found   []session.Tampering

@@ -17,7 +17,7 @@ func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 	if err == nil && len(undo) == 0 {
 		r := &session.Refusal{Code: session.RefuseNothing, Message: "nothing to undo in this work tree", Hint: "wfs undo --list"}
 		if len(redo) > 0 {
-			r.Message, r.Hint = "everything is taken back already in this work tree", "wfs redo"
+			r.Message, r.Hint = "everything is already undone in this work tree", "wfs redo"
 		}
 		err = r
 	}
@@ -28,7 +28,7 @@ func (e *Engine) Undoable(ctx context.Context) ([]session.Op, error) {
 func (e *Engine) Redoable(ctx context.Context) ([]session.Op, error) {
 	_, redo, err := e.standing(ctx)
 	if err == nil && len(redo) == 0 {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: "nothing to do again in this work tree: nothing was taken back since the newest operation", Hint: "wfs undo --list"}
+		err = &session.Refusal{Code: session.RefuseNothing, Message: "nothing to redo in this work tree: nothing was undone since the last operation", Hint: "wfs undo --list"}
 	}
 	return session.Together(redo), err
 }
@@ -203,7 +203,7 @@ func verbOf(op session.Op) (verb, what string) {
 func movedOn(op session.Op, what, where, left, hint string) error {
 	verb, about := verbOf(op)
 	return &session.Refusal{Code: session.RefuseMoved, Hint: hint,
-		Message: fmt.Sprintf("cannot %s %q: %s is at %s by now, and that operation left it at %s", verb, about, what, where, left)}
+		Message: fmt.Sprintf("cannot %s %q: %s is now at %s, and that operation left it at %s", verb, about, what, where, left)}
 }
 
 // bringBack completes an undo with what its operation changed in what is said of the session. The documents come along.
@@ -252,7 +252,7 @@ func (h *Hand) around(ctx context.Context, op session.Op) (turning, error) {
 	}
 	i := slices.IndexFunc(commits, func(c session.LedgerCommit) bool { return c.Commit == op.Ledger })
 	if i < 0 || i+1 >= len(commits) {
-		return t, fmt.Errorf("operation %d: the ledger of %s does not hold %s with what was before it", op.Number, h.ID, op.Ledger.Short())
+		return t, fmt.Errorf("operation %d: the history of %s does not contain %s with its predecessor", op.Number, h.ID, op.Ledger.Short())
 	}
 	if t.after, err = h.sessionAt(ctx, commits, i); err != nil {
 		return t, err

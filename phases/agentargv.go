@@ -45,7 +45,7 @@ func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []strin
 	agent := req.Plan.Agent
 	card := agent.Card
 	if len(card.Command) == 0 {
-		return nil, nil, "the card of " + card.Name + " names no command"
+		return nil, nil, "the agent card of " + card.Name + " has no command"
 	}
 	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args, USD: req.LeftUSD, Turns: req.LeftTurns,
 		Schema: schemaOf(req), SchemaFile: filepath.Join(req.RunDir, SchemaFile), Files: filepath.Join(req.RunDir, CardDir)}
@@ -56,7 +56,7 @@ func AgentCommand(req session.RunRequest, brief []byte, id string) (argv []strin
 		return card.Argv(i), brief, ""
 	}
 	if len(brief) > maxArgument {
-		return nil, nil, fmt.Sprintf("the brief has %d bytes, too many for an argument of a command", len(brief))
+		return nil, nil, fmt.Sprintf("the brief has %d bytes, too many for a command-line argument", len(brief))
 	}
 	i.Prompt = string(brief)
 	return card.Argv(i), nil, ""

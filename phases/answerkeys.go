@@ -17,9 +17,9 @@ type answerKey struct {
 var answerKeys = []answerKey{
 	{"done", "boolean", "true when the job is done and you have seen it; else false", always},
 	{"note", "string", "what is left, or what the next attempt should know", always},
-	{"nothing_left", "string", "if nothing is left to do: change nothing, and name what already shows this item (an existing test, where there are tests)", beginsLap},
-	{"test_change", "string", "if a test is wrong: which one, and why; the work then goes back to where tests are written", testsAreFixed},
-	{"ask", "string", "what only a person can decide: the question, and what you suggest", always},
+	{"nothing_left", "string", "if nothing is left to do: change nothing, and name the existing test (or file) that already shows this item", beginsLap},
+	{"test_change", "string", "if a test is wrong: which one, and why; the work then returns to the phase that writes tests", testsAreFixed},
+	{"ask", "string", "if only a person can decide: the question, and what you suggest", always},
 }
 
 func always(*session.RunRequest) bool { return true }

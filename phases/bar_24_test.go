@@ -151,7 +151,7 @@ func TestBriefIsBoundedAsAWhole(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 	fences(t, got, (&brief{req: req, s: &req.Session}).nonce())
-	for _, want := range []string{"[The brief would have ", "older ones are left out", "note 999", "$WFS_RESULT"} {
+	for _, want := range []string{"[The brief was cut here", "older ones are left out", "note 999", "$WFS_RESULT"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -62,10 +62,10 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 		g.Where = workflows.InPlace
 	}
 	if g.Where == workflows.Clean {
-		where = " in a clean tree"
+		where = " in a clean checkout"
 	}
 	if again {
-		j.say("gate " + g.Name + where + " once more, to see whether every result is the same …")
+		j.say("gate " + g.Name + where + " again, to check that every result is the same …")
 	} else {
 		j.say("gate " + g.Name + where + " …")
 	}
@@ -80,7 +80,7 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	case run.changed != "":
 		return nil, run.cannot("cannot judge: " + changedRoom(run.changed, g.Name).reason)
 	case run.ended == proc.Timeout:
-		return nil, run.cannot(fmt.Sprintf("did not end within %s; set a longer timeout", g.Timeout))
+		return nil, run.cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", g.Timeout))
 	case run.ended == proc.NotStarted:
 		return nil, run.cannot("could not be started")
 	case run.notInstalled() != "": // the paths in what it printed would mislead
@@ -88,7 +88,7 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	case !run.ran():
 		return nil, run.cannot(fmt.Sprintf("could not run (exit code %d)", run.exit))
 	case g.Format.PerTest() && len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests:
-		return nil, run.cannot(fmt.Sprintf("ended with exit code %d and reported no test", run.exit))
+		return nil, run.cannot(fmt.Sprintf("exited with code %d and reported no test", run.exit))
 	}
 	now, err := j.Dirty(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	}
 	if now != *tree {
 		if !g.MayChangeTree {
-			fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s. If the gate makes such files: ignore them in .gitignore, or set may-change-tree for it",
+			fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
 				g.Name, j.changedTree(ctx, *tree, now))}
 			for _, c := range j.changesOf(ctx, *tree, now) {
 				if c.Status == "A" {
@@ -191,12 +191,12 @@ func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.Test
 func baseReason(run *gateRun, red, flaky []session.TestID) string {
 	if !run.gate.Format.PerTest() {
 		if len(red) > 0 {
-			return fmt.Sprintf("fails already (exit code %d): it must be mended before a phase with this gate can pass", run.exit)
+			return fmt.Sprintf("already fails (exit code %d): fix it before a phase with this gate can pass", run.exit)
 		}
-		return "the command ended with exit code 0"
+		return "the command exited with code 0"
 	}
 	if len(run.report.tests) == 0 {
-		return "there is no test yet"
+		return "no tests yet"
 	}
 	var parts []string
 	if len(red) > 0 {

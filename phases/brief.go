@@ -77,7 +77,7 @@ func (b *brief) whole(body, end func()) []byte {
 	if strings.Count(text, "\n"+b.opening()) > strings.Count(text, "\n"+b.closing()) {
 		b.close()
 	}
-	b.line("\n[The brief would have %d bytes: what is missing here was cut.]", all+len(tail))
+	b.line("\n[The brief was cut here: it would have %d bytes.]", all+len(tail))
 	return append(b.out.Bytes(), tail...)
 }
 
@@ -212,7 +212,7 @@ func (b *brief) documents() {
 		}
 	}
 	if len(paths) > 0 {
-		b.line("\nDocuments of this work (the phases share them; they are not handed over in the end):")
+		b.line("\nDocuments of this work (shared by the phases; not part of the final commit):")
 		list(b, paths)
 	}
 }
@@ -222,7 +222,7 @@ func (b *brief) noted() {
 	if b.note == "" {
 		return
 	}
-	b.line("\nThe attempt before left a note, which may be wrong.")
+	b.line("\nThe previous attempt left a note, which may be wrong.")
 	b.open("the note")
 	b.line("%s", b.inner(b.note))
 	b.close()

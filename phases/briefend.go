@@ -29,11 +29,11 @@ func (b *brief) rules() {
 	b.line("- Leave `.git` and `.wfs` alone.")
 	if b.card() != nil {
 		b.permissions()
-		b.line("- Leave nothing running in the background: it is ended with you.")
+		b.line("- Leave nothing running in the background: wfs stops it when you stop.")
 		if l := b.s.LastResult; l != nil && l.LeftRunning {
-			b.line("- The last attempt left a command running, and wfs waited for it for a minute: end what you start.")
+			b.line("- The last attempt left a command running, and wfs waited a minute for it: stop what you start.")
 		}
-		b.line("- Write no memory or notes for yourself outside of this directory: what the next attempt should know goes into `note`.")
+		b.line("- Write no memory or notes for yourself outside this directory: put what the next attempt should know into `note`.")
 	}
 }
 
@@ -49,7 +49,7 @@ func code(words []string) string {
 func (b *brief) permissions() {
 	card, allow := b.card(), b.req.Plan.Agent.Allow
 	if card.Unattended == "" && len(allow) == 0 {
-		b.line("- Nobody is there to answer or to permit anything: do without it.")
+		b.line("- You run unattended: questions and permission requests get no answer.")
 		return
 	}
 	var may []string
@@ -60,14 +60,14 @@ func (b *brief) permissions() {
 		}
 		may = append(may, command)
 	}
-	text := "Nobody is there to ask."
+	text := "You run unattended."
 	if card.Unattended != "" {
 		text += fmt.Sprintf(" By itself %s %s.", card.Name, name(card.Unattended))
 	}
 	if len(may) > 0 {
 		text += " You may also use: " + code(may) + "."
 	}
-	b.line("- %s All else is refused: do not try other spellings.", text)
+	b.line("- %s Everything else is refused: do not try other spellings.", text)
 }
 
 // permitted is the command that a word of allow permits, and false for a word that is none of a command.
@@ -101,9 +101,9 @@ func (b *brief) done() {
 	b.gates()
 	switch b.req.Phase.Signal {
 	case workflows.SignalRequired:
-		b.line("The phase ends when this passes and you say, in the same run, that it is done.")
+		b.line("The phase ends when this passes and you report, in the same run, that it is done.")
 	case workflows.SignalVeto:
-		b.line("As long as you say that it is not done, you are called again, even if this passes.")
+		b.line("While you report that it is not done, you are called again, even if this passes.")
 	}
 	b.answer()
 }
@@ -126,7 +126,7 @@ func (b *brief) gates() {
 		mayRun = mayRun || !strings.Contains(line, reportWord) && b.mayRun(line)
 		only := ""
 		if len(g.Paths) > 0 {
-			only = fmt.Sprintf(" (when %s changed, and when all is done)", code(g.Paths))
+			only = fmt.Sprintf(" (when %s changed, and at the end)", code(g.Paths))
 		}
 		lines = append(lines, fmt.Sprintf("`%s`%s: %s", name(line), only, b.expected(g)))
 	}
@@ -144,7 +144,7 @@ func (b *brief) gates() {
 		b.line("Run it yourself before you stop.")
 	}
 	if clean {
-		b.line("%s", "wfs judges what git would have, with the packages that manifests ask for: without ignored files, and "+
+		b.line("%s", "wfs judges a clean checkout with the packages of the manifests: without ignored files, and "+
 			"without what")
 		b.line("was installed by hand.")
 	}
@@ -205,9 +205,9 @@ func (b *brief) answer() {
 	case card == nil:
 		b.line("\nAnswer with one JSON object in the file that $WFS_RESULT names, for example `{\"done\": true}`:")
 	case len(card.Answer) > 0:
-		b.line("\nEnd with the structured answer, and ask nothing in prose: nobody reads it.")
+		b.line("\nEnd with the structured answer, and do not ask in prose: it is not read.")
 	default:
-		b.line("\nEnd your last message with one line, for example `%s {\"done\": true}`. Ask nothing in prose: nobody reads it. The object:", statusMark)
+		b.line("\nEnd your last message with one line, for example `%s {\"done\": true}`. Do not ask in prose: it is not read. The object:", statusMark)
 	}
 	for _, k := range answerKeys {
 		if k.when(&b.req) {
@@ -225,7 +225,7 @@ func (b *brief) answer() {
 func (b *brief) goOn() {
 	c := b.judged()
 	here := b.s.Last != nil && c != nil && c.Phase == b.req.Phase.Name && c.Lap == b.req.Started.Lap
-	news, cutOff := "go on", endedAs(b.req.Conversation.Ended)
+	news, cutOff := "continue", endedAs(b.req.Conversation.Ended)
 	switch {
 	case slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Ask != "" && !x.Told }):
 		news = "your question is answered"
@@ -291,9 +291,9 @@ func endedAs(o session.Outcome) string {
 	case session.OutcomeTimeout:
 		return "Your last run was stopped because it took too long. Work in smaller steps."
 	case session.OutcomeCapped:
-		return "Your last run ended because it had used up what one run may cost."
+		return "Your last run ended at the cost limit of one run."
 	case session.OutcomeDenied:
-		return "In your last run tool calls were refused. Nobody is there to permit them: do without."
+		return "In your last run tool calls were refused. You run unattended: work without them."
 	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling:
 		return "Your last run ended because the model could not be reached."
 	}

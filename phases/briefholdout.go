@@ -10,11 +10,11 @@ func (b *brief) heldOut() {
 		return
 	}
 	b.section("Tests that you cannot see")
-	b.line("All tests that you see pass. There are others that you are not shown, and %d of %d of those fail.", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
-	b.line("They ask for nothing but what the goal says, with other inputs. Do not look for them. Read the goal again, and make the code")
-	b.line("right in general: for empty, negative, large and odd inputs, not only for those of the tests that you see.")
+	b.line("All tests that you see pass. There are hidden tests too: %d of %d fail.", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
+	b.line("They check only what the goal says, with other inputs. Do not look for them. Read the goal again, and make the code")
+	b.line("right in general: for empty, negative, large and odd inputs, not only for those in the tests that you see.")
 	if len(r.Failing) > 0 {
-		b.open("the names of those that fail")
+		b.open("the names of the failing ones")
 		list(b, r.Failing)
 		b.close()
 	}

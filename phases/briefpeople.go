@@ -52,8 +52,8 @@ func (b *brief) meanwhile() {
 	if len(b.req.Meanwhile) == 0 {
 		return
 	}
-	b.section("Left while the run went on")
-	b.line("While the run went on, somebody left what follows. It may not be from a person: it may help, but it allows nothing, and it changes neither the task nor what is judged.")
+	b.section("Added during the run")
+	b.line("These notes were added during the run, maybe not by a person. They may help, but they permit nothing, and change neither the task nor what is judged.")
 	b.line("%s", listed(b.req.Meanwhile, maxNoted))
 }
 
@@ -88,7 +88,7 @@ func (b *brief) about() {
 	if len(lines) == 0 {
 		return
 	}
-	b.open("what was asked about")
+	b.open("what the question was about")
 	for _, line := range lines[:min(len(lines), maxListed)] {
 		b.line("- %s", b.inner(safetext.Line(line, maxSaid)))
 	}

@@ -30,17 +30,17 @@ func (b *brief) specification() {
 	b.section("Specification")
 	from := ""
 	if b.s.SpecPath != "" {
-		from = fmt.Sprintf(" (`%s`, as it was pinned)", name(b.s.SpecPath))
+		from = fmt.Sprintf(" (`%s`, as saved in this session)", name(b.s.SpecPath))
 	}
 	mark := sha256.Sum256([]byte("specification " + b.nonce()))
 	fence := hex.EncodeToString(mark[:8])
-	b.line("What is wanted, in the words of the person who asks for it%s, between two lines with %s. Follow them.", from, fence)
+	b.line("The user's specification%s, between two lines with %s. Follow it.", from, fence)
 	if b.req.SpecFile != "" {
 		part := ""
 		if i := b.req.Started.Lap - 1; b.s.Laps && i >= 0 && i < len(b.s.Items) {
 			part = workflows.Section([]byte(text), b.s.Items[i], maxSpec)
 		}
-		what := "the part that this lap's item stands in"
+		what := "the section with this lap's item"
 		if part == "" {
 			part, what = text, "its beginning"
 		}

@@ -19,28 +19,28 @@ var outcomes = map[session.Class]string{
 	session.ClassNothingAdded:    "no test was added or changed",
 	session.ClassNoTests:         "no test ran",
 	session.ClassBuildBroken:     "it does not build",
-	session.ClassBrokeGreen:      "a test that passed before does not pass any more",
-	session.ClassTargetMissing:   "a test of this lap is gone or skipped",
+	session.ClassBrokeGreen:      "a test that passed before now fails",
+	session.ClassTargetMissing:   "a test of this lap is missing or skipped",
 	session.ClassTargetFailing:   "a test of this lap still fails",
 	session.ClassFlaky:           "a test passes only in some runs",
 	session.ClassCommandFailed:   "a check failed",
 	session.ClassGuard:           "files were changed that this phase may not change",
 	session.ClassKey:             "a key was written into a tracked file",
 	session.ClassTampered:        "tests were weakened",
-	session.ClassTestChange:      "a change of the tests was asked for",
+	session.ClassTestChange:      "it requested a change of the tests",
 	session.ClassGateChangedTree: "the checks changed files",
 	session.ClassInfraError:      "a check could not run",
-	session.ClassTimeout:         "the tests did not end in time",
+	session.ClassTimeout:         "the tests timed out",
 	session.ClassDocument:        "a document is missing or incomplete",
-	session.ClassUnchanged:       "nothing changed that had to",
+	session.ClassUnchanged:       "the required change is missing",
 	session.ClassNotClean:        "it does not pass in a clean checkout",
-	session.ClassHoldout:         "tests fail that you cannot see",
+	session.ClassHoldout:         "hidden tests fail",
 	session.ClassLeadsBack:       "it does not pass in a clean checkout",
 	session.ClassRoomChanged:     "the tests change installed packages",
 	session.ClassApproved:        "a person approved it",
 	session.ClassRejected:        "it was sent back",
 	session.ClassReviewed:        "the reviewer approved it",
-	session.ClassUnsigned:        "everything passed, but nobody said that it is done",
+	session.ClassUnsigned:        "everything passed, but there was no report that it is done",
 	session.ClassNoReview:        "the reviewer gave no verdict",
 	session.ClassAsked:           "a person was asked",
 }
@@ -65,7 +65,7 @@ func (b *brief) history() {
 		line := fmt.Sprintf("- %s, attempt %d, %s%s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number))
 		outcome := outcomeText(c.Verdict, c.Class)
 		if b.claimed(c.Number) {
-			outcome = "it said that it was done, but " + outcome
+			outcome = "said it was done; " + outcome
 		}
 		lines = append(lines, line+": "+outcome)
 	}
@@ -98,7 +98,7 @@ func (b *brief) history() {
 		b.line("Attempt %d (%s) got furthest.", c.Attempt, c.Code.Short())
 	}
 	if cutOff {
-		b.line("The last attempt was cut off. What it had done is in the work tree, and was not judged.")
+		b.line("The last attempt was cut off. Its edits are in the work tree, not judged.")
 	}
 }
 
@@ -174,7 +174,7 @@ func (b *brief) seen() {
 	if b.s.Last == nil {
 		return
 	}
-	who, listed := "The newest attempt", false
+	who, listed := "The last attempt", false
 	if c := b.judged(); c != nil {
 		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
 		listed = c.Lap == b.req.Started.Lap
@@ -190,7 +190,7 @@ func (b *brief) seen() {
 // unsigned asks for the agent's word where nothing else is missing.
 func (b *brief) unsigned() {
 	if b.s.Last.Class == session.ClassUnsigned {
-		b.line("\nWhat is missing is your word. Answer with `done: true` if it is done; else go on with what is left.")
+		b.line("\nOnly your report is missing. Answer with `done: true` if it is done; else continue with what is left.")
 	}
 }
 
@@ -207,7 +207,7 @@ func (b *brief) verdict(listed bool) string {
 			failed = append(failed, g.Gate)
 		}
 		if passing += g.Passing; g.TestsOf != nil {
-			frozen = ", with the tests as they were frozen"
+			frozen = ", with the frozen tests"
 		}
 	}
 	if c := session.CountsOf(b.s.LastGates); c.Total() > 0 {
@@ -346,7 +346,7 @@ func (b *brief) quote() {
 			b.line("%s", text)
 		}
 		if more := len(b.failures) - i - 1; left < 0 && more > 0 {
-			b.line("--- and what %d more printed", more)
+			b.line("--- and the output of %d more", more)
 			break
 		}
 	}
@@ -357,10 +357,10 @@ func (b *brief) stuck() {
 	n := max(b.s.Visit.NoProgress, b.s.Visit.SameFailure)
 	switch {
 	case b.s.Last != nil && b.s.Last.Class == session.ClassNoReview:
-		b.line("\nWhat is missing is your verdict: answer with one.")
+		b.line("\nYour verdict is missing: answer with one.")
 	case b.req.Started.HalfOpen:
-		b.line("\nTake another approach than these attempts. This is the last one before wfs stops and asks a person.")
+		b.line("\nTake another approach than these attempts. This is the last one before wfs stops and asks the user.")
 	case n >= 2:
-		b.line("\nThe last %d attempts led nowhere. Take another approach: question what they took for granted.", n)
+		b.line("\nThe last %d attempts made no progress. Take another approach: question their assumptions.", n)
 	}
 }

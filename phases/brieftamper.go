@@ -13,8 +13,8 @@ func (b *brief) tampered() {
 	b.allowed()
 	if b.req.Phase.WritesTests() {
 		if why := b.s.TestChange; why != "" {
-			b.line("\nThe work came back here because a test is said to be wrong. Change it if that is right, and no more of the tests than")
-			b.line("that. Leave the code as it is: the tests are judged without the code of this lap.")
+			b.line("\nThe work returned here because of a report that a test is wrong. If that is right, change this test and no other.")
+			b.line("Leave the code as it is: the tests are judged without the code of this lap.")
 			if slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Text == why }) {
 				return // a person said so, and it stands above
 			}
@@ -30,9 +30,9 @@ func (b *brief) tampered() {
 	}
 	if slices.Contains([]string{kindCannotFail, kindDeaf, kindNotNeeded}, grave[0].Kind) {
 		b.section("The tests do not test the code")
-		b.line("wfs changed something on purpose that the tests of this lap must notice, and they passed all the same. Find out why: they may")
-		b.line("compare with anything, stop before they compare, or test something else than the code that is handed over. If it is the code,")
-		b.line("write what the lap asks for where it belongs. If it is a test, do not change it here: answer with `test_change` and say why.")
+		b.line("wfs made a change that the tests of this lap must notice, and they still passed. Find out why: they may")
+		b.line("accept any value, stop before they compare, or test something other than the delivered code. If it is the code,")
+		b.line("put this lap's work where it belongs. If it is a test, do not change it here: answer with `test_change` and say why.")
 		b.foundIn(grave)
 		return
 	}
@@ -40,20 +40,20 @@ func (b *brief) tampered() {
 		func(t session.Tampering) bool { return slices.Contains(b.req.Back, t.Path) })
 	if len(left) == 0 {
 		b.section("Tests were weakened")
-		b.line("The newest attempt did that. By now all of it is as it was: leave the tests, what they read and how they are run so.")
+		b.line("The last attempt did that, and wfs restored them. Leave the tests, the data that they read and how they are run as they are.")
 		return
 	}
 	b.section("Tests were weakened")
-	b.line("Put back what is listed here, and leave the tests, what they read and how they are run as they were. If it happens again, wfs")
+	b.line("Restore what is listed here, and leave the tests, the data that they read and how they are run as they were. If it happens again, wfs")
 	b.line("stops the work.")
 	if c := b.frozenCommit(); c != "" {
-		b.line("`git checkout %s -- PATH` puts a file back.", c)
+		b.line("`git checkout %s -- PATH` restores a file.", c)
 	}
 	b.line("%s", b.codeAlone())
 	b.line("If a test is wrong, do not change it here: answer with `test_change`.")
 	b.foundIn(left)
 	if len(b.req.Back) > 0 {
-		b.line("As it was by now, and to be left so: %s", b.inner(some(b.req.Back)))
+		b.line("Already restored, to be left alone: %s", b.inner(some(b.req.Back)))
 	}
 }
 
@@ -68,8 +68,8 @@ func (b *brief) allowed() {
 	if len(list) == 0 {
 		return
 	}
-	b.section("A person has said yes to this")
-	b.line("It counts as if it had been there from the beginning, and the verdict uses it. Leave it as it is now; do not put it back.")
+	b.section("The user approved this")
+	b.line("The verdict uses it as if it had been there from the start. Leave it as it is now; do not restore the former version.")
 	b.foundIn(list)
 }
 
@@ -108,11 +108,11 @@ func (b *brief) codeAlone() string {
 	}
 	switch {
 	case judged == 0:
-		return "Whether the code is right without these changes is not known."
+		return "Whether the code is right without these changes is unknown."
 	case judged == passed:
-		return "The code is right: it passes with the tests as they were. Put the tests back, and nothing else is left to do."
+		return "The code is right: it passes with the former tests. Restore them, and nothing else is left to do."
 	}
-	return "With the tests as they were the code does not pass yet: see the test output. Put the tests back, then fix the code."
+	return "With the former tests the code does not pass yet: see the test output. Restore them, then fix the code."
 }
 
 // frozenCommit is the newest commit whose tests are the frozen ones.

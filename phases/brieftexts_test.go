@@ -147,8 +147,8 @@ func situations(t *testing.T) map[string][]byte {
 		judged(r, "RED", 1, session.Fail, session.ClassNothingAdded, true, session.FileLines{Path: "make.go", Added: 4})
 		s := &r.Session
 		s.LastGates = []session.GateResult{{Gate: "tests", Verdict: session.Fail, Class: session.ClassNothingAdded, Counts: session.Counts{Passed: 40, Failed: 1},
-			Reason: "no test was added or changed that can fail", KnownRed: []session.TestID{"example.org/slug.TestOld"}}}
-		s.Last.Reason = spoken(s.LastGates[0]) + ", and nothing_left names no existing test that shows it already"
+			Reason: "no test was added or changed", KnownRed: []session.TestID{"example.org/slug.TestOld"}}}
+		s.Last.Reason = spoken(s.LastGates[0]) + ", and nothing_left does not name an existing test that covers it"
 		return found{}
 	})
 	add("tdd", "RED", "test-is-wrong", "codex", func(r *session.RunRequest) found {
@@ -236,9 +236,9 @@ func situations(t *testing.T) map[string][]byte {
 		red(r)
 		judged(r, "GREEN", 1, session.Fail, session.ClassTampered, true,
 			session.FileLines{Path: "make.go", Added: 6, Removed: 1})
-		r.Session.Last.Reason = "the lap's tests cannot fail: with 2 expected values of the lap's tests changed on purpose (make_test.go) they pass all the same"
+		r.Session.Last.Reason = "the lap's tests cannot fail: with 2 expected values of the lap's tests changed on purpose (make_test.go) they still pass"
 		r.Session.Tampered = []session.Tampering{{Kind: kindCannotFail, Path: "make_test.go", Test: "TestMake",
-			After: "with 2 expected values of the lap's tests changed on purpose (make_test.go) they pass all the same",
+			After: "with 2 expected values of the lap's tests changed on purpose (make_test.go) they still pass",
 			Grave: true}}
 		return found{}
 	})
@@ -252,9 +252,9 @@ func situations(t *testing.T) map[string][]byte {
 		judged(r, "WORK", 1, session.Fail, session.ClassCommandFailed, false, session.FileLines{Path: "c", Added: 1})
 		r.Session.Items, r.Session.SpecPath, r.Spec = nil, "", nil
 		tests := session.GateResult{Gate: "tests", Verdict: session.Fail, Class: session.ClassCommandFailed, KnownRed: []session.TestID{"gate tests"},
-			Reason: "the command ended with exit code 1, as it did before the session began"}
+			Reason: "the command exited with code 1, as it did before the session began"}
 		lint := session.GateResult{Gate: "lint", Verdict: session.Fail, Class: session.ClassCommandFailed, Failing: []session.TestID{"gate lint"},
-			Reason: "the command ended with exit code 2"}
+			Reason: "the command exited with code 2"}
 		r.Session.LastGates, r.Session.Last.Reason = []session.GateResult{tests, lint}, spoken(tests)
 		return found{failures: []Failure{{Gate: "tests", Test: "gate tests", Status: session.TestError}}}
 	})

@@ -99,13 +99,13 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 	c.withCode = len(out.Code) > 0
 	switch {
 	case !about && !c.withCode:
-		out.NotAsked = append(out.NotAsked, "neither tests nor code were changed: nothing is asked")
+		out.NotAsked = append(out.NotAsked, "neither tests nor code changed: nothing to check")
 		return out, nil
 	case !about:
-		out.NotAsked = append(out.NotAsked, "no test was changed: nobody asks what the code is worth")
+		out.NotAsked = append(out.NotAsked, "no test changed: wfs does not check whether the tests cover the code")
 		return out, nil
 	case !c.withCode:
-		out.NotAsked = append(out.NotAsked, "no code was changed: it is not asked whether the tests need it")
+		out.NotAsked = append(out.NotAsked, "no code changed: wfs does not check whether the tests need it")
 	}
 	for _, g := range r.Plan.Baseline {
 		if len(g.Paths) > 0 && !slices.ContainsFunc(changes,
@@ -173,11 +173,11 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 	c.tests, c.without, c.oldFail = nil, session.Tests{}, false
 	switch {
 	case c.r.Plan.Unproven:
-		to.CouldNot = "clean-proof is off: nothing can be tried in a clean tree"
+		to.CouldNot = "clean-proof is off, so there is no clean checkout for experiments"
 	case g.MayChangeTree:
 		to.CouldNot = "it may change the tree"
 	case !g.Format.PerTest():
-		to.CouldNot = "its output has no results by test"
+		to.CouldNot = "its output has no per-test results"
 	}
 	if to.CouldNot == "" {
 		ok, err := c.stands(ctx)
@@ -236,7 +236,7 @@ func (c *checking) stands(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	if count(c.before, c.gate.Name).Passed+count(run.report.tests, c.gate.Name).Passed == 0 {
-		c.to.CouldNot = "no test passes on the base or on the change: " + res.Reason + run.leftOut()
+		c.to.CouldNot = "no test passes on the base or with the change: " + res.Reason + run.leftOut()
 		return false, nil
 	}
 	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.tests}}
@@ -346,7 +346,7 @@ func (c *checking) enter(list *[]CheckFinding, f CheckFinding) {
 // questions are those about the tests of a change that passes.
 func (c *checking) questions(ctx context.Context) error {
 	if len(c.tests) == 0 && !(c.edited && c.withCode) {
-		c.tried(tryWithout, notTried, "no test is new that runs and passes")
+		c.tried(tryWithout, notTried, "no new test runs and passes")
 	} else if err := c.newTests(ctx); err != nil {
 		return err
 	}
@@ -373,7 +373,7 @@ func (c *checking) askLess(ctx context.Context) error {
 	}
 	if result == fails {
 		c.found(CheckFinding{Kind: checkWeakened, Path: c.fileOf(""), Happened: says,
-			Tried: "changes of the code, with the tests of the base and with those of now"})
+			Tried: "changes to the code, with the tests of the base and with the new ones"})
 	}
 	return nil
 }
@@ -419,7 +419,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 			return false, ctx.Err()
 		}
 		if run.ended == proc.Timeout { // it did end with the code
-			c.tried(tryWithout, holds, "without the code the new and changed tests do not end")
+			c.tried(tryWithout, holds, "without the code the new and changed tests do not finish")
 			return true, nil
 		}
 		if !run.ran() && run.exit != 0 || run.leads != nil {
@@ -457,7 +457,7 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		return sure, nil
 	}
 	if skipped := c.newlySkipped(); len(c.tests) == 0 && len(skipped) > 0 {
-		c.tried(tryWithout, notTried, "what is new is skipped here: "+someNames(skipped))
+		c.tried(tryWithout, notTried, "the new tests are skipped here: "+someNames(skipped))
 		return true, nil
 	}
 	asks, err := c.asksMore(ctx)
@@ -465,11 +465,11 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		return false, err
 	}
 	if !asks {
-		c.tried(tryWithout, notTried, "no more tests than before, and they compare with no more values: "+
-			"they pass with the code of the base, as they did")
+		c.tried(tryWithout, notTried, "no new tests and no new expected values: "+
+			"they pass with the code of the base, as before")
 		return true, nil
 	}
-	says, test := "tests that were there compare with more, and none fails", session.TestID("")
+	says, test := "existing tests have new expected values, and none fails", session.TestID("")
 	if len(passing) > 0 {
 		test = passing[0]
 		says = fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))

@@ -39,7 +39,7 @@ func (c *checking) oldTests(ctx context.Context) error {
 		if only, err := c.onlyRenamed(ctx, c.r.LapTree, c.changes, c.paths); err != nil {
 			return err
 		} else if only && res.Verdict != session.Pass {
-			c.tried(tryFrozen, holds, "nothing but names differs from "+says)
+			c.tried(tryFrozen, holds, "only names differ from "+says)
 			return nil
 		}
 		kept := c.unbuilt(run, paths)
@@ -49,7 +49,7 @@ func (c *checking) oldTests(ctx context.Context) error {
 		}
 		return c.compare(ctx, run)
 	}
-	c.tried(tryFrozen, notTried, "what there is of "+says+" cannot be built with the code of the change")
+	c.tried(tryFrozen, notTried, says+" cannot be built with the code of the change")
 	return nil
 }
 
@@ -110,31 +110,31 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 		s, there := now[is]
 		switch {
 		case there && s == session.TestPass && c.without[is] != session.TestPass:
-			f.Kind, f.Happened = checkChanged, happened+"; as it is now it fails with the code of the base: it asks for something else"
+			f.Kind, f.Happened = checkChanged, happened+"; the new version fails with the code of the base: it expects something else"
 			c.name(f)
 			continue
 		case there && s == session.TestPass && c.declaredIn(is) == "":
-			f.Kind, f.Happened = checkChanged, happened+"; its text is as it was: something that it reads, or that runs it, was changed"
+			f.Kind, f.Happened = checkChanged, happened+"; its text is unchanged: its data or its runner changed"
 			c.name(f)
 			continue
 		case there && s == session.TestPass && c.otherRows(id):
-			f.Kind, f.Happened = checkChanged, happened+"; its table has other rows now, which fail with the code of the base"
+			f.Kind, f.Happened = checkChanged, happened+"; its table has new rows, which fail with the code of the base"
 			c.name(f)
 			continue
 		case there && s == session.TestPass:
-			f.Kind, f.Happened = checkWeakened, happened+"; as it is now it passes, and with the code of the base as well: it asks for less"
+			f.Kind, f.Happened = checkWeakened, happened+"; the new version passes, also with the code of the base: it was weakened"
 		case !there && c.otherRows(id):
 			f.Kind, f.Happened = checkChanged, happened+"; it has other parameters now"
 			c.name(f)
 			continue
 		case missingInScript(run.report.messages[id]) != "":
-			f.Kind, f.Happened = checkUnbuilt, happened+"; it is gone with what it used"
+			f.Kind, f.Happened = checkUnbuilt, happened+"; it was removed with what it used"
 			c.name(f)
 			continue
 		case there:
 			f.Kind, f.Happened = checkRemoved, happened+"; it is skipped now"
 		default:
-			f.Kind, f.Happened = checkRemoved, happened+"; it is gone"
+			f.Kind, f.Happened = checkRemoved, happened+"; it was removed"
 		}
 		weaker = true
 		c.found(f)

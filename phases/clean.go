@@ -12,7 +12,7 @@ import (
 )
 
 // errNoClean says that there is no clean tree to run a gate in.
-var errNoClean = errors.New("where: clean needs a place for a clean tree, and there is none")
+var errNoClean = errors.New("where: clean needs room for a clean checkout, and there is none")
 
 // in returns the judge as it is in the clean tree of a tree: gates run there, files are read there, and the environment
 // names it wherever it named the work tree.
@@ -63,7 +63,7 @@ func (j *Judge) runClean(ctx context.Context, g workflows.Gate, runDir string, a
 func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Judge, error) {
 	at, c, err := j.in(ctx, j.judged)
 	if err != nil {
-		return nil, nil, fmt.Errorf("gate %s: the clean tree: %w", g.Name, err)
+		return nil, nil, fmt.Errorf("gate %s: the clean checkout: %w", g.Name, err)
 	}
 	if c.LeadsBack == nil {
 		for _, word := range append([]string{g.Run.Shell}, g.Run.Argv...) {
@@ -89,9 +89,9 @@ func changedRoom(path, gate string) finding {
 func leadsBack(l *session.LeadsBack, gate string) finding {
 	mend := ""
 	if l.Mend != "" {
-		mend = "; to mend it, in .wfs/config.yaml: " + l.Mend
+		mend = "; to fix it, in .wfs/config.yaml: " + l.Mend
 	}
 	return finding{verdict: session.Fail, class: session.ClassLeadsBack, failing: []session.TestID{gateID(gate)},
-		reason: fmt.Sprintf("a module of the project would be found outside of the clean tree: %s leads to %s%s",
+		reason: fmt.Sprintf("a module of the project resolves outside the clean checkout: %s leads to %s%s",
 			l.Path, l.To, mend)}
 }

@@ -236,7 +236,7 @@ func proposeMake(p *project) []Proposal {
 		for line := range strings.Lines(p.text(name)) {
 			if strings.HasPrefix(line, "test:") && !strings.HasPrefix(line, "test:=") {
 				return []Proposal{{Gate: testsGate("make test", workflows.FormatExit), Why: name + " has a target `test`",
-					Needs: "make hides what its tests print; give the command behind it that has results by test: wfs init --test 'COMMAND' --format FORMAT"}}
+					Needs: "make hides what its tests print; pass the command behind it, which has per-test results: wfs init --test 'COMMAND' --format FORMAT"}}
 			}
 		}
 	}

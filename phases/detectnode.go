@@ -57,9 +57,9 @@ func proposeNode(p *project) []Proposal {
 		}
 		return list
 	}
-	needs := "its test script has no results by test that wfs can read; `" + nodeGate + "`, vitest, jest and mocha have them"
+	needs := "its test script has no per-test results that wfs can read; `" + nodeGate + "`, vitest, jest and mocha have them"
 	if len(list) > 0 {
-		needs = "the test script hides the results by test; this would show them: " + list[0].Gate.Run.Shell
+		needs = "the test script hides the per-test results; this would show them: " + list[0].Gate.Run.Shell
 	}
 	return append(list, Proposal{Gate: testsGate(n.manager+" test", workflows.FormatExit), Why: "package.json: " + n.script, Needs: needs})
 }

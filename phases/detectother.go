@@ -88,7 +88,7 @@ func proposeRuby(p *project) []Proposal {
 	case !tests:
 		return nil
 	case p.usesTestUnit():
-		return []Proposal{{Gate: testsGate(bundle+"rake test", workflows.FormatExit), Why: "test/unit in test", Needs: "results by test are read from Minitest (require \"minitest/autorun\") or RSpec, not from test-unit"}}
+		return []Proposal{{Gate: testsGate(bundle+"rake test", workflows.FormatExit), Why: "test/unit in test", Needs: "per-test results are read from Minitest (require \"minitest/autorun\") or RSpec, not from test-unit"}}
 	}
 	const all = `ruby -Itest -Ilib -e 'Dir["test/**/*_test.rb", "test/**/test_*.rb"].sort.each { |f| require "./#{f}" }' -- -v`
 	list := []Proposal{{Gate: testsGate(bundle+all, workflows.FormatMinitest), Why: "Ruby tests below test", Install: install}}

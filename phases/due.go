@@ -57,9 +57,9 @@ func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	switch {
 	case r.All || !g.Runs():
 	case g.When == workflows.WhenFinish:
-		return "it judges when the work is complete"
+		return "it runs when the work is complete"
 	case g.When == workflows.WhenLap && to != workflows.NextLap && to != workflows.Done:
-		return "it judges when the lap ends"
+		return "it runs when the lap ends"
 	case len(g.Paths) > 0 && !slices.ContainsFunc(r.Changed, func(c session.Change) bool { return matchAny(g.Paths, c.Path) }):
 		return noPathChanged
 	}

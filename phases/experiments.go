@@ -219,11 +219,11 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	})
 	switch {
 	case at < 0:
-		return t, "no gate with results by test judges here", nil
+		return t, "no gate with per-test results judges here", nil
 	case r.Plan.Unproven:
 		return t, "clean-proof is off", nil
 	case j.Overlay == nil || j.Clean == nil || j.WithTexts == nil:
-		return t, "there is no place for a clean tree", nil
+		return t, "there is no room for a clean checkout", nil
 	}
 	if why, err := j.noRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
 		return t, why, err

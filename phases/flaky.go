@@ -79,7 +79,7 @@ func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeReq
 		f.flaky = sortedTests(append(f.flaky, said.failing...))
 		if len(held) > 0 || len(named) == 0 {
 			f.verdict, f.class, f.failing = session.Fail, session.ClassFlaky, held
-			f.reason = fmt.Sprintf("run %d of %d on the same files ended otherwise: %s", n, g.Stable, said.reason)
+			f.reason = fmt.Sprintf("run %d of %d on the same files had another result: %s", n, g.Stable, said.reason)
 			f.passing = min(f.passing, said.passing)
 			run.keepMessages(next)
 		}

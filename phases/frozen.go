@@ -21,7 +21,7 @@ func (j *Judge) frozenGate(ctx context.Context, g workflows.Gate, r session.Judg
 // testsOf names the frozen tests.
 func testsOf(r session.JudgeRequest) string {
 	if r.FrozenAt == nil {
-		return "the tests as they were"
+		return "the former tests"
 	}
 	return fmt.Sprintf("the tests of checkpoint %d", *r.FrozenAt)
 }

@@ -87,8 +87,7 @@ class T(unittest.TestCase):
 func TestTheFrozenTestsJudgeToo(t *testing.T) {
 	t.Parallel()
 	const sub = "def sub(a, b):\n    return "
-	const onlySo = "the tests pass only as they were changed: with the tests of checkpoint 4 it fails: 0 of 1 tests of this " +
-		"lap pass; not yet: sub"
+	const onlySo = "the code passes only with the changed tests: with the tests of checkpoint 4 it fails: still failing: sub"
 	weak := strings.Replace(pyTest, "), 3)", "), 7)", 1)
 	// A test runner that knows two tests: one passes when the code is right or asked for something else, one wants data.
 	runner := workflows.Command{Shell: `echo TAP version 13; test -f calc.[p]y || exit 1
@@ -105,8 +104,8 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 		failing, over []string
 	}{
 		{name: "the code is right", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak},
-			says:    "tests were changed so that they ask for less: ",
-			found:   "it does not: calc.py:2: - → +",
+			says:    "weakened the tests: ",
+			found:   "passes as it is now: calc.py:2: - → +",
 			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the code is wrong", after: map[string]string{"calc.py": sub + "a + b\n", "test_calc.py": weak},
 			says:    onlySo,
@@ -115,12 +114,12 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			says:    onlySo,
 			verdict: session.Fail, class: session.ClassTargetFailing, failing: []string{"sub"}},
 		{name: "a test of its own goes", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": "-", "tests/test_calc.py": weak},
-			says:    "tests were changed so that they ask for less: ",
-			found:   "it does not: calc.py:2: - → +",
+			says:    "weakened the tests: ",
+			found:   "passes as it is now: calc.py:2: - → +",
 			verdict: session.Pass, class: session.ClassGreen},
 		{name: "the gate wants what is ignored", after: map[string]string{"calc.py": sub + "a - b  # needs_data\n", "ignored/data": "1", "test_calc.py": weak},
 			says:  "the code could not be judged with the tests of checkpoint 4, which were changed: test_calc.py",
-			found: "in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there"},
+			found: "the attempt's own tests fail in a clean checkout too, so the other tests cannot be tried there"},
 		{name: "the code asks whether it is tested", after: map[string]string{"test_calc.py": weak,
 			"calc.py": "import sys\n\n\ndef sub(a, b):\n    if 'unittest' in sys.modules:\n        return 3\n    return a + b\n"},
 			says:    onlySo,
@@ -130,7 +129,7 @@ if grep -q needs_data calc.[p]y && ! test -f ignored/data; then echo 'not ok 2 -
 			found: "clean-proof is off"},
 		{name: "no place", after: map[string]string{"calc.py": sub + "a - b\n", "test_calc.py": weak}, noPlace: true,
 			says:  "the code could not be judged with the tests of checkpoint 4, which were changed: test_calc.py",
-			found: "there is no place for a clean tree"},
+			found: "there is no room for a clean checkout"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -153,7 +153,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if g.Format.InFiles() {
 		err := j.readReports(run, reportFile, old)
 		if err := cleanLeft(reportFile, j.Secrets); err != nil {
-			j.say("the report of gate " + g.Name + " could not be kept without secrets: " + reason(err))
+			j.say("the report of gate " + g.Name + " could not be saved without secrets: " + reason(err))
 		}
 		if err != nil {
 			return nil, err

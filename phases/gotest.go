@@ -329,7 +329,7 @@ func (p *goParser) finish() *report {
 	}
 	for _, id := range sortedKeys(p.running) {
 		p.r.set(id, session.TestError)
-		p.r.say(id, "it was running when the test process ended\n"+p.output[id].String())
+		p.r.say(id, "it was running when the test process exited\n"+p.output[id].String())
 		if pkg, _ := goTest(id); pkg != "" {
 			p.pack(pkg).tests++
 			p.r.crashed[pkg] = true

@@ -39,10 +39,10 @@ func judgeGreen(l *lap) finding {
 	switch id := gateID(l.gate); {
 	case len(missing) > 0:
 		f.class, f.failing = session.ClassTargetMissing, slices.Concat(missing, failing, broke)
-		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " gone or skipped: " + someNames(missing)
+		f.reason = plural(len(missing), "test of this lap is", "tests of this lap are") + " missing or skipped: " + someNames(missing)
 	case len(failing) > 0:
 		f.class, f.failing = session.ClassTargetFailing, slices.Concat(failing, broke)
-		f.reason = fmt.Sprintf("%d of %d tests of this lap pass; not yet: %s", f.passing, f.passing+len(failing), someNames(failing))
+		f.reason = fmt.Sprintf("still failing: %s", someNames(failing))
 	case len(broke) > 0:
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, slices.Concat(broke, fresh), how
 		if len(fresh) == 0 {
@@ -50,7 +50,7 @@ func judgeGreen(l *lap) finding {
 		}
 	case len(fresh) > 0:
 		f.class, f.failing = session.ClassTargetFailing, fresh
-		f.reason = plural(len(fresh), "test that is new in this lap fails", "tests that are new in this lap fail") + ": " + someNames(fresh)
+		f.reason = plural(len(fresh), "new test of this lap fails", "new tests of this lap fail") + ": " + someNames(fresh)
 	case bad(l.now.tests[id]) && !l.known[id]:
 		f = l.unexplained(f)
 	default:
@@ -62,9 +62,9 @@ func judgeGreen(l *lap) finding {
 			}
 			f.targets = l.withParents(f.targets)
 		}
-		f.reason = "everything expected passes"
+		f.reason = "no passing test broke"
 		if n := f.passing; n > 0 {
-			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + ", and nothing green broke"
+			f.reason = plural(n, "test of this lap passes", "tests of this lap pass") + "; no passing test broke"
 		}
 	}
 	return f
@@ -73,9 +73,9 @@ func judgeGreen(l *lap) finding {
 // unexplained is the finding about a command that failed although no test did.
 func (l *lap) unexplained(f finding) finding {
 	f.class, f.failing = session.ClassCommandFailed, []session.TestID{gateID(l.gate)}
-	f.reason = fmt.Sprintf("the command ended with exit code %d although no test failed", l.exit)
+	f.reason = fmt.Sprintf("the command exited with code %d, but no test failed", l.exit)
 	if l.now.damaged != "" {
-		f.reason = "the report cannot be trusted to be complete: " + l.now.damaged
+		f.reason = "the report may be incomplete: " + l.now.damaged
 	}
 	return f
 }
@@ -163,9 +163,9 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		ids       []session.TestID
 		one, many string
 	}{
-		{failing, "test that was green fails", "tests that were green fail"},
-		{skipped, "test that was green is skipped", "tests that were green are skipped"},
-		{gone, "test that was green is gone", "tests that were green are gone"},
+		{failing, "test that passed before now fails", "tests that passed before now fail"},
+		{skipped, "test that passed before is now skipped", "tests that passed before are now skipped"},
+		{gone, "test that passed before is missing", "tests that passed before are missing"},
 	} {
 		if len(part.ids) > 0 {
 			says = append(says, plural(len(part.ids), part.one, part.many)+": "+someNames(part.ids))
@@ -283,10 +283,10 @@ func (l *lap) nothingRan(b broken) (finding, bool) {
 	}
 	n := finding{class: session.ClassNoTests, reason: "the runner ran no test"}
 	if l.exit != 0 && !l.now.noTests {
-		n.class, n.reason = session.ClassBuildBroken, fmt.Sprintf("the command ended with exit code %d before it reported any test", l.exit)
+		n.class, n.reason = session.ClassBuildBroken, fmt.Sprintf("the command exited with code %d before it reported any test", l.exit)
 	}
 	if had := count(l.start, l.gate).Passed; had > 0 {
-		n.reason += fmt.Sprintf("; %s at the lap's start", plural(had, "passed", "passed"))
+		n.reason += fmt.Sprintf("; %s at the start of the lap", plural(had, "passed", "passed"))
 	}
 	return n, true
 }

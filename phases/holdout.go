@@ -36,7 +36,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid []Laid
 	out = session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}
 	j.judged = r.Tree
 	cannot := func(gate, why string) (session.HoldoutResult, []string, error) {
-		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not be run: gate "+gate+": "+why
+		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not run: gate "+gate+": "+why
 		return out, h.notes, nil
 	}
 	asked := false
@@ -63,7 +63,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid []Laid
 		}
 	}
 	if !asked {
-		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not be run: there is no gate that runs anything"
+		out.Verdict, out.Reason = session.Blocked, "the hold-out tests could not run: no gate runs a command"
 		return out, nil, nil
 	}
 	out.NotRun = len(h.silent)
@@ -124,7 +124,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	if run.ended == proc.Timeout {
 		out.Failed++
 		if h.base {
-			h.notes = append(h.notes, fmt.Sprintf("gate %s does not end within %s with the hold-out tests", g.Name, g.Timeout))
+			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name, g.Timeout))
 		}
 		h.fails(run, gateID(g.Name))
 		return nil
@@ -184,7 +184,7 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 		}
 		list = append(list, id)
 		if _, had := l.start[id]; h.base && had && l.start[id] == session.TestPass && own[id] == "" && !l.brokenUnit(id) {
-			h.notes = append(h.notes, string(id)+" passes on the base, and fails beside the hold-out tests")
+			h.notes = append(h.notes, string(id)+" passes on the base, and fails together with the hold-out tests")
 		}
 	}
 	for _, b := range l.now.broken {
@@ -193,7 +193,7 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 		}
 		what := cmp.Or(b.File, string(b.Unit))
 		if b.Missing != "" { // what the work is to make, or a library that nobody has installed: a person can tell
-			h.notes = append(h.notes, what+" waits for "+b.Missing+", which does not exist yet")
+			h.notes = append(h.notes, what+" cannot run: "+b.Missing+" is not defined yet")
 			continue
 		}
 		lines := strings.Split(strings.TrimSpace(b.Message), "\n")
@@ -201,7 +201,7 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 		if last := lines[len(lines)-1]; strings.Contains(last, "Error") { // Python's tracebacks end with what they are about
 			why = last
 		}
-		h.notes = append(h.notes, what+" cannot be built or loaded for a reason of its own: "+why)
+		h.notes = append(h.notes, what+" has an error of its own: "+why)
 	}
 	return list
 }

@@ -50,13 +50,13 @@ func TestHoldout(t *testing.T) {
 		{name: "it stands in place of one", laid: "test_calc.py", runs: junit(tc("test_calc", "test_hidden", ""), tc("test_calc", "test_sub", "")),
 			verdict: session.Pass, reason: "2 hold-out tests pass", passed: 2},
 		{name: "nothing is reported", runs: "exit 2", verdict: session.Fail, reason: "1 hold-out test fails", failed: 1},
-		{name: "the command is not there", runs: "exit 127", verdict: session.Blocked, reason: "the hold-out tests could not be run: gate tests: the command could not run (exit code 127)"},
+		{name: "the command is not there", runs: "exit 127", verdict: session.Blocked, reason: "the hold-out tests could not run: gate tests: the command could not run (exit code 127)"},
 		{name: "by exit code it passes", format: workflows.FormatExit, runs: "true", verdict: session.Pass, reason: "1 hold-out test passes", passed: 1},
 		{name: "by exit code it fails", format: workflows.FormatExit, runs: "false", verdict: session.Fail, reason: "1 hold-out test fails", failed: 1},
 		{name: "on the base it waits", base: true, runs: junit(sub, tc("test_hidden", "test_hidden", "<error message='x'>NameError: name 'calc' is not defined</error>")) + "exit 1",
 			verdict: session.Fail, reason: "1 hold-out test fails", failed: 1},
 		{name: "on the base it breaks another", base: true, runs: junit(tc("test_calc", "test_sub", fails), tc("test_hidden", "test_hidden", "")) + "exit 1",
-			verdict: session.Fail, reason: "1 of 2 hold-out tests fail", passed: 1, failed: 1, notes: []string{"test_calc::test_sub passes on the base, and fails beside the hold-out tests"}},
+			verdict: session.Fail, reason: "1 of 2 hold-out tests fail", passed: 1, failed: 1, notes: []string{"test_calc::test_sub passes on the base, and fails together with the hold-out tests"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

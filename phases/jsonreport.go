@@ -33,7 +33,7 @@ func jsonDocuments(r io.Reader, key string, read func([]byte) error) (damage str
 			var doc json.RawMessage
 			if dec.Decode(&doc) == nil {
 				if bytes.Contains(doc, mark) && read(doc) != nil {
-					damage = "it is not what the format says"
+					damage = "it does not match the format"
 				}
 				data = data[dec.InputOffset():]
 				continue
@@ -41,7 +41,7 @@ func jsonDocuments(r io.Reader, key string, read func([]byte) error) (damage str
 		}
 		_, data, _ = bytes.Cut(data, []byte{'\n'})
 		if !bytes.Contains(data, mark) {
-			damage = "it is cut or not well formed"
+			damage = "it is truncated or malformed"
 		}
 	}
 	return damage

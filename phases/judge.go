@@ -74,7 +74,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	}
 	if path, to := j.leadsOut(ctx, r); path != "" {
 		out.Verdict, out.Class, out.Guarded = session.Fail, session.ClassGuard, []string{path}
-		out.Reason = fmt.Sprintf("%s is a link to %s, which is no part of the work and would not be handed over with it",
+		out.Reason = fmt.Sprintf("%s is a link to %s, outside the work tree: it would be broken for everyone else",
 			path, j.Secrets.String(safetext.Line(to, maxShown)))
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
@@ -162,9 +162,9 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 		switch {
 		case r.NothingLeft == "":
-			out.Reason += ", and nothing_left names no existing test that shows it already"
+			out.Reason += ", and nothing_left does not name an existing test that covers it"
 		case len(out.Beside) > 0:
-			out.Reason += ", and nothing_left goes with no change: take back what was done to " + some(out.Beside)
+			out.Reason += ", and nothing_left requires that nothing changed: restore " + some(out.Beside)
 			out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]
 		}
 	}
@@ -185,7 +185,7 @@ func wroteKeys(given []session.Skip) string {
 	for i, s := range given {
 		names[i] = fmt.Sprintf("%s (%s)", s.Path, s.Why)
 	}
-	return "a key was written: remove it from " + some(names) + "; one that is not real a person lets in with wfs allow FILE"
+	return "the attempt wrote a key: remove it from " + some(names) + "; if it is not a real key: wfs allow FILE"
 }
 
 // leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without
@@ -230,7 +230,7 @@ func oneIsRed(results []session.GateResult) {
 	}
 	for i, g := range results {
 		if red(g) && (g.Class == session.ClassNothingAdded || g.Class == session.ClassNoTests && g.Exit == 0) {
-			results[i].Verdict, results[i].Class, results[i].Reason, results[i].Fingerprint = session.Pass, session.ClassGreen, "nothing green broke", ""
+			results[i].Verdict, results[i].Class, results[i].Reason, results[i].Fingerprint = session.Pass, session.ClassGreen, "no passing test broke", ""
 		}
 	}
 }
@@ -373,7 +373,7 @@ func (g *gateRun) judge(l *lap) finding {
 	case g.ended == proc.Timeout:
 		// It ran in time on the base, so that the attempt is the likelier cause. It is neither red nor green.
 		return finding{verdict: session.Fail, class: session.ClassTimeout, failing: []session.TestID{gateID(g.gate.Name)},
-			reason: fmt.Sprintf("the command did not end within %s", g.gate.Timeout)}
+			reason: fmt.Sprintf("the command did not finish within %s", g.gate.Timeout)}
 	case g.ended == proc.NotStarted:
 		could.reason = "the command could not be started"
 		return could
@@ -384,7 +384,7 @@ func (g *gateRun) judge(l *lap) finding {
 		could.reason = cmp.Or(g.notInstalled(), "the command could not run: "+g.toolMissing())
 		return could
 	case !g.gate.Format.PerTest() && g.gate.Expect == workflows.ExpectRed:
-		could.reason = "its output has no results by test, so that nobody can tell whether a new one fails"
+		could.reason = "its output has no per-test results, so wfs cannot see whether a new test fails"
 		return could
 	case !g.gate.Format.PerTest():
 		return g.byExit(l)
@@ -398,15 +398,15 @@ func (g *gateRun) byExit(l *lap) finding {
 	id := gateID(g.gate.Name)
 	switch {
 	case g.exit == 0:
-		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "the command ended with exit code 0"}
+		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "the command exited with code 0"}
 	case l.known[id]:
 		// One exit code cannot tell the session's failures from older ones, so nothing was shown: not green, and the
 		// agent may well be able to mend it.
 		return finding{verdict: session.Fail, class: session.ClassCommandFailed, knownRed: []session.TestID{id},
-			reason: fmt.Sprintf("the command ended with exit code %d, as it did before the session began", g.exit)}
+			reason: fmt.Sprintf("the command exited with code %d, as it did before the session began", g.exit)}
 	}
 	return finding{verdict: session.Fail, class: session.ClassCommandFailed, failing: []session.TestID{id},
-		reason: fmt.Sprintf("the command ended with exit code %d", g.exit)}
+		reason: fmt.Sprintf("the command exited with code %d", g.exit)}
 }
 
 // result is a finding as the session keeps it.
@@ -473,13 +473,13 @@ func (g *gateRun) quoted() []string {
 
 func (j *Judge) keepFailures(runDir string, list []Failure) {
 	if err := writeFailures(runDir, list, j.Secrets); err != nil {
-		j.say("what the failing tests printed could not be kept: " + err.Error())
+		j.say("could not save the output of the failing tests: " + err.Error())
 	}
 }
 
 // changedTree says what changed while a gate ran.
 func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
-	what := "files that are not ignored"
+	what := "files that git does not ignore"
 	if changes := j.changesOf(ctx, from, to); len(changes) > 0 {
 		paths := make([]string, len(changes))
 		for i, c := range changes {
@@ -487,7 +487,7 @@ func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 		}
 		what = some(paths)
 	}
-	return "the work tree changed while it ran (by whom is not known): " + what
+	return "the work tree changed while it ran: " + what
 }
 
 // changesOf lists what differs, nothing when that cannot be found out.

@@ -158,9 +158,9 @@ func TestBaselineThatCannotJudge(t *testing.T) {
 		want []string
 	}{
 		{"not there", shGate("no-such-command-anywhere"), []string{"lint", "127", "no-such-command-anywhere"}},
-		{"does not end", slow, []string{"did not end within 200ms"}},
+		{"does not end", slow, []string{"did not finish within 200ms"}},
 		{"changes the tree", shGate("touch new.txt"), []string{"new.txt", ".gitignore", "may-change-tree"}},
-		{"prints and fails", junit("seq 1 100; exit 2"), []string{"exit code 2", "no test", "\n  81", "\n  100"}},
+		{"prints and fails", junit("seq 1 100; exit 2"), []string{"exited with code 2", "no test", "\n  81", "\n  100"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func (p *junitParser) parse(r io.Reader) {
 	feed := newXMLFeed(r)
 	for feed.next("?xml", "testsuite") {
 		if err := p.document(feed); err != nil && p.r.damaged == "" {
-			p.r.damaged = "it is cut or not well formed"
+			p.r.damaged = "it is truncated or malformed"
 		}
 	}
 	_, _ = io.Copy(io.Discard, feed.in)

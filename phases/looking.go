@@ -22,7 +22,7 @@ var looking = []struct {
 
 // look judges a gate that runs nothing.
 func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
-	f := finding{verdict: session.Blocked, class: session.ClassInfraError, reason: "this wfs does not know this kind of gate"}
+	f := finding{verdict: session.Blocked, class: session.ClassInfraError, reason: "this version of wfs does not know this kind of gate"}
 	for _, k := range looking {
 		if k.is(g) {
 			f = k.judge(j, g, r)
@@ -66,13 +66,13 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) finding {
 	}
 	switch missing := strings.TrimSpace(string(text)) == ""; {
 	case missing && needs(workflows.NeedTicked) && !needs(workflows.NeedTasks) && len(r.Items) == 0 && !gone:
-		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "there is no " + path + ", and no open task"}
+		return finding{verdict: session.Pass, class: session.ClassGreen, reason: "there is no " + path + ", or no open task"}
 	case missing:
 		bad.reason = path + " is missing, or empty"
 	case needs(workflows.NeedTasks) && len(tasks) == 0:
 		bad.reason = path + " has no task list: lines that begin with \"- [ ] \""
 	case needs(workflows.NeedItems) && len(lacking) > 0:
-		bad.reason = path + " has no task for " + plural(len(lacking), "item", "items") + " of the checklist, in its words: " + some(lacking)
+		bad.reason = path + " has no task for " + plural(len(lacking), "item", "items") + " of the checklist that begins with: " + some(lacking)
 	case needs(workflows.NeedTicked) && len(open) > 0:
 		bad.reason = plural(len(open), "task", "tasks") + " of " + path + " not ticked: " + some(open)
 	}
@@ -154,7 +154,7 @@ func isWork(path string, r session.JudgeRequest) bool {
 }
 
 func briefChanges(g workflows.Gate, s *session.Session) string {
-	what := "something must have changed, beside the specification"
+	what := "something other than the specification must have changed"
 	if s.SpecPath == "" {
 		what = "something must have changed"
 	}

@@ -121,7 +121,7 @@ func (p *minitestParser) finish() *report {
 	p.flush()
 	if p.open != "" {
 		p.r.set(p.open, session.TestError)
-		p.r.say(p.open, "it was running when the test process ended")
+		p.r.say(p.open, "it was running when the test process exited")
 	}
 	if p.load != nil && !p.ended {
 		p.load.Message = p.at.without(p.load.Message)

@@ -115,7 +115,7 @@ func (l *lap) mistake(x breakage) string {
 	switch {
 	case strings.HasSuffix(file, ".rs"):
 		if name := unlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") && !l.files.isCrate(file, name) {
-			return name + " is no crate that this one has"
+			return name + " is not a crate of this one"
 		}
 		if text := l.files.now(file); x.Line > 0 && x.Line <= strings.Count(string(text[:testpaths.TestsFrom(file, text)]), "\n") {
 			return "cannot be built"

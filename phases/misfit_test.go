@@ -62,7 +62,7 @@ func TestRedWaitsForTypes(t *testing.T) {
 		{name: "another result", edit: map[string]string{"calc_test.go": with(`Double(2) != "4"`)}, class: session.ClassMissingSymbol,
 			expected: "example.org/calc", says: "mismatched types int and untyped string"},
 		{name: "another shape and a missing name", edit: map[string]string{"calc_test.go": with("Double(2, 2) != 8") + tail + "}\n"}, class: session.ClassMissingSymbol,
-			expected: "example.org/calc", says: "for Sub, which does not exist yet; and for code of other types: too many"},
+			expected: "example.org/calc", says: ": Sub is not defined yet; types do not match yet: too many"},
 		{name: "in a package of its own beside one with a failing test", edit: map[string]string{"calc_test.go": strings.Replace(calcTest, "Double(2) != 4", "Double(2) != 5", 1),
 			"util/more_test.go": "package util\n\nimport \"testing\"\n\nfunc TestMore(t *testing.T) {\n\tif One(1) != 1 {\n\t\tt.Fatal()\n\t}\n}\n"},
 			class: session.ClassTargetFailed, expected: "example.org/calc/util", says: "TestDouble"},

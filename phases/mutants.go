@@ -84,7 +84,7 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change, test
 	}
 	others := allOf(experiment.OtherResults, lines, texts)
 	if others.n == 0 {
-		t.tried(tryResults, notTried, "this lap's functions return nothing that could be changed on purpose")
+		t.tried(tryResults, notTried, "this lap's functions return nothing that wfs could change")
 		return nil
 	}
 	t.say("gate " + t.gate.Name + " with " + others.results() + " …")
@@ -101,19 +101,19 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change, test
 			return t.cannot(ctx, tryResults, err)
 		}
 		if !built {
-			t.tried(tryResults, notTried, "the lap's code cannot be built with "+others.results())
+			t.tried(tryResults, notTried, "the lap's code does not build with "+others.results())
 			return nil
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return noticing[id] != step.notice })
 		if len(deaf) == 0 || !step.notice && len(deaf) < len(tests) && step.only != nil { // one that notices is enough
-			t.tried(tryResults, holds, "the lap's tests notice "+others.results()+" that they ask for")
+			t.tried(tryResults, holds, "the lap's tests notice "+others.results()+" that they check")
 			return nil
 		}
 	}
-	says := fmt.Sprintf("with %s (%s) %s all the same: %s", others.results(), some(others.paths),
+	says := fmt.Sprintf("with %s (%s) %s anyway: %s", others.results(), some(others.paths),
 		plural(len(deaf), "test passes", "tests pass"), someNames(deaf))
 	t.tried(tryResults, fails, says)
-	t.found(kindDeaf, others.paths[0], string(deaf[0]), "the lap's tests look at no result of its code: "+says, says)
+	t.found(kindDeaf, others.paths[0], string(deaf[0]), "the lap's tests check no result of its code: "+says, says)
 	t.asFrozen()
 	return nil
 }
@@ -168,11 +168,11 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 		return err
 	}
 	if len(trees) < 3 {
-		t.tried(tryMutants, notTried, "this lap's code has too little that could be changed on purpose")
+		t.tried(tryMutants, notTried, "this lap's code has too little that wfs could change")
 		return nil
 	}
 	if int64(len(trees))*t.gateMillis() > maxTrying {
-		t.tried(tryMutants, notTried, "the gate takes too long to be run for each change")
+		t.tried(tryMutants, notTried, "the gate is too slow to run for each change")
 		return nil
 	}
 	t.say(fmt.Sprintf("gate %s with %s of the code …", t.gate.Name, plural(len(trees), "change", "changes")))
@@ -185,15 +185,15 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 			continue // a change that cannot be built says nothing
 		}
 		if !run.ran() || !t.allPass(run) {
-			t.tried(tryMutants, holds, "the lap's tests notice when its code is changed")
+			t.tried(tryMutants, holds, "the lap's tests notice changes to its code")
 			return nil
 		}
 	}
 	changed := plural(len(trees), "change", "changes")
-	t.tried(tryMutants, fails, "the lap's tests notice none of "+changed+" of its code")
+	t.tried(tryMutants, fails, "the lap's tests notice none of "+changed+" to its code")
 	path, _, _ := strings.Cut(says[0], ":")
-	same := fmt.Sprintf("with each of %s (%s) they pass all the same", changed, some(says))
-	t.found(kindNotNeeded, path, string(t.tests[0]), "the lap's tests notice nothing about its code: "+same, same)
+	same := fmt.Sprintf("with each of %s (%s) they still pass", changed, some(says))
+	t.found(kindNotNeeded, path, string(t.tests[0]), "the lap's tests do not check its code: "+same, same)
 	return nil
 }
 
@@ -215,7 +215,7 @@ func (t *trials) asStrong(ctx context.Context, was session.Tree) (bool, error) {
 		return false, err
 	}
 	if lost != "" {
-		t.tried(tryMutants, notTried, "the tests do not speak of "+lost+" any more")
+		t.tried(tryMutants, notTried, "the tests no longer mention "+lost)
 		return false, nil
 	}
 	if run, err := t.thoseThere(ctx, was); err != nil || !run {
@@ -251,7 +251,7 @@ func (t *trials) thoseThere(ctx context.Context, was session.Tree) (bool, error)
 			return false, err
 		}
 		if run.ran() && t.nothingFails(run) {
-			t.tried(tryCanary, fails, "with other expected values in "+c.Path+" everything passes: it is not run")
+			t.tried(tryCanary, fails, "with other expected values in "+c.Path+" everything passes: the file is not run")
 			return false, nil
 		}
 	}
@@ -266,9 +266,9 @@ func (t *trials) weaker(ctx context.Context, was session.Tree) (result, says str
 	if err != nil {
 		return "", "", err
 	}
-	result, says = notTried, "nothing that the edited tests speak of could be changed on purpose"
+	result, says = notTried, "the edited tests mention nothing that wfs could change"
 	if len(pairs) > 0 && int64(2*len(pairs))*t.gateMillis() <= maxTrying {
-		t.say(fmt.Sprintf("gate %s with %s of the code that the edited tests are about …", t.gate.Name,
+		t.say(fmt.Sprintf("gate %s with %s to the code that the edited tests cover …", t.gate.Name,
 			plural(len(pairs), "change", "changes")))
 		result, says, err = t.compareNotices(ctx, pairs)
 	}
@@ -364,15 +364,15 @@ func (t *trials) compareNotices(ctx context.Context, pairs []pair) (result, says
 			return "", "", err
 		}
 		if id := missedBy(before, t.notices(now), old, now); id != "" {
-			return fails, fmt.Sprintf("%s, as it was, fails with this change of the code, and as it is now it does not: %s",
+			return fails, fmt.Sprintf("%s fails with this change to the code as it was before, and passes as it is now: %s",
 				id, p.says), nil
 		}
 		noticed++
 	}
 	if noticed == 0 {
-		return notTried, "the tests as they were noticed no change of the code that they are about", nil
+		return notTried, "the previous tests noticed no change to the code that they cover", nil
 	}
-	return holds, fmt.Sprintf("the edited tests notice all %s of the code that they noticed as they were",
+	return holds, fmt.Sprintf("the edited tests notice all %s to the code that the previous ones noticed",
 		plural(noticed, "change", "changes")), nil
 }
 

@@ -43,12 +43,12 @@ func (g *gateRun) leftOut() string {
 
 // notInstalled says what a set-up has not installed, and where it is to be named.
 func notInstalled(setup, what string) string {
-	return "the set-up did not install " + what + "; what to edit: " + lineOf(setup)
+	return "the set-up did not install " + what + "; edit " + lineOf(setup)
 }
 
 // lineOf is the line with a set-up as people find it.
 func lineOf(setup string) string {
-	return "`setup: " + safetext.Line(setup, 200) + "` below worktree: in .wfs/config.yaml"
+	return "`setup: " + safetext.Line(setup, 200) + "` under worktree: in .wfs/config.yaml"
 }
 
 // lacking is the module or program that is not there, by what was printed, "" when nothing says so.

@@ -74,7 +74,7 @@ if test -e ignored; then touch ignored/was; fi; echo "${bad}ok 1 - older one"; e
 // Elsewhere it is held against RED at once.
 func TestGoneInRed(t *testing.T) {
 	t.Parallel()
-	const later = "; gone, and tried once there is code: "
+	const later = "; missing, checked once there is code: "
 	runner := `n=0; for f in tests/*.test; do n=$((n+1)); b=$(basename $f .test)
 bad=; if grep -q red $f || cat ca*.py | grep -q "fails $b"; then bad="not "; fi; echo "${bad}ok $n - $b"; done; echo 1..$n`
 	for name, tc := range map[string]struct {

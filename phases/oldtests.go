@@ -36,7 +36,7 @@ func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.Ju
 	if err != nil {
 		return nil, err
 	}
-	j.say("gate " + g.Name + " with the tests as they were before …")
+	j.say("gate " + g.Name + " with the former tests …")
 	run, err := t.alter(ctx, tree, "older", nil)
 	if err != nil || !run.ran() {
 		return nil, ctx.Err()

@@ -69,9 +69,9 @@ func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	case err != nil:
 		in.Problem = reason(err)
 	case exit != 0:
-		in.Version, in.Problem = "", "it ended with exit code "+strconv.Itoa(exit)+" when asked for its version"
+		in.Version, in.Problem = "", "it exited with code "+strconv.Itoa(exit)+" when run for its version"
 	case in.Version == "":
-		in.Problem = "it does not say its version"
+		in.Problem = "it does not print its version"
 	case known && p.Cache != "":
 		now.Version = in.Version
 		cached[key] = now

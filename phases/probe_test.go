@@ -53,7 +53,7 @@ func TestProber(t *testing.T) {
 		t.Error("nobody is logged in")
 	}
 	write("1.2.5", "exit 4\n")
-	find(Installed{Path: program, Problem: "it ended with exit code 4 when asked for its version"})
+	find(Installed{Path: program, Problem: "it exited with code 4 when run for its version"})
 	if yes, known := p.LoggedIn(t.Context(), c); yes || !known {
 		t.Error("somebody is logged in")
 	}

@@ -20,7 +20,7 @@ import (
 // fails now, the base is asked there: where that passes, the tree is at fault; where it does not, the gate depends on
 // the place where it runs, nothing is known about the tree, and the proof says so. Only ctx makes an error.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
-	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "it passes in a clean tree as well"}
+	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "also passes in a clean checkout"}
 	j, done, err := j.cold(r.RunDir)
 	if err != nil {
 		return cannotProve(p, "", reason(err)), nil
@@ -37,7 +37,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		}
 		ranClean := g.Where == workflows.Clean
 		g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
-		j.say("gate " + g.Name + " once more, without anything from before …")
+		j.say("gate " + g.Name + " again in a clean checkout, without caches …")
 		res, run, err := j.judgeGate(ctx, g, r, files)
 		if ctx.Err() != nil {
 			return p, ctx.Err()
@@ -57,12 +57,12 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		}
 		if j.stale(ctx, r.Tree) {
 			j.keepFailures(r.RunDir, j.failures(res, run))
-			return askPackages(p, g.Name, res.Reason+". There it ran with the packages that the work began with, and those "+
-				"in the work tree are others by now"), nil
+			return askPackages(p, g.Name, res.Reason+". There it ran with the packages from the start of the work; "+
+				"the work tree has others now"), nil
 		}
 		if ranClean {
 			p.Verdict, p.Class = session.Fail, session.ClassNotClean
-			p.Reason = fmt.Sprintf("gate %s passes only with what was left in its clean tree before: %s", g.Name, res.Reason)
+			p.Reason = fmt.Sprintf("gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name, res.Reason)
 			j.keepFailures(r.RunDir, j.failures(res, run))
 			return p, nil
 		}
@@ -71,7 +71,7 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		}
 		missed := j.missed(ctx, r.Tree, run, res.Class)
 		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, missed.files
-		p.Reason = fmt.Sprintf("gate %s fails in a clean tree, where it passes on the base: %s%s", g.Name, res.Reason,
+		p.Reason = fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s", g.Name, res.Reason,
 			missed.text)
 		j.keepFailures(r.RunDir, j.failures(res, run))
 		return p, nil
@@ -101,7 +101,7 @@ func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 // known to say the same of the base there as in the work tree.
 func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (string, error) {
 	if len(r.Baseline.Gates[g.Name]) == 0 {
-		return "it fails there, and what it says of the base there is not known", nil
+		return "it fails there, and its result on the base there is unknown", nil
 	}
 	return j.noRoom(ctx, r, g)
 }
@@ -140,11 +140,11 @@ func askPackages(p session.Proof, gate, why string) session.Proof {
 }
 
 func otherPackages(gate, why string) string {
-	return fmt.Sprintf("gate %s in a clean tree: %s", gate, why)
+	return fmt.Sprintf("gate %s in a clean checkout: %s", gate, why)
 }
 
 // noCopy is why a gate cannot run in a clean tree.
-const noCopy = "there is no copy of what was installed when the work began, and something else is installed now"
+const noCopy = "the installed packages changed since the work began, and there is no copy of the former ones"
 
 // missing is what a gate that failed in a clean tree may have missed there.
 type missing struct {
@@ -160,7 +160,7 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, 
 		return m
 	}
 	if m.packages = c.Stale != nil && c.Stale(); m.packages {
-		m.text = "; packages that were installed since the work began were not there: they count once a manifest asks for them"
+		m.text = "; packages installed since the work began were missing there: list them in a manifest"
 	}
 	if c.Absent == nil {
 		return m
@@ -172,7 +172,7 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, 
 		files = slices.DeleteFunc(files, func(f string) bool { return !testpaths.HoldsTests(f) })
 	}
 	if len(files) > 0 {
-		m.text += "; not there, because no checkpoint has it: " + some(files)
+		m.text += "; missing there, because no checkpoint contains it: " + some(files)
 	}
 	m.files = files[:min(len(files), session.MaxNamed)]
 	return m
@@ -187,6 +187,6 @@ func (j *Judge) stale(ctx context.Context, tree session.Tree) bool {
 // cannotProve is a proof that could not be made.
 func cannotProve(p session.Proof, gate, why string) session.Proof {
 	p.Verdict, p.Class = session.Blocked, session.ClassInfraError
-	p.Reason = "not proven clean: gate " + gate + ": " + why
+	p.Reason = "gate " + gate + ": " + why
 	return p
 }

@@ -32,16 +32,16 @@ func TestProve(t *testing.T) {
 		says    string
 		ran     int // gates with a result
 	}{
-		{name: "passes", gates: []workflows.Gate{gate("test -f a.txt && test ! -e ignored/b.txt || test -e live")}, verdict: session.Pass, class: session.ClassGreen, says: "it passes in a clean tree as well", ran: 1},
+		{name: "passes", gates: []workflows.Gate{gate("test -f a.txt && test ! -e ignored/b.txt || test -e live")}, verdict: session.Pass, class: session.ClassGreen, says: "also passes in a clean checkout", ran: 1},
 		{name: "nothing to run", gates: []workflows.Gate{{Name: "changed", Changes: []string{"**"}}}, verdict: session.Pass, class: session.ClassGreen},
 		{name: "one that may change the tree", gates: []workflows.Gate{{Name: "format", Run: workflows.Command{Shell: "exit 1"}, MayChangeTree: true}}, verdict: session.Pass, class: session.ClassGreen},
-		{name: "needs what git ignores", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, says: "fails in a clean tree, where it passes on the base: the command ended with exit code 1; not there, because no checkpoint has it: ignored/b.txt", ran: 1, base: known},
-		{name: "needs it and does not say what", gates: []workflows.Gate{gate("test -f ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, says: "fails in a clean tree, where it passes on the base", ran: 1, base: known},
+		{name: "needs what git ignores", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, says: "passes on the base and fails in a clean checkout: the command exited with code 1; missing there, because no checkpoint contains it: ignored/b.txt", ran: 1, base: known},
+		{name: "needs it and does not say what", gates: []workflows.Gate{gate("test -f ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, says: "passes on the base and fails in a clean checkout", ran: 1, base: known},
 		{name: "the second of two", gates: []workflows.Gate{gate("true"), gate("cat ignored/b.txt")}, verdict: session.Fail, class: session.ClassNotClean, lacks: []string{"ignored/b.txt"}, ran: 2, base: known},
-		{name: "depends on the place", gates: []workflows.Gate{gate("test -e live")}, verdict: session.Blocked, class: session.ClassInfraError, says: "says of the base in a clean tree what it does not say in the work tree", ran: 1, base: known},
-		{name: "the base is not known", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Blocked, class: session.ClassInfraError, says: "what it says of the base there is not known", ran: 1},
-		{name: "cannot run there", gates: []workflows.Gate{gate("ignored/tool")}, verdict: session.Blocked, class: session.ClassInfraError, says: "not proven clean: gate lint", ran: 1},
-		{name: "leads back", gates: []workflows.Gate{gate("true")}, leads: &session.LeadsBack{Path: "node_modules/a", To: "/elsewhere"}, verdict: session.Blocked, class: session.ClassInfraError, says: "gate lint: a module of the project would be found outside of the clean tree: node_modules/a leads to /elsewhere", ran: 1},
+		{name: "depends on the place", gates: []workflows.Gate{gate("test -e live")}, verdict: session.Blocked, class: session.ClassInfraError, says: "has another result on the base in a clean checkout than in the work tree", ran: 1, base: known},
+		{name: "the base is not known", gates: []workflows.Gate{gate("cat ignored/b.txt")}, verdict: session.Blocked, class: session.ClassInfraError, says: "its result on the base there is unknown", ran: 1},
+		{name: "cannot run there", gates: []workflows.Gate{gate("ignored/tool")}, verdict: session.Blocked, class: session.ClassInfraError, says: "gate lint: ", ran: 1},
+		{name: "leads back", gates: []workflows.Gate{gate("true")}, leads: &session.LeadsBack{Path: "node_modules/a", To: "/elsewhere"}, verdict: session.Blocked, class: session.ClassInfraError, says: "gate lint: a module of the project resolves outside the clean checkout: node_modules/a leads to /elsewhere", ran: 1},
 		{name: "no clean tree", gates: []workflows.Gate{gate("true")}, clean: errors.New("no space is left"), verdict: session.Blocked, class: session.ClassInfraError, says: "no space is left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

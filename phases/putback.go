@@ -126,7 +126,7 @@ func (t *trials) takenOut(ctx context.Context, ref reference) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t.say("gate " + t.gate.Name + " with " + some(paths) + " as before …")
+	t.say("gate " + t.gate.Name + " with " + some(paths) + " as it was before …")
 	run, err := t.alter(ctx, tree, tryFrozen, nil)
 	if err != nil {
 		return false, t.cannot(ctx, tryFrozen, err)
@@ -135,8 +135,8 @@ func (t *trials) takenOut(ctx context.Context, ref reference) (bool, error) {
 	if len(again) == 0 {
 		return false, nil
 	}
-	t.tried(tryFrozen, fails, fmt.Sprintf("%s again with %s as before: %s",
-		plural(len(again), "test that is gone runs", "tests that are gone run"), some(paths), someNames(again)))
+	t.tried(tryFrozen, fails, fmt.Sprintf("%s again with the previous %s: %s",
+		plural(len(again), "missing test runs", "missing tests run"), some(paths), someNames(again)))
 	return true, nil
 }
 
@@ -148,7 +148,7 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 			return t.cannot(ctx, tryMutants, err)
 		}
 	case t.gone && result == unfit: // what they were about is gone, or has another shape
-		t.ask(ref.aside, "tests that were there are gone, and cannot be built with the code any more: "+
+		t.ask(ref.aside, "previous tests are missing, and no longer build with the code: "+
 			someNames(t.out.Gone)+" in "+some(ref.aside))
 	case t.gone:
 		t.acquitted = result == meant || result == renamed && t.runsAsMany()
@@ -196,7 +196,7 @@ func (t *trials) against(ctx context.Context, ref reference,
 		t.asked, t.ran, t.with = &res, run, tree
 	}
 	if res.Verdict == session.Pass {
-		t.tried(tryFrozen, holds, "with "+ref.says+" the code passes; changed since: "+some(ref.aside))
+		t.tried(tryFrozen, holds, "with "+ref.says+" the code passes; changed since then: "+some(ref.aside))
 		return holds, nil, nil
 	}
 	result, excused, err := t.excused(ctx, ref, run, res.Failing)
@@ -219,7 +219,7 @@ func (t *trials) against(ctx context.Context, ref reference,
 	if ref.newest && !t.gone {
 		if came, err := t.passesWithData(ctx, ref); err != nil || len(came) > 0 {
 			if err == nil {
-				t.ask(came, "the tests pass only with data that came with the code, and may be made of what it says: "+some(came))
+				t.ask(came, "the tests pass only with data that was added with the code, which may be its own output: "+some(came))
 			}
 			return fails, nil, err
 		}
@@ -233,7 +233,7 @@ func (t *trials) against(ctx context.Context, ref reference,
 	if len(res.Failing) > 0 {
 		test = string(res.Failing[0])
 	}
-	t.found(kindOnlySo, ref.aside[0], test, "the tests pass only as they were changed: "+says, says)
+	t.found(kindOnlySo, ref.aside[0], test, "the code passes only with the changed tests: "+says, says)
 	t.asked, t.ran, t.with = &res, run, tree
 	return fails, t.asFrozen(), nil
 }
@@ -245,7 +245,7 @@ func (t *trials) mustNotice(ctx context.Context, ref reference) error {
 		return err
 	}
 	path := ref.aside[max(0, slices.IndexFunc(ref.aside, testpaths.HoldsTests))]
-	t.found(kindWeaker, path, "", "tests were changed so that they ask for less: "+path, says)
+	t.found(kindWeaker, path, "", "weakened the tests: "+path, says)
 	t.asFrozen()
 	return nil
 }
@@ -427,20 +427,20 @@ func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 	if only, err := t.onlyRenamed(ctx, ref.tree, ref.changes, ref.aside); err != nil {
 		return "", "", err
 	} else if only {
-		return renamed, "nothing but names differs from " + ref.says, nil
+		return renamed, "only names differ from " + ref.says, nil
 	}
 	if !ref.newest {
 		if rest, err := t.withoutBroken(ctx, ref, run); err != nil {
 			return "", "", err
 		} else if rest {
-			return unfit, "with " + ref.says + " the code passes, but for files that do not fit it any more", nil
+			return unfit, "with " + ref.says + " the code passes, except for files that no longer fit it", nil
 		}
 	}
 	if !ref.newest {
 		if other, err := t.meant(ctx, failing, run); err != nil {
 			return "", "", err
 		} else if other {
-			return meant, "the lap is about other behaviour than " + ref.says + " ask for", nil
+			return meant, "the lap is about behaviour that " + ref.says + " do not cover", nil
 		}
 	}
 	own, ownRun, err := t.judge(ctx, t.r, t.out.Tree, "own")
@@ -448,7 +448,7 @@ func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 		return "", "", err
 	}
 	if why := couldNot(ownRun, own); why != "" || own.Verdict != session.Pass && !t.gone {
-		return notTried, "in a clean tree the attempt's own tests do not pass either, so that nothing can be tried there", nil
+		return notTried, "the attempt's own tests fail in a clean checkout too, so the other tests cannot be tried there", nil
 	}
 	return "", "", nil
 }

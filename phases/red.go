@@ -110,8 +110,8 @@ func judgeRed(l *lap) finding {
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, broke, how
 		ran := func(id session.TestID) bool { _, ran := l.now.tests[id]; return ran }
 		if len(failed) > 0 && !slices.ContainsFunc(broke, ran) {
-			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old one expects, "+
-				"change it under its old name; if the item takes away what it is about, ask for a person's word", someNames(failed))
+			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old test expects,  "+
+				"change that test and keep its name; if the item removes what it tests, ask a person to approve", someNames(failed))
 		}
 		f.retry = l.onlyFailing(broke)
 		return f
@@ -126,10 +126,10 @@ func judgeRed(l *lap) finding {
 		f.reason = fmt.Sprintf("%s as intended: %s", plural(len(failed), "new or changed test fails", "new or changed tests fail"), someNames(failed))
 	} else {
 		f.class = session.ClassMissingSymbol
-		f.reason = "the tests of " + some(broken.expected) + " wait for " + broken.waitsFor()
+		f.reason = "new tests in " + some(broken.expected) + " fail as intended: " + broken.waitsFor()
 	}
 	if len(l.left) > 0 {
-		f.reason += "; gone, and tried once there is code: " + someNames(l.left)
+		f.reason += "; missing, checked once there is code: " + someNames(l.left)
 	}
 	return f
 }
@@ -138,15 +138,15 @@ func judgeRed(l *lap) finding {
 func (b broken) waitsFor() string {
 	var parts []string
 	if len(b.names) > 0 {
-		parts = append(parts, some(b.names)+", which does not exist yet")
+		parts = append(parts, some(b.names)+map[bool]string{true: " is", false: " are"}[len(b.names) == 1]+" not defined yet")
 	}
 	if len(b.misfits) > 0 {
-		parts = append(parts, "code of other types: "+some(b.misfits))
+		parts = append(parts, "types do not match yet: "+some(b.misfits))
 	}
 	if len(parts) == 0 {
-		return "the set-up of " + someNames(sortedKeys(b.missing)) + ", which fails"
+		return "the set-up of " + someNames(sortedKeys(b.missing)) + " fails"
 	}
-	return strings.Join(parts, "; and for ")
+	return strings.Join(parts, "; ")
 }
 
 // noneRed says what is wrong when no new test fails.
@@ -154,13 +154,13 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 	switch {
 	case len(errored) > 0 && l.now.timedOut: // which it may be whatever the code does
 		f.class, f.failing = session.ClassTimeout, errored
-		f.reason = "the new tests did not end in the time that the runner gives them: " + someNames(errored)
+		f.reason = "the new tests timed out in the test runner: " + someNames(errored)
 	case len(errored) > 0:
 		f.class, f.failing = session.ClassBuildBroken, errored
-		f.reason = "the new tests could not be run to their end: " + someNames(errored)
+		f.reason = "the new tests could not run to completion: " + someNames(errored)
 	case len(b.unseen) > 0: // not "nothing added": nobody can tell what they say
 		f.class, f.failing = session.ClassBuildBroken, b.unseen
-		f.reason = "new tests cannot be seen where nothing could be built or loaded before the attempt either; make it build first: " + someNames(b.unseen)
+		f.reason = "new tests cannot be judged where the code did not build before the attempt; make it build first: " + someNames(b.unseen)
 	case len(passed) > 0:
 		f.class = session.ClassUnexpectedGreen
 		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " + someNames(passed)
@@ -168,9 +168,9 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 		// Not "nothing added": something may have been, and the runner did not get to it.
 		return l.unexplained(f)
 	default:
-		f.class, f.reason = session.ClassNothingAdded, "no test was added or changed that can fail"
+		f.class, f.reason = session.ClassNothingAdded, "no test was added or changed"
 		if len(l.left) > 0 {
-			f.reason += ", and these are gone: " + someNames(l.left)
+			f.reason += ", and these are missing: " + someNames(l.left)
 		}
 	}
 	return f
@@ -243,7 +243,7 @@ func (l *lap) brokenUnits() broken {
 			}
 		}
 		if why == "" && l.old != nil && bad(l.old.tests[unit]) {
-			why = "cannot be built or loaded with the tests as they were before either: the code was changed so"
+			why = "cannot be built or loaded with the previous tests either: the code change broke it"
 		}
 		if why != "" && before {
 			b.unseen = append(b.unseen, unit)

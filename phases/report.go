@@ -50,7 +50,7 @@ func newReport() *report {
 func (r *report) set(id session.TestID, s session.TestStatus) {
 	old, known := r.tests[id]
 	if !known && len(r.tests) >= maxTests {
-		r.damaged = "it names too many tests"
+		r.damaged = "it has too many tests"
 		return
 	}
 	if !known || worse(s) > worse(old) {

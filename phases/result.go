@@ -84,11 +84,11 @@ func unreadable(err error) answer {
 	var broken *json.SyntaxError
 	switch {
 	case errors.As(err, &wrong):
-		why = fmt.Sprintf("%q may not be a %s", wrong.Field, wrong.Value)
+		why = fmt.Sprintf("%q must not be a %s", wrong.Field, wrong.Value)
 	case errors.As(err, &broken):
-		why = "it is not one JSON object: " + broken.Error()
+		why = "it is not a JSON object: " + broken.Error()
 	}
-	return answer{unread: true, note: clipped("the answer could not be read, and counts as \"not done\": " + why)}
+	return answer{unread: true, note: clipped("could not read the answer; it counts as \"not done\": " + why)}
 }
 
 // reason leaves paths of this machine out.
@@ -112,7 +112,7 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 		return answer{}, errors.New("it is empty")
 	}
 	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return answer{}, errors.New("it is no JSON object")
+		return answer{}, errors.New("it is not a JSON object")
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return answer{}, err
@@ -126,7 +126,7 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	if f.Wait != "" {
 		d, err := time.ParseDuration(f.Wait)
 		if err != nil || d < 0 {
-			return answer{}, fmt.Errorf("wait: %q is no duration such as 15m", short(f.Wait))
+			return answer{}, fmt.Errorf("wait: %q is not a duration such as 15m", short(f.Wait))
 		}
 		a.wait(d, now)
 	}
@@ -158,7 +158,7 @@ func parseTime(raw json.RawMessage) (int64, error) {
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(seconds >= 0 && seconds <= maxTime) {
-		return 0, fmt.Errorf("wait_until: %s is neither a time as in RFC 3339 nor Unix seconds", short(text))
+		return 0, fmt.Errorf("wait_until: %s is neither an RFC 3339 time nor Unix seconds", short(text))
 	}
 	return int64(math.Ceil(seconds)), nil
 }

@@ -17,13 +17,13 @@ const (
 
 // reviewSchema is what a reviewer is asked for that can answer in a given form. It requires everything, for the reason of schemaOf.
 const reviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","findings","ask","note"],"properties":{` +
-	`"verdict":{"type":"string","enum":["approve","reject"],"description":"approve, or reject for what has to be mended first"},` +
-	`"findings":{"type":"array","description":"what was found; empty when there is nothing","items":{"type":"object","additionalProperties":false,` +
+	`"verdict":{"type":"string","enum":["approve","reject"],"description":"approve, or reject for what must be fixed first"},` +
+	`"findings":{"type":"array","description":"findings; empty when there are none","items":{"type":"object","additionalProperties":false,` +
 	`"required":["path","line","what"],"properties":{` +
-	`"path":{"type":"string","description":"file, relative to the top of the work tree; empty when it is about no file"},` +
-	`"line":{"type":"integer","description":"line, from 1; 0 when it is about no line"},` +
+	`"path":{"type":"string","description":"file, relative to the top of the work tree; empty for a finding without a file"},` +
+	`"line":{"type":"integer","description":"line, from 1; 0 for a finding without a line"},` +
 	`"what":{"type":"string","description":"what is wrong, and what would be right"}}}},` +
-	`"ask":{"type":"string","description":"a question that only a person can answer; mostly there is none: then empty"},` +
+	`"ask":{"type":"string","description":"a question that only a person can answer; usually empty"},` +
 	`"note":{"type":"string","description":"anything else, in a few sentences; may be empty"}}}`
 
 // reviewFile are the keys of $WFS_RESULT that a reviewer writes. They are read one by one: a list of findings in another
@@ -114,7 +114,7 @@ func (b *brief) reviewed() {
 
 func (b *brief) findings(v *session.Review) {
 	if len(v.Findings) == 0 {
-		b.line("(it names no finding)")
+		b.line("(no findings)")
 	}
 	for i, f := range v.Findings {
 		at := ""
@@ -142,7 +142,7 @@ func (b *brief) toReview() {
 	}
 	b.line("Change no files: you judge the work as it is now.")
 	if v := b.s.Review; v != nil {
-		b.line("\nIt was sent back before, for these findings, and worked on since. See whether they are settled.")
+		b.line("\nIt was sent back before, for these findings, and changed since. Check whether they are settled.")
 		b.open("the earlier review")
 		b.findings(v)
 		b.close()
@@ -161,6 +161,6 @@ func (b *brief) verdictForm() {
 		b.line("\nEnd your last message with one line, for example `%s %s`:", statusMark, form)
 	}
 	b.line("- `verdict`: `approve`, or `reject` for what has to be mended first")
-	b.line("- `findings`: what has to be mended, each with `path`, `line` and `what`; empty when there is nothing")
-	b.line("Without a verdict the review is made again.")
+	b.line("- `findings`: what must be fixed, each with `path`, `line` and `what`; empty when there are none")
+	b.line("Without a verdict the review is repeated.")
 }

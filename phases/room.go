@@ -64,7 +64,7 @@ func (j *Judge) choosePlaces(ctx context.Context, r *session.JudgeRequest) error
 // ctx makes an error.
 func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
 	if j.Clean == nil {
-		return "there is no place for a clean tree", nil
+		return "there is no room for a clean checkout", nil
 	}
 	at := slices.IndexFunc(r.Plan.Baseline, func(b workflows.Gate) bool { return b.Name == g.Name })
 	if at < 0 || len(r.Baseline.Gates[g.Name]) == 0 || r.Plan.Baseline[at].Where == workflows.Clean {
@@ -80,17 +80,17 @@ func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 	case ctx.Err() != nil || errors.Is(err, session.ErrOtherPackages):
 		return "", ctx.Err()
 	case err != nil: // it may be otherwise the next time
-		why = "gate " + g.Name + " cannot run in a clean tree of the base: " + reason(err)
+		why = "gate " + g.Name + " cannot run in a clean checkout of the base: " + reason(err)
 		j.say(why)
 		return why, nil
 	}
 	if why != "" {
-		why = "gate " + g.Name + " says of the base in a clean tree what it does not say in the work tree: " + why
+		why = "gate " + g.Name + " has another result on the base in a clean checkout than in the work tree: " + why
 		j.say(why)
 	}
 	if j.RoomNote != nil {
 		if err := j.RoomNote.Write(g.Name, why); err != nil {
-			j.say("what a gate says in a clean tree could not be remembered: " + err.Error())
+			j.say("could not cache a gate's result in a clean checkout: " + err.Error())
 		}
 	}
 	return why, nil
@@ -99,7 +99,7 @@ func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 // differs runs a gate in the clean tree of the base, and says what is not as it was in the work tree, "" for nothing.
 func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
-	j.say("gate " + g.Name + " in a clean tree of the base …")
+	j.say("gate " + g.Name + " in a clean checkout of the base …")
 	at := *j
 	at.judged, g.Where, g.Expect = r.Baseline.Tree, workflows.Clean, workflows.ExpectPass
 	dir := filepath.Join(r.RunDir, "base")
@@ -115,7 +115,7 @@ func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	case run.changed != "":
 		return changedRoom(run.changed, g.Name).reason, nil
 	case run.ended == proc.Timeout:
-		return fmt.Sprintf("it does not end within %s", g.Timeout), nil
+		return fmt.Sprintf("it does not finish within %s", g.Timeout), nil
 	case !run.ran():
 		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.exit)) + j.mended(run.quoted()...), nil
 	case g.Format.PerTest() && run.notInstalled() != "": // no test ran
@@ -139,9 +139,9 @@ func (j *Judge) mended(said ...string) string {
 	case j.Setup != "" && what != "":
 		return "; " + notInstalled(j.Setup, what)
 	case j.Setup != "":
-		return "; perhaps the set-up has to install more: " + lineOf(j.Setup)
+		return "; the set-up may have to install more: " + lineOf(j.Setup)
 	case j.Mend != "":
-		return "; what may mend it, in .wfs/config.yaml: " + j.Mend
+		return "; to fix it, in .wfs/config.yaml: " + j.Mend
 	}
 	return ""
 }

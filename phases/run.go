@@ -58,7 +58,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	}
 	remove, err := r.laySpec(&req)
 	if err != nil {
-		return session.RunResult{}, fmt.Errorf("the specification could not be put into %s: %w", DocumentsDir(req.Session.ID), err)
+		return session.RunResult{}, fmt.Errorf("could not write the specification to %s: %w", DocumentsDir(req.Session.ID), err)
 	}
 	defer remove()
 	brief, err := r.writeBrief(req)
@@ -81,10 +81,10 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	res, err := r.run(ctx, req, brief, out)
 	res = worded(res, req)
 	if err := cleanLeft(filepath.Join(req.RunDir, ResultFile), r.Secrets); err != nil {
-		r.say("the answer of the run could not be kept without secrets: " + reason(err))
+		r.say("the answer of the run could not be saved without secrets: " + reason(err))
 	}
 	if err := out.Close(); err != nil {
-		r.say("the log of the run could not be written: " + reason(err))
+		r.say("could not write the log of the run: " + reason(err))
 	}
 	return res, err
 }
@@ -107,7 +107,7 @@ func (r *Runner) run(ctx context.Context, req session.RunRequest, brief []byte, 
 	case !run.Agent && !run.Command.IsZero():
 		return r.runCommand(ctx, run.Command, req, brief, out)
 	}
-	return session.RunResult{}, fmt.Errorf("phase %s says neither an agent nor a command", req.Phase.Name)
+	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", req.Phase.Name)
 }
 
 // LockFile is the file in a run's directory whose lock the run's processes inherit. Held, one of them lives; free, none
@@ -216,7 +216,7 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 	dir := filepath.Join(filepath.Dir(req.RunDir), req.Session.LastRun)
 	var err error
 	if f.failures, err = ReadFailures(dir); err != nil {
-		r.say("what the last gates printed cannot be read: " + reason(err))
+		r.say("cannot read the output of the last gates: " + reason(err))
 	}
 	if text, err := durable.ReadFile(filepath.Join(dir, ResultFile), maxResult); err == nil {
 		if a, err := parseResult(text, r.Now); err == nil {

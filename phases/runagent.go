@@ -33,7 +33,7 @@ func (r *Runner) runAgent(ctx context.Context, req session.RunRequest, brief []b
 	if err != nil || !lost {
 		return res, err
 	}
-	out.note("the conversation " + req.Conversation.ID + " does not exist here any more: a new one begins")
+	out.note("conversation " + req.Conversation.ID + " no longer exists here: starting a new one")
 	req.Conversation = nil
 	if brief, err = r.writeBrief(req); err != nil {
 		return session.RunResult{}, err
@@ -57,7 +57,7 @@ func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []b
 	}
 	decoder, ok := agents.New(card.Decoder, options)
 	if !ok {
-		return notStarted(out, "the card of "+card.Name+" names a decoder that this wfs does not have: "+card.Decoder), false, nil
+		return notStarted(out, "the agent card of "+card.Name+" has a decoder that this version of wfs does not know: "+card.Decoder), false, nil
 	}
 	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 		}
 	}
 	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) { // wfs has stopped nobody
-		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, and not by wfs. "+o.Message)
+		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, not by wfs. "+o.Message)
 	}
 	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Secrets, r.Now), r.Now)
 	res = session.RunResult{
@@ -210,10 +210,10 @@ func (r *Runner) stopped(req session.RunRequest, p proc.Result, class agents.Cla
 		}
 		out.note("not done after " + timeout(req).String() + ": stopped")
 	case proc.Settled:
-		out.note("it had ended its work and did not exit: stopped")
+		out.note("it finished but did not exit: stopped")
 	case proc.Left:
 		res.LeftRunning = true
-		out.note("it had ended its work and left something running in the background: stopped after a minute")
+		out.note("it finished but left a process running in the background: stopped after a minute")
 	case proc.Idle, proc.Hung:
 		res.Done = false
 		res.Outcome = session.OutcomeHung
@@ -223,7 +223,7 @@ func (r *Runner) stopped(req session.RunRequest, p proc.Result, class agents.Cla
 		if cause := w.cause(class); cause != "" {
 			res.Outcome = outcomeOf(cause)
 		}
-		out.note("no sign of work for " + agent.Idle.String() + ": stopped")
+		out.note("no activity for " + agent.Idle.String() + ": stopped")
 	}
 }
 

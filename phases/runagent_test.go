@@ -169,7 +169,7 @@ func TestClaims(t *testing.T) {
 		{name: "other JSON", last: `{"list":["done"]}`},
 		{name: "ask", last: `WFS_RESULT: {"ask": "tabs?"}`, want: answer{ask: "tabs?"}},
 		{name: "words", last: "I am done. done: true"},
-		{name: "broken", last: "WFS_RESULT: {\"done\": yes}", want: unreadable(errors.New("it is not one JSON object: invalid character 'y' looking for beginning of value"))},
+		{name: "broken", last: "WFS_RESULT: {\"done\": yes}", want: unreadable(errors.New("it is not a JSON object: invalid character 'y' looking for beginning of value"))},
 		{name: "the last one counts", last: "WFS_RESULT: {\"done\": true}\nno\nWFS_RESULT: {\"done\": false}", want: answer{not: true}},
 	} {
 		o := agents.Outcome{Last: c.last}

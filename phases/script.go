@@ -84,7 +84,7 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	}
 	script, problems := ParseScript(req.Plan.Agent.Script)
 	if len(problems) > 0 {
-		why := "the script cannot be read: " + problems[0].Error()
+		why := "cannot read the script: " + problems[0].Error()
 		out.note(why)
 		return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
 	}
@@ -105,7 +105,7 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	stopped, err := r.edit(ctx, req.Plan.Agent, step)
 	if err != nil {
 		out.note(reason(err))
-		return conclude(1, answer{note: clipped("the script's step could not be carried out: " + reason(err))})
+		return conclude(1, answer{note: clipped("the script's step failed: " + reason(err))})
 	}
 	if stopped != "" {
 		return session.RunResult{Outcome: stopped, Exit: -1}

@@ -72,9 +72,9 @@ extra: 1
 	}
 	all := strings.Join(got, "\n")
 	for _, want := range []string{`line 1: version must be 1`, `line 3: lap must be`, `line 3: a step: unknown key "surprise"`, `line 4: a step needs a phase`,
-		`line 6: "../out" is no path`, `line 6: ".git/config" belongs to git`, `line 6: "/abs" is no path`, `line 6: "a/.GIT/b" belongs to git`,
-		`line 6: "." is no path`, `line 6: files: "ok" must be text`, `line 7: "." is no path`, `line 8: done must be true or false`, `line 9: exit must be`,
-		`line 10: wait must be a duration`, `line 11: hang must be`, `line 12: a step: key "phase" is there twice`, `line 13: the script: unknown key "extra"`} {
+		`line 6: "../out" is not a path`, `line 6: ".git/config" belongs to git`, `line 6: "/abs" is not a path`, `line 6: "a/.GIT/b" belongs to git`,
+		`line 6: "." is not a path`, `line 6: files: "ok" must be text`, `line 7: "." is not a path`, `line 8: done must be true or false`, `line 9: exit must be`,
+		`line 10: wait must be a duration`, `line 11: hang must be`, `line 12: a step: duplicate key "phase"`, `line 13: the script: unknown key "extra"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("missing: %s", want)
 		}

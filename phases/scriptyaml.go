@@ -103,7 +103,7 @@ func (p *scriptParser) document(text string) *yaml.Node {
 		return nil
 	}
 	if err := dec.Decode(&more); err == nil {
-		p.fail(more.Line, "the script holds more than one document")
+		p.fail(more.Line, "the script has more than one document")
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		p.syntax(err)
@@ -152,9 +152,9 @@ func (p *scriptParser) mapping(n *yaml.Node, what string, known ...string) map[s
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" || key.ShortTag() == "!!merge":
 			p.fail(key.Line, "%s: a key must be text", what)
 		case fields[key.Value] != nil:
-			p.fail(key.Line, "%s: key %q is there twice", what, key.Value)
+			p.fail(key.Line, "%s: duplicate key %q", what, key.Value)
 		case len(known) > 0 && !slices.Contains(known, key.Value):
-			p.fail(key.Line, "%s: unknown key %q (known are %s)", what, key.Value, strings.Join(known, ", "))
+			p.fail(key.Line, "%s: unknown key %q (known keys: %s)", what, key.Value, strings.Join(known, ", "))
 		default:
 			fields[key.Value] = value
 		}
@@ -259,7 +259,7 @@ func (p *scriptParser) paths(n *yaml.Node) []string {
 func (p *scriptParser) path(name string, line int) {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) || filepath.Clean(local) == "." || strings.ContainsRune(name, 0) {
-		p.fail(line, "%q is no path below the top of the work tree", name)
+		p.fail(line, "%q is not a path inside the work tree", name)
 		return
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Clean(local)), "/") {

@@ -57,18 +57,18 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 	case p.Ended == proc.NotStarted:
 		why = "could not be started: " + p.StartError
 	case p.Ended == proc.Timeout:
-		why = fmt.Sprintf("did not end within %s", req.Timeout)
+		why = fmt.Sprintf("did not finish within %s", req.Timeout)
 	case p.Exit != 0:
 		why = fmt.Sprintf("failed with exit code %d", p.Exit)
 	case len(p.Survivors) > 0:
-		why = fmt.Sprintf("left processes that cannot be ended: %v", p.Survivors)
+		why = fmt.Sprintf("left processes that wfs could not stop: %v", p.Survivors)
 	default:
 		return nil
 	}
 	said := ""
 	if lines := tail.lines(); len(lines) > 0 {
-		said = "; it printed last:\n  " + strings.Join(lines, "\n  ")
+		said = "; its last output:\n  " + strings.Join(lines, "\n  ")
 	}
 	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,
-		Hint: "mend worktree: setup in .wfs/config.yaml"}
+		Hint: "fix worktree: setup in .wfs/config.yaml"}
 }

@@ -45,7 +45,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 		return &tempDir{path: path}
 	}
 	if err := durable.MkdirAll(r.Temp); err != nil { // whatever the umask is
-		r.say("a run has no temporary directory of its own: " + reason(err))
+		r.say("could not make a temporary directory for a run: " + reason(err))
 		return nil
 	}
 	sweepTemp(r.Temp)
@@ -58,7 +58,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 		}
 		_ = lock.Release()
 	}
-	r.say("a run has no temporary directory of its own: " + reason(err))
+	r.say("could not make a temporary directory for a run: " + reason(err))
 	return nil
 }
 

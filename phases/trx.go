@@ -32,7 +32,7 @@ func (p *trxParser) parse(in io.Reader) {
 	feed := newXMLFeed(in)
 	for feed.next("?xml", "TestRun") {
 		if err := p.document(feed); err != nil && p.r.damaged == "" {
-			p.r.damaged = "it is cut or not well formed"
+			p.r.damaged = "it is truncated or malformed"
 		}
 	}
 	_, _ = io.Copy(io.Discard, feed.in)
@@ -67,7 +67,7 @@ func (p *trxParser) document(feed *xmlFeed) error {
 					p.results = append(p.results, trxResult{id: attr(t, "testId"), name: testName(attr(t, "testName")), outcome: attr(t, "outcome")})
 					result = &p.results[len(p.results)-1]
 				} else {
-					p.r.damaged = "it names too many tests"
+					p.r.damaged = "it has too many tests"
 				}
 			case "UnitTest":
 				test = attr(t, "id")

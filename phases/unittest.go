@@ -257,7 +257,7 @@ func (p *unittestParser) sum(n string) {
 func (p *unittestParser) finish() *report {
 	if p.ran < 0 && p.named != "" { // the process died in it
 		p.r.set(p.named, session.TestError)
-		p.r.say(p.named, "it was running when the test process ended")
+		p.r.say(p.named, "it was running when the test process exited")
 		p.named = ""
 	}
 	p.closeTest("")

@@ -28,7 +28,7 @@ type altered struct {
 // worth asks what the lap's tests notice: other expected values, and code that fails.
 func (t *trials) worth(ctx context.Context, code bool) error {
 	if len(t.tests) == 0 {
-		t.tried(tryCanary, notTried, "no test of this lap is known by name")
+		t.tried(tryCanary, notTried, "no test of this lap has a known name")
 		return nil
 	}
 	changes, err := t.Changes(ctx, t.r.LapTree, t.out.Tree)
@@ -54,7 +54,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 			turned.ran = c.saw
 		}
 		if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail,
-			what+" of the lap's tests changed on purpose"); err != nil || t.out.Verdict != session.Pass {
+			what+" of the lap's tests changed"); err != nil || t.out.Verdict != session.Pass {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 		return err
 	}
 	if tried == 0 {
-		t.tried(tryCanary, notTried, "the tests of this lap compare with no value that could be changed")
+		t.tried(tryCanary, notTried, "the tests of this lap compare with no value that wfs could change")
 	}
 	if !code {
 		return nil
@@ -74,7 +74,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 	if why != "" {
 		t.tried(tryHollow, notTried, why)
 	} else if err := t.mustFail(ctx, tryHollow, hollow, kindNotNeeded,
-		fmt.Sprintf("%s of this lap made to fail on purpose", plural(hollow.n, "function", "functions"))); err != nil ||
+		fmt.Sprintf("%s of this lap made to fail", plural(hollow.n, "function", "functions"))); err != nil ||
 		t.out.Verdict != session.Pass {
 		return err
 	}
@@ -149,7 +149,7 @@ func (t *trials) eachMustFail(ctx context.Context, changes []session.Change, c c
 	if len(deaf) == 0 || !run.ran() || len(run.report.broken) > 0 {
 		return nil
 	}
-	says := fmt.Sprintf("with other expected values %s all the same: %s", plural(len(deaf), "test passes", "tests pass"),
+	says := fmt.Sprintf("with other expected values %s anyway: %s", plural(len(deaf), "test passes", "tests pass"),
 		someNames(deaf))
 	t.tried(tryCanary, fails, says)
 	t.found(kindDeaf, path, string(deaf[0]), "a test of the lap cannot fail: "+says, says)
@@ -306,7 +306,7 @@ func (t *trials) hollow(ctx context.Context, changes []session.Change) (altered,
 	case all == 0:
 		return a, "this lap wrote no code", nil
 	case a.n == 0:
-		return a, "this lap wrote no code in functions that could be made to fail", nil
+		return a, "this lap wrote no code in functions that wfs could make fail", nil
 	case others || outside*4 > all:
 		return a, "this lap changed more than functions", nil
 	}
@@ -351,7 +351,7 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 	if finding == kindNotNeeded {
 		about = "the lap's tests do not need its code"
 	}
-	says := fmt.Sprintf("with %s (%s) they pass all the same", what, some(a.paths))
+	says := fmt.Sprintf("with %s (%s) they still pass", what, some(a.paths))
 	t.found(finding, a.paths[0], string(t.tests[0]), about+": "+says, says)
 	t.asFrozen()
 	return nil

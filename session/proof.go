@@ -1,5 +1,7 @@
 package session
 
+import "strings"
+
 // Proof is what the gates of finished work say about its tree alone: in a clean tree, without what only lies beside it in
 // the work tree.
 type Proof struct {
@@ -19,8 +21,11 @@ func (p *Proof) Unproven(tree Tree) string {
 	if p == nil || p.Tree != tree || p.Verdict == Pass {
 		return ""
 	}
-	return p.Reason
+	return p.Why()
 }
+
+// Why is the proof's reason, without what older versions of wfs put before it.
+func (p *Proof) Why() string { return strings.TrimPrefix(p.Reason, "not proven clean: ") }
 
 // proven folds a proof.
 func (s *Session) proven(p *Proof) {

@@ -1,0 +1,279 @@
+package cmd
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// plainWords are wordings that no text of wfs may have, each with what to write in its place.
+var plainWords = []plainWord{
+	{`\b(no|some|any)body\b`, "name who: you, the agent, wfs, another process"},
+	{`\bwho(so)?ever\b`, "name who: the next attempt, the reader"},
+	{`\bnobody'?s\b`, "name who"},
+	{`\b(take|takes|taken|taking|took)( \S+)? back\b`, "undo"},
+	{`\bdo(ne|es)? again\b`, "redo"},
+	{`\btold\b|\btells? of\b`, "report, show, warn, distinguish"},
+	{`\basked for\b|\basks? for (less|more|something)\b`, "requested, wanted; weakened"},
+	{`\bknown already\b|\balready known\b`, "cached"},
+	{`\b(agent|person|user|reviewer)'s (own )?word\b|\b(without a|on the agent's|for a person's) word\b|\b(last|your|newest) word\b`, "report, message, approval, answer"},
+	{`\b(he|his|him|she|her)\b`, "you, the agent, they"},
+	{`\bmend(s|ed|ing)?\b`, "fix, repair"},
+	{`\banew\b`, "again"},
+	{`\ball the same\b`, "anyway, still"},
+	{`\bby now\b`, "now"},
+	{`\bgreen broke\b|\bgreen (fail|is|are)\b|\b(was|were) green\b`, "passed before"},
+	{`\bred before\b`, "already failing before this session"},
+	{`\bproven clean\b`, "passes in a clean checkout"},
+	{`\bclaims? to be\b|\brefuted\b`, "agent said it is done; tests disagree"},
+	{`\bfor ever\b|\bfor good\b|\bfor nothing\b`, "permanently; free"},
+	{`\bput(s)? \S+ away\b|\bat work\b`, "delete; running"},
+	{`\b(it|there|that|this|which|file|%s|%q) is no [a-z]|"is no [a-z]`, "is not a"},
+	{`\bas (it was found|the run left it)\b`, "found in the work tree; unjudged, from an interrupted attempt"},
+	{`\bevents? did not\b|\bnobody saw\b`, "was cut off"},
+	{`\b(calls|runs) of (tools|agents)\b`, "tool calls"},
+	{`\bcounted as nothing\b|\bcounts as nothing\b`, "ignored"},
+	{`\bhave been let in|let(s)? (it|them|files?|paths?|one|\S+) in(to)?\b`, "allow"},
+	{`\bcannot be meant\b|\bwhat is meant\b`, "usage error"},
+	{`\bhad back\b|\bto be had\b`, "restored, available"},
+	{`\btaken in\b|\btakes? in\b`, "pending; read"},
+	{`\bby whom\b|\bis not known\b`, "unknown"},
+	{`\bas it should be\b`, "no problems found"},
+	{`\bis asked still\b|\bpins? anew\b`, "still checked"},
+	{`\bgone through\b|\bgo(es|ing)? on\b|\bwent on\b|\bgone on\b`, "continue"},
+}
+
+// innerWords may stand in documents about the inside of wfs, such as docs/formats.md.
+var innerWords = []plainWord{
+	{`\bledgers?\b`, "history"},
+	{`\bvisits?\b`, "phase, attempt"},
+	{`\brescue[sd]?\b|\bauto-?saves?\b`, "backup"},
+	{`\b(drive|drives|driven|driving|drove)\b`, "run"},
+}
+
+type plainWord struct{ pattern, better string }
+
+// wordsKept are literals that must keep a wording: keys and values on disk, names of old spellings, texts of other programs.
+var wordsKept = map[string]bool{}
+
+// wordsLeft is how many hits a file may still have. It only ever shrinks.
+var wordsLeft = map[string]int{
+	"README.md":                   51,
+	"cmd/agent.go":                8,
+	"cmd/agentlacks.go":           2,
+	"cmd/agenttext.go":            1,
+	"cmd/allow.go":                4,
+	"cmd/approve.go":              1,
+	"cmd/autonamed.go":            2,
+	"cmd/autosave.go":             5,
+	"cmd/autosavesoon.go":         1,
+	"cmd/budget.go":               3,
+	"cmd/check.go":                6,
+	"cmd/closing.go":              1,
+	"cmd/config.go":               1,
+	"cmd/delete.go":               6,
+	"cmd/demo.go":                 4,
+	"cmd/describe.go":             4,
+	"cmd/detach.go":               3,
+	"cmd/diff.go":                 1,
+	"cmd/doctor.go":               6,
+	"cmd/doctorgit.go":            11,
+	"cmd/doctorjournal.go":        4,
+	"cmd/doctorplaces.go":         2,
+	"cmd/doctorstate.go":          24,
+	"cmd/doctortrees.go":          4,
+	"cmd/driven.go":               3,
+	"cmd/edit.go":                 1,
+	"cmd/env.go":                  1,
+	"cmd/errors.go":               3,
+	"cmd/events.go":               1,
+	"cmd/export.go":               5,
+	"cmd/finish.go":               2,
+	"cmd/gc.go":                   5,
+	"cmd/halfmade.go":             2,
+	"cmd/heldout.go":              3,
+	"cmd/holdout.go":              3,
+	"cmd/hook.go":                 3,
+	"cmd/hookrun.go":              3,
+	"cmd/hooksettings.go":         1,
+	"cmd/identity.go":             2,
+	"cmd/init.go":                 3,
+	"cmd/initagent.go":            1,
+	"cmd/layers.go":               2,
+	"cmd/movefailed.go":           3,
+	"cmd/new.go":                  1,
+	"cmd/newspec.go":              1,
+	"cmd/newtree.go":              1,
+	"cmd/note.go":                 3,
+	"cmd/oldrescues.go":           4,
+	"cmd/onlyrescued.go":          1,
+	"cmd/place.go":                1,
+	"cmd/progress.go":             5,
+	"cmd/resume.go":               1,
+	"cmd/root.go":                 1,
+	"cmd/run.go":                  1,
+	"cmd/saynew.go":               3,
+	"cmd/show.go":                 2,
+	"cmd/showrun.go":              1,
+	"cmd/status.go":               3,
+	"cmd/stop.go":                 5,
+	"cmd/story.go":                5,
+	"cmd/topics.go":               2,
+	"cmd/trust.go":                4,
+	"cmd/trusted.go":              1,
+	"cmd/uninstall.go":            5,
+	"cmd/viewlines.go":            1,
+	"cmd/wake.go":                 2,
+	"cmd/ways.go":                 3,
+	"cmd/wire.go":                 4,
+	"cmd/worktree.go":             2,
+	"docs/architecture.md":        59,
+	"docs/cli.md":                 36,
+	"docs/formats.md":             139,
+	"docs/glossary.md":            29,
+	"docs/workflows.md":           99,
+	"engine/answer.go":            1,
+	"engine/budget.go":            1,
+	"engine/delete.go":            1,
+	"engine/run.go":               1,
+	"gitstate/autosave.go":        3,
+	"gitstate/finish.go":          3,
+	"gitstate/locked.go":          2,
+	"gitstate/movetwo.go":         1,
+	"gitstate/prepare.go":         1,
+	"gitstate/publish.go":         1,
+	"gitstate/reader_objects.go":  1,
+	"gitstate/rescue.go":          1,
+	"gitstate/traps.go":           1,
+	"gitstate/unseen.go":          1,
+	"gitstate/worktreeled.go":     1,
+	"internal/durable/append.go":  1,
+	"internal/holdout/holdout.go": 1,
+	"phases/check.go":             1,
+	"phases/experiments.go":       1,
+	"phases/prove.go":             1,
+	"phases/review.go":            1,
+	"phases/room.go":              1,
+	"registry/journal.go":         1,
+	"registry/layout.go":          10,
+	"registry/locks.go":           1,
+	"session/bodies.go":           1,
+	"session/cleantree.go":        1,
+	"session/former.go":           9,
+	"session/items.go":            3,
+	"session/names.go":            2,
+	"session/proof.go":            1,
+	"session/records.go":          1,
+	"session/stray.go":            4,
+	"workflows/agent.go":          2,
+	"workflows/cardread.go":       8,
+	"workflows/check.go":          2,
+	"workflows/decode.go":         1,
+	"workflows/holdout.go":        3,
+	"workflows/plan.go":           1,
+	"workflows/resolve.go":        2,
+	"workflows/review.go":         2,
+	"workflows/table.go":          14,
+	"workflows/tamper.go":         1,
+}
+
+var (
+	prose    = regexp.MustCompile(`[A-Za-z)%,;:.'] ["'(%A-Za-z]|[A-Za-z] $|^ [A-Za-z]|^[A-Za-z]+$`)
+	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->|\\]\\([^)]*\\)")
+)
+
+// TestPlainWords fails when a text that a person meets has a wording that engineers do not use.
+func TestPlainWords(t *testing.T) {
+	hits := map[string][]string{}
+	compiled := map[string]*regexp.Regexp{}
+	for _, w := range slices.Concat(plainWords, innerWords) {
+		compiled[w.pattern] = regexp.MustCompile("(?i)" + w.pattern)
+	}
+	look := func(file string, line int, text string) {
+		words := slices.Concat(plainWords, innerWords)
+		if slices.Contains([]string{"docs/architecture.md", "docs/formats.md", "docs/glossary.md"}, file) {
+			words = plainWords
+		}
+		for _, w := range words {
+			for _, m := range compiled[w.pattern].FindAllString(text, -1) {
+				hits[file] = append(hits[file], fmt.Sprintf("%s:%d: %q: say %s, in %q", file, line, m, w.better, text))
+			}
+		}
+	}
+	root := ".."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
+		switch {
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "testkit" || d.Name() == "faults" || path != root && strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			for _, l := range literals(t, path) {
+				if prose.MatchString(l.text) && !wordsKept[l.text] {
+					look(name, l.line, l.text)
+				}
+			}
+		case name == "docs/decisions.md": // a diary: its older entries keep their wording
+		case name == "README.md" || strings.HasPrefix(name, "docs/") && strings.HasSuffix(name, ".md"):
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			plain := codeSpan.ReplaceAllStringFunc(string(data), func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
+			for i, line := range strings.Split(plain, "\n") {
+				look(name, i+1, line)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for file, list := range hits {
+		total += len(list)
+		if len(list) > wordsLeft[file] {
+			t.Errorf("%d hits in %s, and %d are allowed:\n%s", len(list), file, wordsLeft[file], strings.Join(list, "\n"))
+		}
+	}
+	t.Logf("%d hits", total)
+}
+
+type literal struct {
+	line int
+	text string
+}
+
+// literals are the strings of a file, but for tags of fields and paths of imports.
+func literals(t *testing.T, path string) (all []literal) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			n.Tag = nil
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+				all = append(all, literal{set.Position(n.Pos()).Line, text})
+			}
+		}
+		return true
+	})
+	return all
+}
