@@ -13,7 +13,7 @@ var reading = slices.Concat(lookers, asJSON(lookers), []string{"completion bash"
 
 var lookers = []string{
 	"", "status", "status one", "status two", "list", "list --all", "log", "log two", "show", "show one@1", "show 0", "diff", "diff 0 1", "diff two",
-	"log --events", "log --events two", "path", "path one", "config list", "config get workflow", "config path", "workflow list", "workflow check", "undo --list", "gc", "doctor",
+	"log --events", "log --events two", "path", "path one", "config list", "config get workflow", "config path", "workflow list", "workflow check", "undo --list", "backups", "stats", "gc", "doctor",
 }
 
 func asJSON(commands []string) (all []string) {

@@ -123,7 +123,7 @@ func (a *app) root() *cobra.Command {
 		a.statusCmd(), a.listCmd(), a.logCmd(), a.showCmd(), a.diffCmd(), a.switchCmd(), a.resumeCmd(), a.undoCmd(), a.redoCmd(), a.finishCmd(),
 		a.abandonCmd(), a.agentCmd(), a.allowCmd(), a.backupsCmd(), a.budgetCmd(), a.checkCmd(), a.checkpointCmd(), a.completionCmd(), a.configCmd(),
 		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
-		a.pathCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
+		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
 	root.AddCommand(topics()...)
 	root.AddCommand(a.oldCommands()...)
 	root.SetHelpCommand(a.helpCmd())

@@ -18,7 +18,7 @@ import (
 // takesSession are the verbs that can be given a session's name.
 var takesSession = []string{
 	"run", "watch", "stop", "finish", "checkpoint", "undo", "redo", "resume", "diff", "show", "log", "status",
-	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note", "backups",
+	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note", "backups", "stats",
 }
 
 // takesFlag are verbs whose arguments are something else: sessionFlag names the session.

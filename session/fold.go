@@ -242,8 +242,7 @@ func (s *Session) closeAttempt(c *Checkpoint) {
 	s.Last, s.LastRun = d, open.RunID
 	s.Notes = slices.Clone(s.Notes[min(open.Told, len(s.Notes)):])
 	s.Meanwhile = slices.Clone(s.Meanwhile[min(open.AttemptStarted.Meanwhile, len(s.Meanwhile)):])
-	judged := d.Refuted || open.Judgement != nil && slices.ContainsFunc(open.Judgement.Gates, func(g GateResult) bool { return g.Where != InTree })
-	if open.Run != nil && open.Run.Done && judged && d.Verdict != Blocked && !d.NothingLeft { // what nobody judged is neither true nor refuted
+	if open.claimed() {
 		s.Claims++
 		if d.Refuted {
 			r := Refuted{Checkpoint: c.Number, Phase: c.Phase, Lap: c.Lap, Reason: d.Reason}

@@ -153,9 +153,17 @@ func TestExtendLeavesTheOldSessionAlone(t *testing.T) {
 
 func TestFoldInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := session.Fold(life(t))
+		events := life(t)
+		s, err := session.Fold(events)
 		if err != nil {
 			t.Fatal(err)
+		}
+		var sum session.Stat
+		for _, x := range session.Stats(events) {
+			sum = sum.Plus(x)
+		}
+		if sum.Claims != s.Claims || sum.Claims-sum.True != len(s.Refuted) {
+			t.Fatalf("counted %d claims, %d true; the session has %d, %d refuted", sum.Claims, sum.True, s.Claims, len(s.Refuted))
 		}
 		for i, c := range s.Checkpoints {
 			if c.Number != i {

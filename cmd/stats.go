@@ -1,0 +1,123 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+type statsJSON struct {
+	Version    int               `json:"version"`
+	Sessions   int               `json:"sessions"`
+	Unreadable map[string]string `json:"unreadable,omitempty"` // by session: why it is not counted
+	Rows       []session.Stat    `json:"rows"`                 // by agent, model and phase
+}
+
+func (a *app) statsCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "stats [SESSION]", Short: "how often the agent was right, and what it cost",
+		Long: `Stats counts the attempts of all sessions, or of one, by agent, model and phase: how many passed, how often the agent
+said that it was done and how often that was true, and time, cost and tokens. A claim that was not checked is not counted,
+nor is an attempt before its checkpoint, nor a deleted session. It writes nothing and takes no lock.`,
+		Example: "  wfs stats\n  wfs stats csv-export\n  wfs stats --json | jq '.rows[] | select(.true < .claims)'",
+		Args:    upTo(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.stats(c.Context(), first(args)) },
+	}
+}
+
+func (a *app) stats(ctx context.Context, name string) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	ids, err := a.statsOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	j := statsJSON{Version: jsonVersion, Unreadable: map[string]string{}, Rows: []session.Stat{}}
+	for _, id := range ids {
+		events, err := a.eng.History(ctx, id)
+		if err == nil && len(events) == 0 {
+			err = errors.New("its ledger holds no events")
+		}
+		if err != nil {
+			j.Unreadable[string(id)] = err.Error()
+			continue
+		}
+		j.Sessions++
+		j.Rows = session.AddStats(j.Rows, session.Stats(events))
+	}
+	slices.SortFunc(j.Rows, func(x, y session.Stat) int {
+		return cmp.Or(cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.Model, y.Model), cmp.Compare(x.Phase, y.Phase))
+	})
+	if a.json {
+		return a.answer(j)
+	}
+	a.sayStats(j)
+	return nil
+}
+
+// statsOf are the sessions to count.
+func (a *app) statsOf(ctx context.Context, name string) ([]session.ID, error) {
+	if name != "" {
+		id, err := a.resolve(ctx, name)
+		return []session.ID{id}, err
+	}
+	all, err := a.repo.Sessions(ctx)
+	return slices.Sorted(maps.Keys(all)), err
+}
+
+func (a *app) sayStats(j statsJSON) {
+	for _, id := range sortedKeys(j.Unreadable) {
+		a.note("not counted: %s: %s", id, j.Unreadable[id])
+	}
+	if len(j.Rows) == 0 {
+		a.out("no attempts yet")
+		return
+	}
+	var agents []session.Stat
+	total := session.Stat{Agent: "all"}
+	for _, r := range j.Rows {
+		agents = session.AddStats(agents, []session.Stat{{Agent: r.Agent, Claims: r.Claims, True: r.True}})
+		total = total.Plus(r)
+	}
+	for _, r := range agents {
+		if r.Claims > 0 {
+			a.out("%s said done %d %s; %d %s true", r.Agent, r.Claims, plural(r.Claims, "time", "times"), r.True, plural(r.True, "was", "were"))
+		}
+	}
+	rows := [][]cell{cells("agent", "phase", "passed", "claims true", "time", "cost", "tokens")}
+	if len(j.Rows) > 1 {
+		j.Rows = append(j.Rows, total)
+	}
+	for _, r := range j.Rows {
+		spent := (time.Duration(r.Used.Millis) * time.Millisecond).Round(time.Second)
+		rows = append(rows, cells(strings.TrimSpace(r.Agent+" "+r.Model), string(r.Phase), share(r.Passed, r.Attempts), share(r.True, r.Claims),
+			spent.String(), usdText(r.Used), countText(r.Used.Tokens.Sum())))
+	}
+	a.table(rows)
+}
+
+func cells(texts ...string) []cell {
+	var row []cell
+	for _, text := range texts {
+		row = append(row, cell{text, plain})
+	}
+	return row
+}
+
+// share is "20 of 30".
+func share(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", n, of)
+}
