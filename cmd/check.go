@@ -213,9 +213,14 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 	if err != nil {
 		return plan, nil, err
 	}
+	for _, group := range proposals {
+		for i := range group {
+			group[i].Beyond = nil // they show nothing about tests
+		}
+	}
 	if len(proposals) == 0 {
 		return plan, nil, &session.Refusal{Code: session.RefuseUsage,
-			Message: "nobody has said how this is tested, and nothing was found", Hint: "wfs check --test 'COMMAND'"}
+			Message: "no test command configured, and none found", Hint: "wfs check --test 'COMMAND'"}
 	}
 	if o.test == "" {
 		plan.Setup = a.proposeSetup(proposals)
@@ -228,9 +233,6 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 		var gates []workflows.Gate
 		for _, p := range group {
 			gates = append(gates, p.Gate)
-		}
-		if o.test == "" {
-			a.note("nobody has said how this is tested; found: %s", gates[0].Run.Text())
 		}
 		groups = append(groups, gates)
 	}

@@ -503,7 +503,7 @@ func gateLine(g session.GateResult) styled {
 		rest += fmt.Sprintf(", with the tests of checkpoint %d", *g.TestsOf)
 	}
 	if g.Cached {
-		return append(line, span{rest + ", known already", plain})
+		return append(line, span{rest + " (cached)", plain})
 	}
 	return append(line, span{rest + ", " + millis(g.Millis), plain})
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -56,4 +57,16 @@ func (a *app) noneDriven(command string) error {
 		return err
 	}
 	return a.undriven(command, ids...)
+}
+
+// drivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (a *app) drivenElsewhere() bool {
+	ids, err := a.clone.Sessions()
+	for _, id := range ids {
+		who, held, e := a.clone.Driver(id)
+		if e != nil || held && isRun(who) && who.PID != os.Getpid() {
+			return true
+		}
+	}
+	return err != nil
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +36,7 @@ type initJSON struct {
 	Flaky    []session.TestID    `json:"flaky,omitempty"`
 	Clean    *initClean          `json:"clean,omitempty"`
 	Needs    string              `json:"needs,omitempty"`
-	Beyond   []string            `json:"beyond,omitempty"` // what the project's test command runs beyond the gate
-	Failed   []string            `json:"failed,omitempty"` // commands that were found and could not run
+	Failed   []string            `json:"failed,omitempty"` // commands that were found, and could not run or fail already
 	Agent    string              `json:"agent,omitempty"`
 	Allow    []string            `json:"allow,omitempty"`
 	Next     []string            `json:"next"`
@@ -49,8 +49,6 @@ type initGate struct {
 	Result session.GateResult `json:"result"`
 	Clean  *initClean         `json:"clean,omitempty"`
 
-	Beyond []string `json:"beyond,omitempty"` // what the project's test command runs as well
-
 	base  session.Baseline
 	needs string
 }
@@ -60,25 +58,31 @@ type initOptions struct {
 	test, format string
 	force, yes   bool
 	worker       workerOptions
+	typed        bool // the agent was typed for one session: none is written
+
+	say func(format string, args ...any) // results go there
 }
 
 func (a *app) initCmd() *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use: "init", Short: "find the test command, try it, write .wfs/config.yaml",
-		Long: `Init looks for the test commands of this project, asks before it runs them, shows what they said and how long they took,
-and writes two files. .wfs/config.yaml has the commands as gates, for everybody who works here: commit it when you like.
-.wfs/local.yaml has your agent and what it may run; it is yours alone, and git ignores it. Nothing else is changed.
+		Long: `Init looks for the test commands of this project, asks before it runs them, shows the results, and writes two files.
+.wfs/config.yaml has the commands as gates, for everybody who works here: commit it when you like. .wfs/local.yaml has
+your agent and what it may run; it is yours alone, and git ignores it. Nothing else is changed.
 
-A repository of several projects gets a gate for each, which runs when files of that project change, and once more when
-the work is complete. Where a command cannot run, the next likely one is tried. Where tests cannot be told apart, or
-nothing is found, the workflow is loop: work until every gate passes and every item is done, or you approve it.
+Passing tests run once, in a clean checkout if that shows all there is to know. The next wfs start uses the result.
+What "npm test", "make test", tox or Composer's script runs besides the tests, such as a linter, becomes a gate of its
+own, unless it fails already. In a repository of several projects each gets a gate, which runs when its files change,
+and once more when the work is complete. If a command cannot run, the next likely one is tried. If the results have no
+test names, or nothing is found, the workflow is loop: work until every gate passes and every item is done, or you
+approve it.
 
 The agent may edit files, run the tests and the usual tools of what was found (go, npm, cargo, …), and read; git push,
 commit and reset --hard are refused to it. --allow replaces that list.
 
 --yes takes every default without asking. Without a terminal and without --yes a command that you did not type is
-proposed and not run.
+shown and not run.
 
 It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn, bun; workspaces), Deno, Python (pytest,
 unittest, Django; uv, Poetry), Rust, Maven, Gradle, sbt, Ruby (RSpec, Minitest, Rails), .NET, PHP (PHPUnit, Pest), Bats,
@@ -92,9 +96,9 @@ and "make test".`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.init(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal; none: there is none")
+	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal, or none")
 	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
-	c.Flags().StringVar(&o.worker.agent, "agent", "", "who works here: a `name` (wfs agent list), a command, or none")
+	c.Flags().StringVar(&o.worker.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or none")
 	c.Flags().StringArrayVar(&o.worker.allow, "allow", nil, "a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
 	c.Flags().BoolVarP(&o.yes, "yes", "y", false, "run what is found, and take the first agent, without asking")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a configuration that exists; a copy of what HEAD does not have is kept")
@@ -116,55 +120,111 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := a.noneDriven("wfs init"); err != nil { // it trusts what it writes
+	o.say = a.out
+	j, err := a.configure(ctx, "wfs init", o)
+	if err != nil {
 		return err
 	}
-	if err := a.hold("wfs init"); err != nil {
+	if a.json {
+		return a.answer(j)
+	}
+	a.steps(j.Next)
+	return nil
+}
+
+// configured writes the configuration, as wfs init does, for a first session in a repository that has none. Where nothing can
+// be proposed, or nobody can be asked, the session is refused.
+func (a *app) configured(ctx context.Context, o newOptions) error {
+	list, err := a.rules(ctx)
+	if err != nil {
 		return err
+	}
+	settings, err := a.settings(list)
+	if err != nil || findRules(list, configPath) != nil || len(settings.Config.Gates) > 0 || len(phases.Projects(a.repo.Root(), os.ReadFile)) == 0 {
+		return err
+	}
+	if !o.yes && !a.asksHere() {
+		return nil // refused with what to type
+	}
+	a.note("no %s yet; wfs init writes it:", configPath)
+	_, err = a.configure(ctx, "wfs new", initOptions{yes: o.yes, worker: workerOptions{agent: o.agent}, typed: o.agent != "", say: a.note})
+	return err
+}
+
+// configure finds the test commands, tries them and writes the configuration, after a person has agreed to what runs.
+func (a *app) configure(ctx context.Context, command string, o initOptions) (*initJSON, error) {
+	if a.json {
+		o.say = a.note
+	}
+	if err := a.noneDriven(command); err != nil { // it trusts what it writes
+		return nil, err
+	}
+	if err := a.hold(command); err != nil {
+		return nil, err
+	}
+	cards, err := a.cards(nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.knownAgent(ctx, o.worker.agent, append(cards.Names(), noAgent)); err != nil && !o.typed {
+		return nil, err
 	}
 	list, err := a.propose(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var agreed workflows.Command
-	if o.test == "" || o.yes { // else nobody is asked whether it may run
+	if o.test == "" || o.yes { // else there is no question about it
 		agreed = a.proposeSetup(list)
 	}
-	if err := a.mayTry(ctx, "wfs init", o, list, agreed); err != nil {
-		return err
+	if err := a.mayTry(ctx, command, o, list, agreed); err != nil {
+		return nil, err
 	}
 	ignored, err := a.repo.Ignored(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found, failed, err := a.tryAll(ctx, list)
+	setupFor := func(gates []workflows.Gate) (workflows.Worktree, workflows.Command) {
+		provide := a.proposeWorktree(ignored, gates)
+		if !o.yes && provide.Setup.Text() != agreed.Text() { // git does not ignore what it makes, or another gate was taken
+			return provide, workflows.Command{}
+		}
+		return provide, provide.Setup
+	}
+	_, setup := setupFor(firstGates(list))
+	done := a.showProgress()
+	found, failed, err := a.tryAll(ctx, list, setup)
 	if err != nil {
-		return err
+		done()
+		return nil, err
 	}
 	var gates []workflows.Gate
 	for _, g := range found {
 		gates = append(gates, g.Gate)
 	}
-	provide := a.proposeWorktree(ignored, gates)
-	setup := provide.Setup
-	if !o.yes && setup.Text() != agreed.Text() { // git does not ignore what it makes, or another gate was taken
-		setup = workflows.Command{}
-	}
+	provide, setup := setupFor(gates)
 	for i := range found {
-		found[i].Clean = a.tryClean(ctx, found[i].Gate, found[i].base, setup)
+		found[i].Clean = a.tryClean(ctx, found[i], setup)
 	}
+	done()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	agent, next, err := a.worker(ctx, o, list, found)
+	for _, g := range found {
+		a.sayTried(o.say, g)
+	}
+	for _, f := range failed {
+		o.say("  %-8s %s", "left out", f)
+	}
+	agent, newAgent, err := a.worker(ctx, o, list, found)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.writeConfig(ctx, file, o, provide, found, failed, agent, next)
+	return a.writeConfig(ctx, o, provide, found, failed, agent, newAgent)
 }
 
-// mayTry asks before anything runs that the person has not typed: the repository may be a stranger's. Filters of its own git
-// configuration would run on every file that is looked at.
+// mayTry shows what would run, and asks once: the repository may be a stranger's. What the person has typed is not asked
+// about. Filters of its own git configuration would run on every file that is looked at.
 func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]phases.Proposal,
 	setup workflows.Command) error {
 	filters, err := a.repo.Filters(ctx)
@@ -175,46 +235,58 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 	if err != nil {
 		return err
 	}
-	var found []string
+	var found [][2]string
 	if o.test == "" {
 		for _, group := range list {
-			found = append(found, group[0].Why+": "+group[0].Gate.Run.Text())
+			found = append(found, [2]string{group[0].Gate.Name, group[0].Gate.Run.Text() + "   (" + group[0].Why + ")"})
+			for _, b := range group[0].Beyond {
+				found = append(found, [2]string{b.Name, b.Run.Text()})
+			}
 		}
 		if !setup.IsZero() {
-			found = append(found, "what installs its packages, in a directory of wfs's own: "+setup.Text())
+			found = append(found, [2]string{"set-up", setup.Text() + "   (in a directory of wfs's own)"})
 		}
 	}
 	if !known {
-		found = append(found, filters...)
+		for _, f := range filters {
+			found = append(found, [2]string{"filter", f})
+		}
 	}
-	if o.yes || len(found) == 0 {
+	if len(found) == 0 {
+		return nil
+	}
+	question := "Run these here? [Y/n] "
+	single := len(found) == 1 && len(list) == 1 && o.test == "" && a.asksHere() && !o.yes
+	if single {
+		question = fmt.Sprintf("Found %s. Run `%s` here? [Y/n] ", safetext.Line(list[0][0].Why, 100), safetext.Line(list[0][0].Gate.Run.Text(), 300))
+	}
+	if !single {
+		for _, what := range found {
+			a.note("  %-8s %s", what[0], safetext.Line(what[1], 300))
+		}
+	}
+	if o.yes {
 		return a.trustFilters(filters)
 	}
-	for _, what := range found {
-		a.note("found: %s", safetext.Line(what, 300))
+	if !a.asksHere() {
+		return &session.Refusal{Code: session.RefuseUntrusted, Message: "running commands of this repository needs your agreement", Hint: command + " --yes"}
 	}
-	if !a.env.StdinTTY || !a.env.StderrTTY || a.json {
-		return &session.Refusal{Code: session.RefuseUntrusted,
-			Message: command + " runs what it found here, and nobody has agreed to that", Hint: command + " --yes"}
-	}
-	answer, err := a.promptFor(ctx, plural(len(found), "Run it", "Run them")+" on the files here? [Y/n] ",
-		command+" --yes", func(answer string) bool {
-			return slices.Contains([]string{"", "y", "yes", "n", "no"}, strings.ToLower(answer))
-		})
+	answer, err := a.promptFor(ctx, question, command+" --yes", "", "y", "yes", "n", "no")
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(strings.ToLower(answer), "n") {
-		a.note("nothing was run, and nothing was written; %s --test 'COMMAND' takes a command of yours", command)
+	if strings.HasPrefix(answer, "n") {
+		a.note("nothing was run, and nothing was written; to use another command: wfs init --test 'COMMAND'")
 		return exitWith(exitDecision)
 	}
 	return a.trustFilters(filters)
 }
 
-// tryAll tries every project that was found. The first must show tests or pass; others that cannot run are named.
-func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []initGate, failed []string, err error) {
+// tryAll tries every project that was found, and what its test command runs beyond the tests. The first must show tests or
+// pass; others that cannot run are named, and so is what fails already and would fail every attempt.
+func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal, setup workflows.Command) (found []initGate, failed []string, err error) {
 	for i, group := range list {
-		p, base, err := a.try(ctx, group)
+		p, base, err := a.try(ctx, group, setup)
 		var refused *session.Refusal
 		switch {
 		case err != nil && i > 0 && errors.As(err, &refused) && ctx.Err() == nil:
@@ -227,10 +299,27 @@ func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal) (found []ini
 			failed = append(failed, p.Gate.Run.Text()+"   (there is no test yet)")
 			continue
 		}
-		p.Gate.Timeout = gateTimeout(base.Gates[0].Millis)
-		found = append(found, initGate{Gate: p.Gate, Result: base.Gates[0], base: base, needs: p.Needs, Beyond: p.Beyond})
+		found = append(found, tried(p.Gate, base, p.Needs))
+		for _, g := range p.Beyond {
+			base, err := a.tryGate(ctx, g, setup)
+			switch {
+			case ctx.Err() != nil:
+				return nil, nil, ctx.Err()
+			case err != nil:
+				failed = append(failed, g.Run.Text()+"   ("+safetext.Line(err.Error(), 200)+")")
+			case base.Gates[0].Exit != 0:
+				failed = append(failed, fmt.Sprintf("%s   (already failing: exit code %d)", g.Run.Text(), base.Gates[0].Exit))
+			default:
+				found = append(found, tried(g, base, ""))
+			}
+		}
 	}
 	return found, failed, ctx.Err()
+}
+
+func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
+	g.Timeout = gateTimeout(base.Gates[0].Millis)
+	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
 }
 
 // gateTimeout is five times as long as a gate took, in whole minutes, and never less than the default: a suite on a busy
@@ -242,7 +331,7 @@ func gateTimeout(millis int64) time.Duration {
 
 // try runs the proposals for one project, one after the other, until one shows tests. One that ran without any is taken
 // when none does.
-func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal, session.Baseline, error) {
+func (a *app) try(ctx context.Context, list []phases.Proposal, setup workflows.Command) (phases.Proposal, session.Baseline, error) {
 	var empty *phases.Proposal
 	var emptyBase session.Baseline
 	var first error
@@ -250,8 +339,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 		if empty != nil && !p.Gate.Format.PerTest() {
 			continue
 		}
-		a.note("running: %s", p.Gate.Run.Text())
-		base, err := a.tryGate(ctx, p.Gate, workflows.Command{})
+		base, err := a.tryGate(ctx, p.Gate, setup)
 		var changed *phases.ChangedTreeError
 		switch {
 		case ctx.Err() != nil:
@@ -263,7 +351,7 @@ func (a *app) try(ctx context.Context, list []phases.Proposal) (phases.Proposal,
 				first = cannotTry(p, err)
 			}
 			if i+1 < len(list) {
-				a.note("    could not run it: %s", safetext.Line(err.Error(), 200))
+				a.eng.Works.(*works).say("could not run " + p.Gate.Run.Text() + ": " + safetext.Line(err.Error(), 200))
 			}
 		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
 			if empty == nil {
@@ -366,7 +454,6 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Com
 		return session.Baseline{}, err
 	}
 	defer os.RemoveAll(filepath.Join(a.repo.StateDir(), "init"))
-	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	b, _, err := a.eng.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: setup}, snap.Tree, dir)
 	return b, err
 }
@@ -381,50 +468,56 @@ func (a *app) proposeWorktree(ignored []string, gates []workflows.Gate) workflow
 
 // proposeSetup is what installs packages here, before it is known which of the proposed gates can run.
 func (a *app) proposeSetup(list [][]phases.Proposal) workflows.Command {
-	var gates []workflows.Gate
+	return a.proposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, firstGates(list)).Setup
+}
+
+func firstGates(list [][]phases.Proposal) (gates []workflows.Gate) {
 	for _, group := range list {
 		gates = append(gates, group[0].Gate)
 	}
-	return a.proposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, gates).Setup
+	return gates
 }
 
-func (a *app) writeConfig(ctx context.Context, file string, o initOptions, provide workflows.Worktree, found []initGate,
-	failed []string, agent workflows.Agent, newAgent string) error {
+func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.Worktree, found []initGate, failed []string,
+	agent workflows.Agent, newAgent string) (*initJSON, error) {
+	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
+	var names []string
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: provide}
 	for _, g := range found {
 		if g.Gate.Format.PerTest() {
 			proposal.Workflow = "tdd"
 		}
-		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: seenText(g.Result)})
+		names = append(names, g.Gate.Name)
+		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: baseText(g.Result)})
 	}
 	before, err := a.rules(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known, err := a.trusted(digest(before))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
+		return nil, err
 	}
 	if err := ignoreLocal(filepath.Dir(file)); err != nil {
-		return err
+		return nil, err
 	}
 	backup, err := a.keepConfig(ctx, file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := durable.WriteFile(file, workflows.RenderConfig(proposal), 0o644); err != nil {
-		return err
+		return nil, err
 	}
 	local, err := a.writeLocal(ctx, o, agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list, err := a.rules(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// What was typed here is trusted. Other files that lie below .wfs/ were not typed here.
 	onlyOurs := !slices.ContainsFunc(list, func(f rulesFile) bool {
@@ -432,80 +525,76 @@ func (a *app) writeConfig(ctx context.Context, file string, o initOptions, provi
 	})
 	if known || onlyOurs {
 		if err := a.trustNow(digest(list), "wfs init"); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	next := []string{`git add .wfs && git commit -m "how wfs judges this project"`, `wfs new "what you want to build"` + newAgent}
+	next := []string{`wfs start "what you want to build"` + newAgent}
 	if !known && !onlyOurs {
 		next = slices.Insert(next, 0, "wfs trust")
 	}
-	if a.json {
-		j := initJSON{Version: jsonVersion, Config: configPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
-			Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
-		for i, g := range found {
-			if i > 0 {
-				j.More = append(j.More, g)
-			} else {
-				j.Gate, j.Result, j.Clean, j.Needs, j.Beyond = &g.Gate, &g.Result, g.Clean, g.needs, g.Beyond
-			}
-			j.Red, j.Flaky = append(j.Red, g.base.Red...), append(j.Flaky, g.base.Flaky...)
+	j := &initJSON{Version: jsonVersion, Config: configPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
+		Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
+	for i, g := range found {
+		if i > 0 {
+			j.More = append(j.More, g)
+		} else {
+			j.Gate, j.Result, j.Clean, j.Needs = &g.Gate, &g.Result, g.Clean, g.needs
 		}
-		return a.answer(j)
-	}
-	for _, g := range found {
-		a.sayTried(g)
-	}
-	for _, f := range failed {
-		a.out("could not run, and judges nothing: %s", f)
-	}
-	a.out("wrote %s (how work is judged here; for the team: commit it when you like)", configPath)
-	if backup != "" {
-		a.out("as it was: %s", backup)
-	}
-	if local != "" {
-		a.out("wrote %s (agent %s; yours alone, not committed)", local, agentName(&agent))
+		j.Red, j.Flaky = append(j.Red, g.base.Red...), append(j.Flaky, g.base.Flaky...)
 	}
 	if agent.Card != nil {
-		a.out("  %s: %s", agent.Use, agent.Card.Unattended)
+		o.say("  %s %s", agent.Use, agent.Card.Unattended)
 		if len(agent.Allow) > 0 {
-			a.out("  it may also run: %s", strings.Join(agent.Allow, ", "))
+			o.say("  may run %s", strings.Join(agent.Allow, ", "))
 		}
 	}
 	for _, own := range [][2]string{{"copied", strings.Join(provide.Copy, " ")}, {"linked", strings.Join(provide.Link, " ")}, {"set up by", provide.Setup.Text()}} {
 		if own[1] != "" {
-			a.out("in work trees of sessions' own, %s: %s", own[0], own[1])
+			o.say("in a session's own work tree, %s: %s", own[0], own[1])
 		}
 	}
 	switch {
 	case len(found) == 0:
-		a.out("no test command: the workflow is loop, and you approve the work yourself (wfs init --force --test 'COMMAND' names one)")
+		o.say("no test command: you approve the work yourself (to configure one: wfs init --force --test 'COMMAND')")
 	case proposal.Workflow == "loop":
-		a.out("this command does not tell tests apart: the workflow is loop, which repeats until it passes (tdd needs results by test)")
+		o.say("the results have no test names: the workflow is loop, which repeats until the command passes")
 	}
-	a.steps(next)
-	return nil
+	o.say("wrote %s (%s; for the team: commit it when you like)", configPath, cmp.Or(strings.Join(names, ", "), "no test command"))
+	if backup != "" {
+		o.say("as it was: %s", backup)
+	}
+	if local != "" {
+		o.say("wrote %s  (%s; yours alone)", localPath, agentName(&agent))
+	}
+	return j, nil
 }
 
-// sayTried tells of a gate what it said.
-func (a *app) sayTried(g initGate) {
-	a.out("%s", baselineLine(g.Result))
+// sayTried prints what a gate said.
+func (a *app) sayTried(say func(string, ...any), g initGate) {
+	what := baseText(g.Result)
+	switch {
+	case g.Result.Where == string(workflows.Clean):
+		what += ", in a clean checkout"
+	case g.Clean != nil && g.Clean.Proves:
+		what += ", also in a clean checkout"
+	}
+	took := fmt.Sprintf("%.1fs", float64(g.Result.Millis)/1000)
+	if g.Result.Cached {
+		took = "(cached)"
+	}
+	say("  %-8s %-46s %8s", g.Gate.Name, what, took)
 	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
-		a.out("  failing now: %s", testNames(g.base.Red))
+		say("  already failing, and ignored: %s", testNames(g.base.Red))
 	}
 	if len(g.base.Flaky) > 0 {
-		a.out("  flaky: %s", testNames(g.base.Flaky))
+		say("  flaky, and ignored: %s", testNames(g.base.Flaky))
 	}
-	a.sayClean(g.Clean)
-	a.out("  gate %s: %s", g.Gate.Name, g.Gate.Run.Text())
+	sayClean(say, g.Clean)
 	if len(g.Gate.Paths) > 0 {
-		a.out("  runs when one of these changes, and when the work is complete: %s", strings.Join(g.Gate.Paths, " "))
+		say("  runs when one of these changes, and when the work is complete: %s", strings.Join(g.Gate.Paths, " "))
 	}
 	if g.needs != "" {
-		a.out("  %s", g.needs)
-	}
-	if len(g.Beyond) > 0 {
-		a.out("  the project's test command also runs, and this gate does not: %s", safetext.Line(strings.Join(g.Beyond, ", "), 300))
-		a.out("  to judge by that as well, add under gates: in %s   lint: {run: '%s'}", configPath, strings.ReplaceAll(safetext.Line(g.Beyond[0], 200), "'", "''"))
+		say("  %s", g.needs)
 	}
 }
 
@@ -577,12 +666,4 @@ func ignoreLocal(dir string) error {
 		return err
 	}
 	return durable.WriteFile(file, []byte("# Settings of one clone alone: wfs config --help\n/local.yaml\n"), 0o644)
-}
-
-// seenText says in the file what a gate showed. It holds no time, so that the same project gets the same file.
-func seenText(g session.GateResult) string {
-	if n := g.Counts; n.Total() > 0 {
-		return fmt.Sprintf("%d passed, %d failed, %d skipped", n.Passed, n.Failed+n.Errors, n.Skipped)
-	}
-	return fmt.Sprintf("exit code %d", g.Exit)
 }

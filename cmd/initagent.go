@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,21 +39,23 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 	}
 	choice := o.worker.agent
 	switch {
+	case o.typed:
+		return agent, "", nil
 	case choice != "":
 	case own.Config.Agent.Use != "" || !own.Config.Agent.Command.IsZero():
 		return agent, "", nil // the person has one for all repositories
 	case len(installed) == 0:
-		a.note("none of the agents that wfs knows is installed: %s; a command that edits files can be one too: --agent 'sh agent.sh'",
+		a.note("no agent found (looked for %s); any command that edits files can be one: --agent 'sh agent.sh'",
 			strings.Join(cards.Names(), ", "))
 		return agent, " --agent " + a.someAgent(), nil
 	case o.yes:
 		choice = installed[0]
-	case !a.env.StdinTTY || !a.env.StderrTTY || a.json:
+	case !a.asksHere():
 		return agent, " --agent " + installed[0], nil
 	default:
-		others := strings.Join(append(slices.Clone(installed[1:]), noAgent), ", ")
-		known := func(name string) bool { return name == "" || name == noAgent || cards[name] != nil }
-		if choice, err = a.promptFor(ctx, fmt.Sprintf("Which agent shall work here? [%s] (or %s): ", installed[0], others), "wfs init --agent NAME", known); err != nil {
+		also := strings.Join(slices.Concat([]string{}, installed[1:], []string{noAgent}), ", ")
+		question := fmt.Sprintf("Agent? %s (also here: %s) [%s] ", installed[0], strings.Replace(also, ", "+noAgent, "; "+noAgent, 1), installed[0])
+		if choice, err = a.promptFor(ctx, question, "wfs init --agent NAME", append(cards.Names(), "", noAgent)...); err != nil {
 			return agent, "", err
 		}
 		if choice == "" {
@@ -81,6 +84,26 @@ func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposa
 	agent.Allow, err = permissions(c, allowed, tests)
 	return agent, "", err
 }
+
+// knownAgent refuses an agent that is neither a card nor a command: it would fail when the first attempt begins.
+func (a *app) knownAgent(ctx context.Context, typed string, known []string) error {
+	word := first(strings.Fields(typed))
+	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
+		return nil
+	}
+	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.repo.Root(), Env: a.env.Environ})
+	if err != nil || res.Ended != proc.Exited || res.Exit == 0 {
+		return err
+	}
+	u := &usageError{fmt.Sprintf("--agent: %s is neither an agent that wfs knows nor a program on PATH", word), "wfs agent list"}
+	if near := workflows.Suggest(word, known); near != "" {
+		u.hint = "did you mean " + near + "? wfs agent list"
+	}
+	return u
+}
+
+// commandWord matches what is looked for on PATH, and nothing that a shell reads otherwise.
+var commandWord = regexp.MustCompile(`^[A-Za-z0-9_+.-]+$`)
 
 // usualCommands are the commands that somebody who works here types: those of the test commands, and the tools of what was
 // found. The repository's tests could run anything as well; what leaves it, or loses work, is refused by the agents' cards.

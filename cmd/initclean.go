@@ -24,10 +24,14 @@ type initClean struct {
 }
 
 // tryClean runs a gate that passed in the work tree in a clean tree as well, nil when that would say nothing or take long.
-func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Baseline,
-	setup workflows.Command) *initClean {
-	if res := base.Gates[0]; res.Exit != 0 || len(base.Red)+len(base.Flaky) > 0 || res.Millis > cheapClean || g.MayChangeTree {
+func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command) *initClean {
+	g, base := t.Gate, t.base
+	res := base.Gates[0]
+	if res.Exit != 0 || len(base.Red)+len(base.Flaky) > 0 || res.Millis > cheapClean || g.MayChangeTree {
 		return nil
+	}
+	if res.Where == string(workflows.Clean) {
+		return &initClean{Proves: true}
 	}
 	defer a.dropClean()
 	g.Where = workflows.Clean
@@ -52,23 +56,20 @@ func (a *app) tryClean(ctx context.Context, g workflows.Gate, base session.Basel
 	return &initClean{Proves: true}
 }
 
-// sayClean tells of it, and what can be done.
-func (a *app) sayClean(c *initClean) {
-	switch {
-	case c == nil:
-	case c.Proves:
-		a.out("  it passes in a clean tree as well: finished work can be proven")
-	case c.lacks:
-		a.out("  not in a clean tree: %s", c.Reason)
-		a.out("  finished work cannot be proven before that is installed as well")
-	case c.setUp:
-		a.out("  not in a clean tree: %s", c.Reason)
-		a.out("  finished work cannot be proven so: let worktree: setup in %s install what it needs, or name it in "+
-			"clean-provide, or set clean-proof: off", configPath)
-	default:
-		a.out("  not in a clean tree: %s", c.Reason)
-		a.out("  finished work cannot be proven so: name what it needs in clean-provide, or set clean-proof: off in %s", configPath)
+// sayClean says why a gate does not pass in a clean checkout, and what can be done.
+func sayClean(say func(string, ...any), c *initClean) {
+	if c == nil || c.Proves {
+		return
 	}
+	way := "name what it needs in clean-provide, or set clean-proof: off in " + configPath
+	switch {
+	case c.lacks:
+		way = "the set-up has to install that as well"
+	case c.setUp:
+		way = "let worktree: setup in " + configPath + " install what it needs, or name it in clean-provide, or set clean-proof: off"
+	}
+	say("  not in a clean checkout: %s", c.Reason)
+	say("  so finished work cannot be proven: %s", way)
 }
 
 // proof tells when the work of a session that is not over could not be proven.

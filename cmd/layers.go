@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -151,7 +152,11 @@ func (a *app) settings(list []rulesFile, typed ...workflows.Layer) (*workflows.S
 func (a *app) projectSettings(list []rulesFile, typed ...workflows.Layer) (*workflows.Settings, error) {
 	s, err := a.settings(list, typed...)
 	if err == nil && findRules(list, configPath) == nil && len(s.Config.Gates) == 0 {
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "this repository has no .wfs/config.yaml: nobody has said how it is tested", Hint: "wfs init"}
+		hint := "wfs init --yes"
+		if len(phases.Projects(a.repo.Root(), os.ReadFile)) == 0 {
+			hint = "wfs init --test 'COMMAND'"
+		}
+		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no test command configured: there is no " + configPath, Hint: hint}
 	}
 	return s, err
 }

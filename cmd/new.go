@@ -38,8 +38,9 @@ func (a *app) newCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "new GOAL", Short: "create a session without running it",
 		Long: `New creates a session for one feature on a branch of its own, wfs/<name>, and checks it out here. wfs start does the same
-and then runs it. The workflow, the gates and the agent are pinned as they are now. The gates run once on the base: tests
-that fail there are ignored later, and a gate that cannot run stops the command.
+and then runs it. The workflow, the gates and the agent are pinned as they are now. The gates run once on the base,
+unless wfs init or wfs new saw them pass there: tests that fail are ignored later, and a gate that cannot run stops the
+command. Without .wfs/config.yaml wfs proposes the test command first, as wfs init does.
 
 Uncommitted changes come along (--carry: kept apart in checkpoint 0) or stay with your branch (--leave). wfs switch brings
 them back in both cases. Without a flag wfs asks.
@@ -135,9 +136,9 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
-	a.sayRuns(&b)
-	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
+	done := a.showProgress()
 	h, r, err := a.eng.New(ctx, b)
+	done()
 	switch {
 	case err == nil || r == nil:
 	case h == nil:
@@ -246,11 +247,12 @@ func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err err
 			Hint: a.again("--carry") + "   (take them along), or " + a.again("--leave") + "   (they stay with your branch)"}
 	}
 	a.note("%s", what)
-	answer, err := a.prompt(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ", a.again("--carry")+", or "+a.again("--leave"))
+	answer, err := a.promptFor(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
+		a.again("--carry")+", or "+a.again("--leave"), "c", "carry", "l", "leave", "q", "quit", "")
 	if err != nil {
 		return false, err
 	}
-	switch strings.ToLower(answer) {
+	switch answer {
 	case "c", "carry":
 		return true, nil
 	case "l", "leave":

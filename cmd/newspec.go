@@ -203,11 +203,12 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 			return &session.Refusal{Code: session.RefuseSameSpec, Message: what + "; to begin another session with it: --again", Hint: way}
 		}
 		a.note("%s", what)
-		answer, err := a.prompt(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again")
+		answer, err := a.promptFor(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again",
+			"r", "resume", "a", "another", "q", "quit", "")
 		if err != nil {
 			return err
 		}
-		switch strings.ToLower(answer) {
+		switch answer {
 		case "r", "resume":
 			return resumeInstead(id)
 		case "a", "another":

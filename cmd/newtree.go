@@ -188,9 +188,9 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 		return done, nil, nil, err
 	}
 	durable.Hit(durable.WorktreeSetUp)
-	a.sayRuns(b)
-	a.eng.Works.(*works).report = func(line string) { a.note("    %s", line) }
+	shown := a.showProgress()
 	h, r, err := a.eng.New(ctx, *b)
+	shown()
 	return done, h, r, err
 }
 

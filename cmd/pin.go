@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -15,6 +17,9 @@ import (
 
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
 func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.Settings, error) {
+	if err := a.configured(ctx, o); err != nil {
+		return engine.Birth{}, nil, err
+	}
 	list, err := a.rules(ctx)
 	if err != nil {
 		return engine.Birth{}, nil, err
@@ -31,6 +36,10 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 		}
 	}
 	if err := a.mustTrust(list); err != nil {
+		return engine.Birth{}, nil, err
+	}
+	known := append(settings.Config.Cards.Names(), slices.Collect(maps.Keys(settings.Config.Agents))...)
+	if err := a.knownAgent(ctx, o.agent, known); err != nil {
 		return engine.Birth{}, nil, err
 	}
 	b, err := a.planOf(settings, list, o)

@@ -16,12 +16,14 @@ import (
 // out prints the answer of a command: text on standard output. Everything that may come from an agent, a repository or
 // a state file passes through here, so control sequences never reach a terminal.
 func (a *app) out(format string, args ...any) {
+	a.doing.clear()
 	fmt.Fprint(a.env.Stdout, a.wrapped(render(a.colours(a.env.StdoutTTY), format, args), a.env.StdoutTTY)+"\n")
 }
 
 // note prints progress: text on standard error, nothing under --json.
 func (a *app) note(format string, args ...any) {
 	if !a.json {
+		a.doing.clear()
 		fmt.Fprint(a.env.Stderr, a.wrapped(render(a.colours(a.env.StderrTTY), format, args), a.env.StderrTTY)+"\n")
 	}
 }

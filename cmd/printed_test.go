@@ -399,7 +399,7 @@ var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
 // and it names another command.
 var refusedRightly = []string{
 	"cannot work here: there is no program", "gate tests could not run (exit code 127)", "a merge is in progress", "not a valid object name: 'HEAD'",
-	"no branch of yours has", "is gone; its checkpoints are not", "nobody has said how it is tested", "exists already", "git cannot have a branch", "no process holds it", "unresolved conflict",
+	"no branch of yours has", "is gone; its checkpoints are not", "no test command configured", "exists already", "git cannot have a branch", "no process holds it", "unresolved conflict",
 }
 
 // asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.

@@ -61,16 +61,6 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	return nil
 }
 
-// sayRuns says which gates are about to run on the base; those of a fork have.
-func (a *app) sayRuns(b *engine.Birth) {
-	if b.Base != nil {
-		return
-	}
-	for _, g := range b.Plan.Baseline {
-		a.note("baseline: running gate %s: %s", g.Name, g.Run.Text())
-	}
-}
-
 // goesOn says where a fork stands.
 func goesOn(s *session.Session) string {
 	if s.Phase == workflows.Done {
@@ -99,19 +89,23 @@ func baseName(s *session.Session) string {
 func (a *app) sayBaseline(b *session.Baseline) {
 	var red []session.TestID
 	for _, g := range b.Gates {
-		a.out("baseline %s", baselineLine(g))
+		cached := ""
+		if g.Cached {
+			cached = " (cached)"
+		}
+		a.out("%s before: %s%s", g.Gate, baseText(g), cached)
 		if g.Counts.Total() > 0 {
 			red = append(red, g.KnownRed...)
 		}
 	}
 	if len(red) > 0 {
-		a.out("  red before the session, never held against it: %s", testNames(red))
+		a.out("  already failing before this session; ignored: %s", testNames(red))
 	}
 	if b.Holdout != nil {
 		a.out("%s", holdoutBaseLine(b.Holdout))
 	}
 	if n := len(b.Flaky); n > 0 {
-		a.out("  flaky before the session, never held against it: %s", testNames(b.Flaky))
+		a.out("  flaky before this session; ignored: %s", testNames(b.Flaky))
 	}
 }
 
@@ -122,13 +116,26 @@ func (a *app) sayFlaky(tests []session.TestID) {
 	}
 }
 
-// baselineLine is a gate's result on the base. One that does not tell tests apart and fails there is held against
-// whoever works in a phase with it, so its reason is said and no verdict.
-func baselineLine(g session.GateResult) styled {
-	if g.Counts.Total() == 0 && len(g.KnownRed) > 0 {
-		return styled{{g.Gate + ": " + g.Reason, plain}}
+// baseText is what a gate said on the base.
+func baseText(g session.GateResult) string {
+	switch {
+	case g.Counts.Total() > 0:
+		parts := []string{}
+		for _, c := range []struct {
+			n    int
+			word string
+		}{{g.Counts.Passed, "passed"}, {g.Counts.Failed + g.Counts.Errors, "failed"}, {g.Counts.Skipped, "skipped"}, {g.Counts.Flaky, "flaky"}} {
+			if c.n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+			}
+		}
+		return strings.Join(parts, ", ")
+	case g.Class == session.ClassNoTests:
+		return "no tests yet"
+	case g.Exit != 0:
+		return g.Reason
 	}
-	return gateLine(g)
+	return "passes"
 }
 
 func testNames(ids []session.TestID) string {

@@ -336,21 +336,21 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 	return nil
 }
 
-// ask asks a yes-or-no question at the terminal. Without one it refuses and names the flag.
+// ask asks a yes-or-no question at the terminal, Enter being no. Without one it refuses and names the flag.
 func (a *app) ask(ctx context.Context, question, flag string) (bool, error) {
-	answer, err := a.prompt(ctx, question, flag)
-	return strings.HasPrefix(strings.ToLower(answer), "y"), err
+	answer, err := a.promptFor(ctx, question, flag, "", "y", "yes", "n", "no")
+	return strings.HasPrefix(answer, "y"), err
 }
 
 // asksHere reports whether there is a terminal at which a person can be asked.
 func (a *app) asksHere() bool { return a.env.StdinTTY && a.env.StderrTTY && !a.json }
 
-// promptFor asks until the answer is one that is known, three times at most.
-func (a *app) promptFor(ctx context.Context, question, flag string, known func(string) bool) (string, error) {
+// promptFor asks until the answer is one of those that are known, in small letters, three times at most.
+func (a *app) promptFor(ctx context.Context, question, flag string, known ...string) (string, error) {
 	for try := 1; ; try++ {
 		answer, err := a.prompt(ctx, question, flag)
-		if err != nil || known(answer) {
-			return answer, err
+		if low := strings.ToLower(answer); err != nil || slices.Contains(known, low) {
+			return low, err
 		}
 		unknown := fmt.Sprintf("%q is not one of the answers", answer)
 		if try == 3 {

@@ -244,6 +244,9 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if _, err := os.Lstat(a.repo.StateDir()); err == nil {
 		j.Files = append(j.Files, a.repo.StateDir())
 	}
+	if dir := (&baseRuns{app: a}).dir(); isDir(dir) {
+		j.Files = append(j.Files, dir)
+	}
 	store, err := a.trustStore()
 	if err == nil {
 		j.Trust, err = store.Any(a.repo.CommonDir())
@@ -424,6 +427,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			}
 		}
 	}
+	(&baseRuns{app: a}).forget()
 	settled, err := a.repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err

@@ -46,6 +46,7 @@ type app struct {
 	rooms     setUpRooms
 	notes     notes           // of sessions, about clean trees
 	cleared   []string        // directories of refs in whose place the doctor found something else, "" for packed-refs
+	doing     *doing          // what is drawn at a terminal now, nil for nothing
 	done      []recoveredJSON // what dead processes had begun, for the next answer
 	away      session.ID      // acting on this one in its own work tree, which is not where the command was typed
 	verb      string          // that was typed, with a flag that makes it a person's word
@@ -355,6 +356,7 @@ func (c clock) Sleep(ctx context.Context, until time.Time) error {
 type works struct {
 	app    *app
 	report func(string)       // progress of a run or gate, may be nil
+	count  func(tests int)    // results of a running gate so far, may be nil
 	watch  func(agents.Event) // what the agent does, may be nil
 	setUp  bool               // the set-up has just made this work tree
 }
@@ -386,12 +388,15 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	} else if err != nil {
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
-	err := w.judge(r.Plan, r.RunDir, r.Started.Tree, false).Places(ctx, session.JudgeRequest{Plan: r.Plan,
-		Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
+	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
+	runs := &baseRuns{app: w.app, plan: r.Plan}
+	j.Runs = runs
+	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
 	w.app.leaveRooms()
 	if err != nil {
 		return session.RunResult{}, err
 	}
+	defer runs.forget()
 	runner := w.runner()
 	if runner.Settings, err = w.app.repo.NoPush(ctx); err != nil {
 		return session.RunResult{}, err
@@ -404,7 +409,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	repo := w.app.repo
 	in := packagesOf{notes: &w.app.notes, file: besideRuns(runDir, "packages"), judged: judged, fresh: fresh}
 	exclude := besideRuns(runDir, "exclude")
-	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say,
+	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Counted: w.count,
 		Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
 		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
@@ -424,6 +429,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.leaveRooms()
+	(&baseRuns{app: w.app}).forget() // the run may have been killed before it did
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
@@ -434,7 +440,15 @@ func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
 	defer w.app.leaveRooms()
-	return w.judge(p, runDir, tree, false).Baseline(ctx, p, tree, runDir)
+	j := w.judge(p, runDir, tree, false)
+	j.Runs = &baseRuns{app: w.app, plan: p}
+	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
+		if there, err := w.app.repo.Installed(ctx, tree); err != nil || !there && !p.Setup.IsZero() {
+			return false, err // the set-up would bring to the clean tree what is not here
+		}
+		return w.app.repo.Bare(ctx, tree, p.Provide)
+	}
+	return j.Baseline(ctx, p, tree, runDir)
 }
 
 // Alive finds nothing of a run that began in the clone that this one is a copy of: it goes on there.

@@ -341,6 +341,23 @@ func (b *bringer) absent(ctx context.Context) []string {
 	})
 }
 
+// written are files of the room that are not as in its tree, and that git does not ignore. What cannot be read counts.
+func (b *bringer) written(ctx context.Context) []string {
+	var names []string
+	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
+		{"ls-files", "-o", "--exclude-standard", "--directory", "--no-empty-directory", "-z"}} {
+		out, err := b.m.git(ctx, args...)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		names = append(names, splitZ(out)...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		top := strings.TrimSuffix(name, "/")
+		return b.further[top] || b.above[top] || b.had.has(name) || b.installed(top)
+	})
+}
+
 // bringAsked brings what was asked for besides.
 func (b *bringer) bringAsked() error {
 	for _, dir := range slices.Sorted(maps.Keys(b.above)) {

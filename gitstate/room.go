@@ -93,6 +93,7 @@ func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, erro
 	b.clean.Packages = b.had.packages()
 	b.clean.Changed = func() string { return b.had.changed(q.Dir) }
 	b.clean.Absent = func() []string { return b.absent(ctx) }
+	b.clean.Written = func() []string { return b.written(ctx) }
 	if q.SetUp == nil {
 		b.clean.Stale = func() bool { return b.differs(ctx) != nil && b.installedNow(ctx) != b.had.packages() }
 	}
@@ -185,6 +186,21 @@ func (r *Repo) Installed(ctx context.Context, tree session.Tree) (bool, error) {
 	return errors.Is(err, errOther), ctx.Err()
 }
 
+// Bare reports whether the work tree has nothing that its clean tree would lack: neither files that are ignored nor others
+// beside those of a tree, but for what is installed and what further patterns bring.
+func (r *Repo) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
+	names, err := r.untrackedBy(ctx, further)
+	if err != nil {
+		return false, err
+	}
+	b := &bringer{repo: r}
+	if b.tree, err = r.namesOf(ctx, tree); err != nil {
+		return false, err
+	}
+	b.ask(names)
+	return len(b.absent(ctx)) == 0, ctx.Err()
+}
+
 // namesOf are the paths that a tree has; of no tree there are none.
 func (r *Repo) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
 	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
@@ -221,6 +237,18 @@ func (r *Repo) Installing(ctx context.Context, tree session.Tree) (string, error
 		fmt.Fprintf(h, "%q\n", manifests)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// WithoutRules is a digest of a tree without the files below .wfs/.
+func (r *Repo) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
+	out, err := r.git(ctx, gitOpts{}, "ls-tree", "-z", string(tree))
+	h := sha256.New()
+	for _, entry := range splitZ(out) {
+		if !strings.HasSuffix(entry, "\t"+userDir) {
+			fmt.Fprintf(h, "%q\n", entry)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // layAround lays the tree out, and leaves alone what is sealed, what builders left, and what is asked for besides.

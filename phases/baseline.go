@@ -3,6 +3,7 @@ package phases
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Baseline runs a plan's gates on the base, before anybody worked: a test that fails there is known red, one that fails
-// now and passes then is flaky, and neither is held against the session. Gates with results by test run twice. A base without
-// any test is fine if the runner itself ran.
+// Baseline runs a plan's gates on the base, before the agent works: a test that fails there is known red, one that fails
+// now and passes then is flaky, and neither is held against the session. Where tests fail, the gate runs a second time. A base
+// without any test is fine if the runner itself ran.
 //
 // An error means that a gate cannot judge here; it holds what was printed last.
 func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
@@ -23,12 +24,12 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		return session.Baseline{}, session.Evidence{}, err
 	}
 	for _, g := range inRunningOrder(p.Baseline) {
-		first, err := j.baseRun(ctx, g, &base.Tree, runDir, false)
+		first, copied, err := j.firstRun(ctx, p, g, &base.Tree, runDir)
 		if err != nil {
 			return fail(err)
 		}
 		second := first
-		if g.Format.PerTest() && len(first.report.tests) > 0 {
+		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.report.tests)), bad) {
 			if second, err = j.baseRun(ctx, g, &base.Tree, runDir, true); err != nil {
 				return fail(err)
 			}
@@ -37,11 +38,14 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		if red, flaky, err = j.redAlone(ctx, g, &base.Tree, runDir, red, flaky); err != nil {
 			return fail(err)
 		}
+		if copied != nil {
+			j.noteRoom(g.Name, j.difference(copied, g, tests, slices.Concat(red, flaky)))
+		}
 		ev.Gates[g.Name] = tests
 		base.Red = append(base.Red, red...)
 		base.Flaky = append(base.Flaky, flaky...)
 		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen, reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
-		res.Counts = countApart(tests, flaky, g.Name)
+		res.Counts, res.Cached = countApart(tests, flaky, g.Name), first.cached
 		if len(tests) == 0 {
 			res.Class = session.ClassNoTests
 		}
@@ -53,6 +57,100 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		*list = slices.Compact(*list)
 	}
 	return base, ev, nil
+}
+
+// firstRun is a gate's first run on the base. Where the work tree has nothing that a clean tree lacks, and everything
+// passes in a clean tree, one run there is enough. Else it runs in the work tree; copied is what it did in a clean tree
+// before, nil if it was not run there.
+func (j *Judge) firstRun(ctx context.Context, p workflows.Plan, g workflows.Gate, tree *session.Tree,
+	runDir string) (run, copied *gateRun, err error) {
+	clean := g
+	clean.Where = workflows.Clean
+	auto := g.Where == workflows.Auto && !g.MayChangeTree && !p.Unproven && g.When != workflows.WhenFinish
+	if run := j.recall(ctx, clean, *tree); auto && run != nil && run.alone {
+		return run, run, nil
+	}
+	if g.Where == workflows.Auto {
+		g.Where = workflows.InPlace
+	}
+	if run := j.recall(ctx, g, *tree); run != nil {
+		return run, nil, nil
+	}
+	if auto {
+		if copied, err = j.runInCopy(ctx, clean, *tree, runDir); err != nil {
+			return nil, nil, err
+		} else if copied != nil && copied.alone {
+			j.remember(ctx, *tree, copied)
+			return copied, copied, nil
+		}
+	}
+	if run, err = j.baseRun(ctx, g, tree, runDir, false); err == nil && !g.MayChangeTree {
+		j.remember(ctx, *tree, run)
+	}
+	return run, copied, err
+}
+
+// runInCopy runs a gate in a clean tree of the base, if the work tree has nothing that is missing there; nil: it has, or
+// the gate could not run there. Only ctx makes an error.
+func (j *Judge) runInCopy(ctx context.Context, g workflows.Gate, tree session.Tree, runDir string) (*gateRun, error) {
+	if j.Clean == nil || j.Bare == nil {
+		return nil, nil
+	}
+	if bare, err := j.Bare(ctx, tree); err != nil || !bare {
+		return nil, ctx.Err()
+	}
+	j.judged = tree
+	left, at, err := j.enterClean(ctx, g)
+	if left != nil || err != nil {
+		return nil, ctx.Err()
+	}
+	j.say("gate " + g.Name + " in a clean checkout …")
+	run, err := at.runGate(ctx, g, runDir, false)
+	if err != nil || run.changed != "" || !run.ran() {
+		return nil, ctx.Err()
+	}
+	c := run.report.tests.Count()
+	run.alone = run.exit == 0 && c.Passed > 0 && c.Passed == c.Total() && len(at.clean.Written()) == 0
+	return run, nil
+}
+
+// BaseRuns remember what gates said about a base on which all their tests passed.
+type BaseRuns interface {
+	Read(ctx context.Context, g workflows.Gate, tree session.Tree) *BaseRun
+	Write(ctx context.Context, g workflows.Gate, tree session.Tree, run BaseRun)
+}
+
+// BaseRun is a gate's run in which everything passed. Alone says that nothing else can be found out in the work tree.
+type BaseRun struct {
+	Alone  bool          `json:"alone,omitempty"`
+	Millis int64         `json:"millis"`
+	Tests  session.Tests `json:"tests"`
+}
+
+// recall returns a remembered run of a gate, nil when there is none. One with a test that does not pass is not believed:
+// it would excuse the test for good.
+func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree) *gateRun {
+	if j.Runs == nil {
+		return nil
+	}
+	known := j.Runs.Read(ctx, g, tree)
+	if known == nil || !passes(known.Tests) {
+		return nil
+	}
+	run := &gateRun{gate: g, ended: proc.Exited, millis: known.Millis, report: newReport(), cached: true, alone: known.Alone}
+	run.report.tests = known.Tests
+	return run
+}
+
+func (j *Judge) remember(ctx context.Context, tree session.Tree, run *gateRun) {
+	if j.Runs != nil && !run.cached && run.ran() && run.exit == 0 && passes(run.report.tests) {
+		j.Runs.Write(ctx, run.gate, tree, BaseRun{Alone: run.alone, Millis: run.millis, Tests: run.report.tests})
+	}
+}
+
+func passes(tests session.Tests) bool {
+	c := tests.Count()
+	return c.Passed > 0 && c.Passed+c.Skipped == c.Total()
 }
 
 // baseRun runs a gate on the base and refuses one that cannot judge.

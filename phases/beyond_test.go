@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -15,10 +16,11 @@ func TestBeyond(t *testing.T) {
 		`"test": "npm run lint && node --test", "lint": "eslint ."`:                                      {"npm run lint"},
 		`"test": "eslint . && vitest run", "posttest": "node size.js"`:                                   {"npx --no-install eslint .", "node size.js"},
 		`"test": "npm run all", "all": "tsc -p . && npm run unit && npm run types", "unit": "jest"`:      {"npm run types"},
+		`"test": "vitest run --coverage"`:                                                                {"npx --no-install vitest run --coverage"},
 		`"test": "npm run build && mocha", "build": "rollup -c", "pretest": "npm run lint", "lint": "x"`: {"npm run lint"},
 	} {
 		dir := t.TempDir()
-		for name, text := range map[string]string{"package.json": `{"scripts": {` + scripts + `}}`, "node_modules/.bin/eslint": ""} {
+		for name, text := range map[string]string{"package.json": `{"scripts": {` + scripts + `}}`, "node_modules/.bin/eslint": "", "node_modules/.bin/vitest": ""} {
 			file := filepath.Join(dir, name)
 			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 				t.Fatal(err)
@@ -28,8 +30,37 @@ func TestBeyond(t *testing.T) {
 			}
 		}
 		list := proposeNode(&project{root: dir, readFile: os.ReadFile})
-		if len(list) == 0 || !slices.Equal(list[0].Beyond, want) {
-			t.Errorf("%s: %+v, want %q", scripts, list, want)
+		var got []string
+		for _, g := range list[0].Beyond {
+			got = append(got, g.Run.Shell)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", scripts, got, want)
+		}
+	}
+}
+
+// So do make, tox, Composer and tasks of pyproject.toml. The gates have names of their own.
+func TestBesideTests(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"Makefile":       {"test: build lint\n\t@go vet ./...\n\tgo test ./...\nlint:\n\tgolangci-lint run\n", "lint=make lint vet=go vet ./..."},
+		"tox.ini":        {"[tox]\nenvlist = py3\n[testenv]\ndeps = pytest\ncommands =\n    flake8 src\n    pytest {posargs}\n[testenv:x]\ncommands = mypy y\n", "flake8=flake8 src"},
+		"composer.json":  {`{"scripts": {"test": ["@lint", "phpunit", "vendor/bin/phpstan analyse"], "lint": "x"}}`, "lint=composer run lint phpstan=vendor/bin/phpstan analyse"},
+		"pyproject.toml": {"[tool.poe.tasks]\ntest = [\"ruff check .\", \"pytest\"]\n", "ruff=ruff check ."},
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{name: c.text, "go.mod": "module m\n"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		for _, g := range Projects(dir, os.ReadFile)[0][0].Beyond {
+			got += " " + g.Name + "=" + g.Run.Shell
+		}
+		if strings.TrimSpace(got) != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -22,8 +22,8 @@ type Proposal struct {
 	Ecosystem string
 	// Tools are commands that whoever works in such a project types.
 	Tools []string
-	// Beyond are commands that the project's test command runs as well, and this gate does not.
-	Beyond []string
+	// Beyond are gates for what the project's test command runs as well, and this gate does not: linters, type checks.
+	Beyond []workflows.Gate
 }
 
 // project is what the proposals look at: a directory of the work tree.
@@ -81,31 +81,64 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 				nameGates(group, dir)
 			}
 			for k := range group {
-				group[k].Gate.Run.Shell = "cd " + dir + " && " + group[k].Gate.Run.Shell
-				group[k].Gate.Paths = []string{"/" + dir + "/"}
+				for _, g := range group[k].gates() {
+					g.Run.Shell = "cd " + dir + " && " + g.Run.Shell
+					g.Paths = []string{"/" + dir + "/"}
+				}
 				group[k].Why = dir + ": " + group[k].Why
 			}
 			list = append(list, group)
 		}
 	}
-	taken := map[string]int{} // a directory may be called "tests"
+	if len(list) == 1 {
+		nameGates(list[0], "tests")
+		for k := range list[0] {
+			for _, g := range list[0][k].gates() {
+				g.Paths = nil
+			}
+		}
+	}
+	taken := map[string]int{} // a directory may be called "tests", and two projects may have a linter
 	for _, group := range list {
 		name := group[0].Gate.Name
 		if taken[name]++; taken[name] > 1 {
 			nameGates(group, fmt.Sprintf("%s-%d", name[:min(len(name), 36)], taken[name]))
 		}
 	}
-	if len(list) == 1 {
-		nameGates(list[0], "tests")
-		for k := range list[0] {
-			list[0][k].Gate.Paths = nil
+	for _, group := range list {
+		for i := range group[0].Beyond {
+			name := group[0].Beyond[i].Name
+			if taken[name]++; taken[name] > 1 {
+				name = fmt.Sprintf("%s-%d", name[:min(len(name), 36)], taken[name])
+			}
+			for k := range group {
+				if i < len(group[k].Beyond) {
+					group[k].Beyond[i].Name = name
+				}
+			}
 		}
 	}
 	return list
 }
 
-// nameGates gives the gates of a project a name, in letters that a gate's name may have.
+// gates are the proposed gate and those beyond it.
+func (p *Proposal) gates() []*workflows.Gate {
+	list := []*workflows.Gate{&p.Gate}
+	for i := range p.Beyond {
+		list = append(list, &p.Beyond[i])
+	}
+	return list
+}
+
+// nameGates gives the gates of a project a name.
 func nameGates(group []Proposal, text string) {
+	for i := range group {
+		group[i].Gate.Name = gateName(text)
+	}
+}
+
+// gateName makes a name of letters that a gate's name may have.
+func gateName(text string) string {
 	text = strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
@@ -115,9 +148,7 @@ func nameGates(group []Proposal, text string) {
 	if text == "" || text[0] < 'a' {
 		text = "tests-" + text
 	}
-	for i := range group {
-		group[i].Gate.Name = text[:min(len(text), 40)]
-	}
+	return text[:min(len(text), 40)]
 }
 
 // propose lists what is in one directory, by ecosystem. `make test` counts where nothing else is.
@@ -130,6 +161,9 @@ func (p *project) propose() [][]Proposal {
 		}
 		for i := range list {
 			list[i].Ecosystem, list[i].Tools = e.name, append(list[i].Tools, e.tools...)
+			if beside := p.besideTests(); len(list[i].Beyond) == 0 && list[i].Gate.Format.PerTest() && len(all) == 0 {
+				list[i].Beyond = gatesOf(beside)
+			}
 		}
 		all = append(all, list)
 	}

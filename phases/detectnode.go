@@ -45,7 +45,7 @@ func proposeNode(p *project) []Proposal {
 		list = n.byWorkspaces()
 	}
 	for i := range list {
-		list[i].Beyond = n.beyond()
+		list[i].Beyond = gatesOf(n.beyond())
 		list[i].Install = n.manager + " install"
 		if n.manager != "npm" {
 			list[i].Tools = []string{n.manager}
@@ -243,6 +243,8 @@ func (n *nodePackage) beside(script string, depth int) []string {
 		tool, _, _ := strings.Cut(part, " ")
 		switch {
 		case part == "" || built(part) || built(inner):
+		case inner == part && slices.Contains(strings.Fields(part), "--coverage") && n.has("node_modules/.bin/"+tool):
+			out = append(out, n.exec()+part)
 		case !n.runsTests(inner) && n.has("node_modules/.bin/"+tool):
 			out = append(out, n.exec()+part)
 		case !n.runsTests(inner):

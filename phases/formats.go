@@ -23,19 +23,23 @@ type fileParser interface {
 }
 
 // lineParserOf is the table of the formats that are printed line by line; nil for all others. `go test -json` has its own
-// parser, because its lines are JSON and its two streams differ.
-func lineParserOf(f workflows.Format, at place) lineParser {
+// parser, because its lines are JSON and its two streams differ. The report is filled while lines come.
+func lineParserOf(f workflows.Format, at place) (lineParser, *report) {
 	switch f {
 	case workflows.FormatCargo:
-		return newCargoParser(at)
+		p := newCargoParser(at)
+		return p, p.r
 	case workflows.FormatUnittest:
-		return newUnittestParser(at)
+		p := newUnittestParser(at)
+		return p, p.r
 	case workflows.FormatMinitest:
-		return newMinitestParser(at)
+		p := newMinitestParser(at)
+		return p, p.r
 	case workflows.FormatTAP:
-		return newTAPParser(at)
+		p := newTAPParser(at)
+		return p, p.r
 	}
-	return nil
+	return nil, nil
 }
 
 // fileParserOf is the table of the formats that are documents; nil for all others.

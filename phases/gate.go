@@ -47,6 +47,8 @@ type gateRun struct {
 	leads   *session.LeadsBack // it was not run: it would have judged other files
 	changed string             // an installed file that was changed while it ran
 	setup   string             // what has installed what is there, "" for people
+	cached  bool               // it was not run: see BaseRuns
+	alone   bool               // see BaseRun
 }
 
 // ran reports whether the gate's command itself ran to its end, so that its exit code is its own.
@@ -100,16 +102,23 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	// beginnings and ends of texts: half a secret would not be recognised.
 	var mu sync.Mutex
 	var pipes []lockedStream
+	lines, live := lineParserOf(g.Format, j.place())
+	count := func() {
+		if live != nil && j.Counted != nil {
+			j.Counted(len(live.tests))
+		}
+	}
 	pipe := func(people, parser io.Writer) io.Writer {
-		pipes = append(pipes, lockedStream{&mu, j.Secrets.Streams(people, parser)})
+		pipes = append(pipes, lockedStream{&mu, j.Secrets.Streams(people, parser), count})
 		return pipes[len(pipes)-1]
 	}
 	read := func() *report { return newReport() }
 	compiler := newBuildErrors(j.place())
-	switch lines := lineParserOf(g.Format, j.place()); {
+	switch {
 	case g.Format == workflows.FormatGoTest:
 		tail.secrets = j.Secrets // what is in the events of one test comes together only there
 		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
+		live = p.r
 		spec.Stdout, spec.Stderr = pipe(log, p.stream(false)), pipe(log, p.stream(true))
 		read = p.finish
 	case lines != nil:
@@ -295,11 +304,13 @@ func goWithoutCache(env []string) []string {
 type lockedStream struct {
 	mu *sync.Mutex
 	*redact.Stream
+	count func()
 }
 
 func (l lockedStream) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.count()
 	return l.Stream.Write(b)
 }
 

@@ -24,6 +24,8 @@ type Judge struct {
 	Secrets *redact.Redactor
 	// Report gets a line of progress now and then. May be nil.
 	Report func(line string)
+	// Counted gets the number of results that a running gate has printed so far. May be nil.
+	Counted func(tests int)
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
 	Dirty func(ctx context.Context) (session.Tree, error)
 	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
@@ -43,6 +45,10 @@ type Judge struct {
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 	// RoomNote remembers what noRoom found out. nil: nobody does.
 	RoomNote RoomNote
+	// Runs remember what gates said about bases. nil: nothing is remembered.
+	Runs BaseRuns
+	// Bare reports whether the work tree has nothing that the clean tree of a tree lacks. nil: it is not asked.
+	Bare func(ctx context.Context, tree session.Tree) (bool, error)
 	// Mend is a setting that may make gates say the same in a clean tree, "" when none is known.
 	Mend string
 	// Setup is the command that has installed what is in clean trees, "" for none. With SetUpHere it has done so in the

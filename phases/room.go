@@ -84,52 +84,70 @@ func (j *Judge) noRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 		j.say(why)
 		return why, nil
 	}
+	return j.noteRoom(g.Name, why), nil
+}
+
+// noteRoom remembers whether a gate says the same in a clean tree of the base, and returns what is remembered.
+func (j *Judge) noteRoom(gate, why string) string {
 	if why != "" {
-		why = "gate " + g.Name + " has another result on the base in a clean checkout than in the work tree: " + why
+		why = "gate " + gate + " has another result on the base in a clean checkout than in the work tree: " + why
 		j.say(why)
 	}
-	if j.RoomNote != nil {
-		if err := j.RoomNote.Write(g.Name, why); err != nil {
-			j.say("could not cache a gate's result in a clean checkout: " + err.Error())
-		}
+	if j.RoomNote == nil {
+		return why
 	}
-	return why, nil
+	if err := j.RoomNote.Write(gate, why); err != nil {
+		j.say("could not cache a gate's result in a clean checkout: " + err.Error())
+	}
+	return why
 }
 
 // differs runs a gate in the clean tree of the base, and says what is not as it was in the work tree, "" for nothing.
 func (j *Judge) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
-	j.say("gate " + g.Name + " in a clean checkout of the base …")
 	at := *j
 	at.judged, g.Where, g.Expect = r.Baseline.Tree, workflows.Clean, workflows.ExpectPass
+	if run := j.recall(ctx, g, r.Baseline.Tree); run != nil {
+		return j.difference(run, g, was, r.Known), nil
+	}
+	j.say("gate " + g.Name + " in a clean checkout of the base …")
 	dir := filepath.Join(r.RunDir, "base")
 	if err := durable.MkdirAll(dir); err != nil {
 		return "", err
 	}
 	run, err := at.runGate(ctx, g, dir, false)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
+	}
+	if run.leads == nil && run.changed == "" {
+		j.remember(ctx, r.Baseline.Tree, run)
+	}
+	return j.difference(run, g, was, r.Known), nil
+}
+
+// difference says what a run in a clean tree says otherwise than was said in the work tree, but for known tests.
+func (j *Judge) difference(run *gateRun, g workflows.Gate, was session.Tests, known []session.TestID) string {
+	switch {
 	case run.leads != nil:
-		return leadsBack(run.leads, g.Name).reason, nil
+		return leadsBack(run.leads, g.Name).reason
 	case run.changed != "":
-		return changedRoom(run.changed, g.Name).reason, nil
+		return changedRoom(run.changed, g.Name).reason
 	case run.ended == proc.Timeout:
-		return fmt.Sprintf("it does not finish within %s", g.Timeout), nil
+		return fmt.Sprintf("it does not finish within %s", g.Timeout)
 	case !run.ran():
-		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.exit)) + j.mended(run.quoted()...), nil
+		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.exit)) + j.mended(run.quoted()...)
 	case g.Format.PerTest() && run.notInstalled() != "": // no test ran
-		return run.notInstalled(), nil
+		return run.notInstalled()
 	}
 	now := run.report.tests
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(append(sortedKeys(was), sortedKeys(now)...)))) {
-		if slices.Contains(r.Known, id) || was[id] == now[id] {
+		if slices.Contains(known, id) || was[id] == now[id] {
 			continue
 		}
 		return fmt.Sprintf("%s is %s there, and %s here%s", id, cmp.Or(now[id], "not run"), cmp.Or(was[id], "not run"),
-			j.mended(run.report.messages[id])), nil
+			j.mended(run.report.messages[id]))
 	}
-	return "", nil
+	return ""
 }
 
 // mended names the setting that may make it the same, by what was printed.

@@ -14,7 +14,7 @@ import (
 
 // parsed reads a text as a gate's output of a format.
 func parsed(f workflows.Format, text string) *report {
-	if p := lineParserOf(f, place{"/top"}); p != nil {
+	if p, _ := lineParserOf(f, place{"/top"}); p != nil {
 		feed := &lineFeed{to: p.line}
 		_, _ = feed.Write([]byte(text))
 		feed.close()
@@ -218,7 +218,7 @@ func TestTextParsersStaySmall(t *testing.T) {
 		f.n = size
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		p := lineParserOf(format, place{"/top"})
+		p, _ := lineParserOf(format, place{"/top"})
 		feed := &lineFeed{to: p.line}
 		_, _ = io.Copy(struct{ io.Writer }{feed}, f)
 		feed.close()

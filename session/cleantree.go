@@ -21,6 +21,8 @@ type CleanTree struct {
 	Changed func() string
 	// Absent are files and directories of the work tree that are not there, and are no packages.
 	Absent func() []string
+	// Written are files there, by now, that are not as in the tree or not in it, and that git does not ignore.
+	Written func() []string
 	// Stale reports whether the work tree has other packages by now than those that were copied. nil: they were not
 	// copied.
 	Stale func() bool
