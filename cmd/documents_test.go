@@ -19,7 +19,7 @@ func TestReadmeIsShort(t *testing.T) {
 
 // TestDocumentedCommands parses every command of wfs in the documents for users.
 func TestDocumentedCommands(t *testing.T) {
-	for _, file := range []string{"README.md", "docs/guide.md", "docs/limits.md"} {
+	for _, file := range []string{"README.md", "docs/guide.md", "docs/limits.md", "docs/workflows.md"} {
 		data, err := os.ReadFile("../" + file)
 		if err != nil {
 			t.Fatal(err)

@@ -49,8 +49,7 @@ func (a *app) oldPhase() *cobra.Command {
 	skip := &cobra.Command{Use: "skip", Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
 		return a.answerFor(c.Context(), "wfs approve", name, func(h *engine.Hand) error { return h.PhaseSkip(c.Context(), why) })
 	}}
-	c := &cobra.Command{Use: "phase", Hidden: true}
-	c.AddCommand(a.renamed(back, `wfs reject --to PHASE -m "why"`), a.renamed(skip, `wfs approve --anyway "why"`))
+	c := oldGroup("phase", a.renamed(back, `wfs reject --to PHASE -m "why"`), a.renamed(skip, `wfs approve --anyway "why"`))
 	c.PersistentFlags().StringVarP(&why, "reason", "m", "", "")
 	c.PersistentFlags().StringVar(&name, "session", "", "")
 	return c

@@ -14,7 +14,7 @@ func (a *app) oldCommands() []*cobra.Command {
 
 // oldGroup is a command that has only earlier spellings below it.
 func oldGroup(name string, below ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: name, Hidden: true}
+	c := &cobra.Command{Use: name, Hidden: true, Args: noArgs, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(below...)
 	return c
 }
