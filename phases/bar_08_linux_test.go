@@ -16,6 +16,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 		_ = json.NewEncoder(os.Stdout).Encode(seen)
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(testkit.Main(m))
 }
 
 func (z zooRun) run() (zooSeen, error) {

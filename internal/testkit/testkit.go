@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +104,17 @@ var Memory = sync.OnceValue(func() string {
 	return dir
 })
 
+// roomy reports whether 4 GB are free in a directory.
+func roomy(dir string) bool {
+	out, err := exec.Command("df", "-kP", dir).Output()
+	fields := strings.Fields(string(out))
+	if err != nil || len(fields) < 4 {
+		return false
+	}
+	free, err := strconv.Atoi(fields[len(fields)-3])
+	return err == nil && free > 4_000_000
+}
+
 var shared struct {
 	sync.Mutex
 	dirs []string
@@ -114,8 +126,14 @@ func atEnd(dir string) {
 	shared.dirs = append(shared.dirs, dir)
 }
 
-// Main runs all tests of a package, and removes what they share.
+// Main runs all tests of a package, and removes what they share. Temporary directories are in memory where there is room,
+// unless TMPDIR says where they should be: repositories are made by the thousand, and none has to survive the machine.
 func Main(m interface{ Run() int }) int {
+	if memory := Memory(); memory != "" && os.Getenv("TMPDIR") == "" && roomy(memory) {
+		if dir, err := os.MkdirTemp(memory, "wfs-tests-"); err == nil && os.Setenv("TMPDIR", dir) == nil {
+			atEnd(dir)
+		}
+	}
 	defer func() {
 		for _, dir := range shared.dirs {
 			_ = removeAll(dir)
