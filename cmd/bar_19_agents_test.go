@@ -76,9 +76,9 @@ func TestBar19Agents(t *testing.T) {
 		{name: "ledger of another session", does: `git update-ref -d refs/wfs/two/ledger; git branch -q -D wfs/two; echo w > w.txt`, says: []string{"refs/wfs/two/ledger was deleted; it was at", "wfs/two was deleted"}},
 		{name: "ledger and its objects", does: `git update-ref -d refs/wfs/one/ledger; git update-ref -d refs/wfs-ops/main; git reflog expire --expire=now --all; git gc -q --prune=now; echo w > w.txt`,
 			exit: exitError, says: []string{"the run deleted the ledger of one, and its objects too"}, lost: true},
-		{name: "rm -rf .git/wfs", does: `rm -rf .git/wfs; echo w > w.txt`, exit: exitError, says: []string{"deleted, replaced or written to by somebody else", "hint: the checkpoints are in git"}},
-		{name: "words added to the journal", does: `for f in .git/wfs/sessions/one/events-*; do tail -n 1 "$f" >> "$f"; done; echo w > w.txt`, exit: exitError, says: []string{"written to by somebody else"}, again: exitError},
-		{name: "journal emptied", does: `for f in .git/wfs/sessions/one/events-*; do : > "$f"; done; echo w > w.txt`, exit: exitError, says: []string{"written to by somebody else"}},
+		{name: "rm -rf .git/wfs", does: `rm -rf .git/wfs; echo w > w.txt`, exit: exitError, says: []string{"deleted, replaced or changed by another process", "hint: the checkpoints are in git"}},
+		{name: "words added to the journal", does: `for f in .git/wfs/sessions/one/events-*; do tail -n 1 "$f" >> "$f"; done; echo w > w.txt`, exit: exitError, says: []string{"changed by another process"}, again: exitError},
+		{name: "journal emptied", does: `for f in .git/wfs/sessions/one/events-*; do : > "$f"; done; echo w > w.txt`, exit: exitError, says: []string{"changed by another process"}},
 		{name: "rm -rf .git", does: `rm -rf .git; echo w > w.txt`, exit: exitError, says: []string{"the git directory is gone", "hint: bring it back from a backup"}, lost: true},
 		{name: "rm -rf .git, and git init", does: `rm -rf .git; git init -q; echo w > w.txt`, exit: exitError, says: []string{"hint: "}, lost: true},
 	}

@@ -42,7 +42,7 @@ func TestBar19Configuration(t *testing.T) {
 		{name: "ignoreCase=true", make: `git config core.ignoreCase true`},
 		{name: "precomposeUnicode", make: `git config core.precomposeUnicode true`},
 		{name: "protectHFS and protectNTFS off", make: `git config core.protectHFS false; git config core.protectNTFS false`},
-		{name: "ignoreStat", make: `git config core.ignoreStat true; git update-index --really-refresh; echo x > x; git add x; git commit -q -m x`, skips: "a.txt (git was told", apart: `a\.txt|gone\.txt|dir/deep/b\.txt`},
+		{name: "ignoreStat", make: `git config core.ignoreStat true; git update-index --really-refresh; echo x > x; git add x; git commit -q -m x`, skips: "a.txt (marked assume-unchanged", apart: `a\.txt|gone\.txt|dir/deep/b\.txt`},
 		{name: "checkStat=minimal, trustctime=false", make: `git config core.checkStat minimal; git config core.trustctime false`},
 		{name: "sharedRepository", make: `git config core.sharedRepository 0660`},
 		{name: "bigFileThreshold", make: `git config core.bigFileThreshold 1; git config core.compression 0; git config pack.packSizeLimit 1m; git config core.deltaBaseCacheLimit 1`},

@@ -68,8 +68,8 @@ func TestBar19Repositories(t *testing.T) {
 		{name: "sparse, patterns", make: `git sparse-checkout set --no-cone '/*' '!/a.txt'`, apart: "a.txt"},
 		{name: "sparse index", make: `mkdir other; echo o > other/o; git add other; git commit -q -m o; git sparse-checkout set --cone --sparse-index dir/deep .wfs`, apart: "new/file.txt"},
 		// People keep settings of their own so. No checkpoint has them, and no move touches them.
-		{name: "assumed unchanged", make: `git update-index --assume-unchanged a.txt`, skips: "a.txt (git was told", apart: "a.txt"},
-		{name: "skip-worktree", make: `git update-index --skip-worktree a.txt`, skips: "a.txt (git was told", apart: "a.txt"},
+		{name: "assumed unchanged", make: `git update-index --assume-unchanged a.txt`, skips: "a.txt (marked assume-unchanged", apart: "a.txt"},
+		{name: "skip-worktree", make: `git update-index --skip-worktree a.txt`, skips: "a.txt (marked assume-unchanged", apart: "a.txt"},
 		// The mark has no content, and no tree can hold it.
 		{name: "intent to add", make: `echo i > intended.txt; git add -N intended.txt`, status: "?? intended.txt\n"},
 		{name: "nested repository", make: `git init -q nested; cd nested; echo n > n; git add n; git commit -q -m n`, skips: "nested"},

@@ -67,7 +67,7 @@ func TestDetached(t *testing.T) {
 		t.Fatal("nobody drives")
 	}
 	holds(t, p.ok("wfs", "status"), "driven by wfs run --detach (pid "+pid+")", "next: wfs watch one   or: wfs stop one")
-	p.exits(exitHeld, []string{"wfs", "run", "--detach"}, "session one is driven by `wfs run --detach` (pid "+pid)
+	p.exits(exitHeld, []string{"wfs", "run", "--detach"}, "session one is in use by `wfs run --detach` (pid "+pid)
 
 	watched, stream := p.start("wfs", "watch"), p.start("wfs", "watch", "--json")
 	watched.await("attempt 1 works")

@@ -84,7 +84,7 @@ func moved(id session.ID, branch string, goes bool) []leftRule {
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") && s.besides != "unclaimed" }, refuses: true, says: "by somebody else meanwhile"},
 		{name: "half-way, and nobody knows that the files are not the current session's: they become its checkpoint, and it is given up",
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") }, may: true},
-		{name: "half-way, HEAD is there already, and nobody knows of the move: left as it is", fits: func(s leftover) bool {
+		{name: "half-way, HEAD already exists, and nobody knows of the move: left as it is", fits: func(s leftover) bool {
 			return !s.published && s.headIs("new") && s.besides == "unclaimed"
 		}, then: there},
 		{name: "half-way: carried to its end", fits: func(s leftover) bool { return !s.published }, then: clean},

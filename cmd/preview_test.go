@@ -54,7 +54,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 			f.ok("wfs", "checkpoint")
 			f.ok("wfs", "resume", "@1")
 			f.write("log.ignored", "mine\n")
-		}, "resume @3", exitOK, []string{"! in the way  log.ignored (git ignores it, so no snapshot has it)",
+		}, "resume @3", exitOK, []string{"! in the way  log.ignored (git ignores it, so it is in no snapshot)",
 			"resume one at checkpoint 3: 2 files would change, but it would be refused because of 1 file in the way; nothing was moved"}},
 		"switch": {func(f *fixture) { f.dirty() }, "switch two", exitOK, []string{"+ create  of-two.txt", "- delete  untracked.txt",
 			"switch from wfs/one to two: 7 files would change, and HEAD would go to wfs/two; nothing was moved"}},

@@ -67,7 +67,7 @@ func (r *Repo) Remote(ctx context.Context) (string, error) {
 // CheckBranchName returns an error for a name that no branch can have.
 func (r *Repo) CheckBranchName(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as git switch -c has it
-		return fmt.Errorf("%q is no name for a branch", name)
+		return fmt.Errorf("%q is not a valid branch name", name)
 	}
 	_, err := r.git(ctx, gitOpts{}, "check-ref-format", "refs/heads/"+name)
 	return err

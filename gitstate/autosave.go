@@ -107,7 +107,7 @@ func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft,
 	}
 	state := stateOf(d.Why, s, refs)
 	state.Changes, state.Changed = len(changes), plainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
-	objects, err := r.stateCommit(state, s, d.Ledger, "at an auto-save", d.Files, ident, d.At)
+	objects, err := r.stateCommit(state, s, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
 		return "", err
 	}
@@ -201,7 +201,7 @@ func (r *Repo) keepAuto(ctx context.Context, id session.ID, auto session.Commit)
 			}
 		}
 		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
-		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: rescue of an auto-save")
+		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: auto}, "wfs: backup of a running attempt")
 		if errors.Is(err, ErrMoved) {
 			continue
 		}

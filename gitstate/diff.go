@@ -86,7 +86,7 @@ func (r *Repo) orEmpty(t session.Tree) session.Tree {
 func parseRaw(out []byte) ([]treeChange, error) {
 	fields := splitZ(out)
 	if len(fields)%2 != 0 {
-		return nil, fmt.Errorf("git diff-tree: the answer ends early")
+		return nil, fmt.Errorf("git diff-tree: the output ends early")
 	}
 	changes := make([]treeChange, 0, len(fields)/2)
 	for i := 0; i < len(fields); i += 2 {

@@ -28,7 +28,7 @@ func (r *Repo) FilesOf(ctx context.Context, tree, without session.Tree) ([]FileO
 			continue
 		case "100644", "100755":
 		default:
-			return nil, fmt.Errorf("%s is no ordinary file", c.Path)
+			return nil, fmt.Errorf("%s is not a regular file", c.Path)
 		}
 		_, data, err := r.object(ctx, c.newID)
 		if err != nil {

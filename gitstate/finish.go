@@ -14,10 +14,10 @@ import (
 )
 
 // ErrBranchExists says that the branch that a handover is to make is there already.
-var ErrBranchExists = errors.New("the branch exists already")
+var ErrBranchExists = errors.New("the branch already exists")
 
 // ErrBranchInUse says that a work tree went to the branch of a handover while it was being made.
-var ErrBranchInUse = errors.New("a work tree went to the new branch before there was a commit on it")
+var ErrBranchInUse = errors.New("another work tree checked out the new branch before it had a commit")
 
 // HookChangedError says that one of the user's hooks changed what was to be committed. What the gates judged is handed
 // over, or nothing.
@@ -25,9 +25,9 @@ type HookChangedError struct{ Paths []string }
 
 func (e *HookChangedError) Error() string {
 	if len(e.Paths) == 0 {
-		return "a hook made another commit than the one that was asked for"
+		return "a hook made a different commit"
 	}
-	return "a commit hook changed what the gates had judged: " + strings.Join(e.Paths[:min(10, len(e.Paths))], ", ")
+	return "a commit hook changed files after the gates had judged them: " + strings.Join(e.Paths[:min(10, len(e.Paths))], ", ")
 }
 
 // CommitOnto makes one commit on a new branch (a full name) that starts at base, with the user's hooks, signing and
@@ -37,7 +37,7 @@ func (e *HookChangedError) Error() string {
 // terminal to ask on.
 func (r *Repo) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree, message string) (session.Commit, error) {
 	if !strings.HasPrefix(branch, "refs/heads/") {
-		return "", fmt.Errorf("%q is no full name of a branch", branch)
+		return "", fmt.Errorf("%q is not a full branch name", branch)
 	}
 	if err := r.createBranch(ctx, branch, base); err != nil {
 		return "", err
@@ -97,7 +97,7 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 	}
 	name := strings.TrimPrefix(branch, "refs/heads/")
 	if tip != base && tip != made {
-		return fmt.Errorf("the branch %s was left as it is: it is at %s, which somebody else made", name, tip.Short())
+		return fmt.Errorf("the branch %s was left at %s, a commit that wfs did not make", name, tip.Short())
 	}
 	on, err := r.On(ctx, branch)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *Repo) dropBranch(ctx context.Context, branch string, base, made session
 	}
 	if len(on) > 0 {
 		if tip != base {
-			if err := r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip, New: base}, "wfs: finish taken back"); err != nil {
+			if err := r.moveRef(ctx, session.RefMove{Ref: branch, Old: tip, New: base}, "wfs: finish undone"); err != nil {
 				return err
 			}
 		}

@@ -142,7 +142,7 @@ func TestCommitOntoLeavesForeignCommits(t *testing.T) {
 	r.hook("post-commit", "test -e $GIT_DIR/once && exit\n: >$GIT_DIR/once\ngit commit -q --allow-empty -m theirs\n")
 	_, err := r.CommitOnto(context.Background(), handedOver, r.head(), s.Tree, "subject\n")
 	var changed *HookChangedError
-	if !errors.As(err, &changed) || !strings.Contains(err.Error(), "left as it is") {
+	if !errors.As(err, &changed) || !strings.Contains(err.Error(), "was left at") {
 		t.Errorf("error: %v", err)
 	}
 	if got := r.run("log", "-1", "--format=%s", handedOver); got != "theirs" {
@@ -229,7 +229,7 @@ func TestHandoverTree(t *testing.T) {
 func TestCommitOntoLeavesWhatOthersMade(t *testing.T) {
 	const goThere = "unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git worktree add -q -f ../theirs feature/x >&2"
 	for name, c := range map[string]struct{ hook, script, stays, says string }{
-		"a commit":                          {"pre-commit", "git update-ref " + handedOver + " $(git commit-tree -p HEAD -m mine HEAD^{tree}); exit 1", "mine", "left as it is"},
+		"a commit":                          {"pre-commit", "git update-ref " + handedOver + " $(git commit-tree -p HEAD -m mine HEAD^{tree}); exit 1", "mine", "was left at"},
 		"a work tree, and the hook fails":   {"pre-commit", goThere + "; exit 1", "base", "where it began"},
 		"a work tree, and the hook passes":  {"pre-commit", goThere, "base", "where it began"},
 		"a work tree, after the commit":     {"post-commit", goThere, "base", "where it began"},

@@ -53,7 +53,7 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 	case !trees[s.Tree]:
 		return "it holds the only copy", nil
 	case s.Index != "" && s.Index != s.Tree && s.Index != head:
-		return "nothing else says what was staged", nil
+		return "no other record of what was staged", nil
 	}
 	info, err := r.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 	}
 	for line := range strings.Lines(string(out)) {
 		if !own[strings.TrimSpace(line)] {
-			return "nothing else leads to commits below it", nil
+			return "it is the only reference to older commits", nil
 		}
 	}
 	return "", nil

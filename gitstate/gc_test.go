@@ -37,7 +37,7 @@ func TestOnlyIn(t *testing.T) {
 			r.write("a.txt", "mine\n")
 			r.run("commit", "-q", "-am", "nowhere else")
 			r.write("a.txt", "kept\n")
-		}, "commits below it"},
+		}, "older commits"},
 		"bytes that git converts": {func(r *testRepo) {
 			r.write("a.txt", "kept\r\n")
 			r.run("config", "core.autocrlf", "input")

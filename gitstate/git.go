@@ -164,7 +164,7 @@ func (r *Repo) gitOnce(ctx context.Context, o gitOpts, args []string) (stdout, s
 }
 
 // ErrGone says that the git directory that a command was at work in is not there any more.
-var ErrGone = errors.New("the git directory is gone, and with it all that was committed; the files beside it are as they are")
+var ErrGone = errors.New("the git directory is gone, and all commits with it; your files are untouched")
 
 // gone says so when that is the reason of an error.
 func (r *Repo) gone(err error) error {

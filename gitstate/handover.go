@@ -16,13 +16,13 @@ import (
 const workDir = ".workflow"
 
 // ErrOverlap is what an *OverlapError is.
-var ErrOverlap = errors.New("the session changed what it was given")
+var ErrOverlap = errors.New("the session changed your uncommitted files")
 
 // OverlapError says in which files the session's work and the changes that it was given cannot be told apart.
 type OverlapError struct{ Paths []string }
 
 func (e *OverlapError) Error() string {
-	return "the session's work overlaps the uncommitted changes that it began with: " +
+	return "the session's work overlaps your uncommitted changes from its start: " +
 		strings.Join(e.Paths[:min(10, len(e.Paths))], ", ")
 }
 

@@ -51,7 +51,7 @@ func (r *Repo) holdFor(ctx context.Context, name, does string) (release func(), 
 		_, holder, _ := durable.Probe(path) // who that is, is told if it can be
 		who := strings.TrimSpace(string(holder))
 		if waited > headsPatience {
-			return nil, fmt.Errorf("%s has not come to its end in %s: %w", who, old(headsPatience), err)
+			return nil, fmt.Errorf("%s did not finish within %s: %w", who, old(headsPatience), err)
 		}
 		if !told && r.waits != nil {
 			r.waits(fmt.Sprintf("waiting, for %s at most, for %s", old(headsPatience), who))

@@ -278,7 +278,7 @@ func (r *Repo) looseBelow(trees ...session.Tree) []newObject {
 }
 
 // errVanished says that objects are gone that were just stored: somebody collects garbage. It is worth another try.
-var errVanished = errors.New("objects vanished while they were being saved: git collects garbage at the same time")
+var errVanished = errors.New("objects vanished while they were being saved: git gc is running at the same time")
 
 // vanished reports whether that is why something failed.
 func vanished(err error) bool {

@@ -40,11 +40,11 @@ func (e *LockedError) Error() string {
 	case len(e.Holders) > 0:
 		return lock + ", and held by " + processes(e.Holders)
 	case len(e.AtWork) > 0:
-		return lock + "; no process has it open, but git is at work here: " + processes(e.AtWork)
+		return lock + "; no process has it open, but git is running here: " + processes(e.AtWork)
 	case e.Known:
 		return lock + ", and no process holds it"
 	}
-	return lock + ", and who holds it cannot be told on this system"
+	return lock + ", and this system cannot show which process holds it"
 }
 
 func old(d time.Duration) string {

@@ -156,7 +156,7 @@ func (r *Repo) AddWorktree(ctx context.Context, n NewWorktree, at session.Commit
 	return made, nil
 }
 
-func dirTaken(dir string) error { return fmt.Errorf("%w: %s is there already", ErrDirTaken, dir) }
+func dirTaken(dir string) error { return fmt.Errorf("%w: %s already exists", ErrDirTaken, dir) }
 
 func (r *Repo) addByGit(ctx context.Context, n NewWorktree, at session.Commit, files string) error {
 	if _, err := os.Lstat(n.Path); err == nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrInTheWay says that a move would destroy something that no snapshot has.
-var ErrInTheWay = errors.New("something is in the way that no snapshot has")
+var ErrInTheWay = errors.New("a file is in the way that is not in any snapshot")
 
 // MoveTree brings the work tree from the plan's snapshot to its target, except for `.wfs`. HEAD, the index and the refs
 // stay. Interrupted, or after an error, it can be planned and carried out again from a new snapshot; the caller has

@@ -272,7 +272,7 @@ func parseVersion(s string) (Version, error) {
 	ma, err := strconv.Atoi(major)
 	mi, err2 := strconv.Atoi(minor)
 	if !ok || !ok2 || err != nil || err2 != nil {
-		return Version{}, fmt.Errorf("git does not say which version it is: %q", strings.TrimSpace(s))
+		return Version{}, fmt.Errorf("git did not print its version: %q", strings.TrimSpace(s))
 	}
 	return Version{ma, mi}, nil
 }

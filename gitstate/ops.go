@@ -96,7 +96,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 	}
 	if len(names) == 0 {
 		if !whole {
-			l.damage = fmt.Errorf("%s is no commit", ref)
+			l.damage = fmt.Errorf("%s is not a commit", ref)
 		}
 		return l, nil
 	}
@@ -125,7 +125,7 @@ func (r *Repo) readOps(ctx context.Context, ref string) (l opLog, err error) {
 func readOp(name string, g found) (session.Op, error) {
 	var doc opDocument
 	if g.kind != "blob" {
-		return doc.Op, fmt.Errorf("%s is not there", name)
+		return doc.Op, fmt.Errorf("%s does not exist", name)
 	}
 	if err := json.Unmarshal(g.data, &doc); err != nil {
 		return doc.Op, fmt.Errorf("%s: %w", name, err)
@@ -134,7 +134,7 @@ func readOp(name string, g found) (session.Op, error) {
 		return doc.Op, fmt.Errorf("%s: %w", name, session.ErrNewer)
 	}
 	if doc.Version < 1 || doc.Number < 1 {
-		return doc.Op, fmt.Errorf("%s is no operation", name)
+		return doc.Op, fmt.Errorf("%s is not an operation", name)
 	}
 	return doc.Op, nil
 }
@@ -209,7 +209,7 @@ func (r *Repo) uponOps(ctx context.Context, l opLog, ident string, at int64) ([]
 	if err != nil {
 		return nil, "", err
 	}
-	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): a new one begins", l.damage))
+	r.noteAside(fmt.Sprintf("the operation log of this work tree could not be read (%v): starting a new one", l.damage))
 	root, tip := r.rootOfOps(aside, ident, at, "\n\nWhat was here could not be read: "+l.damage.Error())
 	return append(objects, root...), tip, nil
 }

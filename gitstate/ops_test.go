@@ -39,7 +39,7 @@ func TestRubbishInPlaceOfTheOperationLog(t *testing.T) {
 		},
 		"a damaged file": func(r *testRepo) string { mustWrite(r, filepath.Join(r.gitDir, ref), "rubbish\n"); return "" },
 		"an empty file":  func(r *testRepo) string { mustWrite(r, filepath.Join(r.gitDir, ref), ""); return "" },
-		"an object that is not there": func(r *testRepo) string {
+		"an object that does not exist": func(r *testRepo) string {
 			mustWrite(r, filepath.Join(r.gitDir, ref), strings.Repeat("1", 40)+"\n")
 			return ""
 		},

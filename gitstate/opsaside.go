@@ -61,7 +61,7 @@ func (r *Repo) salvageOps() error {
 	if err := os.Rename(path, to); err != nil {
 		return err
 	}
-	r.noteAside(fmt.Sprintf("%s was no operation log (%q) and was moved to %s", r.opsRef(), bytes.TrimSpace(data[:min(len(data), 60)]), to))
+	r.noteAside(fmt.Sprintf("%s was not an operation log (%q) and was moved to %s", r.opsRef(), bytes.TrimSpace(data[:min(len(data), 60)]), to))
 	return errors.Join(durable.SyncDir(filepath.Dir(to)), durable.SyncDir(filepath.Dir(path)))
 }
 

@@ -301,7 +301,7 @@ func (r *Repo) lookup(ctx context.Context, names ...string) ([]found, error) {
 	for range names {
 		head, rest, ok := bytes.Cut(out, []byte("\n"))
 		if !ok {
-			return nil, fmt.Errorf("git cat-file: the answer ends early")
+			return nil, fmt.Errorf("git cat-file: the output ends early")
 		}
 		f := strings.Fields(string(head))
 		if n := len(f); n > 0 && (f[n-1] == "missing" || f[n-1] == "ambiguous") {

@@ -15,9 +15,9 @@ import (
 
 // What stands in the way of a move, for people.
 const (
-	wayIgnored    = "git ignores it, so no snapshot has it"
+	wayIgnored    = "git ignores it, so it is in no snapshot"
 	wayUnknown    = "it is not in the snapshot"
-	wayHeldOut    = "it is held out of checkpoints"
+	wayHeldOut    = "it is excluded from checkpoints"
 	wayRepository = "it holds a repository of its own, which wfs does not touch"
 	wayClosed     = "its directory cannot be written to"
 	wayTwin       = "its name differs only in case from "

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrMoved says that a ref is no longer where a turn began: somebody else moved it.
-var ErrMoved = errors.New("moved by somebody else")
+var ErrMoved = errors.New("moved by another process")
 
 // anchorRef keeps a commit of what was in the user's index alone, from before a checkpoint replaces that index until
 // the ledger has it as a parent.
@@ -236,7 +236,7 @@ func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, p
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := files[name]
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-			return nil, fmt.Errorf("%q is no name for a document", name)
+			return nil, fmt.Errorf("%q is not a valid document name", name)
 		}
 		if data != nil {
 			o := r.newObject("blob", data)

@@ -153,7 +153,7 @@ func escapeGlob(dir string) string {
 // free reports whether nothing is at a place of the new work tree, and makes the directories above it.
 func (p *provisioner) free(name string) (bool, error) {
 	if _, err := p.dst.Lstat(filepath.FromSlash(name)); err == nil {
-		p.skip(name, "is in the new work tree already")
+		p.skip(name, "already exists in the new work tree")
 		return false, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -171,7 +171,7 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 	}
 	names := splitZ(out)
 	if len(names) == 0 {
-		p.skip(pattern, "no untracked file of the main work tree is called so")
+		p.skip(pattern, "no untracked file of the main work tree has this name")
 		return nil
 	}
 	whole := false // the pattern is a directory of which git tracks nothing

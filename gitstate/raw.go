@@ -285,7 +285,7 @@ func (r *Repo) conversions(ctx context.Context, files []treeFile) (map[string]co
 	attributes := map[string]map[string]string{}
 	for answer := range slices.Chunk(splitZ(out), 3) { // path, attribute, value
 		if len(answer) < 3 {
-			return nil, fmt.Errorf("git check-attr: the answer ends early")
+			return nil, fmt.Errorf("git check-attr: the output ends early")
 		}
 		if attributes[answer[0]] == nil {
 			attributes[answer[0]] = map[string]string{}

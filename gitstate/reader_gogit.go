@@ -82,7 +82,7 @@ func knownExtensions(config string) bool {
 // object returns an object's kind ("commit", "tree", "blob", "tag") and content, ErrNoObject when it is not there.
 func (r *Repo) object(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if len(id) != r.idLength() || !isHex(id) {
-		return "", nil, fmt.Errorf("%q is no object id", id)
+		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.readsDirectly() {
 		// What is open does not show what gc and repack did since, so a failure is tried once more on what is there now.

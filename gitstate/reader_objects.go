@@ -164,7 +164,7 @@ func (r *Repo) File(ctx context.Context, ledger session.Commit, name string) ([]
 	}
 	kind, data, err := r.object(ctx, e.id)
 	if err == nil && kind != "blob" {
-		err = fmt.Errorf("%s of ledger commit %s is a %s", name, ledger, kind)
+		err = fmt.Errorf("%s of history commit %s is a %s", name, ledger, kind)
 	}
 	if data == nil && err == nil {
 		data = []byte{} // there, and empty

@@ -24,7 +24,7 @@ const maxSymbolic = 5
 // Ref returns a ref's commit, "" when it does not exist. name is a full name. A ref that cannot be read is an error.
 func (r *Repo) Ref(ctx context.Context, name string) (session.Commit, error) {
 	if !plainRefName(name) {
-		return "", fmt.Errorf("%q is no full name of a ref", name)
+		return "", fmt.Errorf("%q is not a full ref name", name)
 	}
 	if !r.readsDirectly() {
 		refs, err := r.forEachRef(ctx, name)

@@ -62,7 +62,7 @@ func (r *Repo) Rescue(ctx context.Context, id session.ID, why string, s session.
 		}
 		ref := RescuePrefix(id) + strconv.Itoa(nextRescue(refs, RescuePrefix(id)))
 		state := session.Commit(objects[len(objects)-1].id)
-		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: state}, "wfs: rescue before "+why)
+		err = r.moveRef(ctx, session.RefMove{Ref: ref, New: state}, "wfs: backup before "+why)
 		if errors.Is(err, ErrMoved) {
 			continue // another rescue took the number
 		}
@@ -207,7 +207,7 @@ func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
 		return State{}, err
 	}
 	if got[0].kind != "blob" {
-		return State{}, fmt.Errorf("%s is no state commit", c.Short())
+		return State{}, fmt.Errorf("%s is not a state commit", c.Short())
 	}
 	return parseState(c, got[0].data)
 }
@@ -215,7 +215,7 @@ func (r *Repo) State(ctx context.Context, c session.Commit) (State, error) {
 func parseState(c session.Commit, text []byte) (State, error) {
 	var s State
 	if text == nil {
-		return s, fmt.Errorf("%s is no state commit", c.Short())
+		return s, fmt.Errorf("%s is not a state commit", c.Short())
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%s of %s: %w", FileState, c.Short(), err)

@@ -68,7 +68,7 @@ func remoteTrap(remote, name, value string, list []setting, last map[string]stri
 		if !truth(value) || last[t.Key] != value {
 			return t, false
 		}
-		t.Follows, t.Next = "git push publishes every session, its ledger included", fmt.Sprintf("git config --unset %s", quoteKey(t.Key))
+		t.Follows, t.Next = "git push publishes every session and its history", fmt.Sprintf("git config --unset %s", quoteKey(t.Key))
 		return t, true
 	case "fetch":
 		_, into, ok := strings.Cut(strings.TrimPrefix(value, "+"), ":")

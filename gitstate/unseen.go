@@ -15,7 +15,7 @@ import (
 // file that is assumed unchanged for what the index says and overwrites it. So such files are looked at here: what is
 // not as the index has it is named as not held, and moves keep away from it.
 
-const wayUnseen = "git was told not to look at it (assume-unchanged or skip-worktree)"
+const wayUnseen = "marked assume-unchanged or skip-worktree in git"
 
 // unseen names the files that differ from a private index and that git does not look at. x is that index, nil when only
 // git can read it. Files that are not there, as outside of a sparse checkout, have nothing to lose.

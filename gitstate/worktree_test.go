@@ -201,8 +201,8 @@ func TestPlanWorktree(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		r.root:                        "is there already",
-		r.path("a.txt"):               "is there already",
+		r.root:                        "already exists",
+		r.path("a.txt"):               "already exists",
 		r.path("a.txt/x"):             "not a directory",
 		r.path(".git/x"):              "git's own directory",
 		r.path("new"):                 "is not ignored there",
@@ -332,10 +332,10 @@ func TestProvision(t *testing.T) {
 		skipped = append(skipped, s.Path+": "+s.Why)
 	}
 	if got, want := strings.Join(skipped, "\n"), `missing: is not in the main work tree
-a.txt.ignored: is in the new work tree already
+a.txt.ignored: already exists in the new work tree
 lib/far: a link out of the work tree, to ../../outside/secret
 lib/nested/: a nested repository
-none: no untracked file of the main work tree is called so`; got != want {
+none: no untracked file of the main work tree has this name`; got != want {
 		t.Errorf("skipped\n%s\nwant\n%s", got, want)
 	}
 	if into.read("a.txt.ignored") != "there before\n" || into.read("tracked/x.ignored") != "x\n" || into.read("cache/deep/er") != "cached\n" {

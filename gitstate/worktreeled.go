@@ -65,5 +65,5 @@ func (r *Repo) notLed(dir string) error {
 	if err == nil && e == nil && os.SameFile(there, own) {
 		return nil
 	}
-	return &UnusableError{Dir: dir, Said: "core.worktree leads to " + r.root + ", which is no work tree of " + r.gitDir, Hint: "git config --unset core.worktree"}
+	return &UnusableError{Dir: dir, Said: "core.worktree leads to " + r.root + ", which is not a work tree of " + r.gitDir, Hint: "git config --unset core.worktree"}
 }

@@ -50,7 +50,7 @@ func TestHoldout(t *testing.T) {
 		{name: "it stands in place of one", laid: "test_calc.py", runs: junit(tc("test_calc", "test_hidden", ""), tc("test_calc", "test_sub", "")),
 			verdict: session.Pass, reason: "2 hold-out tests pass", passed: 2},
 		{name: "nothing is reported", runs: "exit 2", verdict: session.Fail, reason: "1 hold-out test fails", failed: 1},
-		{name: "the command is not there", runs: "exit 127", verdict: session.Blocked, reason: "the hold-out tests could not run: gate tests: the command could not run (exit code 127)"},
+		{name: "the command does not exist", runs: "exit 127", verdict: session.Blocked, reason: "the hold-out tests could not run: gate tests: the command could not run (exit code 127)"},
 		{name: "by exit code it passes", format: workflows.FormatExit, runs: "true", verdict: session.Pass, reason: "1 hold-out test passes", passed: 1},
 		{name: "by exit code it fails", format: workflows.FormatExit, runs: "false", verdict: session.Fail, reason: "1 hold-out test fails", failed: 1},
 		{name: "on the base it waits", base: true, runs: junit(sub, tc("test_hidden", "test_hidden", "<error message='x'>NameError: name 'calc' is not defined</error>")) + "exit 1",

@@ -110,7 +110,7 @@ func TestProposeSetupOfPython(t *testing.T) {
 			"pyproject.toml": project + "[project.optional-dependencies]\ntest = ['pytest']"}, want: "uv sync --frozen --extra test"},
 		{name: "uv, group", tools: "uv", files: map[string]string{"uv.lock": "", "pyproject.toml": project + "[dependency-groups]\ntest = ['pytest']"},
 			want: "uv sync --frozen --group test"},
-		{name: "uv is not there", files: map[string]string{"uv.lock": "", "pyproject.toml": project}, want: pip + "-e . pytest"},
+		{name: "uv does not exist", files: map[string]string{"uv.lock": "", "pyproject.toml": project}, want: pip + "-e . pytest"},
 		{name: "poetry", tools: "poetry", files: map[string]string{"poetry.lock": "", "pyproject.toml": project + "[project.optional-dependencies]\ntest = ['pytest']"},
 			want: "poetry install --extras test"},
 	} {

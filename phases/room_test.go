@@ -38,7 +38,7 @@ func TestNoRoom(t *testing.T) {
 			says: "b is fail there, and pass here; to fix it, in .wfs/config.yaml: npm ci", ran: 1},
 		"one that is known": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass},
 			known: []session.TestID{"b"}, ran: 1},
-		"one is not there": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail,
+		"one does not exist": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail,
 			"c": session.TestPass}, says: "c is not run there, and pass here", ran: 1},
 		"one more": {gate: "cat out", was: session.Tests{"a": session.TestPass},
 			says: "b is fail there, and not run here", ran: 1},

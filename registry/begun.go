@@ -21,7 +21,7 @@ func (c *Clone) Begun(id session.ID, tip session.Commit) bool {
 // Begin makes the journal anew with events of which it is known that they are the first. All of them are durable, or none.
 func (j *Journal) Begin(events ...session.Event) error {
 	if j.size > 0 {
-		return fmt.Errorf("%s has begun already", j.path())
+		return fmt.Errorf("%s has already started", j.path())
 	}
 	lines, err := session.EncodeLines(events)
 	if err != nil {

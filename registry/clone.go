@@ -110,11 +110,11 @@ func tipName(tip session.Commit) (string, error) {
 	}
 	for _, r := range tip {
 		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
-			return "", fmt.Errorf("%q is no commit id", tip)
+			return "", fmt.Errorf("%q is not a commit id", tip)
 		}
 	}
 	if len(tip) > hex.EncodedLen(64) {
-		return "", fmt.Errorf("%q is no commit id", tip[:20])
+		return "", fmt.Errorf("%q is not a commit id", tip[:20])
 	}
 	return string(tip), nil
 }

@@ -31,7 +31,7 @@ func TestLocksAcrossProcesses(t *testing.T) {
 	if !errors.As(err, &e) || !errors.Is(err, durable.ErrLocked) || e.Holder.Session != "auth" {
 		t.Fatalf("LockSession: %v", err)
 	}
-	if want := "session auth is driven by `wfs run` (pid 123, since 14:02 UTC)"; err.Error() != want {
+	if want := "session auth is in use by `wfs run` (pid 123, since 14:02 UTC)"; err.Error() != want {
 		t.Fatalf("%q, want %q", err, want)
 	}
 	me.Since += 2 * 3600
@@ -81,7 +81,7 @@ func TestHeldByNobodyKnowsWhom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Release()
-	if _, err = c.LockSession("auth", Holder{}); err == nil || err.Error() != "session auth is driven by another process" {
+	if _, err = c.LockSession("auth", Holder{}); err == nil || err.Error() != "session auth is in use by another process" {
 		t.Fatal(err)
 	}
 }

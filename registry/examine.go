@@ -172,7 +172,7 @@ func checkRequest(_ *Clone, path string, _ []string) error {
 	r, ok := parseRequest(data)
 	switch {
 	case !ok:
-		return errors.New("is no request")
+		return errors.New("is not a request")
 	case r.V > FormatVersion:
 		return session.ErrNewer
 	}

@@ -91,7 +91,7 @@ func checkSum(data []byte) error {
 	if rules, _ := session.SplitGuard(data); !sealed && len(rules) < len(data) && data[len(data)-1] == '\n' {
 		return nil
 	}
-	return fmt.Errorf("%w: its sum is another", ErrCorrupt)
+	return fmt.Errorf("%w: wrong checksum", ErrCorrupt)
 }
 
 // Exclude returns the text of the session's exclude file, nil when it has none.

@@ -326,7 +326,7 @@ func (j *Journal) prune(next string) {
 // and is empty.
 func (j *Journal) Discard() error {
 	if j.name != noTip {
-		return fmt.Errorf("session %s has a ledger: its journal is not discarded", j.id)
+		return fmt.Errorf("session %s has a history: its journal is not discarded", j.id)
 	}
 	_ = j.sync() // or it would look for what is removed now
 	if err := j.Close(); err != nil {

@@ -51,7 +51,7 @@ func (c *Clone) LockSession(id session.ID, h Holder) (*durable.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.lock(path, h, fmt.Sprintf("session %s is driven", id))
+	return c.lock(path, h, fmt.Sprintf("session %s is in use", id))
 }
 
 // LockWorktree takes the lock of whoever changes a work tree. The error is a *HeldError when somebody else does.

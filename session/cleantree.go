@@ -34,7 +34,7 @@ type CleanTree struct {
 
 // ErrOtherPackages says that there is no copy of what was installed when a session began, and that the work tree has
 // something else.
-var ErrOtherPackages = errors.New("something else is installed by now")
+var ErrOtherPackages = errors.New("the installed packages have changed")
 
 // LeadsBack is a way out of a clean tree.
 type LeadsBack struct {

@@ -324,7 +324,7 @@ func (s *Session) phaseMoved(b PhaseMoved) {
 	s.ledTo(b)
 	s.ledSaid(b)
 	s.Phase, s.Lap = b.To, b.Lap
-	s.Status, s.Why = StatusPaused, "taken to "+string(b.To)
+	s.Status, s.Why = StatusPaused, "moved to "+string(b.To)
 	switch {
 	case b.To == workflows.Done:
 		s.complete()

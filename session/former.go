@@ -118,24 +118,24 @@ func (f Former) Overtaken(after, now *Session) string {
 	plan.Base0, planNow.Base0 = nil, nil // what the gates said since, by the plan that goes
 	switch {
 	case f.Title != nil && after.Title != now.Title:
-		return fmt.Sprintf("it is called %q by now", now.Headline())
+		return fmt.Sprintf("it is now called %q", now.Headline())
 	case f.Goal != nil && after.Goal != now.Goal:
-		return fmt.Sprintf("its goal is %q by now", now.Goal)
+		return fmt.Sprintf("its goal is now %q", now.Goal)
 	case f.Spec != nil && !same(specOf(after), specOf(now)):
-		return "it has another spec by now"
+		return "its spec has changed since"
 	case f.Plan != nil && !same(plan, planNow):
-		return "it runs another plan by now"
+		return "its configuration has changed since"
 	case f.Notes != nil && listBefore(after.Notes, now.Notes) != nil:
-		return "an attempt has been told of it since"
+		return "an attempt has already used it"
 	case f.Allowed != nil && listBefore(after.Allowed, now.Allowed) != nil:
-		return "other paths are allowed by now"
+		return "the allowed paths have changed since"
 	case f.Budget != nil && after.Budget != now.Budget:
-		return "it has another budget by now"
+		return "its budget has changed since"
 	case f.Stand != nil && !same(standOf(after), standOf(now)):
 		if now.Phase == workflows.Done {
-			return fmt.Sprintf("it has gone on since, and is %s", now.Status)
+			return fmt.Sprintf("it has continued since, and is %s", now.Status)
 		}
-		return fmt.Sprintf("it has gone on since, and is %s in %s", now.Status, now.Phase)
+		return fmt.Sprintf("it has continued since, and is %s in %s", now.Status, now.Phase)
 	}
 	return ""
 }

@@ -40,14 +40,14 @@ func (i Item) Says() string {
 	case ItemDelivered:
 		return fmt.Sprintf("delivered at checkpoint %d", i.Checkpoint)
 	case ItemShown:
-		return fmt.Sprintf("shown by %s, written before", i.Test)
+		return fmt.Sprintf("shown by the existing test %s", i.Test)
 	case ItemSkipped:
 		if i.By == "agent" {
-			return "skipped on the agent's word"
+			return "skipped: the agent said that nothing is left"
 		}
 		return "skipped by a person"
 	case ItemAgreed:
-		return "done, a person said"
+		return "approved by a person"
 	}
 	return "open"
 }
@@ -195,9 +195,9 @@ func (s *Session) unjudged() string {
 		if n > 5 {
 			says = append(says, fmt.Sprintf("and %d more", n-5))
 		}
-		was, is := "were not judged", "Are they done all the same?"
+		was, is := "were not judged", "Are they done anyway?"
 		if n == 1 {
-			was, is = "was not judged", "Is it done all the same?"
+			was, is = "was not judged", "Is it done anyway?"
 		}
 		return fmt.Sprintf("%d of %d items %s: %s. %s", n, len(items), was, strings.Join(says, ", "), is)
 	}
@@ -210,7 +210,7 @@ func (s *Session) unjudged() string {
 		return ""
 	}
 	if len(items) > 0 {
-		return "nothing was done in this session: existing tests show every item, the agent says. Is the work done?"
+		return "nothing was done in this session: the agent says that existing tests show every item. Is the work done?"
 	}
 	if n := len(s.SkippedPhases); n > 0 {
 		did := "skipped %s"

@@ -83,7 +83,7 @@ func TestQuestionsComeBack(t *testing.T) {
 		approve bool
 		ask     string
 	}{
-		"an item that nothing judged": {items: []string{"one"}, ask: `1 of 1 items was not judged: "one" (open). Is it done all the same?`},
+		"an item that nothing judged": {items: []string{"one"}, ask: `1 of 1 items was not judged: "one" (open). Is it done anyway?`},
 		"no gate":                     {approve: true, ask: "no gate judges this work: look at it, then approve or reject it"},
 	} {
 		s := history(t, session.Edited{Spec: true, Items: c.items, Lap: 1, Phase: "WORK"},

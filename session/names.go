@@ -78,7 +78,7 @@ func ParseID(s string) (ID, error) {
 		slug = strings.ToLower(s[4:])
 	}
 	if !wellFormed(slug) || strings.HasSuffix(slug, "-") || reserved[slug] {
-		return "", fmt.Errorf("%q is no session id: small letters, digits and dashes, at most %d", s, MaxID)
+		return "", fmt.Errorf("%q is not a session id: use small letters, digits and dashes, at most %d", s, MaxID)
 	}
 	return ID(slug), nil
 }

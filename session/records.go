@@ -157,7 +157,7 @@ func (s *Session) repinned(b Repinned) {
 		s.Base0 = nil
 	}
 	if over {
-		s.Status, s.Why = StatusPaused, "pinned anew"
+		s.Status, s.Why = StatusPaused, "configuration updated"
 	}
 }
 

@@ -4,10 +4,10 @@ import "errors"
 
 // ErrTouched says that files were written to while they were being moved. Whoever moves them may look again, keep what is
 // there now, and go on.
-var ErrTouched = errors.New("a file was written to meanwhile")
+var ErrTouched = errors.New("a file changed at the same time")
 
 // ErrUnchanged ends a checkpoint outside an attempt when there is nothing to keep.
-var ErrUnchanged = errors.New("nothing changed since the present checkpoint")
+var ErrUnchanged = errors.New("nothing changed since the current checkpoint")
 
 // Head says where a work tree's HEAD is.
 type Head struct {

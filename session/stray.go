@@ -138,7 +138,7 @@ type NoLedgerError struct {
 
 func (e *NoLedgerError) Error() string {
 	if e.At == "" {
-		return "the ledger of " + string(e.ID) + " is gone: somebody deleted " + LedgerOf(e.ID)
+		return "the history of " + string(e.ID) + " is gone: another process deleted " + LedgerOf(e.ID)
 	}
-	return LedgerOf(e.ID) + " is at " + e.At.Short() + ", which is no commit of the ledger of " + string(e.ID)
+	return LedgerOf(e.ID) + " is at " + e.At.Short() + ", which is not a commit of the history of " + string(e.ID)
 }

@@ -101,7 +101,7 @@ func (s *Session) ledTo(b PhaseMoved) {
 	case b.NewLap:
 		s.thaw()
 	case b.Tests && s.Frozen != "":
-		s.TestChange = cmp.Or(b.Why, "a person took the work back")
+		s.TestChange = cmp.Or(b.Why, "a person sent the work back")
 	case b.Skip && c != nil:
 		s.Frozen = c.Tree
 	}

@@ -50,7 +50,7 @@ func (r *reader) checkChosen(f map[string]*node, n *node, what string) {
 	}
 	switch {
 	case len(chosen) > 1:
-		r.fail(n.line, "%s has both %s: one of them works", what, strings.Join(chosen, " and "))
+		r.fail(n.line, "%s has both %s: choose one", what, strings.Join(chosen, " and "))
 		if f["use"] != nil {
 			r.hint("use: names an agent that wfs knows how to start; a command is the whole command line of any other")
 		}

@@ -10,29 +10,29 @@ import (
 // What a configuration says of budgets and limits: keys, reading, and how layers are merged.
 
 var budgetObject = &object{
-	name: "budget", about: "What work may cost. A repository may lower what a person has set, and not raise it.",
+	name: "budget", about: "Cost limits. A repository may lower a user's limits, not raise them.",
 	keys: []key{
-		{name: "session", about: "Caps on each session.", value: isA(capObject)},
-		{name: "phase", about: "Caps on each phase in one lap of a session.", value: isA(capObject)},
-		{name: "day", about: "Caps on one day of all sessions of a clone together.", value: isA(capObject)},
+		{name: "session", about: "Limits per session.", value: isA(capObject)},
+		{name: "phase", about: "Limits per phase in one lap of a session.", value: isA(capObject)},
+		{name: "day", about: "Limits per day, for all sessions of a clone together.", value: isA(capObject)},
 	},
 }
 
 var capObject = &object{
-	name: "cap", about: "What may be used up before a session stops and asks.",
+	name: "cap", about: "The limits at which a session stops and asks.",
 	keys: []key{
 		{name: "usd", about: "Dollars, as agents report them.", value: shape{kind: aMoney}, lowers: true},
 		{name: "tokens", about: "Tokens of all kinds.", value: number(1, maxTokens), lowers: true},
 		{name: "turns", about: "Turns of agents.", value: number(1, maxTokens), lowers: true},
 		{name: "attempts", about: "Attempts that were judged.", value: number(1, maxTokens), lowers: true},
-		{name: "time", about: "What agents, commands and gates take. Waits do not count.", value: shape{kind: aDuration}, lowers: true},
+		{name: "time", about: "Time of agents, commands and gates, without waits.", value: shape{kind: aDuration}, lowers: true},
 	},
 }
 
 var callsObject = &object{
-	name: "limits", about: "How fast work may go.",
+	name: "limits", about: "Rate limits.",
 	keys: []key{
-		{name: "calls-per-hour", about: "How often agents may be started within an hour, in all sessions of a clone together.",
+		{name: "calls-per-hour", about: "How many agents may start within an hour, in all sessions of a clone together.",
 			value: number(1, maxCount), fallback: strconv.Itoa(DefaultCallsPerHour), lowers: true},
 	},
 }

@@ -101,13 +101,13 @@ func TestCardMistakes(t *testing.T) {
 		{"a place in the command", "version: 1\nname: x\ncommand: [x, '{model}']", "x.yaml:3: command: {model} is filled in by nothing there"},
 		{"two places", "version: 1\nname: x\ncommand: [x]\nanswer: ['{schema}', '{schema-file}']", "x.yaml:4: answer holds both {schema} and {schema-file}: one of them"},
 		{"JSON is no place", "version: 1\nname: x\ncommand: [x, '{\"a\": {}}']", ""},
-		{"new without resume", "version: 1\nname: x\ncommand: [x]\nnew: ['{id}']", "x.yaml:4: new names a conversation, and there is no resume that goes on with it"},
+		{"new without resume", "version: 1\nname: x\ncommand: [x]\nnew: ['{id}']", "x.yaml:4: new names a conversation, but there is no resume to continue it"},
 		{"decoder", "version: 1\nname: x\ncommand: [x]\ndecoder: claud", `x.yaml:4: decoder must be one of text, claude, codex, gemini, opencode, not "claud"`},
-		{"env", "version: 1\nname: x\ncommand: [x]\nenv: ['*', A=b, WFS_X, A, A]", `x.yaml:4: env: "*" is no name of a variable
-x.yaml:4: env: "A=b" is no name of a variable
+		{"env", "version: 1\nname: x\ncommand: [x]\nenv: ['*', A=b, WFS_X, A, A]", `x.yaml:4: env: "*" is not a variable name
+x.yaml:4: env: "A=b" is not a variable name
 x.yaml:4: env: "WFS_X" belongs to wfs, which sets it by itself
-x.yaml:4: env: "A" is there twice`},
-		{"set", "version: 1\nname: x\ncommand: [x]\nset: {A-B: c, WFS_RUN_ID: d, E: 1}", `x.yaml:4: set: "A-B" is no name of a variable
+x.yaml:4: env: "A" is duplicated`},
+		{"set", "version: 1\nname: x\ncommand: [x]\nset: {A-B: c, WFS_RUN_ID: d, E: 1}", `x.yaml:4: set: "A-B" is not a variable name
 x.yaml:4: set: "WFS_RUN_ID" belongs to wfs, which sets it by itself
 x.yaml:4: set: E must be text, not the number 1`},
 		{"each without a place", "version: 1\nname: x\ncommand: [x]\neach: '{tool}'", "x.yaml:4: each is filled into {tools} of set, and there is none"},

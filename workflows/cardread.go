@@ -18,23 +18,23 @@ func DecoderNames() []string { return slices.Clone(decoderNames) }
 var words = listOf(shape{kind: aText})
 
 var cardObject = &object{
-	about: "An agent of wfs: how the program of a coding agent is driven.",
+	about: "An agent of wfs: how to run the program of a coding agent.",
 	keys: []key{
 		versionKey,
 		{name: "name", about: "The name that `agent:` and --agent take; the file is called NAME.yaml.", value: shape{kind: aName}, required: true},
 		{name: "about", about: "One line for lists.", value: shape{kind: aLine}},
-		{name: "command", about: "The program, and what it gets at every start. No shell sees it.", value: words, required: true},
-		{name: "prompt", about: "How the brief reaches it: on standard input, or as the last word of the command.",
+		{name: "command", about: "The program and its arguments at every start, without a shell.", value: words, required: true},
+		{name: "prompt", about: "How it gets the brief: on standard input, or as the last argument.",
 			value: word(PromptStdin, PromptArgument), fallback: string(PromptStdin)},
 		{name: "decoder", about: "How its standard output is read. text is for a program that prints for people.", value: word(decoderNames...), fallback: "text"},
-		{name: "new", about: "Words that begin a conversation under the {id} that wfs makes, a UUID. Leave it out when the program makes ids itself.", value: words},
-		{name: "resume", about: "Words that go on with the conversation {id}. Without them every run is a new conversation.", value: words},
-		{name: "model", about: "Words that choose a {model}.", value: words},
-		{name: "budget", about: "Words that bound what one run may cost, in {usd}.", value: words},
-		{name: "turns", about: "Words that bound how many {turns} one run may take.", value: words},
-		{name: "allow", about: "Words that say what it may do unattended: the word with {tools} is repeated for each.", value: words},
-		{name: "answer", about: "Words that ask for a last answer by a JSON {schema}, or by the one in {schema-file}.", value: words},
-		{name: "interrupt", about: "Whether an interrupt (SIGINT) ends it in good order, with a last word about what it cost.", value: shape{kind: aTruth}, fallback: "false"},
+		{name: "new", about: "Arguments that begin a conversation with the {id} that wfs makes, a UUID. Leave it out when the program makes ids itself.", value: words},
+		{name: "resume", about: "Arguments that continue the conversation {id}. Without them every run is a new conversation.", value: words},
+		{name: "model", about: "Arguments that choose a {model}.", value: words},
+		{name: "budget", about: "Arguments that limit the cost of one run, in {usd}.", value: words},
+		{name: "turns", about: "Arguments that limit the {turns} of one run.", value: words},
+		{name: "allow", about: "Arguments that permit tools unattended: the one with {tools} is repeated for each.", value: words},
+		{name: "answer", about: "Arguments that request a final answer by a JSON {schema}, or by the one in {schema-file}.", value: words},
+		{name: "interrupt", about: "Whether an interrupt (SIGINT) ends it cleanly, with a final report of its cost.", value: shape{kind: aTruth}, fallback: "false"},
 		{name: "loads", about: "Rule files of a project that it reads by itself when it is started so, such as AGENTS.md. The brief names the others.",
 			value: listOf(shape{kind: aText})},
 		{name: "env", about: "Names of variables that it may see besides those that every run sees; NAME_* for all that begin so.",
@@ -42,12 +42,12 @@ var cardObject = &object{
 		{name: "set", about: "Variables that it is started with.", value: shape{kind: aMap, of: &shape{kind: aText}, names: variablePattern}},
 		{name: "files", about: "Texts that are written for each run, by the names of files; {files} in command is the directory that they are in.",
 			value: shape{kind: aMap, of: &shape{kind: aText}, names: filePattern}},
-		{name: "each", about: "JSON for one {tool} that is allowed. All of them stand where set has {tools}, for a program that is told in a variable.", value: shape{kind: aLine}},
+		{name: "each", about: "JSON for one allowed {tool}. They replace {tools} in set, for a program that reads permissions from a variable.", value: shape{kind: aLine}},
 		{name: "probe", about: "A command that prints its version, and costs nothing.", value: words},
-		{name: "login", about: "What a person types to log in.", value: shape{kind: aLine}},
-		{name: "logged-in", about: "A command that ends with 0 when somebody is logged in, and costs nothing.", value: words},
+		{name: "login", about: "The command to log in.", value: shape{kind: aLine}},
+		{name: "logged-in", about: "A command that exits 0 when it is logged in, and costs nothing.", value: words},
 		{name: "unattended", about: "What it may do unattended when nothing is allowed, in words.", value: shape{kind: aLine}},
-		{name: "permit", about: "How a word of `allow` is written that lets it run {command}, and whatever follows it.", value: shape{kind: aLine}},
+		{name: "permit", about: "How an entry of `allow` permits it to run {command} with any arguments.", value: shape{kind: aLine}},
 		{name: "tested", about: "Versions that this card was tried with.", value: listOf(shape{kind: aText})},
 	},
 }
@@ -99,7 +99,7 @@ func (r *reader) card(root *node) *Card {
 	c.Budget, c.Turns, c.Allow = filled("budget", "{usd}"), filled("turns", "{turns}"), filled("allow", "{tools}")
 	c.Answer = filled("answer", "{schema}", "{schema-file}")
 	if f["new"] != nil && f["resume"] == nil {
-		r.fail(f["new"].line, "new names a conversation, and there is no resume that goes on with it")
+		r.fail(f["new"].line, "new names a conversation, but there is no resume to continue it")
 	}
 	c.Interrupt = r.truth(f["interrupt"], "interrupt")
 	for _, item := range r.items(f["loads"], "loads", "names of files") {
@@ -182,12 +182,12 @@ func (r *reader) variables(n *node) []string {
 		switch {
 		case name == "":
 		case !isVariable(stem):
-			r.fail(item.line, "env: %s is no name of a variable", quote(name))
+			r.fail(item.line, "env: %s is not a variable name", quote(name))
 			r.hint("a name, or the beginning of names with * behind it: AWS_*")
 		case strings.HasPrefix(strings.ToUpper(stem), "WFS_"):
 			r.fail(item.line, "env: %s belongs to wfs, which sets it by itself", quote(name))
 		case slices.Contains(names, name):
-			r.fail(item.line, "env: %s is there twice", quote(name))
+			r.fail(item.line, "env: %s is duplicated", quote(name))
 		default:
 			names = append(names, name)
 		}
@@ -207,7 +207,7 @@ func (r *reader) texts(n *node) map[string]string {
 	values := map[string]string{}
 	for _, e := range r.entries(n, "files: ") {
 		if !fileName.MatchString(e.key.text) {
-			r.fail(e.key.line, "files: %s is no name of a file", quote(e.key.text))
+			r.fail(e.key.line, "files: %s is not a file name", quote(e.key.text))
 			continue
 		}
 		values[e.key.text] = r.text(e.value, "files: "+e.key.text)
@@ -233,7 +233,7 @@ func (r *reader) set(n *node) map[string]string {
 	for _, e := range r.entries(n, "set: ") {
 		switch name := e.key.text; {
 		case !isVariable(name):
-			r.fail(e.key.line, "set: %s is no name of a variable", quote(name))
+			r.fail(e.key.line, "set: %s is not a variable name", quote(name))
 		case strings.HasPrefix(strings.ToUpper(name), "WFS_"):
 			r.fail(e.key.line, "set: %s belongs to wfs, which sets it by itself", quote(name))
 		default:

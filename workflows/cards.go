@@ -47,7 +47,7 @@ func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	s := &Settings{Config: *r.config(m.sum)}
 	s.Config.Cards = cs
 	for _, f := range r.findings {
-		m.findings = append(m.findings, Finding{Message: "the layers of configuration do not go together: " + f.Message,
+		m.findings = append(m.findings, Finding{Message: "the configuration files contradict each other: " + f.Message,
 			Hint: "wfs config list --show-origin"})
 	}
 	if len(m.findings) > 0 {

@@ -113,7 +113,7 @@ func (r *reader) checkGraph(w *Workflow, at positions) {
 	}
 	start := w.Start
 	if start != "" && w.Phase(start) == nil {
-		r.fail(at.start, "start is %s, which is no phase (%s)", quote(string(start)), alternatives(string(start), names))
+		r.fail(at.start, "start is %s, which is not a phase (%s)", quote(string(start)), alternatives(string(start), names))
 		start = PhaseName(Suggest(string(start), names))
 	}
 
@@ -152,12 +152,12 @@ func (r *reader) checkTarget(w *Workflow, p Phase, v Verdict, line int, names []
 	what := fmt.Sprintf("phase %s: on: %s", clip(string(p.Name)), v)
 	if target != "" && w.Phase(target) == nil && target != Done && target != NextLap {
 		all := append(slices.Clone(names), string(Done), string(NextLap))
-		r.fail(line, "%s leads to %s, which is no phase (%s)", what, quote(string(target)), alternatives(string(target), all))
+		r.fail(line, "%s leads to %s, which is not a phase (%s)", what, quote(string(target)), alternatives(string(target), all))
 		return PhaseName(Suggest(string(target), all))
 	}
 	switch {
 	case v == Fail && (target == Done || target == NextLap):
-		r.fail(line, "%s leads to %s: work that its gates refused would count as done", what, target)
+		r.fail(line, "%s leads to %s: work that failed its gates would count as done", what, target)
 	case target == NextLap && w.Laps == nil:
 		r.fail(line, "%s leads to %s, and the workflow has no laps", what, NextLap)
 		r.hint("add laps: {agree: person}")

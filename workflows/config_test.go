@@ -69,9 +69,9 @@ func TestConfigMistakes(t *testing.T) {
 		{"script elsewhere", "workflow: tdd", "agent: {script: ../play.yaml}",
 			`c.yaml:2: agent: script "../play.yaml" leads out of the work tree, where a repository may not point | set it in .wfs/local.yaml, which is this clone's own`},
 		{"agent with both", "workflow: tdd", "agent: {command: a, script: b}",
-			"c.yaml:2: agent has both command and script: one of them works"},
+			"c.yaml:2: agent has both command and script: choose one"},
 		{"use and a command", "workflow: tdd", "agent: {use: claude, command: b}",
-			"c.yaml:2: agent has both use and command: one of them works | use: names an agent that wfs knows how to start; a command is the whole command line of any other"},
+			"c.yaml:2: agent has both use and command: choose one | use: names an agent that wfs knows how to start; a command is the whole command line of any other"},
 		{"unknown agent", "workflow: tdd", "agent: {use: cluade}", `c.yaml:2: agent: use: there is no agent "cluade" (did you mean "claude"?) | wfs agent list`},
 		{"model of no agent", "workflow: tdd", "agent: {command: a, model: b}",
 			"c.yaml:2: agent: model is in the words of one agent, and goes with use | write use: NAME beside it; a command has it among its own words"},
@@ -83,9 +83,9 @@ func TestConfigMistakes(t *testing.T) {
 			"c.yaml:2: agent must be a command: text for the shell, or a list of arguments, not empty"},
 		{"env", "workflow: tdd", "env:\n  - A=b\n  - 1A\n  - WFS_RESULT\n  - A\n  - A\n  - 7",
 			`c.yaml:3: env takes names, not values: "A" | the value is taken from the environment that wfs is started in
-c.yaml:4: env: "1A" is no name of a variable
+c.yaml:4: env: "1A" is not a variable name
 c.yaml:5: env: "WFS_RESULT" belongs to wfs, which sets it by itself
-c.yaml:7: env: "A" is there twice
+c.yaml:7: env: "A" is duplicated
 c.yaml:8: env must be text, not the number 7 | put it in quotes: "7"`},
 		{"directory without the name", "workflow: tdd", "worktree: {dir: ../trees}",
 			`c.yaml:2: worktree: dir "../trees" must hold {slug}, the session's name: each session has a work tree of its own`},
@@ -108,7 +108,7 @@ c.yaml:6: worktree: link ".GIT" is git's own`},
 		{"gate without run", "{run: make test}", "{}", `c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."`},
 		{"gate name", "  tests:", "  my tests:", `c.yaml:4: gate name "my tests" may hold letters, digits, - and _ only`},
 		{"gates alike", "  tests:", "  Tests: {run: a}\n  tests:", `c.yaml:5: gate tests and gate Tests differ in nothing but capital letters`},
-		{"gate twice", "  tests:", "  tests: {run: a}\n  tests:", `c.yaml:5: gates: key "tests" is there twice (first in line 4)`},
+		{"gate twice", "  tests:", "  tests: {run: a}\n  tests:", `c.yaml:5: gates: duplicate key "tests" (first in line 4)`},
 		{"expect", "{run: make test}", "{run: make test, expect: red}", "c.yaml:4: gate tests: expect belongs where a phase uses the gate"},
 		{"several at once", "{run: make test}", "{ruin: make test, timeout: 5, where: clean}",
 			`c.yaml:4: gate tests: unknown key "ruin" (did you mean "run"?)

@@ -30,7 +30,7 @@ func RenderConfig(p Proposal) []byte {
 	line("version: %d", FormatVersion)
 	line("")
 	if p.Workflow == "loop" {
-		line("# The workflow of `wfs new` when no other is named. tdd needs a gate that tells tests apart (any format but exit-code).")
+		line("# The workflow of `wfs new` when no other is named. tdd needs a gate that has per-test results (any format but exit-code).")
 	} else {
 		line("# The workflow of `wfs new` when no other is named.")
 	}
@@ -44,7 +44,7 @@ func RenderConfig(p Proposal) []byte {
 	line("")
 	line("# Gates are commands that wfs runs itself. What they say decides, not what the agent says.")
 	if len(p.Gates) == 0 {
-		line("# There is none: a person approves the work.")
+		line("# None: you approve the work yourself.")
 		line("# gates:")
 		line("#   links: {run: make linkcheck}")
 	} else {

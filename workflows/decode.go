@@ -166,7 +166,7 @@ func (r *reader) phase(name string, n *node) (Phase, phasePosition) {
 		p.Run = r.run(n, what+"run")
 	}
 	if f["gates"] == nil && !p.Run.Human {
-		r.fail(n.line, "%sgates is missing: a phase without a gate believes the agent", what)
+		r.fail(n.line, "%sgates is missing: without a gate wfs would have to believe the agent", what)
 		r.hint("gates: [{use: tests}] uses the gate of .wfs/config.yaml that is called tests")
 	}
 	for i, item := range r.items(f["gates"], what+"gates", "gates") {
@@ -201,7 +201,7 @@ func (r *reader) run(n *node, what string) Run {
 		f, _ := r.fields(n, what, runObject)
 		switch {
 		case f["agent"] != nil && f["command"] != nil:
-			r.fail(n.line, "%s names both an agent and a command: one of them works", what)
+			r.fail(n.line, "%s names both an agent and a command: choose one", what)
 		case f["agent"] != nil:
 			return Run{Agent: true, Name: r.name(f["agent"], what+": agent")}
 		case len(n.entries) == 0:
@@ -320,11 +320,11 @@ func (r *reader) env(n *node) []string {
 			r.fail(item.line, "env takes names, not values: %s", quote(before))
 			r.hint("the value is taken from the environment that wfs is started in")
 		case !isVariable(name):
-			r.fail(item.line, "env: %s is no name of a variable", quote(name))
+			r.fail(item.line, "env: %s is not a variable name", quote(name))
 		case strings.HasPrefix(strings.ToUpper(name), "WFS_"):
 			r.fail(item.line, "env: %s belongs to wfs, which sets it by itself", quote(name))
 		case seen[name]:
-			r.fail(item.line, "env: %s is there twice", quote(name))
+			r.fail(item.line, "env: %s is duplicated", quote(name))
 		default:
 			seen[name] = true
 			names = append(names, name)

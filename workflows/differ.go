@@ -29,7 +29,7 @@ func Differences(a, b *Plan) []string {
 	d.gates(gatesOf(a), gatesOf(b))
 	_, was := EncodePlan(a)
 	if _, is := EncodePlan(b); len(d) == 0 && was != is {
-		d.say("plan", "it has changed in a way that has no words here")
+		d.say("plan", "it has changed")
 	}
 	return d
 }

@@ -39,7 +39,7 @@ func (r *reader) gateUse(n *node, what string) Gate {
 		g := r.definition(f, n, name, what)
 		g.Expect = expect
 		if expect == ExpectRed && g.Format == FormatExit {
-			r.fail(f["expect"].line, "%s: expect red needs a format that tells tests apart (%s, %s, …), not %s", what,
+			r.fail(f["expect"].line, "%s: expect red needs a format that has per-test results (%s, %s, …), not %s", what,
 				FormatGoTest, FormatJUnit, FormatExit)
 		}
 		return g
@@ -118,7 +118,7 @@ func (r *reader) definition(f map[string]*node, n *node, name, what string) Gate
 	}
 	g.MayChangeTree = r.truth(f["may-change-tree"], what+": may-change-tree")
 	if g.MayChangeTree && g.Where == Clean {
-		r.fail(f["may-change-tree"].line, "%s: what it changes in a clean tree is thrown away", what)
+		r.fail(f["may-change-tree"].line, "%s: its changes in a clean checkout are thrown away", what)
 		r.hint("use where: %s", InPlace)
 	}
 	return g

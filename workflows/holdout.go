@@ -31,10 +31,10 @@ type HoldoutConfig struct {
 }
 
 var holdoutObject = &object{
-	name: "holdout", about: "How hold-out tests are run and told of. Where they are is typed: wfs new --holdout DIR.",
+	name: "holdout", about: "How hold-out tests run and are reported. Their place is given by wfs new --holdout DIR.",
 	keys: []key{
 		{name: "gate", about: "The gate that runs them, if it is not those of the workflow.", value: shape{kind: aName}},
-		{name: "reveal", about: "What the agent is told of those that fail. count: how many. names: which. Never what they hold.",
+		{name: "reveal", about: "What the agent learns about failing ones. count: how many. names: which. Never their content.",
 			value: word(RevealCount, RevealNames), fallback: string(RevealCount)},
 	},
 }

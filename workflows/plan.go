@@ -61,17 +61,17 @@ func DecodePlan(data []byte) (*Plan, error) {
 // must stay readable when those become stricter.
 func (w *Workflow) sound() error {
 	if w.Phase(w.Start) == nil {
-		return fmt.Errorf("start %q is no phase", w.Start)
+		return fmt.Errorf("start %q is not a phase", w.Start)
 	}
 	seen := map[PhaseName]bool{}
 	for _, p := range w.Phases {
 		if seen[p.Name] {
-			return fmt.Errorf("phase %q is there twice", p.Name)
+			return fmt.Errorf("phase %q is duplicated", p.Name)
 		}
 		seen[p.Name] = true
 		for _, v := range []Verdict{Pass, Fail} {
 			if to := p.On[v]; to != Done && to != NextLap && w.Phase(to) == nil {
-				return fmt.Errorf("phase %q: %s leads to %q, which is no phase", p.Name, v, to)
+				return fmt.Errorf("phase %q: %s leads to %q, which is not a phase", p.Name, v, to)
 			}
 		}
 		if len(p.Gates) == 0 && !p.Run.Human && !p.Approve {

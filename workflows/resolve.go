@@ -58,7 +58,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 					missing.add("tests", ph.Name)
 				default:
 					findings = append(findings, Finding{Hint: blindHint, Message: fmt.Sprintf("phase %s expects red tests, and no gate of the "+
-						"configuration tells tests apart", ph.Name)})
+						"configuration has per-test results", ph.Name)})
 				}
 			default:
 				missing.add(g.Use, ph.Name)
@@ -204,7 +204,7 @@ func checkPlan(p *Plan) []Finding {
 	}
 	for _, b := range blind {
 		findings = append(findings, Finding{
-			Message: fmt.Sprintf("%s expects red tests from gate %q, and its format %s tells no tests apart", b, b.name, FormatExit),
+			Message: fmt.Sprintf("%s expects red tests from gate %q, and its format %s has no per-test results", b, b.name, FormatExit),
 			Hint:    blindHint,
 		})
 	}

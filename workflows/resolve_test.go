@@ -153,7 +153,7 @@ func TestResolveFindings(t *testing.T) {
 			"there is no gate \"tets\" in .wfs/config.yaml (used in phase WORK) | there is a gate \"tests\": write use: tests",
 		}},
 		{"exit code", tdd, func(c *Config) { c.Gates["tests"] = c.Gates["other"] }, []string{
-			"phase RED expects red tests, and no gate of the configuration tells tests apart | " + blindHint,
+			"phase RED expects red tests, and no gate of the configuration has per-test results | " + blindHint,
 		}},
 		{"a name that the workflow has as well", func() *Workflow { w, _ := Builtin("loop"); return w }(), func(c *Config) { c.Gates["changed"] = c.Gates["other"] }, []string{
 			"phase WORK: workflow loop has a gate changed of its own, and the configuration has another one | give the gate another name under gates: in the configuration",
@@ -226,10 +226,10 @@ func TestDecodePlanRefuses(t *testing.T) {
 		{"torn", string(data[len(data)-20:]), "", "not a plan: unexpected end of JSON input"},
 		{"newer", `"version": 1`, `"version": 2`, "written by a newer version of wfs: the plan has version 2; this wfs reads version 1"},
 		{"unknown field", `"version": 1`, `"version": 1, "new": true`, `not a plan: json: unknown field "new"`},
-		{"start", `"start": "RED"`, `"start": "BLUE"`, `not a plan: start "BLUE" is no phase`},
-		{"target", `"pass": "GREEN"`, `"pass": "BLUE"`, `not a plan: phase "RED": pass leads to "BLUE", which is no phase`},
-		{"no target", `"pass": "GREEN"`, `"passed": "GREEN"`, `not a plan: phase "RED": pass leads to "", which is no phase`},
-		{"phase twice", `"name": "GREEN"`, `"name": "RED"`, `not a plan: phase "RED": pass leads to "GREEN", which is no phase`},
+		{"start", `"start": "RED"`, `"start": "BLUE"`, `not a plan: start "BLUE" is not a phase`},
+		{"target", `"pass": "GREEN"`, `"pass": "BLUE"`, `not a plan: phase "RED": pass leads to "BLUE", which is not a phase`},
+		{"no target", `"pass": "GREEN"`, `"passed": "GREEN"`, `not a plan: phase "RED": pass leads to "", which is not a phase`},
+		{"phase twice", `"name": "GREEN"`, `"name": "RED"`, `not a plan: phase "RED": pass leads to "GREEN", which is not a phase`},
 	} {
 		text := strings.Replace(string(data), tt.old, tt.new, 1)
 		if text == string(data) {

@@ -46,7 +46,7 @@ var halfOpenObject = &object{
 var reviewObject = &object{
 	name: "review", about: "The phase is a review: its agent approves or rejects the work, and changes nothing but documents of the session.",
 	keys: []key{
-		{name: "by", about: "other: another agent or model than those that work in the other phases. anyone: whoever is named.",
+		{name: "by", about: "other: an agent or model other than those of the other phases. anyone: no restriction.",
 			value: word(ByOther, ByAnyone), fallback: string(ByOther)},
 		{name: "rounds", about: "How often the work may be sent back before a person decides.", value: number(1, maxRounds), fallback: fmt.Sprint(DefaultRounds)},
 	},
@@ -60,7 +60,7 @@ func (r *reader) judging(p *Phase, f map[string]*node, what string) {
 			p.Signal = ""
 		}
 		if p.Run.Human {
-			r.fail(n.line, "%ssignal: a person's word is approve or reject", what)
+			r.fail(n.line, "%ssignal: a person answers with approve or reject", what)
 		}
 	}
 	if f["signal"] == nil && f["review"] == nil && p.Run.Agent {

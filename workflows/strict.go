@@ -103,7 +103,7 @@ func (r *reader) entries(n *node, prefix string) []entry {
 			continue
 		}
 		if line, twice := first[e.key.text]; twice {
-			r.fail(e.key.line, "%skey %s is there twice (first in line %d)", prefix, quote(e.key.text), line)
+			r.fail(e.key.line, "%sduplicate key %s (first in line %d)", prefix, quote(e.key.text), line)
 			continue
 		}
 		first[e.key.text] = e.key.line

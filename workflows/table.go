@@ -118,7 +118,7 @@ var configObject = &object{
 		{name: "workflow", about: "The workflow of `wfs new` when no other is named.", value: shape{kind: aName}},
 		{name: "agent", about: "Who works in phases with `run: agent`: an agent that wfs knows, a command, or a mapping.", value: isA(agentObject)},
 		{name: "agents", about: "Further agents by name, for phases with `run: {agent: NAME}`.", value: mapOf(isA(agentObject))},
-		{name: "agree", about: "Who agrees that nothing is left to do: a person, or nobody (auto). Overrides the workflow's laps.agree.",
+		{name: "agree", about: "Who agrees that nothing is left to do: a person, or auto (no one). Overrides the workflow's laps.agree.",
 			value: word(AgreePerson, AgreeAuto)},
 		{name: "refactor", about: refactorAbout + " Overrides the workflow's refactor.",
 			value: word(RefactorAlways, RefactorAuto)},
@@ -126,21 +126,21 @@ var configObject = &object{
 			value: listOf(shape{kind: aVariable})},
 		{name: "on-event", about: "A command that is run when a session is blocked, waits, is completed, or needs a person. It gets JSON on standard input.",
 			value: shape{kind: aCommand}, personal: "it is for the person who waits, on that person's machine"},
-		{name: "max-file-size", about: "Untracked files that are larger stay out of checkpoints until wfs allow lets them in.",
+		{name: "max-file-size", about: "Larger untracked files stay out of checkpoints until wfs allow permits them.",
 			value: shape{kind: aSize}, fallback: "10MB"},
-		{name: "max-new-files", about: "A new directory with more files stays out of checkpoints until wfs allow lets it in.",
+		{name: "max-new-files", about: "A new directory with more files stays out of checkpoints until wfs allow permits it.",
 			value: number(1, maxNewFiles), fallback: "1000"},
-		{name: "auto-save", about: "How often the files are saved while somebody works in a session, or off.",
+		{name: "auto-save", about: "How often files are backed up while an agent works in a session, or off.",
 			value: shape{kind: anyOf, either: []shape{word(AutoSaveOff), {kind: aDuration}}}, fallback: shortDuration(DefaultAutoSave)},
-		{name: "clean-proof", about: "Whether finished work must also pass in a clean tree: the checkpoint's files and the dependencies, and nothing else.",
+		{name: "clean-proof", about: "Whether finished work must also pass in a clean checkout: the checkpoint's files and the dependencies, nothing else.",
 			value: word(CleanProofOn, CleanProofOff), fallback: string(CleanProofOn)},
-		{name: "clean-provide", about: "Patterns of untracked and ignored files that clean trees get besides the usual dependencies, from the top: .env.test, data/*.bin.",
+		{name: "clean-provide", about: "Patterns of untracked and ignored files that clean checkouts get besides the usual dependencies, from the top: .env.test, data/*.bin.",
 			value: listOf(shape{kind: aPattern})},
 		{name: "finish", about: "How work is handed over.", value: isA(finishObject)},
-		{name: "holdout", about: "How tests are run that the agent never sees.", value: isA(holdoutObject)},
+		{name: "holdout", about: "How tests run that the agent never sees.", value: isA(holdoutObject)},
 		{name: "gates", about: "Gates by name: commands that wfs runs itself, and that decide.", value: mapOf(isA(gateObject))},
-		{name: "budget", about: "What work may cost.", value: isA(budgetObject)},
-		{name: "limits", about: "How fast work may go.", value: isA(callsObject)},
+		{name: "budget", about: "Cost limits.", value: isA(budgetObject)},
+		{name: "limits", about: "Rate limits.", value: isA(callsObject)},
 		{name: "worktree", about: "How a work tree of a session's own is made (`wfs new --worktree`).", value: isA(worktreeObject)},
 	},
 }
@@ -148,7 +148,7 @@ var configObject = &object{
 var finishObject = &object{
 	name: "finish", about: "How work is handed over.",
 	keys: []key{
-		{name: "report", about: "What the commit says beside the goal and its items. summary: what was tested and approved. full: also attempts and refuted claims.",
+		{name: "report", about: "What the commit says beside the goal and its items. summary: what was tested and approved. full: also attempts, and reports of the agent that were not true.",
 			value: word(ReportSummary, ReportFull, ReportNone), fallback: string(ReportSummary)},
 	},
 }
@@ -162,7 +162,7 @@ var worktreeObject = &object{
 			value: listOf(shape{kind: aPattern})},
 		{name: "link", about: "Paths of untracked and ignored files and directories of the main work tree that are linked to: they are shared.",
 			value: listOf(shape{kind: aLine})},
-		{name: "setup", about: "A command that installs what git ignores, in a new work tree and in clean trees, before anything is judged there: npm ci.", value: shape{kind: aCommand}},
+		{name: "setup", about: "A command that installs what git ignores, in a new work tree and in clean checkouts, before anything is judged there: npm ci.", value: shape{kind: aCommand}},
 		{name: "timeout", about: "After this long the set-up is stopped.", value: shape{kind: aDuration}, fallback: shortDuration(DefaultWorktreeTimeout)},
 	},
 }
@@ -176,7 +176,7 @@ var agentObject = &object{
 		{name: "model", about: "Which model it shall use, in the agent's own words.", value: shape{kind: aLine}},
 		{name: "allow", about: "What it may do unattended besides what it may anyway, in the agent's own words: \"Bash(go test:*)\".", value: listOf(shape{kind: aLine})},
 		{name: "args", about: "Further words of its command line.", value: listOf(shape{kind: aText})},
-		{name: "conversation", about: "phase: the attempts at a phase go on in one conversation. fresh: every attempt begins a new one.",
+		{name: "conversation", about: "phase: the attempts at a phase share one conversation. fresh: every attempt begins a new one.",
 			value: word(ConversationPhase, ConversationFresh), fallback: ConversationPhase},
 		{name: "push", about: "Whether its git may push. A guard against mistakes: git's settings in its environment make a push fail.",
 			value: word(PushRefused, PushAllowed), fallback: PushRefused},
@@ -197,9 +197,9 @@ const maxStable = 10
 // definitionKeys are what a gate is, in the configuration and on the spot.
 var definitionKeys = []key{
 	{name: "run", about: "The command that judges, run in the top directory of the work tree.", value: shape{kind: aCommand}},
-	{name: "format", about: "How its output is read. All but exit-code tell tests apart.",
+	{name: "format", about: "How its output is read. All but exit-code have per-test results.",
 		value: word(Formats()...), fallback: string(FormatExit)},
-	{name: "report", about: "With a format that is a document (junit, jest-json, rspec-json, trx), a pattern for report files below the work tree. $WFS_REPORT is the better way where a tool can be told.",
+	{name: "report", about: "With a format that is a document (junit, jest-json, rspec-json, trx), a pattern for report files below the work tree. Prefer $WFS_REPORT where a tool accepts a file name.",
 		value: shape{kind: aPattern}},
 	{name: "paths", about: "It is run when a path that fits one of these patterns has changed in the lap, and when the work is complete. Without it: always.",
 		value: listOf(shape{kind: aPattern})},
@@ -238,15 +238,15 @@ var workflowObject = &object{
 var lapsObject = &object{
 	name: "laps", about: "With laps, a lap is one open item of the spec's checklist.",
 	keys: []key{
-		{name: "agree", about: "Who agrees that nothing is left: a person, or nobody (auto).", value: word(AgreePerson, AgreeAuto), fallback: string(AgreePerson)},
-		{name: "max", about: "More laps than this are not driven.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultMaxLaps)},
+		{name: "agree", about: "Who agrees that nothing is left: a person, or auto (no one).", value: word(AgreePerson, AgreeAuto), fallback: string(AgreePerson)},
+		{name: "max", about: "The maximum number of laps.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultMaxLaps)},
 	},
 }
 
 var phaseObject = &object{
 	name: "phase", about: "What runs, how it is judged, and where each verdict leads.",
 	keys: []key{
-		{name: "brief", about: "Instructions for whoever works here.", value: shape{kind: aText}},
+		{name: "brief", about: "Instructions for the agent or person of this phase.", value: shape{kind: aText}},
 		{name: "run", about: "Who works here: the session's agent, a person, a command of the workflow's own, or an agent by name.",
 			value: shape{kind: anyOf, either: []shape{word("agent", "human"), isA(runObject)}}, fallback: "agent"},
 		{name: "gates", about: "What decides. Only a phase of a person may do without.", value: listOf(isA(gateUseObject))},
@@ -254,7 +254,7 @@ var phaseObject = &object{
 		{name: "on", about: "Where each verdict leads.", value: isA(onObject), required: true},
 		{name: "limits", about: "When the breaker stops the work.", value: isA(limitsObject)},
 		{name: "tamper", about: "The same for this phase alone.", value: word(tamperPolicies...)},
-		{name: "signal", about: "What the agent's own word counts beside the gates. auto: nothing. veto: what it says is not done is not done. required: it must say that it is done.",
+		{name: "signal", about: "What the agent's own report counts beside the gates. auto: nothing. veto: its \"not done\" counts. required: it must report that it is done.",
 			value: word(SignalAuto, SignalVeto, SignalRequired), fallback: string(SignalVeto)},
 		{name: "half-open", about: "What is changed in the last attempt before the breaker opens.", value: isA(halfOpenObject)},
 		{name: "holdout", about: "Whether what passes here must also pass the hold-out tests. Without it finished work must.", value: shape{kind: aTruth}, fallback: "false"},
@@ -277,7 +277,7 @@ var gateUseObject = &object{
 	keys: slices.Concat([]key{
 		{name: "use", about: "The gate of the configuration, or all: every one of them. Only expect and stable may stand beside it.", value: shape{kind: aName}},
 		{name: "name", about: "The name of a gate written on the spot.", value: shape{kind: aName}},
-		{name: "expect", about: "pass: the lap's tests pass and nothing green broke. red: a new test fails for the right reason and nothing green broke.",
+		{name: "expect", about: "pass: the lap's tests pass and no passing test broke. red: a new test fails for the right reason and no passing test broke.",
 			value: word(ExpectPass, ExpectRed), fallback: string(ExpectPass)},
 	}, definitionKeys, lookingKeys),
 }
@@ -309,7 +309,7 @@ var onObject = &object{
 var limitsObject = &object{
 	name: "limits", about: "When the breaker stops the work.",
 	keys: []key{
-		{name: "attempts", about: "Attempts at one visit of the phase, without those that leave fewer tasks open than any before.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.Attempts)},
+		{name: "attempts", about: "Attempts at the phase each time it is entered, without those that leave fewer tasks open than any before.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.Attempts)},
 		{name: "no-progress", about: "Attempts in a row without progress.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.NoProgress)},
 		{name: "same-failure", about: "Attempts in a row that fail in the same way.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.SameFailure)},
 		{name: "failed-runs", about: "Runs in a row that failed without changing anything.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultLimits.FailedRuns)},

@@ -14,7 +14,7 @@ const (
 
 var tamperPolicies = []Tamper{TamperStrict, TamperReview, TamperWarn, TamperOff}
 
-const tamperAbout = "What follows when tests are changed so that they ask for less, outside of the phase that writes them. Without it: strict where a gate expects red, else off."
+const tamperAbout = "What happens when tests are weakened outside the phase that writes them. Without it: strict where a gate expects red, else off."
 
 func (r *reader) tamper(n *node, what string) Tamper {
 	words := make([]string, len(tamperPolicies))

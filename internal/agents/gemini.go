@@ -237,7 +237,7 @@ func (g *gemini) nothing(e Exit) {
 	case v.class != "":
 		g.fail(v.class, telling(e.Stderr, v.class))
 	default:
-		g.fail(NoResult, "the model was not asked anything")
+		g.fail(NoResult, "no request reached the model")
 	}
 	g.out.RetryAt = v.at
 }

@@ -116,7 +116,7 @@ func (c *opencode) End(e Exit) Outcome {
 	case c.problem != nil:
 		c.failure(*c.problem, e)
 	case c.steps == 0 && e.Code == 1 && strings.HasPrefix(strings.TrimSpace(e.Stderr), "opencode run [message..]"):
-		c.fail(Config, "it does not know a flag, or a value of one, and printed its help")
+		c.fail(Config, "it does not know a flag or its value, and printed its help")
 	case c.steps == 0 || c.open || c.reason == "tool-calls":
 		c.ended(e)
 	case c.reason == "content-filter":

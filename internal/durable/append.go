@@ -11,7 +11,7 @@ import (
 // ErrReplaced is returned when the file that is being appended to is no longer the one that its path names: somebody
 // deleted or replaced it, and what would be appended could not be found again. Or somebody else wrote to it, and nobody
 // knows what it holds.
-var ErrReplaced = errors.New("file was deleted, replaced or written to by somebody else")
+var ErrReplaced = errors.New("file was deleted, replaced or changed by another process")
 
 // Appender appends to one file, durably. It is for one goroutine.
 type Appender struct {

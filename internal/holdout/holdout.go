@@ -62,7 +62,7 @@ func ReadDir(dir string) (Pack, error) {
 		case d.IsDir():
 			return nil
 		case !d.Type().IsRegular():
-			return fmt.Errorf("%s is no ordinary file", rel)
+			return fmt.Errorf("%s is not a regular file", rel)
 		case len(p) == MaxFiles:
 			return fmt.Errorf("there are more than %d files", MaxFiles)
 		}
@@ -119,7 +119,7 @@ func (p Pack) check() error {
 	}
 	for i, f := range p {
 		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || path.Clean(f.Path) != f.Path || i > 0 && p[i-1].Path >= f.Path {
-			return fmt.Errorf("%q is no path of a file", f.Path)
+			return fmt.Errorf("%q is not a file path", f.Path)
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func TestReadRefuses(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link")); err != nil {
 		t.Skip(err)
 	}
-	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "link is no ordinary file") {
+	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "link is not a regular file") {
 		t.Errorf("a link: %v", err)
 	}
 	for _, p := range []Pack{nil, {{Path: "../x"}}, {{Path: "/x"}}, {{Path: "a//b"}}, {{Path: "b"}, {Path: "a"}}, {{Path: "a"}, {Path: "a"}}} {

@@ -23,7 +23,7 @@ var goWatchedCreatures = []creature{
 var goRed = []creature{
 	{name: "leaves nothing to test", does: "moves the tests to where go does not look, and its own too", naive: "red",
 		red: "mkdir _old; git mv calc.go calc_test.go _old/; red; mv sub_test.go _old/", want: "RED fail no_tests|broke_green"},
-	{name: "asks for another go", does: "makes go.mod ask for a Go that is not there", naive: "red",
+	{name: "asks for another go", does: "makes go.mod ask for a Go that does not exist", naive: "red",
 		red: "red; " + edited("go.mod", "go 1.21", "go 1.999"), want: "RED fail build_broken"},
 	{name: "tests what is missing", honest: true, does: "writes a test that starts a program that is not there, and prints its error", naive: "green",
 		red: "put sub.go <<'E'\npackage calc\n\n// Sub will subtract.\nfunc Sub(a, b int) int { return 0 }\nE\nred; put shell_test.go <<'E'\npackage calc\n\nimport (\n\t\"os/exec\"\n\t\"testing\"\n)\n\nfunc TestNoProgram(t *testing.T) {\n\tout, err := exec.Command(\"sh\", \"-c\", \"echo No module named pytest; frobnicate\").CombinedOutput()\n\tt.Logf(\"%s\", out)\n\tif err == nil || Sub(3, 1) != 2 {\n\t\tt.Errorf(\"%v, %d\", err, Sub(3, 1))\n\t}\n}\nE"},
