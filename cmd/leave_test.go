@@ -84,7 +84,7 @@ func TestDetached(t *testing.T) {
 	if left := p.inbox(); len(left) > 0 {
 		t.Errorf("requests are still there: %v", left)
 	}
-	watched.await("perhaps not by a person: and second")
+	watched.await("maybe not by a person: and second")
 	watched.await("attempt 2 works")
 
 	watched.signal(syscall.SIGINT)
@@ -180,7 +180,7 @@ func TestStopNow(t *testing.T) {
 	p.gone(p.read("agent.pid"))
 	p.gone(p.read("child.pid"))
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
-	holds(t, p.ok("wfs", "status"), "(stopped at once, as asked)")
+	holds(t, p.ok("wfs", "status"), "(stopped at once, on request)")
 	if out, exit := watched.wait(); exit != exitTerminated {
 		t.Errorf("watch: exit %d: %s", exit, out)
 	}
@@ -249,8 +249,8 @@ func TestDetachedRefused(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
 	p.ok("wfs", "switch", "main")
-	p.exits(exitError, []string{"wfs", "run", "one", "--detach"}, "not current in this work tree", "hint: wfs resume one")
-	p.exits(exitError, []string{"wfs", "run", "one", "--detach", "--json"}, `"error":"`, "not current")
+	p.exits(exitError, []string{"wfs", "run", "one", "--detach"}, "is not checked out in this work tree", "hint: wfs resume one")
+	p.exits(exitError, []string{"wfs", "run", "one", "--detach", "--json"}, `"error":"`, "is not checked out")
 	p.exits(exitUsage, []string{"wfs", "run", "--detach"}, "no session is current")
 	p.exits(exitUsage, []string{"wfs", "watch"}, "no session is current")
 	p.exits(exitUsage, []string{"wfs", "note"}, "a note needs a text")

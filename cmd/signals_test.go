@@ -141,7 +141,7 @@ func TestInterruptedGate(t *testing.T) {
 		{"terminated", func(_ *place, r *running) { r.signal(syscall.SIGTERM) }, exitTerminated, "(terminated)"},
 		{"stop --now", func(p *place, _ *running) {
 			holds(p.t, p.ok("wfs", "stop", "--now"), "the run has ended: interrupted in WORK", "next: wfs run")
-		}, exitTerminated, "(stopped at once, as asked)"},
+		}, exitTerminated, "(stopped at once, on request)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -150,11 +150,10 @@ WORK  attempt 1  (agent)
 // Where there can be no view, or nobody wants one, there are lines.
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
-	const said = "    gate tests in a clean checkout of the base …\n" +
-		"    first a test for the total, then the total itself, in words that are many\n"
+	const said = "    first a test for the total, then the total itself, in words that are many\n"
 	const gates = "    gate tests …\n" +
-		"    gate tests once more, without anything from before …\n"
-	everything := strings.NewReplacer("    the run", said+"    the run", "    gate tests:", gates+"    gate tests:").Replace(viewEnd)
+		"    gate tests again in a clean checkout, without caches …\n"
+	everything := strings.NewReplacer("    agent exited", said+"    agent exited", "    gate tests:", gates+"    gate tests:").Replace(viewEnd)
 	for name, c := range map[string]struct {
 		env, args []string
 		want      string
