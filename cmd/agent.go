@@ -15,8 +15,8 @@ import (
 
 func (a *app) agentCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "agent", Short: "the agents that wfs knows, and whether they could work here",
-		Long: `An agent that wfs knows has a card, which says how its program is driven. claude, codex, gemini and opencode are built
+		Use: "agent", Short: "list and check the agents that wfs knows",
+		Long: `An agent that wfs knows has a card, which says how to run its program. claude, codex, gemini and opencode are built
 in; others are YAML files in .wfs/agents/, or in agents/ beside your own configuration. Any other program that reads its
 instructions on standard input and edits files can work too: agent: COMMAND.`,
 		Example: "  wfs agent list\n  wfs agent check\n  wfs agent check codex --json",
@@ -24,15 +24,15 @@ instructions on standard input and edits files can work too: agent: COMMAND.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "the agents that there are, and which are installed", Args: noArgs,
+		&cobra.Command{Use: "list", Short: "list the agents, and which are installed", Args: noArgs,
 			Long: `List names the agents that agent: and --agent take, with the version that is installed, and marks the one that works here
-by default. A program is asked for its version once, and again when its file has changed.`,
+by default. Versions are cached until the program changes.`,
 			Example: "  wfs agent list\n  wfs agent list --json",
 			RunE:    func(c *cobra.Command, _ []string) error { return a.agentList(c.Context()) }},
-		&cobra.Command{Use: "check [AGENT]", Short: "what would be started, what it may do, and what is missing", Args: upTo(1),
-			Long: `Check says of one agent, or of the one that works here by default: where its program is, its version and whether wfs was
-tried with it, whether somebody is logged in, the command line that begins a conversation, and what it may do with nobody
-there to ask. It starts no conversation and costs nothing. It exits 1 when something is missing.`,
+		&cobra.Command{Use: "check [AGENT]", Short: "show how an agent starts, what it may do, and problems", Args: upTo(1),
+			Long: `Check shows for one agent, or for the default one: where its program is, its version and whether wfs was tested with it,
+whether it is logged in, the command line that starts a conversation, and what it may do unattended. It starts no
+conversation and costs nothing. It exits 1 when it finds a problem.`,
 			Example: "  wfs agent check\n  wfs agent check claude\n  wfs agent check --json",
 			RunE:    func(c *cobra.Command, args []string) error { return a.agentCheck(c.Context(), first(args)) }},
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of agent cards, for editors", Args: noArgs,
@@ -113,7 +113,7 @@ func (a *app) agentList(ctx context.Context) error {
 	}
 	a.table(rows)
 	if agent := s.Config.Agent; agent.Use == "" && !agent.Command.IsZero() {
-		a.out("by default a command works here: %s", agent.Command.Text())
+		a.out("the default agent is a command: %s", agent.Command.Text())
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 	case agent.Card != nil:
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "by default a command works here, of which wfs knows nothing more: " + agentName(&agent) + agent.ScriptPath,
+		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "the default agent is a command that wfs cannot check: " + agentName(&agent) + agent.ScriptPath,
 			Hint: "wfs agent check NAME (wfs agent list names those that wfs knows)"}
 	}
 	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here", Hint: "wfs agent list, then write agent: NAME into .wfs/config.yaml"}
@@ -216,7 +216,7 @@ func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list []rul
 		}
 	}
 	if problem != "" {
-		lacks("its card is the repository's, and you have not trusted it", "wfs trust")
+		lacks("its agent card comes from the repository, and you have not trusted it", "wfs trust")
 		return j, nil
 	}
 	in := a.prober().Find(ctx, c)
@@ -233,7 +233,7 @@ func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list []rul
 		j.LoggedIn = "yes"
 	} else if known {
 		j.LoggedIn = "no"
-		lacks("nobody is logged in", c.Login)
+		lacks("not logged in", c.Login)
 	}
 	return j, nil
 }
@@ -247,9 +247,9 @@ func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
 	switch {
 	case j.AgentVersion == "":
 	case j.Tested:
-		a.out("  version    %s, which wfs was tried with", j.AgentVersion)
+		a.out("  version    %s (tested with wfs)", j.AgentVersion)
 	case len(c.Tested) > 0:
-		a.out("  version    %s; wfs was tried with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
+		a.out("  version    %s; tested with %s", j.AgentVersion, strings.Join(c.Tested, ", "))
 	default:
 		a.out("  version    %s", j.AgentVersion)
 	}
@@ -258,7 +258,7 @@ func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
 		a.out("  logged in  yes")
 	case "unknown":
 		if j.Installed {
-			a.out("  logged in  this cannot be told for nothing; if it is not: %s", c.Login)
+			a.out("  logged in  unknown; to log in: %s", c.Login)
 		}
 	}
 	a.out("  starts as  %s", shellLine(j.Command))
@@ -282,6 +282,6 @@ func (a *app) sayCheckedAgent(agent *workflows.Agent, j *agentCheckJSON) {
 		a.out("    %s", m.Hint)
 	}
 	if len(j.Missing) == 0 {
-		a.out("nothing is missing")
+		a.out("no problems found")
 	}
 }

@@ -38,7 +38,7 @@ func (a *app) agentLacks(ctx context.Context, c *workflows.Card, login bool) str
 		return ""
 	}
 	if yes, known := a.prober().LoggedIn(ctx, c); known && !yes {
-		return strings.TrimSpace(fmt.Sprintf("nobody seems to be logged in to %s: %s", c.Name, c.Login))
+		return strings.TrimSpace(fmt.Sprintf("%s does not seem to be logged in: %s", c.Name, c.Login))
 	}
 	return ""
 }

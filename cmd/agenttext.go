@@ -22,7 +22,7 @@ func agentText(e agents.Event, all bool) string {
 	case agents.ToolCall:
 		return "> " + toolName(e.Tool)
 	case agents.Denial:
-		return "refused, since nobody was there to permit it: " + toolName(e.Tool)
+		return "refused, not in the allowed commands: " + toolName(e.Tool)
 	case agents.Limit:
 		if e.Limited.Status != "allowed" {
 			return limitText(e.Limited)
@@ -75,9 +75,9 @@ func answered(text string) string {
 	case a.Ask != "":
 		said = "asks: " + a.Ask
 	case a.NothingLeft != "":
-		said = "answers: nothing is left to do, " + a.NothingLeft + " shows it"
+		said = "answers: nothing left to do, " + a.NothingLeft + " shows it"
 	case a.TestChange != "":
-		said = "answers: a test has to change: " + a.TestChange
+		said = "answers: a test must change: " + a.TestChange
 	case a.Done != nil && *a.Done:
 		said = "answers: done"
 	}

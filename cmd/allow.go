@@ -24,14 +24,14 @@ func (a *app) allowCmd() *cobra.Command {
 	var show, revoke bool
 	var in string
 	c := &cobra.Command{
-		Use: "allow PATH...", Short: "let files into checkpoints that are held out by name",
-		Long: `Allow lets paths into the checkpoints of a session that are held out because they look like keys, are large, or are
-floods of new files: what is once in a commit stays there. A directory is let in with everything below it. Nothing
-is added now; the next checkpoint has it. What git ignores stays ignored. While a run drives the session, nobody
-can know who types this, and it is refused: wfs stop, then again.
+		Use: "allow PATH...", Short: "allow files in checkpoints that are excluded by default",
+		Long: `Allow includes paths in the checkpoints of a session that are excluded because they look like keys, are large, or are
+many new files at once: what is committed stays in history. A directory is allowed with everything below it. Nothing
+is added now; the next checkpoint has it. What git ignores stays ignored. Refused during a run of the session, because
+the agent could type it: wfs stop, then run it again.
 
---list shows what was allowed and what the present checkpoint lacks. --revoke takes an allowance back: a file that is
-in a checkpoint already stays in those that have it, and stays tracked until you git rm --cached it and commit that.`,
+--list shows what was allowed and what the current checkpoint lacks. --revoke excludes a path again: a file that is
+already in a checkpoint stays in those that have it, and stays tracked until you git rm --cached it and commit that.`,
 		Example: `  wfs allow data/prices.csv
   wfs allow .env.test testdata/certs/
   wfs allow --list
@@ -44,13 +44,13 @@ in a checkpoint already stays in those that have it, and stays tracked until you
 				return a.allowed(c.Context(), in)
 			}
 			if len(args) == 0 {
-				return &usageError{"allow needs the paths that are to be let in", "wfs allow --list"}
+				return &usageError{"allow needs the paths to allow", "wfs allow --list"}
 			}
 			return a.allow(c.Context(), in, args, revoke)
 		},
 	}
-	c.Flags().BoolVar(&show, "list", false, "only show what is allowed, and what is held out")
-	c.Flags().BoolVar(&revoke, "revoke", false, "hold them out again")
+	c.Flags().BoolVar(&show, "list", false, "only show what is allowed, and what is excluded")
+	c.Flags().BoolVar(&revoke, "revoke", false, "exclude them again")
 	c.Flags().StringVar(&in, "session", "", "of this `session` (default: the current one)")
 	return c
 }
@@ -75,7 +75,7 @@ func (a *app) allowed(ctx context.Context, name string) error {
 		a.out("held out  %s", heldName(h))
 	}
 	if len(s.Allowed)+len(held) == 0 {
-		a.out("nothing is held out, and nothing was allowed")
+		a.out("nothing is excluded, and nothing was allowed")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (a *app) allow(ctx context.Context, name string, args []string, revoke bool
 	for _, p := range paths {
 		switch {
 		case revoke:
-			a.out("%s is allowed no more; what a checkpoint has of it stays there", p)
+			a.out("%s is no longer allowed; existing checkpoints keep it", p)
 		case ignored[p]:
 			a.out("%s is allowed, but git ignores it: git add -f %s", p, shellWord(p))
 		default:
@@ -146,10 +146,10 @@ func (a *app) noneNested(paths []string) error {
 		switch {
 		case nested == "":
 		case nested == p:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is a repository of its own: a checkpoint holds no files of it, only which commit it is at, once you have committed that",
+			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is a repository of its own: a checkpoint only records its commit, once you have committed that",
 				Hint: fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p))}
 		default:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint holds no files of that",
+			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint does not contain its files",
 				Hint: fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/")))}
 		}
 	}
@@ -170,11 +170,11 @@ func (a *app) below(args []string) ([]string, error) {
 		}
 		rel, err := filepath.Rel(root, full)
 		if err != nil || !filepath.IsLocal(rel) || rel == "." {
-			return nil, &usageError{fmt.Sprintf("%s is no path below %s", arg, a.repo.Root()), "wfs allow --list"}
+			return nil, &usageError{fmt.Sprintf("%s is not a path below %s", arg, a.repo.Root()), "wfs allow --list"}
 		}
 		rel = filepath.ToSlash(rel)
 		if first, _, _ := strings.Cut(rel, "/"); first == ".wfs" || first == ".git" {
-			return nil, &usageError{fmt.Sprintf("%s never becomes part of a checkpoint", arg), "wfs allow --list"}
+			return nil, &usageError{fmt.Sprintf("%s is never part of a checkpoint", arg), "wfs allow --list"}
 		}
 		paths = append(paths, rel)
 	}

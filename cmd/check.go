@@ -42,22 +42,22 @@ type checkOptions struct {
 func (a *app) checkCmd() *cobra.Command {
 	var o checkOptions
 	c := &cobra.Command{
-		Use: "check [COMMIT | BASE..HEAD]", Short: "try what the tests of a branch or pull request are worth",
-		Long: `Check judges commits that nobody drove: it runs the tests of a change on states of the project that are made for that,
-in a clean tree, and asks
+		Use: "check [COMMIT | BASE..HEAD]", Short: "check how good the tests of a branch or pull request are",
+		Long: `Check judges commits that wfs did not make: it runs the tests of a change on variants of the project, in a clean
+checkout, and finds out
 
   - do the new and changed tests fail without the code? Its tests run on the code of the base.
   - can they fail at all, and do they need the code? They run with other expected values, and with
     the functions that were changed failing.
-  - do tests that were there ask for less? The tests of the base run on its code, and of those that
-    fail it looks what has become of them.
+  - were existing tests weakened? The tests of the base run on the code of the change, and it
+    compares those that fail with their new version.
 
 COMMIT is that commit against its first parent; BASE...HEAD begins at the common ancestor. Without any: all commits of
 HEAD since it left its upstream or the default branch.
 
-It ends with 0 when nothing was found, 4 when something was, with file, test, what was tried and what happened, and 1 when
-nothing could be judged. Tests that fail on the base are held against nobody. What is only worth a look is named, and is no
-finding. No session is needed and none is made; refs, HEAD, index and files stay as they are. Packages that git ignores
+It exits 0 without findings; 4 with findings, each with file, test, experiment and result; 1 when it could not judge
+anything. Tests that already fail on the base are ignored. Hints are listed, and are not findings. No session is needed or
+created; refs, HEAD, index and files stay as they are. Packages that git ignores
 (node_modules, …) come from this work tree.
 
 The gates are those of .wfs/config.yaml here, which must be trusted; else --test; else what wfs init would propose. They
@@ -173,7 +173,7 @@ func checkResult(c phases.Check) string {
 func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
 	if o.test == noAgent {
-		return plan, nil, &usageError{"without a test command nothing can be checked", "wfs check --help"}
+		return plan, nil, &usageError{"no test command: nothing to check", "wfs check --help"}
 	}
 	list, err := a.rules(ctx)
 	if err != nil {
@@ -203,7 +203,7 @@ func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, []
 			}
 			if len(groups) == 0 {
 				return plan, nil, &session.Refusal{Code: session.RefuseUsage,
-					Message: "no gate of the configuration has results by test", Hint: "wfs check --test 'COMMAND'"}
+					Message: "no gate of the configuration has per-test results", Hint: "wfs check --test 'COMMAND'"}
 			}
 			return plan, groups, a.mustTrust(list)
 		}
@@ -261,7 +261,7 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 	}
 	if merged {
 		if base, err = a.repo.MergeBase(ctx, base, head); err == nil && base == "" {
-			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two have no common ancestor here",
+			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two commits have no common ancestor here",
 				Hint: "git fetch --unshallow, if this clone is shallow"}
 		}
 	}
@@ -291,7 +291,7 @@ func (a *app) leftFrom(ctx context.Context, head session.Commit) (session.Commit
 		}
 	}
 	return "", &session.Refusal{Code: session.RefuseUsage,
-		Message: "HEAD has no commit that its upstream, or the default branch, does not have", Hint: "wfs check HEAD"}
+		Message: "HEAD has no commits beyond its upstream or the default branch", Hint: "wfs check HEAD"}
 }
 
 // sayCheck tells what was found, and ends the command accordingly.
@@ -304,16 +304,16 @@ func (a *app) sayCheck(j checkedJSON) error {
 		return exit
 	}
 	for _, says := range j.NotAsked {
-		a.out("not asked: %s", says)
+		a.out("not checked: %s", says)
 	}
 	for _, g := range j.Gates {
 		a.sayCheckedGate(g)
 	}
 	switch j.Result {
 	case checkNothing:
-		a.out("nothing found")
+		a.out("no problems found")
 	case checkNot:
-		a.out("nothing could be judged")
+		a.out("could not judge anything")
 	}
 	return exit
 }
@@ -324,7 +324,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		a.out("  could not judge: %s", g.CouldNot)
 	}
 	if len(g.KnownRed) > 0 {
-		a.out("  fails on the base already: %s", testNames(g.KnownRed))
+		a.out("  already fails on the base: %s", testNames(g.KnownRed))
 	}
 	for _, e := range g.Experiments {
 		a.out("  %s: %s: %s", e.Kind, strings.ReplaceAll(e.Result, "_", " "), e.Says)
@@ -336,7 +336,7 @@ func (a *app) sayCheckedGate(g phases.CheckedGate) {
 		}
 		a.out("%s: %s: %s", word, strings.ReplaceAll(f.Kind, "_", " "), about)
 		a.out("  tried: %s", f.Tried)
-		a.out("  happened: %s", f.Happened)
+		a.out("  result: %s", f.Happened)
 		if len(f.Also) > 0 {
 			a.out("  also: %s", testNames(f.Also))
 		}

@@ -34,7 +34,7 @@ A session keeps what was configured when it began. None of these commands runs a
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var origin bool
-	list := &cobra.Command{Use: "list", Short: "every setting that holds, defaults too", Args: noArgs,
+	list := &cobra.Command{Use: "list", Short: "every setting, with defaults", Args: noArgs,
 		Long: `List prints every setting that holds now, defaults too, as KEY=VALUE. With --show-origin it says where each comes from:
 a file and line, a variable, or the defaults.`,
 		Example: "  wfs config list\n  wfs config list --show-origin\n  wfs config list --json",

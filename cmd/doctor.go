@@ -54,22 +54,22 @@ const repairCommand = "wfs doctor --repair"
 func (a *app) doctorCmd() *cobra.Command {
 	var repair bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "is everything as it should be, and what to do if not",
-		Long: `Doctor looks at everything that wfs keeps: refs and ledgers (each is read from its first event to its last), journals,
-locks, notes and caches, the operation log, what killed processes left behind, settings of git's that would delete or
-publish sessions, and the disk. It says what is wrong, what follows from it, and the one command to type. Without
+		Use: "doctor", Short: "check for problems and suggest fixes",
+		Long: `Doctor checks everything that wfs stores: refs and session histories (every event is read), journals, locks, notes and
+caches, the operation log, leftovers of killed processes, git settings that would delete or publish sessions, and the
+disk. For each problem it prints its effect and the command that fixes it. Without
 --repair it writes nothing and takes no lock.
 
-With --repair, what is damaged is moved aside (to NAME.corrupt-1; the newest three of a name are kept) and made again
-from refs. Nothing is reset: files, branches and HEAD stay as they are. A branch of a session that somebody
-deleted is not brought back either; doctor says how.
+With --repair, what is damaged is moved aside (to NAME.corrupt-1; the latest three of a name are kept) and recreated
+from refs. Nothing is reset: files, branches and HEAD stay as they are. A deleted branch of a session
+is not restored; doctor prints the command.
 
-The exit code is 0 when nothing is in the way of any command, and 4 when something is.`,
+The exit code is 4 when a problem blocks a command, else 0.`,
 		Example: "  wfs doctor\n  wfs doctor --json\n  wfs doctor --repair",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), repair) },
 	}
-	c.Flags().BoolVar(&repair, "repair", false, "move aside what is damaged, and make it again")
+	c.Flags().BoolVar(&repair, "repair", false, "move damaged files aside, and recreate them")
 	return c
 }
 
@@ -125,9 +125,9 @@ func (f finding) same(g finding) bool {
 func (a *app) sayDoctor(j doctorJSON) {
 	for _, f := range j.Findings {
 		if f.Done != "" {
-			a.out("mended: %s: %s: %s", f.Where, f.What, f.Done)
+			a.out("repaired: %s: %s: %s", f.Where, f.What, f.Done)
 			if f.Undo != "" {
-				a.out("  to take it back: %s", f.Undo)
+				a.out("  to undo it: %s", f.Undo)
 			}
 			continue
 		}
@@ -148,9 +148,9 @@ func (a *app) sayDoctor(j doctorJSON) {
 	open := slices.ContainsFunc(j.Findings, func(f finding) bool { return f.Done == "" })
 	switch {
 	case !open:
-		a.out("everything is as it should be: %s", looked)
+		a.out("no problems found: %s", looked)
 	case j.OK:
-		a.out("nothing is in the way: %s", looked)
+		a.out("no blocking problems: %s", looked)
 	}
 }
 
@@ -176,11 +176,11 @@ func (e *examination) all() error {
 		name string
 		look func() error
 	}{
-		{"the places of refs", e.places}, {"git and its settings", e.git}, {"the disk", e.disk}, {"refs", e.refsOfOurs}, {"reflogs", e.lostRefs}, {"files of this clone", e.files}, {"the clone", e.clone},
+		{"paths of refs", e.places}, {"git and its settings", e.git}, {"the disk", e.disk}, {"refs", e.refsOfOurs}, {"reflogs", e.lostRefs}, {"files of this clone", e.files}, {"the clone", e.clone},
 		{"sessions", e.allSessions}, {"objects", e.objects}, {"the operation log", e.operations}, {"work trees", e.workTrees},
-		{"locks", e.locks}, {"what was left behind", e.leftovers}, {"hooks of agents", e.hooks},
+		{"locks", e.locks}, {"leftovers", e.leftovers}, {"hooks of agents", e.hooks},
 	} {
-		e.progress("looking at " + part.name)
+		e.progress("checking " + part.name)
 		err := part.look()
 		if e.cut {
 			return nil
@@ -189,7 +189,7 @@ func (e *examination) all() error {
 			continue // said of the ref, or of its place
 		}
 		if err != nil {
-			return fmt.Errorf("%s cannot be looked at: %w", part.name, err)
+			return fmt.Errorf("%s cannot be checked: %w", part.name, err)
 		}
 	}
 	return nil

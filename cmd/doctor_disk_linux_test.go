@@ -25,8 +25,8 @@ func TestDoctorLittleSpace(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
 	for options, says := range map[string]string{
-		"size=100m":                "are left on this file system; a checkpoint may fail, and then nothing is moved. Type: wfs gc",
-		"size=1g,nr_inodes=2000":   "more files can be made on this file system; a checkpoint may fail, and then nothing is moved. Type: git gc",
+		"size=100m":                "are left on this file system; a checkpoint may fail, without losing anything. Type: wfs gc",
+		"size=1g,nr_inodes=2000":   "more files can be made on this file system; a checkpoint may fail, without losing anything. Type: git gc",
 		"size=1g,nr_inodes=100000": "",
 	} {
 		out, exit := f.small(options, "wfs doctor")

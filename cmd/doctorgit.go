@@ -48,7 +48,7 @@ func (e *examination) git() error {
 		return err
 	}
 	if head, err := e.a.repo.Head(e.ctx); err == nil && head.Ref == "" {
-		e.add(finding{Level: findWarns, About: "git", Where: "HEAD", What: "is on no branch", Follows: "wfs new works here, and no session can be gone to",
+		e.add(finding{Level: findWarns, About: "git", Where: "HEAD", What: "is on no branch", Follows: "wfs new works here, but no session can be checked out",
 			Next: readyHints[gitstate.NotOnBranch]})
 	}
 	var wrong *findingsError
@@ -69,15 +69,15 @@ func (e *examination) disk() error {
 	dir := e.a.repo.CommonDir()
 	if s, known := durable.SpaceAt(dir); known {
 		if s.Bytes < littleBytes {
-			e.add(finding{Level: findWarns, About: "disk", Where: dir, What: inBytes(int64(s.Bytes)) + " are left on this file system", Follows: "a checkpoint may fail, and then nothing is moved", Next: "wfs gc"})
+			e.add(finding{Level: findWarns, About: "disk", Where: dir, What: inBytes(int64(s.Bytes)) + " are left on this file system", Follows: "a checkpoint may fail, without losing anything", Next: "wfs gc"})
 		}
 		if s.Count && s.Files < littleFiles {
-			e.add(finding{Level: findWarns, About: "disk", Where: dir, What: fmt.Sprintf("%d more files can be made on this file system", s.Files), Follows: "a checkpoint may fail, and then nothing is moved", Next: "git gc"})
+			e.add(finding{Level: findWarns, About: "disk", Where: dir, What: fmt.Sprintf("%d more files can be made on this file system", s.Files), Follows: "a checkpoint may fail, without losing anything", Next: "git gc"})
 		}
 	}
 	err := durable.HasLocks(filepath.Join(dir, "HEAD"))
 	if errors.Is(err, durable.ErrNoLocks) {
-		e.add(finding{Level: findBlocks, About: "disk", Where: dir, What: "this file system has no locks (flock)", Follows: "sessions can be read here, and not be driven", Next: "git clone . A-LOCAL-DISK"})
+		e.add(finding{Level: findBlocks, About: "disk", Where: dir, What: "this file system has no locks (flock)", Follows: "sessions can be read here, but not run", Next: "git clone . A-LOCAL-DISK"})
 		return nil
 	}
 	return nil // any other error is said where that file is used
@@ -100,7 +100,7 @@ func (e *examination) refsOfOurs() error {
 	}
 	for id := range e.tips {
 		if name := session.BranchOf(id); refs[name] == "" && e.a.wasIn(name, broken...) {
-			e.brokenRef(gitstate.BrokenRef{Ref: name, Err: errors.New("what it was kept in is damaged")}, refs)
+			e.brokenRef(gitstate.BrokenRef{Ref: name, Err: errors.New("its storage is damaged")}, refs)
 		}
 	}
 	return e.lostLedgers(refs, broken)
@@ -133,11 +133,11 @@ func (e *examination) brokenRef(b gitstate.BrokenRef, refs map[string]session.Co
 	case id != "" && b.Ref == session.BranchOf(id):
 		f.Follows = "the session's branch is not there"
 	case strings.Contains(b.Ref, "/rescue/"):
-		f.Follows = "what that rescue keeps cannot be had back by its name"
+		f.Follows = "that backup cannot be restored by its name"
 	case strings.HasPrefix(b.Ref, "refs/wfs-ops/"):
-		f.Follows = "wfs undo does not know what was done in that work tree"
+		f.Follows = "wfs undo has no history for that work tree"
 	default:
-		f.Follows = "git warns of it, and what it kept may be lost when git collects garbage"
+		f.Follows = "git warns about it, and its objects may be lost at the next git gc"
 	}
 	switch {
 	case to == "" && b.File == "": // it can be read, and what it names may come back
@@ -171,14 +171,14 @@ func (e *examination) formerly(b gitstate.BrokenRef, refs map[string]session.Com
 	a, id := e.a, sessionOf(b.Ref)
 	switch {
 	case id != "" && b.Ref == session.LedgerOf(id):
-		return e.newestLedger(id, refs), "the newest ledger commit that this clone's files and rescues name"
+		return e.newestLedger(id, refs), "the latest history commit that this clone's files and backups name"
 	case id != "" && b.Ref == session.BranchOf(id):
 		if c := a.repo.Reflog(e.ctx, b.Ref); c != "" {
 			return c, "as its reflog says"
 		}
 		if tip := refs[session.LedgerOf(id)]; tip != "" {
 			if v, err := a.eng.Load(e.ctx, id, tip); err == nil && v.Session.At(v.Session.Current) != nil {
-				return v.Session.At(v.Session.Current).Code, "the session's present checkpoint"
+				return v.Session.At(v.Session.Current).Code, "the session's current checkpoint"
 			}
 		}
 	case strings.Contains(b.Ref, "/rescue/"):
@@ -246,14 +246,14 @@ func (e *examination) lostLedgers(refs map[string]session.Commit, broken []gitst
 			continue
 		}
 		if newest != "" && e.a.wasIn(session.LedgerOf(id), broken...) {
-			e.brokenRef(gitstate.BrokenRef{Ref: session.LedgerOf(id), Err: errors.New("what it was kept in is damaged")}, refs)
+			e.brokenRef(gitstate.BrokenRef{Ref: session.LedgerOf(id), Err: errors.New("its storage is damaged")}, refs)
 			continue
 		}
 		if newest != "" {
-			e.add(finding{Level: findWarns, About: "ledger", Session: id, Where: session.LedgerOf(id), What: "is not there, and commits of it are",
+			e.add(finding{Level: findWarns, About: "ledger", Session: id, Where: session.LedgerOf(id), What: "is missing, but its commits exist",
 				Follows: "there is no session of that name", Next: fmt.Sprintf("git update-ref %s %s", session.LedgerOf(id), newest)})
 		} else if branch := refs[session.BranchOf(id)]; branch != "" {
-			e.add(finding{Level: findTells, About: "branch", Session: id, Where: session.BranchOf(id), What: "it is named like a session's branch, and there is no such session", Follows: "wfs leaves it alone"})
+			e.add(finding{Level: findTells, About: "branch", Session: id, Where: session.BranchOf(id), What: "it is named like a session's branch, but there is no such session", Follows: "wfs leaves it alone"})
 		}
 	}
 	return nil
@@ -270,12 +270,12 @@ func (e *examination) objects() error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
-		e.progress("looking at the objects of " + name)
+		e.progress("checking the objects of " + name)
 		if lost, err = e.a.repo.Lost(e.ctx, []string{name}); err != nil {
 			return err
 		}
 		if lost != "" {
-			e.add(finding{Level: findBlocks, About: "objects", Session: sessionOf(name), Where: name, What: "objects below it are missing or damaged: " + lost, Follows: "those checkpoints are not whole",
+			e.add(finding{Level: findBlocks, About: "objects", Session: sessionOf(name), Where: name, What: "objects of it are missing or damaged: " + lost, Follows: "those checkpoints are incomplete",
 				Next: fmt.Sprintf("git fsck, and git fetch --refetch REMOTE '+%s:%s' if another clone has them", name, name)})
 		}
 	}
@@ -294,7 +294,7 @@ func (e *examination) operations() error {
 	case errors.Is(damage, gitstate.ErrBrokenRef): // said of the ref
 		return nil
 	case damage != nil:
-		f.What, f.Follows = "cannot be read: "+damage.Error(), "wfs undo does not know what was done before; the next operation begins a new log, and keeps this one below it"
+		f.What, f.Follows = "cannot be read: "+damage.Error(), "wfs undo has no earlier history; the next operation starts a new log on top of this one"
 	default:
 		return nil
 	}
@@ -309,7 +309,7 @@ func (e *examination) locks() error {
 		return err
 	}
 	for _, l := range list {
-		f := finding{Level: findBlocks, About: "lock", Where: l.Path, What: strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), Follows: "what it locks cannot be changed, by git neither"}
+		f := finding{Level: findBlocks, About: "lock", Where: l.Path, What: strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), Follows: "neither wfs nor git can change what it locks"}
 		if !l.Needed {
 			f.Level = findWarns
 		}
@@ -321,7 +321,7 @@ func (e *examination) locks() error {
 		case l.Deserted():
 			f.Next = "rm " + shellWord(l.Path)
 		case len(l.Holders)+len(l.AtWork) > 0:
-			f.Level, f.Next = findWarns, "wait for it, or end it"
+			f.Level, f.Next = findWarns, "wait for it, or stop it"
 		default:
 			f.Next = "rm " + shellWord(l.Path) + " once no git command is running"
 		}
@@ -332,9 +332,9 @@ func (e *examination) locks() error {
 
 // lockOfOurs says of a lock of ours whether somebody is at it, or the repair can remove it.
 func (e *examination) lockOfOurs(l gitstate.LockFile, f *finding) {
-	f.Level, f.What, f.Follows = findTells, "a lock of ours, left by a command that was killed", "the next command that changes something removes it"
+	f.Level, f.What, f.Follows = findTells, "a lock of wfs, left by a command that was killed", "the next command that changes something removes it"
 	if who, held, err := e.a.clone.WorktreeHolder(l.Worktree); err == nil && held && who.PID != e.a.env.PID {
-		f.What, f.Follows = fmt.Sprintf("a lock of ours; `%s` (pid %d) works in work tree %s", who.Command, who.PID, l.Worktree), "it is removed when that has ended"
+		f.What, f.Follows = fmt.Sprintf("a lock of wfs; `%s` (pid %d) is running in work tree %s", who.Command, who.PID, l.Worktree), "it is removed when that command exits"
 		return
 	}
 	f.Next = repairCommand
@@ -357,7 +357,7 @@ func (e *examination) leftovers() error {
 			Follows: "git gc removes them once they are two weeks old", Next: "git gc"})
 	}
 	for _, path := range l.Orphans {
-		e.add(finding{Level: findTells, About: "left-over", Where: path, What: "half of a pack, whose other half is not there", Follows: "git passes over it", Next: "git gc"})
+		e.add(finding{Level: findTells, About: "left-over", Where: path, What: "half of a pack, whose other half is not there", Follows: "git ignores it", Next: "git gc"})
 	}
 	for _, path := range l.Keeps {
 		e.add(finding{Level: findTells, About: "left-over", Where: path, What: "a mark of a fetch or push that may have been killed", Follows: "git never merges that pack into others",
@@ -373,7 +373,7 @@ func (e *examination) clone() error {
 		return err
 	}
 	if place == registry.Copied {
-		e.add(finding{Level: findWarns, About: "clone", Where: e.a.repo.CommonDir(), What: "this is a copy of " + was.Path, Follows: "what goes on there goes on there; the next command that changes something tells the two apart"})
+		e.add(finding{Level: findWarns, About: "clone", Where: e.a.repo.CommonDir(), What: "this is a copy of " + was.Path, Follows: "sessions of the original stay there; the next command that changes something separates the two clones"})
 	}
 	return nil
 }

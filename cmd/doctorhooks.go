@@ -28,9 +28,9 @@ func (e *examination) hooks() error {
 		case len(called) == 0:
 			continue
 		case missing != "":
-			f.What, f.Follows = "calls "+missing+", which is not there", "nothing is kept while you work with the agent"
+			f.What, f.Follows = "calls "+missing+", which does not exist", "nothing is saved while you work with the agent"
 		case len(called) < len(hooked):
-			f.What, f.Follows = "has some of the hooks of wfs, and not all", "less is kept while you work with the agent"
+			f.What, f.Follows = "has only some of the wfs hooks", "less is saved while you work with the agent"
 		default:
 			continue
 		}

@@ -21,11 +21,11 @@ func (e *examination) lostJournal(id session.ID, tip session.Commit) error {
 		return nil //nolint:nilerr // said of the objects
 	}
 	e.add(finding{Level: findWarns, About: "journal", Session: id, Where: path,
-		What:    fmt.Sprintf("is not there; the newest auto-save holds %d %s of it", len(saved), plural(len(saved), "event", "events")),
-		Follows: "the next command that uses the session takes them back; what came after them is not known", Next: repairCommand,
+		What:    fmt.Sprintf("is missing; the latest backup holds %d %s of it", len(saved), plural(len(saved), "event", "events")),
+		Follows: "the next command that uses the session restores them; later ones are lost", Next: repairCommand,
 		lock: id, mend: func(ctx context.Context) (string, string, error) {
 			n, err := e.giveBack(ctx, id, tip)
-			return fmt.Sprintf("%d %s back", n, plural(n, "event is", "events are")), "", err
+			return fmt.Sprintf("%d %s restored", n, plural(n, "event is", "events are")), "", err
 		}})
 	return nil
 }
@@ -53,5 +53,5 @@ func (e *examination) completed(ctx context.Context, id session.ID, path string)
 	if err != nil || n == 0 {
 		return "", err
 	}
-	return fmt.Sprintf("; %d more %s back, from the newest auto-save", n, plural(n, "is", "are")), nil
+	return fmt.Sprintf("; %d more %s restored from the latest backup", n, plural(n, "is", "are")), nil
 }

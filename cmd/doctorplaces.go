@@ -16,7 +16,7 @@ import (
 // one by one afterwards, unless it takes git to read them: then nothing more can be looked at until these are away.
 func (e *examination) places() error {
 	for _, o := range e.a.repo.Obstacles() {
-		f := finding{Level: findBlocks, About: "ref", Where: o.Path, What: "is " + o.What, Follows: "git would wait for it, or walk through it, without end"}
+		f := finding{Level: findBlocks, About: "ref", Where: o.Path, What: "is " + o.What, Follows: "git would hang on it"}
 		switch ours := strings.HasPrefix(o.Ref, "refs/wfs") || strings.HasPrefix(o.Ref+"/", session.BranchPrefix); {
 		case o.Ref == "":
 			f.Next, f.mend, e.cut = repairCommand, e.packedAside(o.Path), true
@@ -43,7 +43,7 @@ func (e *examination) packedAside(path string) func(context.Context) (string, st
 			return "", "", err
 		}
 		e.a.cleared = append(e.a.cleared, "")
-		return "it is kept as " + kept + "; refs that were packed in it are brought back where reflogs and ledgers tell of them; look for others before git collects garbage: git fsck --lost-found",
+		return "it is kept as " + kept + "; packed refs are restored from reflogs and histories; look for others before the next git gc: git fsck --lost-found",
 			fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(path)), nil
 	}
 }
@@ -59,7 +59,7 @@ func (e *examination) lostRefs() error {
 		if id != "" && !was {
 			continue // see branch
 		}
-		f := finding{Level: findWarns, About: "ref", Session: id, Where: name, What: "is not there, and its reflog is", Follows: "what only it leads to is lost when git collects garbage",
+		f := finding{Level: findWarns, About: "ref", Session: id, Where: name, What: "is missing, but its reflog exists", Follows: "commits that only it refers to are lost at the next git gc",
 			Next: fmt.Sprintf("git update-ref %s %s", name, to)}
 		if was {
 			f.Level, f.Next, f.lock = findBlocks, repairCommand, id

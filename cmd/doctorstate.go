@@ -38,7 +38,7 @@ func (e *examination) files() error {
 	}
 	if left > 0 {
 		e.add(finding{Level: findTells, About: "left-over", Where: e.a.clone.Dir(), What: fmt.Sprintf("%d unfinished %s of killed commands", left, plural(left, "file", "files")),
-			Follows: "they hold nothing that anybody was told of", Next: repairCommand, mend: e.dropUnfinished(flaws)})
+			Follows: "they hold nothing that wfs reported", Next: repairCommand, mend: e.dropUnfinished(flaws)})
 	}
 	return e.trust()
 }
@@ -65,16 +65,16 @@ func (e *examination) flaw(f registry.Flaw) {
 		out.About = "journal"
 	}
 	if f.Kind.Cache {
-		out.Level, out.Follows = findTells, "nothing: it is made anew"
+		out.Level, out.Follows = findTells, "nothing: it is recreated"
 		if f.Wrong {
-			out.Level, out.Follows = findWarns, "it cannot be made anew where it is"
+			out.Level, out.Follows = findWarns, "it cannot be recreated in place"
 		}
 	}
 	switch {
 	case errors.Is(f.Err, session.ErrNewer):
 		out.What, out.Next = f.Kind.Name+": a newer wfs wrote it", "install a newer wfs; nothing was changed"
 	case errors.Is(f.Err, durable.ErrNotPrivate) && !f.Wrong:
-		out.What, out.Follows, out.Next = f.Err.Error(), "nothing in it can be believed", notPrivateHint(f.Path)
+		out.What, out.Follows, out.Next = f.Err.Error(), "nothing in it can be trusted", notPrivateHint(f.Path)
 	default:
 		out.lock, out.free = f.Session, f.Wrong
 		out.mend = func(ctx context.Context) (string, string, error) { return e.mendFlaw(ctx, f) }
@@ -108,7 +108,7 @@ func (e *examination) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo
 	done = "moved to " + filepath.Base(kept)
 	switch {
 	case f.Kind.Name == "journal":
-		done += fmt.Sprintf("; %d %s before the damage %s kept, what follows them is not known any more", keep, plural(keep, "event", "events"), plural(keep, "is", "are"))
+		done += fmt.Sprintf("; %d %s before the damage %s kept, later ones are lost", keep, plural(keep, "event", "events"), plural(keep, "is", "are"))
 		if f.Session != "" {
 			more, err := e.completed(ctx, f.Session, f.Path)
 			if err != nil {
@@ -124,7 +124,7 @@ func (e *examination) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo
 			done += fmt.Sprintf("; it is that of session %s again", id)
 		}
 	case f.Kind.Name == "exclude rules":
-		done += "; the next command that uses the session writes them anew from its ledger"
+		done += "; the next command that uses the session rewrites them from its history"
 	}
 	return done, fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(f.Path)), nil
 }
@@ -172,11 +172,11 @@ func (e *examination) movingHere(ctx context.Context, worktree string) session.I
 func (e *examination) trust() error {
 	store, err := e.a.trustStore()
 	if err != nil {
-		e.add(finding{Level: findWarns, About: "file", Where: "XDG_STATE_HOME", What: err.Error(), Follows: "nothing can be trusted, so nothing that a repository brought runs"})
+		e.add(finding{Level: findWarns, About: "file", Where: "XDG_STATE_HOME", What: err.Error(), Follows: "no trust can be recorded, so no command of the repository runs"})
 		return nil
 	}
 	if _, err := durable.CheckPrivateDir(store.Dir); errors.Is(err, durable.ErrNotPrivate) {
-		f := finding{Level: findBlocks, About: "file", Where: store.Dir, What: err.Error(), Follows: "nothing that a repository brought runs", Next: notPrivateHint(store.Dir)}
+		f := finding{Level: findBlocks, About: "file", Where: store.Dir, What: err.Error(), Follows: "no command of the repository runs", Next: notPrivateHint(store.Dir)}
 		if found, err := durable.CheckDir(store.Dir); found && err != nil { // a link or a file
 			f.Next, f.free, f.mend = repairCommand, true, moveAside(store.Dir)
 		}
@@ -185,11 +185,11 @@ func (e *examination) trust() error {
 	}
 	bad, err := store.Unusable()
 	for _, path := range bad {
-		e.add(finding{Level: findWarns, About: "file", Where: path, What: "is no mark of trust", Follows: "what it allowed has to be trusted again", Next: repairCommand,
+		e.add(finding{Level: findWarns, About: "file", Where: path, What: "is not a trust record", Follows: "its commands must be trusted again", Next: repairCommand,
 			free: true, mend: moveAside(path)})
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		e.add(finding{Level: findBlocks, About: "file", Where: store.Dir, What: err.Error(), Follows: "nothing that a repository brought runs", Next: notPrivateHint(store.Dir)})
+		e.add(finding{Level: findBlocks, About: "file", Where: store.Dir, What: err.Error(), Follows: "no command of the repository runs", Next: notPrivateHint(store.Dir)})
 		return nil
 	}
 	return err
@@ -206,7 +206,7 @@ func moveAside(path string) func(context.Context) (string, string, error) {
 // allSessions reads every session from its first event to its last.
 func (e *examination) allSessions() error {
 	for _, id := range slices.Sorted(maps.Keys(e.tips)) {
-		e.progress("looking at session " + string(id))
+		e.progress("checking session " + string(id))
 		if err := e.session(id, e.tips[id]); err != nil {
 			return err
 		}
@@ -228,20 +228,20 @@ func (e *examination) session(id session.ID, tip session.Commit) error {
 		e.add(finding{Level: findBlocks, About: "ledger", Session: id, Where: ledger, What: "a newer wfs wrote it", Follows: "nothing is written to the session", Next: "install a newer wfs"})
 		return nil
 	case audit.Chain != nil && audit.Cache != nil:
-		e.add(finding{Level: findBlocks, About: "ledger", Session: id, Where: ledger, What: "cannot be read: " + audit.Chain.Error(), Follows: "the session cannot be used; its checkpoints may be whole",
+		e.add(finding{Level: findBlocks, About: "ledger", Session: id, Where: ledger, What: "cannot be read: " + audit.Chain.Error(), Follows: "the session cannot be used; its checkpoints may be intact",
 			Next: fmt.Sprintf("git fsck, and git fetch REMOTE '+%s:%s' if another clone has it", ledger, ledger)})
 		return nil
 	case audit.Chain != nil:
 		e.add(finding{Level: findWarns, About: "ledger", Session: id, Where: ledger, What: "its history cannot be read: " + audit.Chain.Error(),
-			Follows: "the session goes on from session.json, and tells less of what happened",
+			Follows: "the session continues from session.json, with an incomplete history",
 			Next:    fmt.Sprintf("git fsck, and git fetch REMOTE '+%s:%s' if another clone has it", ledger, ledger)})
 	case audit.Cache != nil:
 		e.add(finding{Level: findTells, About: "ledger", Session: id, Where: ledger + ":" + session.FileSession, What: audit.Cache.Error(),
-			Follows: "the session is folded anew from its events; the next checkpoint mends it"})
+			Follows: "the session is rebuilt from its events; the next checkpoint repairs it"})
 	}
 	if audit.Plan != nil {
-		e.add(finding{Level: findBlocks, About: "ledger", Session: id, Where: ledger + ":" + session.FilePlan, What: audit.Plan.Error(), Follows: "the session cannot be driven",
-			Next: "wfs export " + string(id) + ", and begin another: wfs new GOAL --from " + session.BranchOf(id)})
+		e.add(finding{Level: findBlocks, About: "ledger", Session: id, Where: ledger + ":" + session.FilePlan, What: audit.Plan.Error(), Follows: "the session cannot run",
+			Next: "wfs export " + string(id) + ", and start another: wfs new GOAL --from " + session.BranchOf(id)})
 	}
 	e.proof(id)
 	if err := e.journal(id, tip); err != nil {
@@ -265,8 +265,8 @@ func (e *examination) journal(id session.ID, tip session.Commit) error {
 		return err
 	}
 	if torn && !a.driven(id) {
-		e.add(finding{Level: findTells, About: "journal", Session: id, Where: path, What: "its last line was being written when somebody was killed",
-			Follows: "nobody was told of it; the next command that uses the session cuts it off"})
+		e.add(finding{Level: findTells, About: "journal", Session: id, Where: path, What: "its last line was being written when the process was killed",
+			Follows: "it was never reported; the next command that uses the session removes it"})
 	}
 	s, err := a.eng.AtTip(e.ctx, id, tip)
 	if err != nil {
@@ -294,8 +294,8 @@ func (e *examination) journal(id session.ID, tip session.Commit) error {
 		if err != nil {
 			return err
 		}
-		e.add(finding{Level: findWarns, About: "journal", Session: id, Where: path, What: "it extends a ledger commit that this ledger does not have",
-			Follows: "the session was driven elsewhere as well, or its ledger was set back; what the file holds is not applied", Next: repairCommand,
+		e.add(finding{Level: findWarns, About: "journal", Session: id, Where: path, What: "it extends a history commit that this clone does not have",
+			Follows: "the session also ran elsewhere, or its history was reset; the file is not applied", Next: repairCommand,
 			lock: id, mend: moveAside(path)})
 	}
 	return nil
@@ -312,10 +312,10 @@ func (e *examination) excludes(id session.ID, tip session.Commit) error {
 		return nil //nolint:nilerr // said among the files
 	}
 	path := e.a.clone.ExcludeFile(id)
-	e.add(finding{Level: findBlocks, About: "file", Session: id, Where: path, What: fmt.Sprintf("lacks %d %s of the ledger's", len(missing), plural(len(missing), "rule", "rules")),
-		Follows: "what the session held out of checkpoints may get into them", Next: repairCommand, lock: id, mend: func(context.Context) (string, string, error) {
+	e.add(finding{Level: findBlocks, About: "file", Session: id, Where: path, What: fmt.Sprintf("lacks %d %s of the history", len(missing), plural(len(missing), "rule", "rules")),
+		Follows: "files that the session excluded may get into checkpoints", Next: repairCommand, lock: id, mend: func(context.Context) (string, string, error) {
 			kept, err := e.a.clone.AddRules(id, missing)
-			return "they are in it again", fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(path)), err
+			return "restored", fmt.Sprintf("mv %s %s", shellWord(kept), shellWord(path)), err
 		}})
 	return nil
 }

@@ -38,10 +38,10 @@ func (e *examination) branch(id session.ID, tip session.Commit) error {
 		return nil // said of the ref
 	}
 	if at == "" {
-		f.Level, f.What, f.Follows = findBlocks, "is not there; its checkpoints are", "the session cannot be driven"
+		f.Level, f.What, f.Follows = findBlocks, "is missing; its checkpoints exist", "the session cannot run"
 		f.Next = engine.BranchGone(s).Hint
 		if other := e.renamed(c.Code); other != "" {
-			f.What = fmt.Sprintf("is not there; %s is where it was: renamed?", other)
+			f.What = fmt.Sprintf("is missing; %s is where it was: renamed?", other)
 			f.Next = fmt.Sprintf("git branch -m %s %s", other, strings.TrimPrefix(name, "refs/heads/"))
 		}
 		e.add(f)
@@ -94,7 +94,7 @@ func (e *examination) workTrees() error {
 		if t.Gone && !t.Locked {
 			var r *session.Refusal
 			if errors.As(goneRefusal(id, &t), &r) {
-				e.add(finding{Level: findWarns, About: "work tree", Session: id, Where: t.Path, What: "is not there any more",
+				e.add(finding{Level: findWarns, About: "work tree", Session: id, Where: t.Path, What: "no longer exists",
 					Follows: fmt.Sprintf("git believes that session %s is checked out there", id), Next: r.Hint})
 			}
 		}
@@ -103,11 +103,11 @@ func (e *examination) workTrees() error {
 		there := slices.DeleteFunc(on[id], func(t gitstate.Worktree) bool { return t.Gone && !t.Locked })
 		if len(there) > 1 {
 			e.add(finding{Level: findBlocks, About: "work tree", Session: id, Where: there[1].Path, What: "the session is checked out here and in " + there[0].Path,
-				Follows: "a checkpoint of the one would take back the other's", Next: "git -C " + shellWord(there[1].Path) + " switch --detach"})
+				Follows: "a checkpoint in one would undo the other's", Next: "git -C " + shellWord(there[1].Path) + " switch --detach"})
 		}
 	}
 	if original, err := a.repo.CopyOf(); err == nil && original != "" {
-		e.add(finding{Level: findBlocks, About: "work tree", Where: a.repo.Root(), What: "this directory is a copy of the work tree " + original, Follows: "git takes both for one, with one index: nothing is written from here",
+		e.add(finding{Level: findBlocks, About: "work tree", Where: a.repo.Root(), What: "this directory is a copy of the work tree " + original, Follows: "git treats both as one, with one index: wfs writes nothing from here",
 			Next: copyHint(a.repo.Root())})
 	}
 	return e.claim()
@@ -123,14 +123,14 @@ func (e *examination) claim() error {
 	if _, held, err := a.clone.WorktreeHolder(a.repo.Worktree()); err != nil || held {
 		return nil //nolint:nilerr // said among the locks
 	}
-	f := finding{Level: findTells, About: "work tree", Session: id, Where: a.repo.Root(), What: "a move was interrupted",
-		Follows: "the next command that changes something completes it, or takes it back if that fails"}
+	f := finding{Level: findTells, About: "work tree", Session: id, Where: a.repo.Root(), What: "a command was interrupted",
+		Follows: "the next command that changes something completes it, or undoes it if that fails"}
 	switch v, err := a.view(e.ctx, id); {
 	case err != nil: // said of the session
 	case v.Session.Moving != nil:
 		f = movesHalf(f, v.Session.Moving)
 	case e.ended(&v):
-		f = finding{Level: findTells, About: "left-over", Session: id, Where: a.clone.ClaimFile(a.repo.Worktree()), What: "says that a move has begun here, and it has come to its end",
+		f = finding{Level: findTells, About: "left-over", Session: id, Where: a.clone.ClaimFile(a.repo.Worktree()), What: "records a command that has since finished",
 			Follows: "the next command that changes something removes it", Next: repairCommand, lock: id, mend: func(ctx context.Context) (string, string, error) {
 				v, err := a.view(ctx, id) // again: the locks are held now
 				if err != nil || !e.ended(&v) {
@@ -154,9 +154,9 @@ func (e *examination) ended(v *engine.View) bool {
 func movesHalf(f finding, m *session.MoveStarted) finding {
 	f.What += ": " + m.Summary
 	if m.Stuck != "" {
-		f.Level, f.What = findBlocks, fmt.Sprintf("a move stands half-way: %s: it could be neither completed nor taken back: %s", m.Summary, m.Stuck)
-		f.Follows = "every command that changes something tries again, and fails for as long as the reason stays"
-		f.Next = session.GiveUp + " (it moves no file, and the next command gives the move up)"
+		f.Level, f.What = findBlocks, fmt.Sprintf("a command stopped half-way: %s: it could be neither completed nor undone: %s", m.Summary, m.Stuck)
+		f.Follows = "every command that changes something tries again, and fails until the reason is fixed"
+		f.Next = session.GiveUp + " (it changes no file, and the next command gives it up)"
 	}
 	return f
 }

@@ -67,8 +67,8 @@ var readyHints = map[string]string{
 	gitstate.NotMerged:     "git status, then git add the files that you have resolved",
 	gitstate.NotIdentified: `git config --global user.name "Your Name" && git config --global user.email you@example.com`,
 	gitstate.NotNamespace:  "git branch -m wfs another-name",
-	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and mend it",
-	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset (your files stay; what was staged and not committed is in the damaged one)",
+	gitstate.NotExcludes:   "git config --show-origin core.excludesFile, and fix it",
+	gitstate.NotWhole:      "mv .git/index .git/index.damaged && git reset (your files stay; staged changes are in the damaged index)",
 }
 
 // failure is an error as people and scripts see it.
@@ -107,7 +107,7 @@ func (a *app) diagnose(err error) failure {
 		f.Hint = lockedHint(locked, again)
 	}
 	if f.Code == "disk_full" {
-		f.Hint = fmt.Sprintf("make room (df -h . shows how much there is), then %s: nothing was lost", again)
+		f.Hint = fmt.Sprintf("free some disk space (df -h .), then %s: nothing was lost", again)
 	}
 	if failed := (*engine.MoveFailedError)(nil); f.Code == "move_failed" && errors.As(err, &failed) {
 		f.Hint = moveFailedHint(failed, a.again())
@@ -120,7 +120,7 @@ func (a *app) diagnose(err error) failure {
 	}
 	if f.Code == "not_a_repository" {
 		if root, was := gitstate.LostRepository(a.env.Dir); was != "" {
-			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which is not there any more", was)
+			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
 			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
 		}
 	}
@@ -158,7 +158,7 @@ func diagnose(err error) failure {
 		f.Error, f.Code = output.Error(), "output"
 	case diskFull(err) && !errors.As(err, &failed): // of a move it is told what has become of the files
 		f.Error = isFull + f.Error
-		f.Code, f.Hint = "disk_full", "make room (df -h . shows how much there is), then type it again: nothing was lost"
+		f.Code, f.Hint = "disk_full", "free some disk space (df -h .), then run it again: nothing was lost"
 	case errors.As(err, &refusal):
 		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
 		if code, ok := refusals[refusal.Code]; ok {
@@ -178,28 +178,28 @@ func diagnose(err error) failure {
 	case errors.As(err, &found):
 		f.Code, f.Hint, f.Exit = "rules", found.hint(""), exitUsage
 	case errors.As(err, &hook):
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "let the hook's changes be judged: run it, wfs run, wfs finish", exitBlocked
+		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked
 	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "mend what your hook or your signing says, then wfs finish", exitBlocked
+		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked
 	case errors.Is(err, gitstate.ErrBranchInUse):
 		f.Code, f.Hint = string(session.RefuseBranch), "wfs finish --branch NAME"
 	case errors.Is(err, gitstate.ErrGone):
-		f.Code, f.Hint = "gone", "bring it back from a backup or another clone: git clone REMOTE, then move its .git here"
+		f.Code, f.Hint = "gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here"
 	case errors.Is(err, durable.ErrReplaced):
 		f.Code, f.Hint = "replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run"
 	case errors.Is(err, gitstate.ErrMoved):
-		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, and type it again"
+		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, then run it again"
 	case errors.Is(err, gitstate.ErrInTheWay):
-		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then type it again"
+		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then run it again"
 	case errors.As(err, &failed):
-		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "type it again")
+		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "run it again")
 		if diskFull(err) {
 			f.Error = isFull + f.Error
 		}
 	case errors.As(err, &absent):
-		f.Code, f.Hint = "absent", absentHint(absent, "type it again")
+		f.Code, f.Hint = "absent", absentHint(absent, "run it again")
 	case errors.As(err, &mounted):
-		f.Code, f.Hint = string(session.RefuseInTheWay), "umount "+mounted.Path+", then type it again"
+		f.Code, f.Hint = string(session.RefuseInTheWay), "umount "+mounted.Path+", then run it again"
 	case errors.Is(err, gitstate.ErrOverlap):
 		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
 	case errors.As(err, &ready):
@@ -210,7 +210,7 @@ func diagnose(err error) failure {
 	case errors.Is(err, gitstate.ErrNotRepository):
 		f.Code, f.Hint, f.Exit = "not_a_repository", "git init, or cd into a repository", exitError
 	case errors.As(err, &unusable):
-		f.Code, f.Hint = "unusable", cmp.Or(unusable.Hint, "mend it until git status works here")
+		f.Code, f.Hint = "unusable", cmp.Or(unusable.Hint, "fix it until git status works here")
 	case errors.Is(err, gitstate.ErrNoWorkTree):
 		f.Code, f.Hint = "bare", "cd to the files of the repository: git worktree list"
 	case errors.Is(err, gitstate.ErrBare):

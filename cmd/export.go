@@ -39,9 +39,9 @@ func (a *app) exportCmd() *cobra.Command {
 	var thin bool
 	c := &cobra.Command{
 		Use: "export [SESSION]", Short: "one file with a whole session, for another clone or to read",
-		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch, ledger and rescues;
+		Long: `Export writes a .tar.gz with three files: session.bundle, a git bundle with the session's branch, history and backups;
 story.json, the session and everything that happened, for programs and people without git; and README.txt, the plain git
-commands that bring it into another clone. A bundle alone could not hold what happened since the newest checkpoint.
+commands that bring it into another clone. A bundle alone could not hold the events since the latest checkpoint.
 
 The bundle has the whole history below the session; with --thin it leaves out what the session was made from, which the
 other clone must have then. An existing file is not overwritten. Without -o the file is put beside the work tree: in it,
@@ -53,7 +53,7 @@ it would become part of the next checkpoint.`,
 		},
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output")
-	c.Flags().BoolVar(&thin, "thin", false, "leave out what the session was made from")
+	c.Flags().BoolVar(&thin, "thin", false, "leave out the commits that the session is based on")
 	return c
 }
 
@@ -64,7 +64,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	}
 	if file == "-" {
 		if a.json || a.env.StdoutTTY {
-			return &usageError{"an archive is not for a terminal, and not beside JSON", "wfs export " + string(id) + " -o FILE"}
+			return &usageError{"refusing to write an archive to a terminal or beside JSON", "wfs export " + string(id) + " -o FILE"}
 		}
 		_, err := a.writeExport(ctx, id, thin, a.env.Stdout)
 		return err
@@ -82,7 +82,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return &usageError{file + " is there already, and is not overwritten", "wfs export " + string(id) + " -o ANOTHER-FILE"}
+		return &usageError{file + " already exists and is not overwritten", "wfs export " + string(id) + " -o ANOTHER-FILE"}
 	}
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 		return a.answer(j)
 	}
 	a.out("%s (%s)", file, inBytes(j.Bytes))
-	a.out("to read it, or to have it in another clone: tar xzf %s; its README.txt says the rest", filepath.Base(file))
+	a.out("to read it, or to use it in another clone: tar xzf %s; see its README.txt", filepath.Base(file))
 	return nil
 }
 
@@ -205,7 +205,7 @@ func exportReadme(s *session.Session, thin bool) string {
 	return fmt.Sprintf(`%[2]s: %[3]s
 
 story.json      the session and everything that happened in it
-session.bundle  its branch, its ledger and its rescues, for git
+session.bundle  its branch, its history and its backups, for git
 
 To have it in %[4]s, type there:
 

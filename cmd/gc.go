@@ -48,18 +48,17 @@ func (a *app) gcCmd() *cobra.Command {
 	var force, dry bool
 	var days int
 	c := &cobra.Command{
-		Use: "gc", Short: "remove what is old and not needed: logs of runs, deleted sessions",
-		Long: `Gc shows what can go, and how many bytes that is; with --force it removes it. Nothing is looked at that is younger
-than --days:
+		Use: "gc", Short: "remove old data: logs of runs, deleted sessions",
+		Long: `Gc shows what can be removed, and its size; with --force it removes it. It skips everything younger than --days:
 
   logs of runs           but for the newest run of a session that is not over
-  rescues                whose content is in checkpoints, and that wfs undo does not need
-  auto-saves             from before something else that happened
-  deleted sessions       for good, with everything that only they hold
-  left-over directories  of sessions and work trees that are not there any more
+  backups                whose content is in checkpoints, and that wfs undo does not need
+                         or that are older than later events
+  deleted sessions       permanently, with everything that only they hold
+  left-over directories  of sessions and work trees that no longer exist
 
-Checkpoints of sessions are never removed: that is for wfs delete. What holds the only copy of something stays, and is
-named. Objects are freed by git, when it collects garbage.`,
+Checkpoints of sessions are never removed: use wfs delete. The only copy of something stays, and is listed. Git frees
+the objects at its next gc.`,
 		Example: "  wfs gc\n  wfs gc --force\n  wfs gc --days 7 --json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -71,7 +70,7 @@ named. Objects are freed by git, when it collects garbage.`,
 	}
 	c.Flags().BoolVar(&force, "force", false, "remove it")
 	c.Flags().BoolVar(&dry, "dry-run", false, "only show it, as without --force")
-	c.Flags().IntVar(&days, "days", defaultKeepDays, "leave alone what is younger than this many days")
+	c.Flags().IntVar(&days, "days", defaultKeepDays, "keep everything younger than this many days")
 	return c
 }
 
@@ -138,11 +137,11 @@ func weight(files, objects int64) string {
 	text := inBytes(files) + " of files"
 	switch {
 	case files == 0 && objects == 0:
-		return "nothing that weighs"
+		return "nothing of size"
 	case files == 0:
-		return "about " + inBytes(objects) + " of objects, once git collects garbage"
+		return "about " + inBytes(objects) + " of objects, at the next git gc"
 	case objects > 0:
-		text += ", about " + inBytes(objects) + " of objects once git collects garbage"
+		text += ", about " + inBytes(objects) + " of objects at the next git gc"
 	}
 	return text
 }
@@ -166,7 +165,7 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 		err := a.hold("wfs gc", r.Session)
 		switch {
 		case errors.Is(err, durable.ErrLocked):
-			why = "another process is at work on it"
+			why = "another process is using it"
 		case err != nil:
 			return "", err
 		}
@@ -311,7 +310,7 @@ func (a *app) onlyThere(ctx context.Context, r rubbish) (string, error) {
 	if only == "" {
 		return "", err
 	}
-	return "the session is there again, and this holds what is not: git log " + only.Short(), nil
+	return "the session exists again, and this has additional commits: git log " + only.Short(), nil
 }
 
 func rankOf(ref string) int {
@@ -321,7 +320,7 @@ func rankOf(ref string) int {
 	return 0
 }
 
-// leftOvers are directories of sessions and work trees that are not there any more.
+// leftOvers are directories of sessions and work trees that no longer exist.
 func (a *app) leftOvers(ctx context.Context, before time.Time) ([]rubbish, error) {
 	known, err := a.clone.Sessions()
 	if err != nil {
@@ -349,7 +348,7 @@ func (a *app) leftOvers(ctx context.Context, before time.Time) ([]rubbish, error
 		}
 		r := weighed(rubbish{Kind: "left-over", Session: id, What: "left over of session " + string(id)}, l)
 		if events {
-			r.Kept = "its journal holds events, and its ledger is gone: fetch it, or remove " + l.Path
+			r.Kept = "its journal has events, but its history is missing: fetch it, or remove " + l.Path
 		}
 		list = append(list, r)
 	}

@@ -100,7 +100,7 @@ func (a *app) letIn(c *session.Checkpoint) string {
 	if i := slices.IndexFunc(c.HeldOut, func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret }); i > 0 {
 		one = c.HeldOut[i] // a key is the last thing to propose
 	}
-	return "to let one in: " + a.typed("wfs allow "+shellWord(one.Path)) + "; to keep it out for good: name it in .gitignore"
+	return "to allow one: " + a.typed("wfs allow "+shellWord(one.Path)) + "; to exclude it permanently: add it to .gitignore"
 }
 
 // shellWord is text that a shell takes for one word.
@@ -124,10 +124,10 @@ func (a *app) sayLacks(c *session.Checkpoint, indent string) {
 	}
 	if i := slices.IndexFunc(c.Skipped, func(s session.Skip) bool { return s.Why == session.SkipNested }); i >= 0 {
 		one := shellWord(c.Skipped[i].Path)
-		a.note("%s  to have the commit that it is at: git submodule add URL %s, then wfs checkpoint; to pass over it: name it in .gitignore", indent, one)
+		a.note("%s  to include its commit: git submodule add URL %s, then wfs checkpoint; to ignore it: add it to .gitignore", indent, one)
 	}
 	if len(c.HeldOut) > 0 {
-		a.note("%sheld out of the checkpoint: %s", indent, lacks(&session.Checkpoint{Incomplete: true, HeldOut: c.HeldOut}))
+		a.note("%sexcluded from the checkpoint: %s", indent, lacks(&session.Checkpoint{Incomplete: true, HeldOut: c.HeldOut}))
 	}
 	if text := a.letIn(c); text != "" {
 		a.note("%s  %s", indent, text)
@@ -139,7 +139,7 @@ func (a *app) sayLacks(c *session.Checkpoint, indent string) {
 
 // deletes says that most files are gone at a checkpoint, and how to get them back.
 func (a *app) deletes(c *session.Checkpoint) string {
-	return fmt.Sprintf("careful: checkpoint %d deletes %d of %d files; to go back: %s", c.Number, c.Deleted.Files, c.Deleted.Of, a.typed(fmt.Sprintf("wfs resume @%d", c.Number-1)))
+	return fmt.Sprintf("warning: checkpoint %d deletes %d of %d files; to go back: %s", c.Number, c.Deleted.Files, c.Deleted.Of, a.typed(fmt.Sprintf("wfs resume @%d", c.Number-1)))
 }
 
 // sayIncomplete tells in the answer of a command what the present checkpoint does not hold, and what stands out.
@@ -172,6 +172,6 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	if err != nil || len(names) == 0 { // a reminder, not worth failing for
 		return
 	}
-	a.note("not in checkpoints because it was ignored before: %s", someOf(names))
-	a.note("  to let one in: %s", a.typed("wfs allow "+shellWord(names[0])))
+	a.note("not in checkpoints, because git ignored it before: %s", someOf(names))
+	a.note("  to allow one: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

@@ -69,7 +69,7 @@ func (a *app) takeHoldout(ctx context.Context, o *newOptions) error {
 		return &usageError{fmt.Sprintf("--holdout %s: %v", o.holdout, err), `wfs new GOAL --holdout DIR (a directory outside of the repository, laid out as the repository is)`}
 	}
 	if t.from.Ref != "" && !a.json {
-		a.note("%s is in this repository, where whoever looks through git's objects finds it; a directory outside hides better", t.from.Ref)
+		a.note("%s is in this repository, where the agent can find it in git's objects; a directory outside is safer", t.from.Ref)
 	}
 	o.taken = &t
 	o.pinned = &workflows.Holdout{Digest: t.pack.Digest(), Files: len(t.pack)}
@@ -150,7 +150,7 @@ func (a *app) outside(ctx context.Context, dir string) error {
 			continue
 		}
 		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
-			return errors.New("it lies in the repository, where whoever works sees it; move it out")
+			return errors.New("it is inside the repository, where the agent sees it; move it out")
 		}
 		if rel, err := filepath.Rel(real, top); err == nil && filepath.IsLocal(rel) {
 			return errors.New("the repository lies in it")
@@ -232,14 +232,14 @@ func (a *app) holdoutKept(digest string) (holdout.Pack, error) {
 	}
 	data, err := durable.ReadFile(filepath.Join(dir, holdoutPack), maxHoldoutFiles)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("the copy that was taken of them is not on this machine (wfs edit --holdout DIR takes another)")
+		return nil, errors.New("their copy is not on this machine (wfs edit --holdout DIR takes another)")
 	}
 	if err != nil {
 		return nil, err
 	}
 	p, err := holdout.Decode(data)
 	if err != nil || p.Digest() != digest {
-		return nil, errors.New("the copy that was taken of them is damaged")
+		return nil, errors.New("their copy is damaged")
 	}
 	return p, nil
 }
@@ -250,7 +250,7 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	a, digest := w.app, r.Plan.Holdout.Digest
 	defer a.leaveRooms()
 	cannot := func(err error) (session.HoldoutResult, error) {
-		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked, Reason: "the hold-out tests could not be run: " + err.Error()}, ctx.Err()
+		return session.HoldoutResult{Tree: r.Tree, Digest: digest, Verdict: session.Blocked, Reason: "the hold-out tests could not run: " + err.Error()}, ctx.Err()
 	}
 	pack, err := a.holdoutKept(digest)
 	if err != nil {
@@ -358,7 +358,7 @@ func (a *app) clearLaid() {
 			continue // of another work tree, whose session may be at it
 		}
 		if err := a.removeRoom(path); err != nil && !errors.Is(err, durable.ErrLocked) {
-			a.note("a clean tree with hold-out tests was not removed: %v", err)
+			a.note("a clean checkout with hold-out tests was not removed: %v", err)
 		}
 	}
 }

@@ -29,9 +29,9 @@ func (a *app) hookCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook", Short: "checkpoints while you work with an agent yourself",
 		Long: `Hook lets an agent that you talk to yourself call wfs while it works: Claude Code at present. In a session's work tree that
-writes down what the agent does, and makes a checkpoint every 20 calls of tools, and before a command that could destroy files
-which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout, …). Elsewhere, and in an agent that wfs run drives,
-it does nothing. It never keeps the agent from anything: when something is wrong there is a line on standard error.`,
+writes down what the agent does, and makes a checkpoint every 20 tool calls, and before a command that could destroy files
+which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout, …). Elsewhere, and in an agent that wfs run started,
+it does nothing. It never blocks the agent: errors are printed on standard error.`,
 		Example: "  wfs hook install\n  wfs new \"csv export\" --agent claude && claude\n  wfs hook log\n  wfs hook remove",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -61,7 +61,7 @@ What it cannot read it leaves alone, and prints what to put there by hand. Typed
 func (a *app) hookRemoveCmd() *cobra.Command {
 	var user bool
 	c := &cobra.Command{
-		Use: "remove [claude]", Short: "take the hooks out again",
+		Use: "remove [claude]", Short: "remove the hooks",
 		Long: `Remove takes out what wfs hook install put into the agent's settings, and nothing else. A copy of the file as it was is kept
 in wfs' state directory.`,
 		Example: "  wfs hook remove\n  wfs hook remove --user",
@@ -77,7 +77,7 @@ in wfs' state directory.`,
 // hookArgs lets the name of an agent through whose hooks are known.
 func hookArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "claude" {
-		return &usageError{fmt.Sprintf("wfs knows no hooks of %q, but those of claude", args[0]), c.CommandPath() + " claude"}
+		return &usageError{fmt.Sprintf("wfs has no hooks for %q, only for claude", args[0]), c.CommandPath() + " claude"}
 	}
 	return upTo(1)(c, args)
 }
@@ -94,7 +94,7 @@ func (a *app) hookSettings(ctx context.Context, user bool) (string, error) {
 			dir = filepath.Join(home, ".claude")
 		}
 		if dir == "" {
-			return "", errors.New("neither CLAUDE_CONFIG_DIR nor HOME is set: there is no place for your own settings")
+			return "", errors.New("neither CLAUDE_CONFIG_DIR nor HOME is set: no place for your own settings")
 		}
 		path = filepath.Join(dir, "settings.json")
 	} else {
@@ -172,11 +172,11 @@ func (a *app) sayHooks(j *hookJSON, user, remove bool) {
 	case !j.Changed && remove:
 		a.out("no hooks of wfs in %s", j.File)
 	case !j.Changed:
-		a.out("the hooks are in %s already", j.File)
+		a.out("the hooks are already in %s", j.File)
 	case remove:
-		a.out("hooks taken out of %s", j.File)
+		a.out("hooks removed from %s", j.File)
 	default:
-		a.out("hooks put into %s", j.File)
+		a.out("hooks added to %s", j.File)
 	}
 	if j.Backup != "" {
 		a.out("as it was: %s", j.Backup)
@@ -184,11 +184,11 @@ func (a *app) sayHooks(j *hookJSON, user, remove bool) {
 	if j.Exclude != "" && !remove {
 		a.out("%s keeps %s out of commits", j.Exclude, localSettings)
 	} else if j.Exclude != "" {
-		a.out("the line about it is taken out of %s", j.Exclude)
+		a.out("its line is removed from %s", j.Exclude)
 	}
 	if !remove {
 		a.out("undo: %s", a.typed("wfs hook remove"+flag))
-		a.out("start claude in the work tree of a session; one that runs already reads its hooks when it is started again")
+		a.out("start claude in the work tree of a session; restart one that is already running")
 	}
 }
 
@@ -199,10 +199,10 @@ func (a *app) byHand(path string, why error) error {
 		if err != nil {
 			return err
 		}
-		a.note("to be put into %s by hand:", path)
+		a.note("add this to %s by hand:", path)
 		a.note("%s", strings.TrimSpace(string(text)))
 	}
-	return fmt.Errorf("%s was left as it is: %w", path, why)
+	return fmt.Errorf("%s was left unchanged: %w", path, why)
 }
 
 // putSettings writes settings; those that say nothing any more are removed.
@@ -266,7 +266,7 @@ func (a *app) hideSettings(ctx context.Context, path string, remove bool) (strin
 	} else if tracked, ignored, err := a.repo.Treats(ctx, localSettings); err != nil || ignored {
 		return "", err
 	} else if tracked {
-		a.note("warning: %s is tracked by git: what stands in it is everybody's", localSettings)
+		a.note("warning: %s is tracked by git: it is shared with your team", localSettings)
 		return "", nil
 	}
 	file, changed, err := a.repo.ExcludeLocally(excludeLine, remove)

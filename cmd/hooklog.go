@@ -32,7 +32,7 @@ type conversation struct {
 
 func (a *app) hookLogCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "log [SESSION]", Short: "what agents did that you worked with yourself",
+		Use: "log [SESSION]", Short: "show what agents did while you worked with them yourself",
 		Long: `Log tells what the hooks have written down in a session, one conversation after the other, the newest first. It comes from
 logs on this machine, outside Git, which wfs gc removes one day. It writes nothing and takes no lock.`,
 		Example: "  wfs hook log\n  wfs hook log csv-export --json",

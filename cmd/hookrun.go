@@ -32,9 +32,9 @@ const (
 
 func (a *app) hookRunCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "run EVENT", Short: "what the agent calls: nobody types it",
-		Long: `Run takes in what an agent tells its hooks, on standard input as JSON. It prints nothing on standard output, and its exit
-code is 0 whatever happens, so that the agent is never kept from its work.`,
+		Use: "run EVENT", Short: "called by the agent, not by you",
+		Long: `Run reads what an agent passes to its hooks, as JSON on standard input. It prints nothing on standard output, and its exit
+code is 0 whatever happens, so that it never blocks the agent.`,
 		Example: "  wfs hook run PreToolUse < event.json",
 		Args:    func(*cobra.Command, []string) error { return nil },
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ code is 0 whatever happens, so that the agent is never kept from its work.`,
 func (a *app) hookRun(ctx context.Context, event string) error {
 	h, err := agents.ReadHook(a.redactor().Forms().Reader(a.env.Stdin))
 	if err != nil {
-		return fmt.Errorf("what the agent said cannot be read: %w", err)
+		return fmt.Errorf("cannot read the agent's message: %w", err)
 	}
 	if a.env.get("WFS_RUN_ID") != "" {
 		return nil // wfs run reads what its agent does, and makes checkpoints itself
@@ -94,7 +94,7 @@ func (a *app) hookRun(ctx context.Context, event string) error {
 		if err != nil || n%callsPerCheckpoint != 0 {
 			return err
 		}
-		return a.hookCheckpoint(ctx, id, run, fmt.Sprintf("after %d calls of tools, while working with an agent", n))
+		return a.hookCheckpoint(ctx, id, run, fmt.Sprintf("after %d tool calls, while working with an agent", n))
 	case h.Event == "Stop":
 		return a.hookClaim(id, h)
 	}

@@ -74,7 +74,7 @@ func at(text []byte, kind byte, names ...string) (root, found *jsonc.Value, err 
 		return nil, nil, err
 	}
 	if v.Kind != '{' {
-		return nil, nil, errors.New("it is no object")
+		return nil, nil, errors.New("it is not an object")
 	}
 	found = &v
 	for i, name := range names {
@@ -86,7 +86,7 @@ func at(text []byte, kind byte, names ...string) (root, found *jsonc.Value, err 
 			want = kind
 		}
 		if found.Kind != want {
-			return nil, nil, fmt.Errorf("%s is not what hooks are kept in", strings.Join(names[:i+1], "."))
+			return nil, nil, fmt.Errorf("%s is not a hook list", strings.Join(names[:i+1], "."))
 		}
 	}
 	return &v, found, nil

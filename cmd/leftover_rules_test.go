@@ -81,7 +81,7 @@ func moved(id session.ID, branch string, goes bool) []leftRule {
 				}
 			}},
 		{name: "half-way, and somebody has committed on the branch that it moves: that is left alone, and said",
-			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") && s.besides != "unclaimed" }, refuses: true, says: "by somebody else meanwhile"},
+			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") && s.besides != "unclaimed" }, refuses: true, says: "by another process"},
 		{name: "half-way, and nobody knows that the files are not the current session's: they become its checkpoint, and it is given up",
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") }, may: true},
 		{name: "half-way, HEAD already exists, and nobody knows of the move: left as it is", fits: func(s leftover) bool {

@@ -65,13 +65,13 @@ func TestBar18JournalFromAutoSave(t *testing.T) {
 			if f.exists(".git/wfs") {
 				t.Error("a reader wrote something")
 			}
-			holds(t, f.ok("wfs", "doctor"), "is not there; the newest auto-save holds 3 events of it", "Type: wfs doctor --repair")
+			holds(t, f.ok("wfs", "doctor"), "is missing; the latest backup holds 3 events of it", "Type: wfs doctor --repair")
 			holds(t, f.ok(how.typed...), how.says)
 			f.ok("wfs", "checkpoint")
 			f.givenBack()
 			f.branchHolds("wfs/one", "step1")
 			f.sound()
-			holds(t, f.ok("wfs", "doctor"), "everything is as it should be")
+			holds(t, f.ok("wfs", "doctor"), "no problems found")
 			// With another ledger commit the auto-save is of the past, and gives back nothing.
 			if err := os.RemoveAll(filepath.Join(f.dir, ".git/wfs")); err != nil {
 				t.Fatal(err)

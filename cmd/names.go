@@ -32,7 +32,7 @@ func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 			err = &session.Refusal{Code: session.RefuseNoSession, Message: "no session is current in this work tree", Hint: a.pickHint(ctx)}
 			if left := a.leftByRun(ctx); left != "" {
 				err = &session.Refusal{Code: session.RefuseNoSession, Hint: a.wayBack(ctx, left),
-					Message: fmt.Sprintf("no session is current in this work tree: a run of %s broke off after HEAD had been taken off its branch", left)}
+					Message: fmt.Sprintf("no session is current in this work tree: a run of %s was cut off after HEAD had left its branch", left)}
 			}
 		}
 		return id, err

@@ -58,7 +58,7 @@ func TestDoctorWithoutLocks(t *testing.T) {
 	if exit != exitBlocked {
 		t.Errorf("exit %d", exit)
 	}
-	holds(t, out, "blocks: ", ": this file system has no locks (flock); sessions can be read here, and not be driven. Type: git clone . A-LOCAL-DISK")
+	holds(t, out, "blocks: ", ": this file system has no locks (flock); sessions can be read here, but not run. Type: git clone . A-LOCAL-DISK")
 	for _, args := range []string{"checkpoint", "run", "switch two", "resume @1", "new three --workflow plain --agent true", "undo", "delete two --force"} {
 		out, exit := without(strings.Fields(args)...)
 		if exit != exitError || !strings.Contains(out, "hint: clone the repository onto a local disk") {

@@ -40,7 +40,7 @@ var careTable = []row{
 	{state: "repin: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, repin) },
 		reads: "at checkpoint 2", does: "run", says: "one  completed", then: worked},
 	{state: "repin: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, repin) },
-		reads: "at checkpoint 2", does: "run", exit: exitDecision, says: "not trusted the commands", then: func(f *fixture) {
+		reads: "at checkpoint 2", does: "run", exit: exitDecision, says: "not trusted its commands", then: func(f *fixture) {
 			if plan := f.ok("git", "show", "refs/wfs/one/ledger:plan.json"); !strings.Contains(plan, `"false"`) {
 				f.t.Errorf("the plan is still\n%s", plan)
 			}
@@ -48,15 +48,15 @@ var careTable = []row{
 
 	// Deleting session two, while session one is current.
 	{state: "delete: the journal says so, nothing else", build: func(f *fixture) { f.deleteDies(deleteBegun) },
-		reads: "a move was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 2", then: twoDeleted},
+		reads: "a command was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 2", then: twoDeleted},
 	{state: "delete: what it removes is kept, nothing is removed", build: func(f *fixture) { f.deleteDies(deleteCopied) },
-		reads: "a move was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
+		reads: "a command was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
 	{state: "delete: the branch is gone, the ledger is not", build: func(f *fixture) { f.deleteDies(deleteHalf) },
-		reads: "a move was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
+		reads: "a command was interrupted: delete two", does: "delete two --force", says: "two is deleted", redo: true, then: twoDeleted},
 	{state: "delete: the same, and undo brings it back", build: func(f *fixture) { f.deleteDies(deleteHalf) },
-		reads: "a move was interrupted: delete two", does: "undo", says: "undid: delete two", redo: true, then: twoThere},
+		reads: "a command was interrupted: delete two", does: "undo", says: "undid: delete two", redo: true, then: twoThere},
 	{state: "delete: the same, and resume finds that it is gone", build: func(f *fixture) { f.deleteDies(deleteHalf) },
-		reads: "a move was interrupted: delete two", does: "resume two", exit: exitUsage, says: "hint: wfs delete --restore two", then: twoDeleted},
+		reads: "a command was interrupted: delete two", does: "resume two", exit: exitUsage, says: "hint: wfs delete --restore two", then: twoDeleted},
 	{state: "delete: the same, and .git/wfs is gone: nobody knows of it", build: func(f *fixture) { f.deleteDies(deleteHalf); f.loseState() },
 		reads: "at checkpoint 2", does: "delete two --force", says: "two is deleted", redo: true, then: func(f *fixture) {
 			if refs := f.ok("git", "for-each-ref", "refs/wfs/two", "refs/heads/wfs/two"); refs != "" {
@@ -66,7 +66,7 @@ var careTable = []row{
 	{state: "delete: what it removes is kept, and somebody has gone to the branch since: given up", build: func(f *fixture) {
 		f.deleteDies(deleteCopied)
 		f.ok("git", "switch", "-q", "wfs/two")
-	}, reads: "a move was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 1", then: func(f *fixture) {
+	}, reads: "a command was interrupted: delete two", does: "checkpoint", says: "nothing changed since checkpoint 1", then: func(f *fixture) {
 		twoThere(f)
 		f.on("wfs/two")
 		f.happened("two", "delete_started dropped")
@@ -125,7 +125,7 @@ func unclaimedTree(f *fixture) {
 // undoTable are the rows of undos and redos that came half-way.
 var undoTable = []row{
 	{state: "undo of a checkpoint: the journal says so, nothing else", build: func(f *fixture) { f.undoDies(moveBegun, false) },
-		reads: "a move was interrupted", does: "resume", says: "is current already, at checkpoint 2", dirty: true, then: editsBack},
+		reads: "a command was interrupted", does: "resume", says: "is current already, at checkpoint 2", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: the ledger has moved, index and branch have not", build: func(f *fixture) { f.undoDies(ledgerMoved, false) },
 		reads: "at checkpoint 2", does: "resume", says: "nothing was moved", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: index and ledger have moved, the branch has not", build: func(f *fixture) { f.undoDies(indexMoved, false) },

@@ -74,26 +74,26 @@ var recoveryTable = []row{
 
 	// A switch from session one, with edits of every sort, to session two.
 	{state: "switch: the journal says so, no file is moved", build: func(f *fixture) { f.switchDies(moveBegun) },
-		reads: "a move was interrupted", does: "switch two", then: onTwo},
+		reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: half of the files are moved", build: func(f *fixture) { f.switchDies(moveHalf) },
-		reads: "a move was interrupted", does: "switch two", then: onTwo},
+		reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: the same, and .git/wfs is gone", build: func(f *fixture) { f.switchDies(moveHalf); f.loseState() },
 		reads: "at checkpoint 2", does: "switch two", then: onTwo},
 	{state: "switch: all files are moved", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "switch two", then: onTwo},
+		reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: half of the files are moved, with edits made since", build: func(f *fixture) {
 		f.switchDies(moveHalf)
 		f.write("later.txt", "later\n")
 		f.write("edited.txt", "edited later\n")
-	}, reads: "a move was interrupted", does: "switch two", then: onTwo},
+	}, reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: all files are moved, with edits made and staged since", build: func(f *fixture) {
 		f.switchDies(moveDone)
 		f.write("later.txt", "later\n")
 		f.ok("git", "add", "later.txt")
 		f.write("later.txt", "later still\n")
-	}, reads: "a move was interrupted", does: "switch two", then: onTwo},
+	}, reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.switchDies(unpublished) },
-		reads: "a move was interrupted", does: "switch two", then: func(f *fixture) {
+		reads: "a command was interrupted", does: "switch two", then: func(f *fixture) {
 			onTwo(f)
 			f.happened("two", "move_started moved dropped moved")
 		}},
@@ -108,7 +108,7 @@ var recoveryTable = []row{
 		f.write("later.txt", "later\n")
 		f.ok("git", "add", "later.txt")
 		f.ok("git", "symbolic-ref", "HEAD", "refs/heads/wfs/two")
-	}, reads: "a move was interrupted", does: "switch two", says: "is given up", redo: true, dirty: true, then: func(f *fixture) {
+	}, reads: "a command was interrupted", does: "switch two", says: "is given up", redo: true, dirty: true, then: func(f *fixture) {
 		f.on("wfs/two")
 		f.happened("two", "move_started dropped")
 		f.branchHolds("wfs/two", "of-two.txt")
@@ -117,7 +117,7 @@ var recoveryTable = []row{
 		f.switchDies(moveHalf)
 		f.ok("git", "checkout", "-q", "-f", "main")
 		f.ok("git", "clean", "-q", "-f", "-d")
-	}, reads: "a move was interrupted", does: "resume one", then: func(f *fixture) {
+	}, reads: "a command was interrupted", does: "resume one", then: func(f *fixture) {
 		f.on("wfs/one")
 		f.happened("two", "move_started dropped")
 	}},
@@ -127,7 +127,7 @@ var recoveryTable = []row{
 		f.ok("git", "add", "-A")
 		f.ok("git", "commit", "-q", "-m", "by hand")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "a move was interrupted", does: "switch two", then: func(f *fixture) {
+	}, reads: "a command was interrupted", does: "switch two", then: func(f *fixture) {
 		f.on("wfs/two")
 		f.branchLacks("wfs/two", "untracked.txt", "first.txt")
 		f.isAncestor("what was committed", gone, "wfs/one")
@@ -136,22 +136,22 @@ var recoveryTable = []row{
 
 	// The same, half-way, met by other commands: files are two's, HEAD is on one's branch.
 	{state: "switch, all files are moved: checkpoint", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "checkpoint", says: "nothing changed since checkpoint 1", then: onTwo},
+		reads: "a command was interrupted", does: "checkpoint", says: "nothing changed since checkpoint 1", then: onTwo},
 	{state: "switch, all files are moved, edits since: checkpoint", build: func(f *fixture) { f.switchDies(moveDone); f.write("later.txt", "later\n") },
-		reads: "a move was interrupted", does: "checkpoint", then: onTwo},
+		reads: "a command was interrupted", does: "checkpoint", then: onTwo},
 	{state: "switch, all files are moved: switch one", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "switch one", then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
+		reads: "a command was interrupted", does: "switch one", then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
 	{state: "switch, all files are moved: switch main", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "switch main", then: func(f *fixture) { f.on("main"); f.branchLacks("wfs/one", "of-two.txt") }},
+		reads: "a command was interrupted", does: "switch main", then: func(f *fixture) { f.on("main"); f.branchLacks("wfs/one", "of-two.txt") }},
 	{state: "switch, all files are moved: new", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "new four --workflow plain --agent true", redo: true, then: func(f *fixture) {
+		reads: "a command was interrupted", does: "new four --workflow plain --agent true", redo: true, then: func(f *fixture) {
 			f.branchLacks("wfs/one", "of-two.txt")
 			f.branchLacks("wfs/four", "of-two.txt")
 		}},
 	{state: "switch, all files are moved: resume one", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "resume one@1", redo: true, then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
+		reads: "a command was interrupted", does: "resume one@1", redo: true, then: func(f *fixture) { f.on("wfs/one"); f.branchLacks("wfs/one", "of-two.txt") }},
 	{state: "switch, all files are moved: undo", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "undo", says: "undid: switch from wfs/one to two", redo: true, dirty: true, then: func(f *fixture) {
+		reads: "a command was interrupted", does: "undo", says: "undid: switch from wfs/one to two", redo: true, dirty: true, then: func(f *fixture) {
 			f.on("wfs/one")
 			f.branchLacks("wfs/one", "of-two.txt")
 			if !f.exists("untracked.txt") || f.exists("a.txt") {
@@ -159,9 +159,9 @@ var recoveryTable = []row{
 			}
 		}},
 	{state: "switch, all files are moved: run", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "run", says: "two  completed", then: onTwo},
+		reads: "a command was interrupted", does: "run", says: "two  completed", then: onTwo},
 	{state: "switch, all files are moved: finish", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a move was interrupted", does: "finish", exit: exitBlocked, then: onTwo},
+		reads: "a command was interrupted", does: "finish", exit: exitBlocked, then: onTwo},
 	{state: "a claim whose session has nothing pending", build: func(f *fixture) {
 		a := f.app()
 		defer a.close()
@@ -181,12 +181,12 @@ var recoveryTable = []row{
 
 	// Going back to checkpoint 0 of session one, with edits of every sort: the branch moves, HEAD stays.
 	{state: "resume --at: half of the files are moved", build: func(f *fixture) { f.resumeDies(moveHalf) },
-		reads: "a move was interrupted", does: "resume", says: "is current already, at checkpoint 0", then: atZero},
+		reads: "a command was interrupted", does: "resume", says: "is current already, at checkpoint 0", then: atZero},
 	{state: "resume --at: half of the files are moved, and the user has gone elsewhere since: given up", build: func(f *fixture) {
 		f.resumeDies(moveHalf)
 		f.ok("git", "checkout", "-q", "-f", "main")
 		f.ok("git", "clean", "-q", "-f", "-d")
-	}, reads: "a move was interrupted", does: "switch one", then: func(f *fixture) {
+	}, reads: "a command was interrupted", does: "switch one", then: func(f *fixture) {
 		f.on("wfs/one")
 		f.branchHolds("wfs/one", "second.txt")
 		f.happened("one", "move_started dropped move_started moved")

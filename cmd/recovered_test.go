@@ -19,7 +19,7 @@ type refusing struct{ *gitstate.Repo }
 
 func (refusing) MoveTree(context.Context, session.Move) error { return errImmovable }
 
-// works is what somebody does who does not know that a move was interrupted.
+// works is what somebody does who does not know that a command was interrupted.
 func (f *fixture) works() {
 	f.write("edited.txt", "since\n")
 	f.write("mine.txt", "since\n")
@@ -228,7 +228,7 @@ func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
 			if !strings.Contains(said.Error, "was interrupted half-way") || said.Code != "interrupted" || said.Hint != r.way {
 				t.Errorf("%v: %+v", err, said)
 			}
-			if out := f.ok("wfs", "status"); !strings.Contains(out, "a move was interrupted") || !strings.HasSuffix(strings.TrimSpace(out), "next: "+r.way) {
+			if out := f.ok("wfs", "status"); !strings.Contains(out, "a command was interrupted") || !strings.HasSuffix(strings.TrimSpace(out), "next: "+r.way) {
 				t.Errorf("status says\n%s", out)
 			}
 			if out := f.ok(strings.Fields(r.way)...); !strings.Contains(out, "is completed now") || !strings.Contains(out, "is current already") {

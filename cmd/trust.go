@@ -137,7 +137,7 @@ func (a *app) mustTrust(list []rulesFile) error {
 		return err
 	}
 	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust",
-		Message: "files below .wfs/ name commands to run, and you have not trusted what they say now"}
+		Message: "files below .wfs/ name commands to run, and you have not trusted their current content"}
 }
 
 // trustSession refuses to drive a session whose pinned plan came from elsewhere.
@@ -151,7 +151,7 @@ func (a *app) trustSession(ctx context.Context, id session.ID) error {
 		return err
 	}
 	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust " + string(id),
-		Message: fmt.Sprintf("%s was not begun here, and you have not trusted the commands that it runs", id)}
+		Message: fmt.Sprintf("%s was not started here, and you have not trusted its commands", id)}
 }
 
 type trustJSON struct {
@@ -174,12 +174,12 @@ type revokedJSON struct {
 func (a *app) trustCmd() *cobra.Command {
 	var yes, revoke bool
 	c := &cobra.Command{
-		Use: "trust [SESSION]", Short: "look at the commands that this repository brings, and allow them",
+		Use: "trust [SESSION]", Short: "review and allow this repository's commands",
 		Long: `Trust shows every command that the files below .wfs/ would run, and remembers that you allow exactly these, in this
-repository. One changed byte asks again. What you typed yourself (wfs init, wfs new --agent) is trusted already. With a
-session's name it is about the commands that this session has pinned, for sessions that came from another clone.
-What is trusted is kept in your own state directory, never in the repository. While a run drives a session in this clone,
-nobody can know who types this, and it is refused: wfs stop, then again.`,
+repository. One changed byte asks again. What you typed yourself (wfs init, wfs new --agent) is already trusted. With a
+session's name it shows the commands of that session, for sessions that came from another clone.
+What is trusted is kept in your own state directory, never in the repository. Refused during a run of a session in this
+clone, because the agent could type it: wfs stop, then run it again.`,
 		Example: "  wfs trust\n  wfs trust --yes\n  wfs trust --revoke",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -200,7 +200,7 @@ nobody can know who types this, and it is refused: wfs stop, then again.`,
 				if a.json {
 					return a.answer(revokedJSON{Version: jsonVersion})
 				}
-				a.note("nothing is trusted in this repository any more")
+				a.note("nothing is trusted in this repository now")
 				return nil
 			}
 			j, err := a.whatToTrust(c.Context(), first(args))
@@ -307,7 +307,7 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 		if a.json {
 			return a.answer(j)
 		}
-		a.out("trusted already")
+		a.out("already trusted")
 		return nil
 	}
 	if err := a.noneDriven("wfs trust"); err != nil {
@@ -332,7 +332,7 @@ func (a *app) askTrust(ctx context.Context, j *trustJSON, yes bool) error {
 	if a.json {
 		return a.answer(j)
 	}
-	a.out("trusted, until one byte of it changes; to take it back: wfs trust --revoke")
+	a.out("trusted until it changes; to revoke it: wfs trust --revoke")
 	return nil
 }
 
@@ -363,7 +363,7 @@ func (a *app) promptFor(ctx context.Context, question, flag string, known ...str
 // prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
 func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !a.asksHere() {
-		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask at", Hint: flag}
+		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask on", Hint: flag}
 	}
 	fmt.Fprint(a.env.Stderr, question)
 	type answer struct {

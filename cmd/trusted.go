@@ -68,7 +68,7 @@ func configCommands(s *workflows.Settings) []string {
 		list = append(list, "brought into a work tree: "+strings.Join(names, " "))
 	}
 	if s.Config.Agree == workflows.AgreeAuto {
-		list = append(list, "asks nobody whether nothing is left to do (agree: auto)")
+		list = append(list, "does not ask you whether nothing is left to do (agree: auto)")
 	}
 	return list
 }

@@ -58,7 +58,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "uninstall", Short: "remove every trace of wfs from this repository",
-		Long: `Uninstall removes all sessions with their branches, ledgers, backups and operation logs, .git/wfs, the hooks that wfs put
+		Long: `Uninstall removes all sessions with their branches, histories, backups and operation logs, .git/wfs, the hooks that wfs put
 into Claude Code's settings of each work tree, the lines that it put into .git/info/exclude, and what you have trusted here.
 .wfs/ is yours and stays, as do your own branches, files, and what is staged.
 
@@ -386,7 +386,7 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 			break
 		}
 		if named {
-			return &usageError{file + " is there already, and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
+			return &usageError{file + " already exists and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
 		}
 		j.Backup = fmt.Sprintf("%s-%d.bundle", strings.TrimSuffix(file, ".bundle"), n)
 	}
@@ -402,7 +402,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			return err
 		}
 		if !a.repo.Bundled(ctx, j.Backup, j.tips) {
-			return fmt.Errorf("%s does not have every session: nothing was removed", j.Backup)
+			return fmt.Errorf("%s lacks some sessions: nothing was removed", j.Backup)
 		}
 	}
 	for _, m := range j.Heads {
@@ -434,7 +434,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 	}
 	if len(settled.Foreign) > 0 {
 		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
-			Message: settled.Foreign[0].Ref + " was moved by somebody else meanwhile, and is left there"}
+			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
 	}
 	a.repo.DropEmpty()
 	clean, err := a.oldCleanTrees(ctx, a.env.Now().Add(time.Hour))
@@ -474,7 +474,7 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 	}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
-		err = &session.Refusal{Code: session.RefuseMoved, Message: "somebody else is at work in " + m.Path, Hint: "wfs uninstall"}
+		err = &session.Refusal{Code: session.RefuseMoved, Message: "another process is using " + m.Path, Hint: "wfs uninstall"}
 	}
 	return err
 }
@@ -496,7 +496,7 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 	}
 	for i, o := range j.Only {
 		if i == 0 {
-			a.out("in no branch of yours, and afterwards in the backup only:")
+			a.out("not in your branches, and then only in the backup:")
 		}
 		a.out("  %s", o.What)
 	}

@@ -29,7 +29,7 @@ func (a *app) workflowCmd() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "the workflows that there are",
+		&cobra.Command{Use: "list", Short: "list the workflows",
 			Long: "List names every workflow that wfs new --workflow takes: those of this repository and those that are built in, and where each comes from.", Args: noArgs, Example: "  wfs workflow list --json",
 			RunE: func(c *cobra.Command, _ []string) error { return a.workflowList(c.Context()) }},
 		&cobra.Command{Use: "show WORKFLOW", Short: "the text of a workflow",
@@ -39,7 +39,7 @@ func (a *app) workflowCmd() *cobra.Command {
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of workflow files, for editors",
 			Long: "Schema prints the JSON Schema of workflow files, so that an editor completes their keys and finds mistakes while you type.", Args: noArgs, Example: "  wfs workflow schema > workflow.schema.json",
 			RunE: func(*cobra.Command, []string) error { return a.printSchema(workflows.WorkflowSchema()) }},
-		&cobra.Command{Use: "check [FILE...]", Short: "everything that is wrong with workflows and the configuration, at once",
+		&cobra.Command{Use: "check [FILE...]", Short: "check workflows and the configuration",
 			Long:    "Check reads the configuration and every workflow of this repository, or the files that are named, and says all that is wrong with them: file, line, and what may have been meant. It exits 2 when it found anything.",
 			Example: "  wfs workflow check\n  wfs workflow check .wfs/workflows/ours.yaml",
 			RunE:    func(c *cobra.Command, args []string) error { return a.workflowCheck(c.Context(), args) }},

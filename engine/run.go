@@ -255,7 +255,7 @@ func (h *Hand) frozenEdited(ctx context.Context) error {
 		if h.e.HoldsTests(c.Path) && slices.ContainsFunc(since, edited) {
 			return &session.Refusal{Code: session.RefuseDirty, Hint: "wfs checkpoint " + string(h.ID),
 				Message: fmt.Sprintf("%s was edited since checkpoint %d, but %s is judged by the tests of that checkpoint: keep the edit "+
-					"with a checkpoint, or take it back with wfs resume %s@%d", c.Path, s.Current, s.Phase, h.ID, s.Current)}
+					"with a checkpoint, or undo it with wfs resume %s@%d", c.Path, s.Current, s.Phase, h.ID, s.Current)}
 		}
 	}
 	return nil

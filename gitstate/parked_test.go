@@ -30,7 +30,7 @@ func (r *testRepo) gits(do func()) int {
 	return strings.Count("\n"+string(text), "\nstart ")
 }
 
-// TestStrandedLooksAtNoOtherRescue asks what was left behind in a work tree that is gone, beside few rescues and many.
+// TestStrandedLooksAtNoOtherRescue asks leftovers in a work tree that is gone, beside few rescues and many.
 func TestStrandedLooksAtNoOtherRescue(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -50,7 +50,7 @@ func TestProber(t *testing.T) {
 		t.Errorf("asked with %q", text)
 	}
 	if yes, known := p.LoggedIn(t.Context(), c); !yes || !known {
-		t.Error("nobody is logged in")
+		t.Error("not logged in")
 	}
 	write("1.2.5", "exit 4\n")
 	find(Installed{Path: program, Problem: "it exited with code 4 when run for its version"})

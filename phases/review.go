@@ -160,7 +160,7 @@ func (b *brief) verdictForm() {
 	default:
 		b.line("\nEnd your last message with one line, for example `%s %s`:", statusMark, form)
 	}
-	b.line("- `verdict`: `approve`, or `reject` for what has to be mended first")
+	b.line("- `verdict`: `approve`, or `reject` for what must be fixed first")
 	b.line("- `findings`: what must be fixed, each with `path`, `line` and `what`; empty when there are none")
 	b.line("Without a verdict the review is repeated.")
 }

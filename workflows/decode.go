@@ -57,7 +57,7 @@ func (r *reader) version(root *node) bool {
 			return true
 		case n.kind == scalar && n.tag == "!!int" && !strings.HasPrefix(n.text, "-") && n.text != "0":
 			r.findings = nil
-			r.fail(n.line, "version %s is not known to this wfs, which reads version %d", clip(n.text), FormatVersion)
+			r.fail(n.line, "version %s is newer than this wfs, which reads version %d", clip(n.text), FormatVersion)
 			r.hint("a newer wfs may read it")
 			return false
 		default:

@@ -147,7 +147,7 @@ func TestWorkflowMistakes(t *testing.T) {
 
 		{"no version", "version: 1\n", "", "w.yaml:1: version is missing | begin the file with: version: 1"},
 		{"newer version", "version: 1\n", "version: 2\nsomething: &new\n",
-			"w.yaml:1: version 2 is not known to this wfs, which reads version 1 | a newer wfs may read it"},
+			"w.yaml:1: version 2 is newer than this wfs, which reads version 1 | a newer wfs may read it"},
 		{"version as text", "version: 1\n", "version: \"1\"\n", `w.yaml:1: version must be the number 1, not "1"`},
 		{"version 0", "version: 1\n", "version: 0\n", `w.yaml:1: version must be the number 1, not the number 0`},
 		{"unknown key", "start: WORK", "start: WORK\nlap: {}", `w.yaml:4: unknown key "lap" (did you mean "laps"?)`},
