@@ -53,7 +53,7 @@ func TestBar19Agents(t *testing.T) {
 
 		// Elsewhere.
 		{name: "checkout of a new branch", does: `git switch -q -c astray; echo w > w.txt`, says: []string{"HEAD was moved to astray", "astray was made at"}},
-		{name: "checkout of another branch", does: `git switch -q side; echo w > w.txt`, exit: blocked, says: []string{"HEAD was taken to side"}, then: `rm w.txt; git switch -q wfs/one`},
+		{name: "checkout of another branch", does: `git switch -q side; echo w > w.txt`, exit: blocked, says: []string{"HEAD was moved to side"}, then: `rm w.txt; git switch -q wfs/one`},
 		{name: "branch -D of the session's", does: `echo w > w.txt; git checkout -q --detach; git branch -q -D wfs/one`, exit: exitError, says: []string{"branch wfs/one is gone", "hint: git branch wfs/one"}, then: `git branch wfs/one HEAD; git switch -q wfs/one`},
 		{name: "merge without an end", does: `git checkout -q -b m; echo m > a.txt; git commit -q -am m; git switch -q wfs/one; echo o > a.txt; git commit -q -am o; git merge -q m; true`, exit: blocked, says: []string{"merge is in progress"}, then: `git merge --abort`},
 		{name: "branches and tags of its own", does: `git branch mine; git tag mine; git tag -a -m x noted; echo w > w.txt`, says: []string{"mine was made at", "refs/tags/mine was made at", "refs/tags/noted was made at"}},
@@ -75,11 +75,11 @@ func TestBar19Agents(t *testing.T) {
 		{name: "rescues deleted", does: `git for-each-ref --format='delete %(refname)' 'refs/wfs/*/rescue/*' | git update-ref --stdin; echo w > w.txt`, says: []string{"refs/wfs/one/rescue/1 was deleted; it was at"}},
 		{name: "ledger of another session", does: `git update-ref -d refs/wfs/two/ledger; git branch -q -D wfs/two; echo w > w.txt`, says: []string{"refs/wfs/two/ledger was deleted; it was at", "wfs/two was deleted"}},
 		{name: "ledger and its objects", does: `git update-ref -d refs/wfs/one/ledger; git update-ref -d refs/wfs-ops/main; git reflog expire --expire=now --all; git gc -q --prune=now; echo w > w.txt`,
-			exit: exitError, says: []string{"the run deleted the ledger of one, and its objects too"}, lost: true},
+			exit: exitError, says: []string{"the agent deleted the history of one and its objects"}, lost: true},
 		{name: "rm -rf .git/wfs", does: `rm -rf .git/wfs; echo w > w.txt`, exit: exitError, says: []string{"deleted, replaced or changed by another process", "hint: the checkpoints are in git"}},
 		{name: "words added to the journal", does: `for f in .git/wfs/sessions/one/events-*; do tail -n 1 "$f" >> "$f"; done; echo w > w.txt`, exit: exitError, says: []string{"changed by another process"}, again: exitError},
 		{name: "journal emptied", does: `for f in .git/wfs/sessions/one/events-*; do : > "$f"; done; echo w > w.txt`, exit: exitError, says: []string{"changed by another process"}},
-		{name: "rm -rf .git", does: `rm -rf .git; echo w > w.txt`, exit: exitError, says: []string{"the git directory is gone", "hint: bring it back from a backup"}, lost: true},
+		{name: "rm -rf .git", does: `rm -rf .git; echo w > w.txt`, exit: exitError, says: []string{"the git directory is gone", "hint: restore it from a backup"}, lost: true},
 		{name: "rm -rf .git, and git init", does: `rm -rf .git; git init -q; echo w > w.txt`, exit: exitError, says: []string{"hint: "}, lost: true},
 	}
 	t.Run("rows", func(t *testing.T) {

@@ -235,7 +235,7 @@ func TestAutoSaveOutlivesABlock(t *testing.T) {
 	f.until("the work to be gone", func() bool { return f.exists("../gone") })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if out, exit := f.try(nil, "wfs", "run"); exit != exitBlocked || !strings.Contains(out, "1 file and is gone now: wfs resume --backup") {
+	if out, exit := f.try(nil, "wfs", "run"); exit != exitBlocked || !strings.Contains(out, "now gone from the work tree: wfs resume --backup") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 	f.write("../end", "")

@@ -79,7 +79,7 @@ func TestBar10RunWaits(t *testing.T) {
 	p.write("../home/go", "go\n")
 	r.await("waiting, for 10 min at most: git's lock " + filepath.Join(p.dir, ".git/index.lock"))
 	if runtime.GOOS == "linux" {
-		r.await("git is at work here: `git commit -q -a` (pid ")
+		r.await("git is running here: `git commit -q -a` (pid ")
 	}
 	p.write("../home/close", "")
 	editor.wait()

@@ -3,24 +3,10 @@ package cmd
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
-
-// sayNotAsked tells what the judgement of completed work rests on, and what nothing has asked of it.
-func (a *app) sayNotAsked(s *session.Session) {
-	if s.Status != session.StatusCompleted {
-		return
-	}
-	if ran := gatesRan(s); len(ran) > 0 {
-		a.out("  gates: %s", strings.Join(ran, ", "))
-	}
-	if beware := notAsked(s); len(beware) > 0 {
-		a.out("  beware: %s", strings.Join(beware, "; "))
-	}
-}
 
 // gatesRan names the gates whose command the newest judgement rests on.
 func gatesRan(s *session.Session) (names []string) {

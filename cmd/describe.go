@@ -479,33 +479,54 @@ func ago(t, now time.Time) string {
 	return inWords(d) + " ago"
 }
 
-// gateLine is one gate's result in words.
+// gateLine is one gate's result on a line of its own.
 func gateLine(g session.GateResult) styled {
-	line := styled{{g.Gate + ": ", plain}, {string(g.Verdict), verdictColour(g.Verdict)}}
-	rest := ""
-	if g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass {
-		rest = ", red as intended"
+	line := append(styled{{g.Gate + ": ", plain}}, gateSays(g)...)
+	if took := gateTook(g); took != "" {
+		line = append(line, span{", " + took, plain})
 	}
-	rest += fmt.Sprintf(" (%s)", g.Class)
-	if g.Where == session.InTree {
-		return append(line, span{rest + ", " + g.Reason, plain})
-	}
-	if g.Counts.Total() > 0 {
-		rest += fmt.Sprintf(", %d passed, %d failed", g.Counts.Passed, g.Counts.Failed+g.Counts.Errors)
+	return line
+}
+
+// gateSays is one gate's result in words.
+func gateSays(g session.GateResult) styled {
+	failed := g.Counts.Failed + g.Counts.Errors
+	red := g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass
+	text := ""
+	switch {
+	case g.Where == session.InTree:
+		text = g.Reason
+	case g.Counts.Total() > 0:
+		text = fmt.Sprintf("%d passed", g.Counts.Passed)
+		if failed > 0 {
+			text += fmt.Sprintf(", %d failed", failed)
+		}
+		if red && failed > 0 {
+			text += " (as intended)"
+		}
 		if g.Counts.Skipped > 0 {
-			rest += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
+			text += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
 		}
 		if g.Counts.Flaky > 0 {
-			rest += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
+			text += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
 		}
+		if g.Verdict != session.Pass && failed == 0 {
+			text += "; " + g.Reason
+		}
+	case red:
+		text = "fails as intended"
+	case g.Verdict == session.Pass:
+		text = "passed"
+	default:
+		text = g.Reason
 	}
 	if g.TestsOf != nil {
-		rest += fmt.Sprintf(", with the tests of checkpoint %d", *g.TestsOf)
+		text += fmt.Sprintf(", with the tests of @%d", *g.TestsOf)
 	}
-	if g.Cached {
-		return append(line, span{rest + " (cached)", plain})
+	if g.Verdict == session.Pass {
+		return styled{{text, plain}}
 	}
-	return append(line, span{rest + ", " + millis(g.Millis), plain})
+	return styled{{text, verdictColour(g.Verdict)}}
 }
 
 // standing is stands, with its status in colour.

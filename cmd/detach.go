@@ -38,7 +38,7 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 	if who, held, err := a.clone.Driver(id); err != nil {
 		return err
 	} else if held {
-		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is driven", id), At: a.env.Now().Unix()}
+		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is in use", id), At: a.env.Now().Unix()}
 	}
 	f, err := a.eng.Follow(ctx, id)
 	if err != nil {

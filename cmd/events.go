@@ -63,7 +63,7 @@ func eventText(body session.Body) string {
 	case session.AttemptStarted:
 		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
 	case session.RunEnded:
-		return strings.TrimPrefix(ranAs(b.RunResult)+took(b.Millis)+runCost(b.RunResult)+claimed(b.RunResult), "agent ")
+		return ranAs(b.RunResult) + took(b.Millis) + runCost(b.RunResult) + claimed(b.RunResult)
 	case session.UsageFound:
 		return costText(b.Usage)
 	case session.BudgetWarned:

@@ -62,6 +62,7 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 	if now, err := w.app.view(ctx, w.S.ID); err == nil {
 		if plan, err := w.app.planAt(ctx, now); err == nil { // without one it knows less
 			v.stands(&w.S, plan)
+			w.p.plan = plan
 		}
 	}
 	past := tail{path: w.log.path}
@@ -71,7 +72,7 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 		}
 	}
 	if o := w.S.Open; o != nil && o.Run != nil {
-		v.doing("what is there is judged")
+		v.doing("running the gates")
 	}
 }
 

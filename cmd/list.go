@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -139,6 +140,12 @@ func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, er
 }
 
 func (a *app) printList(list []sessionJSON) {
+	cut := func(text string, part int) string { // for columns that must leave room for the others
+		if a.env.Width == 0 {
+			return text
+		}
+		return safetext.Cut(text, max(12, a.env.Width/part))
+	}
 	rows := make([][]cell, 0, len(list))
 	for _, s := range list {
 		mark := " "
@@ -172,7 +179,7 @@ func (a *app) printList(list []sessionJSON) {
 		if s.Became != nil {
 			goal += "  (" + becameText(*s.Became) + ")"
 		}
-		rows = append(rows, []cell{{mark, plain}, {string(s.ID), plain}, {string(s.Status), statusColour(s.Status)}, {at, plain},
+		rows = append(rows, []cell{{mark, plain}, {cut(string(s.ID), 3), plain}, {string(s.Status), statusColour(s.Status)}, {cut(at, 5), plain},
 			{ago(s.UpdatedAt, a.env.Now()), plain}, {goal, plain}})
 	}
 	a.table(rows)

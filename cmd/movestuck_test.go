@@ -51,7 +51,7 @@ func TestMoveThatStaysHalfWay(t *testing.T) {
 	f.nothingLost(before)
 	f.happened("two", "move_started move_started")
 	out, exit := f.try(nil, "wfs", "doctor")
-	if exit != exitBlocked || !strings.Contains(out, "a move stands half-way: switch from wfs/one to two") || !strings.Contains(out, "Type: git switch -c put-aside") {
+	if exit != exitBlocked || !strings.Contains(out, "a command stopped half-way: switch from wfs/one to two") || !strings.Contains(out, "Type: git switch -c put-aside") {
 		t.Errorf("doctor: exit %d: %s", exit, out)
 	}
 	f.ok("git", "switch", "-q", "-c", "put-aside")

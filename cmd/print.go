@@ -93,7 +93,7 @@ func (a *app) next(cmds []string) {
 	if a.env.Width > 0 && safetext.Width(line) > a.env.Width {
 		line = "next: " + strings.Join(cmds, "\n  or: ")
 	}
-	a.out("%s", line)
+	a.out("%s", styled{{line, strong}})
 }
 
 // steps prints the commands that are to be typed next, one after the other.
@@ -103,7 +103,7 @@ func (a *app) steps(cmds []string) {
 		if i > 0 {
 			word = "then"
 		}
-		a.out("%s: %s", word, c)
+		a.out("%s", styled{{word + ": " + c, strong}})
 	}
 }
 

@@ -126,9 +126,9 @@ func fresh(dir, shape, which string) bool {
 
 var (
 	// printedLine are the lines that have something to type, printedInline are texts that end in it.
-	printedLine   = regexp.MustCompile(`^(?:hint|next|undo|redo|  or|to set it back|to take it back|  to undo it|    hint|  hint): (.*)$`)
+	printedLine   = regexp.MustCompile(`^(?:hint|next|undo|redo|look|  or|to set it back|to take it back|  to take it back|    hint|  hint): (.*)$`)
 	printedInline = regexp.MustCompile(`: (\(?(?:cd [^;]* && )?wfs [^;]*)`)
-	wayOn         = regexp.MustCompile(`^    ((?:\(cd .*|wfs .*))$`)
+	wayOn         = regexp.MustCompile(`^ +(?:[^ ].*?  +)?((?:\(?cd .*|wfs .*))$`)
 
 	quotedText = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	numbers    = regexp.MustCompile(`[0-9a-f]{7,40}|[0-9]+`)
@@ -152,7 +152,7 @@ func printedIn(text string) []string {
 			// what an undo would do
 		case m != nil && !strings.HasPrefix(line, "error: "):
 			hints = append(hints, strings.Split(m[1], "   or: ")...)
-		case line == "ways on:":
+		case line == "ways on":
 			ways = true
 		case ways && wayOn.MatchString(line):
 			hints = append(hints, wayOn.FindStringSubmatch(line)[1])
@@ -202,10 +202,10 @@ var placeholders = strings.NewReplacer(
 
 // saidInWords are hints, or parts of them, that no shell can run: what is to be done is in a person's hands.
 var saidInWords = []string{
-	"type more of", "move them aside", "run it again", "to judge them", "to set them aside", "to go on here", "restore it", "run the hook", "free some disk space", "stop it", "stop the process", "add the files",
+	"type more of", "move them aside", "type it again", "to have them judged", "to set them aside", "to go on here", "bring it back",
 	"if it was moved: git worktree repair NEW-PATH",
 	"commit what it makes", "take the workflow loop", "pnpm install", "ignore what it writes", "if it was moved: git -C NEW-PATH",
-	"finish it", "abort it: git status says how", "signing reports", "fix ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
+	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
 	"set XDG_STATE_HOME to", "name another", "write review:", "commit them first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
 	"write one under gates:",
@@ -399,7 +399,7 @@ var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
 // and it names another command.
 var refusedRightly = []string{
 	"cannot work here: there is no program", "gate tests could not run (exit code 127)", "a merge is in progress", "not a valid object name: 'HEAD'",
-	"no branch of yours has", "is gone; its checkpoints are not", "no test command configured", "already exists", "git cannot have a branch", "no process holds it", "unresolved conflict",
+	"no branch of yours has", "is gone; its checkpoints are not", "no test command configured", "exists already", "git cannot have a branch", "no process holds it", "unresolved conflict",
 }
 
 // asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.

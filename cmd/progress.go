@@ -36,6 +36,12 @@ type progress struct {
 	view *view // nil: there is none
 
 	refused map[string]bool // commands that were named
+
+	plan    *workflows.Plan    // nil: not known
+	lap     string             // that was begun
+	said    string             // the agent's last words
+	judged  *session.Judgement // what the next checkpoint is about
+	decided *session.Decided
 }
 
 // how says how much a run tells.
@@ -63,9 +69,9 @@ func (p *progress) report(text string) {
 	}
 	if p.view != nil {
 		p.view.doing(text)
-		if p.much != verbose && strings.HasSuffix(text, "…") {
-			return
-		}
+	}
+	if p.much != verbose && !p.app.json && strings.HasSuffix(text, "…") {
+		return // a row says what came of it
 	}
 	p.line(text)
 }
@@ -82,6 +88,9 @@ func (p *progress) agent(e agents.Event) {
 	case p.view != nil:
 		p.view.agent(e)
 		if p.much != verbose {
+			if e.Kind == agents.Text {
+				p.said = answered(e.Text)
+			}
 			return
 		}
 	}
@@ -109,23 +118,19 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			say("ended %d %s of the interrupted run (pid %s)", n, plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
 		}
 		if engine.JudgedNext(s) && s.Open.Runner != "person" {
-			say("%s  attempt %d  has run, and is judged now", atLap(s, s.Open.Phase, s.Open.Lap), s.Open.Attempt)
+			p.attempt(s, s.Open.Phase, s.Open.Attempt)
+			p.row(s.Open.Runner, "has run; the gates judge what it left", "")
 		}
 	case session.AttemptStarted:
-		say("%s  attempt %d  (%s)", atLap(s, b.Phase, b.Lap), b.Attempt, b.Runner)
+		p.attempt(s, b.Phase, b.Attempt)
 		if b.HalfOpen {
-			say("    the breaker opens if this try%s gets no further", triedBy(b.Agent))
-		}
-		if item := s.Item(); item != "" && b.Attempt == 1 && b.Phase == s.Start {
-			say("    item: %s", item)
-		} else if !s.Laps && len(s.Items) > 0 && b.Attempt == 1 && b.Phase == s.Start {
-			say("    items: %s", strings.Join(s.Items[:min(len(s.Items), 5)], "; ")+more(len(s.Items)-5))
+			say("  last attempt%s: without progress the session is blocked", triedBy(b.Agent))
 		}
 	case session.RunEnded:
 		if s.Open != nil && s.Open.Runner == "person" {
 			return // who has just typed the answer knows
 		}
-		say("    %s%s%s", ranAs(b.RunResult), took(b.Millis)+runCost(b.RunResult), claimed(b.RunResult))
+		p.ran(s, b)
 		p.sayRefused(say, s, b.RunResult)
 	case session.UsageFound:
 		if text := costText(b.Usage); text != "" {
@@ -136,55 +141,30 @@ func (p *progress) event(e session.Event, s *session.Session) {
 	case session.BudgetWarned:
 		say("budget, %s", budgetText(b.BudgetLine))
 	case session.Judged:
+		p.judged, p.decided = &b.Judgement, nil
 		for _, g := range b.Gates {
-			say("    gate %s", gateLine(g))
-			if g.FirstError != "" {
-				say("      %s", g.FirstError)
+			p.row(g.Gate, gateSays(g), gateTook(g))
+		}
+		for _, x := range b.Experiments {
+			if x.Result != "not_tried" {
+				p.row("proof", x.Says, "")
 			}
 		}
-		say("    %s: %s", verdict(b.Verdict, b.Class), b.Reason)
-		for _, t := range b.Tampered[:min(len(b.Tampered), 5)] {
-			say("      %s%s", noteMark(t), t.Beside(b.Reason))
-		}
-		if b.Holdout != nil && b.Holdout.Verdict == session.Pass {
-			say("    %s", b.Holdout.Reason)
-		}
-		if b.Holdout != nil {
-			for _, t := range b.Holdout.Failing[:min(len(b.Holdout.Failing), 10)] {
-				say("      hold-out: %s", t)
+		if h := b.Holdout; h != nil {
+			p.row("hold-out", strings.TrimPrefix(h.Reason, "hold-out tests: "), "")
+			for _, t := range h.Failing[:min(len(h.Failing), 10)] {
+				p.below("%s", t)
 			}
 		}
 		if b.Proof != nil && b.Proof.Verdict != session.Fail {
-			say("    %s", proofLine(b.Proof))
-		} else if b.Proof != nil && len(b.Proof.Lacks) > 0 {
-			say("    %s", remedies)
+			p.row("clean", b.Proof.Why(), "")
 		}
 	case session.Reopened:
-		say("    %s: judged again", b.Why)
+		p.below("%s: judged again", b.Why)
 	case session.Decided:
-		switch r := s.LastResult; {
-		case b.NothingLeft && r != nil && r.NothingLeft == "":
-			say("    nothing was added, and the agent does not say that anything is missing")
-		case b.NothingLeft:
-			say("    nothing was added, and the agent says that nothing is left: %s", shownBy(b.Shown))
-		}
-		if o := s.Open; o != nil && o.Judgement != nil && o.Judgement.Reason != b.Reason && !b.NothingLeft { // more was heard than the gates
-			say("    %s: %s", verdict(b.Verdict, b.Class), b.Reason)
-		}
-		if b.TooSmall != "" && s.Open != nil && s.Open.Judgement != nil && s.Open.Judgement.Lines != nil {
-			n := *s.Open.Judgement.Lines
-			say("    %s is left out: the lap changed %d %s of code, fewer than %d", b.TooSmall, n, plural(n, "line", "lines"),
-				workflows.SmallLap)
-		}
-		if b.Refuted {
-			say("    the claim to be done is refuted")
-		}
+		p.decided = &b
 	case session.Checkpointed:
-		if b.Trigger == session.TriggerAttempt {
-			say("    checkpoint %d  %s", b.Number, b.Code.Short())
-		} else {
-			say("    checkpoint %d  %s  %s", b.Number, b.Code.Short(), b.Summary)
-		}
+		p.checkpoint(b, s)
 		for _, c := range b.Adopted {
 			if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
 				say("    the branch was reset to checkpoint %d, not by wfs; to restore it: wfs resume %s@%d",
@@ -205,7 +185,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		if r := s.LastResult; r != nil && why == engine.VoidedWhy(*r) {
 			why = "it changed nothing" // how it ended stands above
 		}
-		say("    not counted: %s", why)
+		p.below("not counted: %s", why)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
 			say("%s", waitingFor(&b, e.At))
@@ -222,6 +202,178 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		}
 	case session.Interrupted:
 		say("interrupted (%s)", b.Why)
+	}
+}
+
+// attempt begins an attempt, and the lap where it is the first that is told of it.
+func (p *progress) attempt(s *session.Session, phase session.PhaseName, attempt int) {
+	if lap := fmt.Sprint(s.ID, s.Lap); p.lap != lap {
+		if p.lap != "" {
+			p.app.note("")
+		}
+		p.lap = lap
+		what := s.Headline()
+		if item := s.Item(); item != "" && s.Laps {
+			what = fmt.Sprintf("item %d of %d: %s", s.Lap, len(s.Items), item)
+		} else if s.Laps {
+			what = fmt.Sprintf("lap %d: %s", s.Lap, what)
+		} else if n := len(s.Items); n > 0 {
+			what = fmt.Sprintf("%d %s: %s", n, plural(n, "item", "items"), strings.Join(s.Items[:min(n, 5)], "; ")+more(n-5))
+		}
+		head, who := string(s.ID)+"  ", fmt.Sprintf("   (%s)", s.Workflow)
+		if s.Agent != "" {
+			who = fmt.Sprintf("   (%s, %s)", s.Workflow, safetext.Line(s.Agent, 30))
+		}
+		if room := p.app.env.Width - safetext.Width(head+who); room > 20 {
+			what = safetext.Cut(what, room)
+		}
+		p.app.note("%s%s%s", head, what, who)
+	}
+	p.app.note("\n%s, attempt %d", phase, attempt)
+	p.said, p.decided = "", nil
+}
+
+// label is as wide as what stands before the rows of an attempt.
+func (p *progress) label() int {
+	n := len("ok @1")
+	if p.plan != nil {
+		n = max(n, len(p.plan.Agent.Use))
+		for _, g := range p.plan.Baseline {
+			n = max(n, safetext.Width(g.Name))
+		}
+	}
+	return min(n, 14)
+}
+
+// row tells one thing of an attempt: who or what it is, what came of it, and how long it took.
+func (p *progress) row(label string, text any, took string) {
+	words, ok := text.(styled)
+	if !ok {
+		words = styled{{fmt.Sprint(text), plain}}
+	}
+	if took != "" {
+		took = strings.Repeat(" ", max(0, 36-words.columns())) + "  " + took
+	}
+	p.app.note("  %s  %s%s", pad(label, p.label()), words, took)
+}
+
+// below tells more of the row above.
+func (p *progress) below(format string, args ...any) {
+	p.app.note("%s"+format, append([]any{strings.Repeat(" ", p.label()+4)}, args...)...)
+}
+
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-safetext.Width(text)))
+}
+
+// ran tells what an agent or a command did.
+func (p *progress) ran(s *session.Session, b session.RunEnded) {
+	r, label := b.RunResult, "agent"
+	if s.Open != nil {
+		label = s.Open.Runner
+	}
+	text := "no change"
+	if s.Open != nil && s.Open.Tree != b.Tree && b.Tree != "" {
+		text = p.app.filesBetween(s.Open.Tree, b.Tree)
+	}
+	took := secondsText(r.Millis)
+	if cost := costText(r.Usage()); cost != "" {
+		took = strings.TrimSpace(took + "  " + cost)
+	}
+	p.row(cmp.Or(r.Agent, label), text, took)
+	if r.Outcome != session.OutcomeOK && r.Outcome != session.OutcomeAsk {
+		p.below("%s", ranAs(r))
+	}
+	if said := safetext.Line(cmp.Or(p.said, r.Note), shownLine); said != "" && r.Outcome == session.OutcomeOK {
+		if p.app.env.Width > 0 {
+			said = safetext.Cut(said, max(20, p.app.env.Width-p.label()-6))
+		}
+		p.below(`"%s"`, said)
+	}
+}
+
+// filesBetween names the files that differ between two trees, with the lines that came and went.
+func (a *app) filesBetween(from, to session.Tree) string {
+	files, err := a.repo.Lines(context.Background(), from, to)
+	if err != nil {
+		return "changed"
+	}
+	if len(files) == 0 {
+		return "no change"
+	}
+	var list []string
+	for _, f := range files[:min(len(files), 3)] {
+		text := f.Path
+		if f.Added > 0 {
+			text += fmt.Sprintf(" +%d", f.Added)
+		}
+		if f.Removed > 0 {
+			text += fmt.Sprintf(" -%d", f.Removed)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ") + more(len(files)-3)
+}
+
+// gateTook is how long a gate ran.
+func gateTook(g session.GateResult) string {
+	if g.Cached {
+		return "cached"
+	}
+	return secondsText(g.Millis)
+}
+
+// secondsText is a time as it stands behind a row, "" for less than a second.
+func secondsText(ms int64) string {
+	if ms < 1000 {
+		return ""
+	}
+	return clockText(time.Duration(ms) * time.Millisecond)
+}
+
+// checkpoint tells how an attempt was judged, or what else a checkpoint is for.
+func (p *progress) checkpoint(b session.Checkpointed, s *session.Session) {
+	at, j, d := fmt.Sprintf("@%d", b.Number), p.judged, p.decided
+	p.judged, p.decided = nil, nil
+	if b.Trigger != session.TriggerAttempt {
+		p.row("   "+at, b.Summary, "")
+		return
+	}
+	word, reason := "no", strings.TrimPrefix(b.Summary, string(b.Verdict)+": ")
+	switch {
+	case b.Class == session.ClassAsked:
+		word = "? "
+	case b.Verdict == session.Pass:
+		word = "ok"
+	}
+	if d != nil {
+		reason = d.Reason
+		switch r := s.LastResult; {
+		case d.NothingLeft && r != nil && r.NothingLeft == "":
+			reason = "nothing was added, and the agent does not say that anything is missing"
+		case d.NothingLeft:
+			reason = "nothing was added, and the agent says that nothing is left: " + shownBy(d.Shown)
+		case d.Refuted:
+			reason = "the agent said it is done; " + reason
+		}
+	}
+	p.app.note("  %s%s  %s", styled{{word + " " + at, verdictColour(b.Verdict)}}, pad("", p.label()-len(word+at)-1), reason)
+	if j == nil {
+		return
+	}
+	for _, g := range j.Gates {
+		if g.FirstError != "" && !strings.Contains(reason, g.FirstError) {
+			p.below("%s", g.FirstError)
+		}
+	}
+	for _, t := range j.Tampered[:min(len(j.Tampered), 5)] {
+		p.below("%s%s", noteMark(t), t.Beside(reason))
+	}
+	if j.Proof != nil && j.Proof.Verdict == session.Fail && len(j.Proof.Lacks) > 0 {
+		p.below("%s", remedies)
+	}
+	if d != nil && d.TooSmall != "" && j.Lines != nil {
+		p.below("%s is skipped: the lap changed %d %s of code, fewer than %d", d.TooSmall, *j.Lines, plural(*j.Lines, "line", "lines"), workflows.SmallLap)
 	}
 }
 
@@ -270,12 +422,9 @@ func outcome(b session.Checkpointed) styled {
 	return append(verdict(b.Verdict, b.Class), span{": " + strings.TrimPrefix(b.Summary, string(b.Verdict)+": "), plain})
 }
 
+// ranAs says how a run ended.
 func ranAs(r session.RunResult) string {
-	text := "agent " + engine.Ended(r)
-	switch r.Outcome {
-	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded, session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
-		return text // what follows says more
-	}
+	text := engine.Ended(r)
 	if r.Message != "" && r.Outcome != session.OutcomeDenied { // which has named them
 		text += ": " + r.Message
 	}
@@ -333,7 +482,7 @@ func took(ms int64) string {
 
 func claimed(r session.RunResult) string {
 	if r.Done {
-		return ", claims to be done"
+		return ", says it is done"
 	}
 	return ""
 }

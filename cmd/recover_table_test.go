@@ -194,7 +194,7 @@ var recoveryTable = []row{
 	{state: "resume --at is done, and the user has gone elsewhere since: not undone there", build: func(f *fixture) {
 		f.ok("wfs", "resume", "@1")
 		f.ok("git", "switch", "-q", "main")
-	}, reads: "at checkpoint 1", does: "undo", exit: exitError, says: "HEAD is at main by now", then: func(f *fixture) { f.on("main") }},
+	}, reads: "at checkpoint 1", does: "undo", exit: exitError, says: "HEAD is now at main", then: func(f *fixture) { f.on("main") }},
 	{state: "resume --at: the ledger has moved, index and branch have not", build: func(f *fixture) { f.resumeDies(ledgerMoved) },
 		reads: "at checkpoint 0", does: "resume", then: atZero},
 	{state: "resume --at: ledger and index have moved, the branch has not", build: func(f *fixture) { f.resumeDies(indexMoved) },

@@ -264,7 +264,7 @@ func TestInterruptedMoveElsewhereNamesTheWayOn(t *testing.T) {
 // Who completes a move to a branch says what its own process would have said of uncommitted changes that were left there:
 // nothing else does so any more.
 func TestWhatWasLeftBehindIsSaidOfADeadMove(t *testing.T) {
-	const kept = "main has moved since you left uncommitted changes there; they are kept: git cherry-pick -n refs/wfs/one/rescue/1^2"
+	const kept = "main has moved since you left uncommitted changes there; they are saved: git cherry-pick -n refs/wfs/one/rescue/1^2"
 	const back = "your uncommitted changes are back"
 	for name, r := range map[string]struct {
 		at    step

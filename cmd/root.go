@@ -107,7 +107,7 @@ func (a *app) root() *cobra.Command {
 			if version {
 				return a.version()
 			}
-			return a.story(c.Context(), c)
+			return a.story(c.Context())
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
 	}
@@ -256,6 +256,7 @@ type signals struct {
 	// patient says that a pager has the terminal: it gets the interrupts too, and ends when the person wants it to.
 	patient atomic.Bool
 	stop    func()
+	stops   atomic.Pointer[func()] // says that the first was heard
 	leave   atomic.Pointer[func()] // what the third leaves tidy
 }
 
@@ -281,6 +282,9 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 				switch n {
 				case 0:
 					s.first = sig
+					if stops := s.stops.Load(); stops != nil && sig == os.Interrupt {
+						(*stops)()
+					}
 					cancel()
 				case 1:
 					close(s.hurry)
@@ -297,6 +301,9 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 	}()
 	return ctx, s
 }
+
+// atFirst calls a function when Ctrl-C is typed for the first time.
+func (s *signals) atFirst(f func()) { s.stops.Store(&f) }
 
 // atExit calls a function before the process ends at once.
 func (s *signals) atExit(f func()) { s.leave.Store(&f) }

@@ -147,6 +147,7 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 	if err := a.mustHaveAgent(ctx, &h.S, h.Plan); err != nil {
 		return err
 	}
+	p.plan = h.Plan
 	a.waitOn(ctx, p.line)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !detached { // what it prints then is kept in the repository
@@ -158,6 +159,9 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 	if p.view != nil {
 		defer p.view.end()
 		p.view.stands(&h.S, h.Plan)
+	}
+	if to := a.env.Stderr; !a.json && !detached {
+		a.signals.atFirst(func() { fmt.Fprintln(to, "stopping; Ctrl-C again to kill") })
 	}
 	if err := h.Run(ctx, o); err != nil {
 		if ctx.Err() == nil { // or the person is there and has just typed Ctrl-C
@@ -220,17 +224,13 @@ func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Workt
 		}
 		return exitWith(code)
 	}
-	a.out("%s  %s", s.ID, standing(s))
-	for _, line := range whyStopped(s, a.env.Now()) {
-		a.out("  %s", line)
-	}
-	a.sayNotAsked(s)
+	a.note("")
+	a.sayStanding(ctx, s, string(s.ID)+"  ", false)
 	for _, p := range a.alive(s) {
 		a.out("    alive: %s", engine.Named([]session.Process{p}))
 	}
 	a.sayIgnoredBefore(ctx, s)
-	a.sayWays(s)
-	a.next(next)
+	a.sayOn(s, next)
 	return exitWith(code)
 }
 

@@ -76,28 +76,29 @@ func (a *app) status(ctx context.Context, name string) error {
 	}
 	s := &v.Session
 	a.short("%s  %s", s.ID, s.Headline())
-	a.out("%s", standing(s))
-	for _, line := range stoppedHere(s, a.env.Now(), d.Current) {
-		a.out("  %s", line)
-	}
+	told := a.sayStanding(ctx, s, "", d.Current)
 	if s.Agent != "" {
 		a.short("agent: %s", s.Agent)
 	}
 	if item := s.Item(); item != "" && s.Phase != "done" {
 		a.short("item: %s", item)
 	}
-	a.sayItems(d)
+	if s.Status != session.StatusCompleted || !told {
+		a.sayItems(d)
+	}
 	if c := s.At(s.Current); c != nil {
 		a.short("at checkpoint %d: %s", c.Number, c.Summary)
 	}
-	if text := claimsText(s.Claims, len(s.StillRefuted())); text != "" {
+	if text := claimsText(s.Claims, len(s.StillRefuted())); text != "" && !told {
 		a.out("%s", text)
 	}
 	a.sayNotRun(s.NotRun)
 	a.sayFlaky(s.FlakyTests())
 	a.sayForced(s.SkippedPhases)
 	a.sayUnseen(ctx, s)
-	a.sayCost(ctx, &v)
+	if !told {
+		a.sayCost(ctx, &v)
+	}
 	a.sayIncomplete(s)
 	saySpecEdited(a.out, d.SpecEdited)
 	a.sayEdits(d.Edits)
@@ -106,9 +107,10 @@ func (a *app) status(ctx context.Context, name string) error {
 	d.Next = a.sayHalfMoved(ctx, d.Next)
 	a.sayAutoSave(&d)
 	if d.Current {
-		a.sayWays(s)
+		a.sayOn(s, d.Next)
+	} else {
+		a.next(d.Next)
 	}
-	a.next(d.Next)
 	return nil
 }
 
@@ -133,7 +135,7 @@ func (a *app) sayDriver(d sessionJSON) {
 }
 
 // noCurrent tells what there is when HEAD is on a branch of the user's.
-func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
+func (a *app) noCurrent(ctx context.Context) error {
 	list, err := a.sessions(ctx)
 	if err != nil {
 		return err
@@ -143,7 +145,9 @@ func (a *app) noCurrent(ctx context.Context, c *cobra.Command) error {
 	}
 	if len(list) == 0 {
 		if _, err := os.Lstat(filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))); err != nil {
-			return c.Help()
+			a.out("wfs is not set up in this repository")
+			a.next([]string{"wfs init", "wfs help"})
+			return nil
 		}
 		a.out("no session yet")
 		a.next([]string{a.newCommand(ctx), "wfs --help"})
@@ -187,8 +191,12 @@ func checkpointLine(s *session.Session, c session.Checkpoint) styled {
 	if word == "" {
 		word = string(c.Trigger)
 	}
+	wide := 9
+	for _, c := range s.Checkpoints {
+		wide = max(wide, min(16, safetext.Width(string(c.Phase))))
+	}
 	line := styled{
-		{fmt.Sprintf("%s %3d  %-9s ", mark, c.Number, c.Phase), plain},
+		{fmt.Sprintf("%s %3d  %s ", mark, c.Number, pad(safetext.Cut(string(c.Phase), wide), wide)), plain},
 		{fmt.Sprintf("%-11s", word), verdictColour(c.Verdict)},
 		{fmt.Sprintf(" %s  %s", c.Code.Short(), c.Summary), plain},
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -64,10 +62,12 @@ const (
 
 // story is `wfs` alone: what happened, where it stands, why it stopped, what to type. Without a repository or a
 // session it is a short help.
-func (a *app) story(ctx context.Context, c *cobra.Command) error {
+func (a *app) story(ctx context.Context) error {
 	err := a.open(ctx)
 	if errors.Is(err, gitstate.ErrNotRepository) && !a.json {
-		return c.Help()
+		a.out("this directory is not in a git repository")
+		a.next([]string{"git init && wfs init", "wfs help"})
+		return nil
 	}
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (a *app) story(ctx context.Context, c *cobra.Command) error {
 		if err := a.lostLedger(ctx); err != nil {
 			return err
 		}
-		return a.noCurrent(ctx, c)
+		return a.noCurrent(ctx)
 	}
 	v, err := a.view(ctx, id)
 	if err != nil {
@@ -163,18 +163,15 @@ func testsOf(s *session.Session) *testsJSON {
 // tell is a session's story, for somebody who was away.
 func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	s := &v.Session
-	now := a.env.Now()
 	a.short("%s  %s", s.ID, s.Headline())
 	a.out("")
-	a.out("%s", standing(s))
+	told := a.sayStanding(ctx, s, "", j.Current)
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		a.short("  item: %s", item)
 	}
-	a.sayItems(j.sessionJSON)
-	for _, line := range stoppedHere(s, now, j.Current) {
-		a.out("  %s", line)
+	if s.Status != session.StatusCompleted || !told {
+		a.sayItems(j.sessionJSON)
 	}
-	a.sayNotAsked(s)
 	if j.Failed != nil {
 		a.out("  the newest run ended with an error: %s", j.Failed.Error)
 		if j.Failed.Hint != "" {
@@ -206,7 +203,7 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 		if g.FirstError != "" {
 			a.out("    %s", g.FirstError)
 		}
-		if g.Verdict != session.Pass && g.Reason != "" {
+		if text := gateSays(g).String(); g.Verdict != session.Pass && !strings.Contains(text, g.Reason) {
 			a.out("    %s", g.Reason)
 		}
 		for _, t := range g.Failing[:min(len(g.Failing), 10)] {
@@ -218,9 +215,10 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	a.sayUnseen(ctx, s)
 	a.out("")
 	if j.Current {
-		a.sayWays(s)
+		a.sayOn(s, j.Next)
+	} else {
+		a.next(j.Next)
 	}
-	a.next(j.Next)
 }
 
 // tellNumbers tells what was done, and what it cost.

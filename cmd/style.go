@@ -15,6 +15,7 @@ const (
 	good    = "32" // green
 	bad     = "31" // red
 	notable = "35" // magenta: somebody has to do something
+	strong  = "1"  // what to type next
 )
 
 // when is the flag --color: auto, always or never.

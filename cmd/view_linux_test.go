@@ -18,7 +18,8 @@ type seen struct {
 	*running
 	*vt.Screen
 	master *os.File
-	done   chan struct{} // nobody has the terminal any more, and all of it has been read
+	raw    *strings.Builder // all that was written to it
+	done   chan struct{}    // nobody has the terminal any more, and all of it has been read
 }
 
 func (p *place) watch(columns, rows int, env []string, args ...string) *seen {
@@ -27,7 +28,7 @@ func (p *place) watch(columns, rows int, env []string, args ...string) *seen {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s := &seen{&running{p: p, cmd: exec.Command(args[0], args[1:]...)}, vt.New(columns, rows), master, make(chan struct{})}
+	s := &seen{&running{p: p, cmd: exec.Command(args[0], args[1:]...)}, vt.New(columns, rows), master, &strings.Builder{}, make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env = p.dir, append(append(p.env[:len(p.env):len(p.env)], "TERM=xterm", "WFS_NOW=2030-01-02T03:04:05Z"), env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -37,7 +38,7 @@ func (p *place) watch(columns, rows int, env []string, args ...string) *seen {
 	_ = tty.Close()
 	go func() {
 		defer close(s.done)
-		_, _ = io.Copy(s.Screen, master) // until nobody has the other end
+		_, _ = io.Copy(io.MultiWriter(s.Screen, s.raw), master) // until nobody has the other end
 	}()
 	p.t.Cleanup(func() { _ = s.cmd.Process.Kill(); <-s.done; _ = master.Close() })
 	return s
@@ -93,36 +94,42 @@ read -r line < "$HOME/go"
 echo work > work.txt
 `
 
-const viewEnd = `
-WORK  attempt 1  (agent)
-    agent exited 0
-    gate tests: pass (green)
-    pass: the command exited with code 0
-    also passes in a clean checkout
-    checkpoint 1  0123456789
-one  completed: everything asked for is done, and judged green
-  gates: tests
-  beware: no new test was asked for; no hold-out tests; no review
+// begun is what is above the view from the first attempt on.
+const begun = `one  one   (plain, sh "$HOME/agent.sh")
+
+WORK, attempt 1`
+
+const viewEnd = begun + `
+  agent  work.txt +1
+         "first a test for the total, then the total itself, in words that are many"
+  tests  passed
+  clean  also passes in a clean checkout
+  ok @1  the command exited with code 0
+
+one  DONE at @1
+  gates      tests
+  clean      also passes in a clean checkout
+  beware     no new test was asked for; no hold-out tests; no review
 next: wfs diff one   or: wfs finish one
 `
 
 func TestView(t *testing.T) {
 	t.Parallel()
 	for columns, want := range map[int]string{
-		40: `
-WORK  attempt 1  (agent)
+		40: begun + `
 │ WORK  attempt 1                   0:00
-│ the agent says: first a test fo…  0:00
+│ "first a test for the total, then the…
+│ the agent is thinking             0:00
 │ Ctrl-C stops it, and keeps what is th…
-`, 80: `
-WORK  attempt 1  (agent)
+`, 80: begun + `
 │ WORK  attempt 1                                                           0:00
-│ the agent says: first a test for the total, then the total itself, in w…  0:00
+│ "first a test for the total, then the total itself, in words that are many"
+│ the agent is thinking                                                     0:00
 │ Ctrl-C stops it, and keeps what is there
-`, 200: `
-WORK  attempt 1  (agent)
+`, 200: begun + `
 │ WORK  attempt 1` + strings.Repeat(" ", 179) + `0:00
-│ the agent says: first a test for the total, then the total itself, in words that are many` + strings.Repeat(" ", 105) + `0:00
+│ "first a test for the total, then the total itself, in words that are many"
+│ the agent is thinking` + strings.Repeat(" ", 173) + `0:00
 │ Ctrl-C stops it, and keeps what is there
 `,
 	} {
@@ -142,7 +149,11 @@ WORK  attempt 1  (agent)
 			if columns < 80 {
 				return // its lines are broken
 			}
-			s.shows(viewEnd)
+			want := viewEnd
+			if columns == 80 {
+				want = strings.Replace(want, "are many", "are…", 1)
+			}
+			s.shows(want)
 		})
 	}
 }
@@ -150,22 +161,25 @@ WORK  attempt 1  (agent)
 // Where there can be no view, or nobody wants one, there are lines.
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
-	const said = "    first a test for the total, then the total itself, in words that are many\n"
-	const gates = "    gate tests …\n" +
-		"    gate tests again in a clean checkout, without caches …\n"
-	everything := strings.NewReplacer("    agent exited", said+"    agent exited", "    gate tests:", gates+"    gate tests:").Replace(viewEnd)
+	const said = "    first a test for the total, then the total itself, in words that are many"
+	lines := strings.Replace(viewEnd, `         "first a test for the total, then the total itself, in words that are many"`+"\n", "", 1)
+	lines = strings.Replace(lines, "  agent", said+"\n  agent", 1)
+	everything := strings.NewReplacer(
+		"  tests  passed", "    gate tests …\n    gate tests again in a clean checkout, without caches …\n  tests  passed").Replace(lines)
 	for name, c := range map[string]struct {
 		env, args []string
 		want      string
 	}{
-		"dumb":       {[]string{"TERM=dumb"}, nil, everything},
-		"accessible": {[]string{"ACCESSIBLE=1"}, nil, everything},
+		"dumb":       {[]string{"TERM=dumb"}, nil, lines},
+		"accessible": {[]string{"ACCESSIBLE=1"}, nil, lines},
 		"verbose":    {nil, []string{"--verbose"}, everything},
 		"quiet": {nil, []string{"--quiet"}, `
 WORK  pass: the command exited with code 0 (attempt 1)  checkpoint 1  0123456789
-one  completed: everything asked for is done, and judged green
-  gates: tests
-  beware: no new test was asked for; no hold-out tests; no review
+
+one  DONE at @1
+  gates      tests
+  clean      also passes in a clean checkout
+  beware     no new test was asked for; no hold-out tests; no review
 next: wfs diff one   or: wfs finish one
 `},
 	} {
@@ -176,7 +190,7 @@ next: wfs diff one   or: wfs finish one
 			p.ok("wfs", "new", "one")
 			s := p.watch(100, 20, c.env, append([]string{"wfs", "run"}, c.args...)...)
 			if name == "dumb" || name == "accessible" {
-				s.shows("WORK  attempt 1  (agent)\n" + strings.TrimRight(said, "\n"))
+				s.shows(begun + "\n" + said)
 			}
 			p.until("the agent", func() bool { return fileMode(p.home+"/go")&os.ModeNamedPipe != 0 })
 			p.write("../home/go", "go\n")
@@ -206,11 +220,12 @@ func TestViewStops(t *testing.T) {
 	s := p.watch(80, 12, nil, "wfs", "run")
 	const block = `
 │ WORK  attempt 1                                                           0:00
-│ the agent says: first a test for the total, then the total itself, in w…  0:00
+│ "first a test for the total, then the total itself, in words that are many"
+│ the agent is thinking                                                     0:00
 │ Ctrl-C stops it, and keeps what is there`
-	s.shows("WORK  attempt 1  (agent)" + block)
+	s.shows(begun + block)
 	s.types("\x1a")
-	s.shows("WORK  attempt 1  (agent)")
+	s.shows(begun)
 	p.until("a process that stands still", func() bool {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 		_, state, _ := strings.Cut(string(data), ") ")
@@ -220,16 +235,18 @@ func TestViewStops(t *testing.T) {
 		t.Errorf("the shell does not show what is typed (%v)", err)
 	}
 	s.signal(syscall.SIGCONT)
-	s.shows("WORK  attempt 1  (agent)" + block)
+	s.shows(begun + block)
 	if on, err := vt.Echoes(s.master); err != nil || on {
 		t.Errorf("what is typed tears the lines apart (%v)", err)
 	}
 	s.types("\x03")
 	s.ends(exitInterrupted)
-	s.shows(`
-WORK  attempt 1  (agent)
-    agent was interrupted
+	s.shows(begun + `
+stopping; Ctrl-C again to kill
+  agent  no change
+         was interrupted
 interrupted (ctrl-c)
+
 one  interrupted in WORK (ctrl-c)
 next: wfs run one   or: wfs resume one@0
 `)

@@ -27,6 +27,7 @@ type viewing struct {
 	fails   int  // attempts in a row without progress, and how many there may be
 	most    int
 
+	said  string           // by the agent, last
 	what  string           // is done now
 	since time.Time        // it is done
 	wait  *session.Waiting // for a time, nil for not
@@ -55,17 +56,17 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
 		s.attempt = b.Attempt
-		s.before, s.spent, s.tools, s.denials = now.CostUSD, agents.Spent{}, 0, 0
-		s.does(s.who()+" begins", at)
+		s.before, s.spent, s.tools, s.denials, s.said = now.CostUSD, agents.Spent{}, 0, 0, ""
+		s.does(s.who()+" is starting", at)
 	case session.RunEnded:
-		s.does("what is there is judged", at)
+		s.does("running the gates", at)
 	case session.Judged:
 		if red := b.Red(); red != nil || session.CountsOf(b.Gates).Total() > 0 {
 			s.passing, s.tested = b.Passing(), red == nil
 		}
-		s.does("a checkpoint is made", at)
+		s.does("saving a checkpoint", at)
 	case session.Reopened:
-		s.does("what is there is judged again", at)
+		s.does("running the gates again", at)
 	}
 	s.stands(now)
 }
@@ -102,18 +103,19 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 	switch e.Kind {
 	case agents.Started:
 		s.model = cmp.Or(e.Model, s.model)
-		s.does(who+" begins", at)
+		s.does(who+" is starting", at)
 	case agents.Text:
 		if text := safetext.Line(answered(e.Text), shownLine); text != "" {
-			s.does(who+" says: "+text, at)
+			s.said = text
+			s.does(who+" is thinking", at)
 		}
 	case agents.Thinking:
-		s.does(who+" thinks", at)
+		s.does(who+" is thinking", at)
 	case agents.ToolCall:
 		s.tools++
 		s.does(who+" "+toolText(e.Tool), at)
 	case agents.ToolResult:
-		s.does(who+" goes on after "+cmp.Or(e.Tool.Name, "a tool"), at)
+		s.does(who+" is thinking (after "+cmp.Or(e.Tool.Name, "a tool")+")", at)
 	case agents.Denial:
 		s.denials++
 		s.does(who+" was refused "+toolName(e.Tool), at)
@@ -122,11 +124,11 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 	case agents.Limit:
 		s.limit = e.Limited
 	case agents.Compaction:
-		s.does(who+" shortens its context", at)
+		s.does(who+" is compacting its context", at)
 	case agents.Retry:
 		s.does(who+" tries again"+retryText(e.Retrying), at)
 	case agents.Result:
-		s.does(who+" is done", at)
+		s.does(who+" has finished", at)
 	}
 }
 
@@ -173,9 +175,9 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 		add(&stands, "attempt %d", s.attempt)
 	}
 	if s.targets > 0 && s.tested {
-		add(&stands, "tests %d/%d", s.passing, s.targets)
+		add(&stands, "%d of %d new %s pass", s.passing, s.targets, plural(s.targets, "test", "tests"))
 	} else if s.targets > 0 {
-		add(&stands, "%d %s to pass", s.targets, plural(s.targets, "test", "tests"))
+		add(&stands, "%d new %s to pass", s.targets, plural(s.targets, "test", "tests"))
 	}
 	if s.fails > 0 {
 		add(&stands, "%d of %d without progress", s.fails, s.most)
@@ -187,7 +189,7 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 		clock = clockText(unix(s.wait.Until).Sub(now)) + " left"
 	}
 	if what == "" {
-		what, clock = "begins", ""
+		what, clock = "starting", ""
 	}
 
 	if s.spent.USD > 0 {
@@ -209,16 +211,16 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 		add(&costs, "%s tokens", countText(n))
 	}
 	if s.tools > 0 {
-		add(&costs, "%d %s", s.tools, plural(s.tools, "tool", "tools"))
+		add(&costs, "%d tool %s", s.tools, plural(s.tools, "call", "calls"))
 	}
 	if s.model != "" {
 		add(&costs, "%s", safetext.Line(s.model, 40))
 	}
-	return []styled{
-		viewLine(stands, clockText(now.Sub(s.began)), columns),
-		viewLine([]string{what}, clock, columns),
-		viewLine(append(costs, hint), "", columns),
+	lines := []styled{viewLine(stands, clockText(now.Sub(s.began)), columns)}
+	if s.said != "" {
+		lines = append(lines, viewLine([]string{`"` + s.said + `"`}, "", columns))
 	}
+	return append(lines, viewLine([]string{what}, clock, columns), viewLine(append(costs, hint), "", columns))
 }
 
 // viewEdge is at the beginning of each line of a view, to tell it from what has scrolled away.

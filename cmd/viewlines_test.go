@@ -36,8 +36,8 @@ func TestViewLines(t *testing.T) {
 		}
 	}
 	shows(1, 60, `
-│ GREEN  lap 2/3  attempt 3  3 tests to pass            0:01
-│ claude begins                                         0:01
+│ GREEN  lap 2/3  attempt 3  3 new tests to pass        0:01
+│ claude is starting                                    0:01
 │ $2.68 of $20.00 in all  Ctrl-C stops it
 `)
 	for _, e := range []agents.Event{
@@ -50,23 +50,27 @@ func TestViewLines(t *testing.T) {
 		v.agent(e, at(10))
 	}
 	shows(75, 80, `
-│ GREEN  lap 2/3  attempt 3  3 tests to pass  1 of 4 without progress       1:15
+│ GREEN  lap 2/3  attempt 3  3 new tests to pass  1 of 4 without progress   1:15
+│ "I look at it first"
 │ claude runs go test ./... -run 'Test日本語' -count=1                      1:05
 │ $0.42  $3.10 of $20.00 in all  5-hour limit 92% used  1 refused  41k tokens
 `)
 	shows(75, 120, `
-│ GREEN  lap 2/3  attempt 3  3 tests to pass  1 of 4 without progress                                               1:15
+│ GREEN  lap 2/3  attempt 3  3 new tests to pass  1 of 4 without progress                                           1:15
+│ "I look at it first"
 │ claude runs go test ./... -run 'Test日本語' -count=1                                                              1:05
-│ $0.42  $3.10 of $20.00 in all  5-hour limit 92% used  1 refused  41k tokens  1 tool  opus-5  Ctrl-C stops it
+│ $0.42  $3.10 of $20.00 in all  5-hour limit 92% used  1 refused  41k tokens  1 tool call  opus-5  Ctrl-C stops it
 `)
 	shows(75, 20, `
 │ GREEN  lap 2/3
+│ "I look at it fir…
 │ claude runs go te…
 │ $0.42
 `)
 	v.agent(agents.Event{Kind: agents.Retry, Retrying: agents.Retrying{Attempt: 2, Of: 10, Status: 529, Error: "overloaded"}}, at(80))
 	shows(81, 60, `
-│ GREEN  lap 2/3  attempt 3  3 tests to pass            1:21
+│ GREEN  lap 2/3  attempt 3  3 new tests to pass        1:21
+│ "I look at it first"
 │ claude tries again (2 of 10): overloaded, HTTP 529    0:01
 │ $0.42  $3.10 of $20.00 in all  5-hour limit 92% used
 `)
@@ -76,9 +80,10 @@ func TestViewLines(t *testing.T) {
 	s.Waiting = &session.Waiting{Reason: session.WaitLimit, Until: at(3700).Unix()}
 	v.event(session.Event{Body: *s.Waiting}, s, at(100))
 	shows(100, 70, `
-│ GREEN  lap 2/3  attempt 3  tests 2/3  1 of 4 without progress   1:40
+│ GREEN  lap 2/3  attempt 3  2 of 3 new tests pass                1:40
+│ "I look at it first"
 │ waiting for a limit until 13:01 UTC                     1:00:00 left
-│ $3.10 of $20.00 in all  5-hour limit 92% used  1 refused  1 tool
+│ $3.10 of $20.00 in all  5-hour limit 92% used  1 refused
 `)
 	for columns := range 12 { // terminals that nobody has
 		for _, line := range v.lines(at(100), "x", columns) {

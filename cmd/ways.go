@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -35,40 +37,40 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []wayJSON {
 
 // waysOfRunner are those for a session whose runs fail.
 func (a *app) waysOfRunner(s *session.Session) []wayJSON {
-	other := wayJSON{"let another agent do it", "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
+	other := wayJSON{"other agent", "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
 	if v, err := a.view(context.Background(), s.ID); err == nil {
 		plan, err := a.planAt(context.Background(), v)
 		if err != nil {
 			return nil
 		}
 		if ph := plan.Workflow.Phase(s.Phase); ph != nil && (ph.Run.Name != "" || !ph.Run.Agent) {
-			other = wayJSON{fmt.Sprintf("change who does %s (agents: in the configuration, or the workflow), then", s.Phase), "wfs edit --reload && wfs run"}
+			other = wayJSON{fmt.Sprintf("change the agent of %s in .wfs, then", s.Phase), "wfs edit --reload && wfs run"}
 		}
 	}
-	return append([]wayJSON{{"look at what it did", "wfs show --run"}, {"try again", "wfs run"}, other}, withoutIt(s)...)
+	return append([]wayJSON{{"what it did", "wfs show --run"}, {"try again", "wfs run"}, other}, withoutIt(s)...)
 }
 
 // withoutIt are the ways on without the present phase, and without the work.
 func withoutIt(s *session.Session) []wayJSON {
 	return []wayJSON{
-		{fmt.Sprintf("let %s pass without a verdict, which is told for ever", s.Phase), `wfs approve --anyway "why"`},
-		{"give up; everything is kept", `wfs abandon -m "why"`},
+		{fmt.Sprintf("pass %s unjudged", s.Phase), `wfs approve --anyway "why"`},
+		{"give up", `wfs abandon -m "why"`},
 	}
 }
 
 // waysOfBreaker are those for a session that its breaker has stopped.
 func waysOfBreaker(s *session.Session) []wayJSON {
 	ways := []wayJSON{
-		{"try on, told what to do differently", `wfs run --note "what to do differently"`},
-		{"try on as before", "wfs run --reset-breaker"},
+		{"hint", `wfs run --note "what to do differently"`},
+		{"try again", "wfs run --reset-breaker"},
 	}
 	if !s.Blocked.Answered {
-		ways = append(ways, wayJSON{"it is right as it is now: the gates judge it, without an agent", "wfs approve"})
+		ways = append(ways, wayJSON{"judge it as it is", "wfs approve"})
 	}
 	if c := s.TestsAt(); c != nil && c.Phase != s.Phase {
-		ways = append(ways, wayJSON{"the test is wrong: go back to where it was written", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase)})
+		ways = append(ways, wayJSON{"wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase)})
 	}
-	from, what := s.Current, "try another way in a session beside this one"
+	from, what := s.Current, "another session"
 	var passed, ended session.Checkpoint // the newest that passed, and that ended a lap
 	for _, c := range s.Way() {
 		if c.Number == 0 || c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
@@ -82,26 +84,26 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 	back := func(n int) string { return fmt.Sprintf("wfs resume @%d", n) }
 	if passed.Number > 0 && passed.Tree != s.At(s.Current).Tree {
 		from = passed.Number
-		ways = append(ways, wayJSON{fmt.Sprintf("go back to the last checkpoint that passed, %d (%s)", from, passed.Phase), back(from)})
+		ways = append(ways, wayJSON{fmt.Sprintf("back to @%d", from), back(from)})
 	}
 	if best := s.Furthest(); best != nil {
 		from = best.Number
-		ways = append(ways, wayJSON{fmt.Sprintf("go back to the attempt that got furthest, checkpoint %d%s", from, gotTo(s)), back(from)})
+		ways = append(ways, wayJSON{fmt.Sprintf("back to @%d%s", from, gotTo(s)), back(from)})
 	}
 	if from != s.Current {
-		what += ", from there"
+		what = fmt.Sprintf("start from @%d", from)
 	}
 	if f := finishCommand(s); f != "" && ended.Number > 0 {
-		ways = append(ways, wayJSON{fmt.Sprintf("hand over what is done: lap %d passed at checkpoint %d", ended.Lap, ended.Number), back(ended.Number) + " && " + f})
+		ways = append(ways, wayJSON{fmt.Sprintf("take up to lap %d", ended.Lap), back(ended.Number) + " && " + f})
 	}
 	ways = append(append(ways, wayJSON{what, fmt.Sprintf("wfs fork %s@%d", s.ID, from)}), withoutIt(s)...)
 	if r := s.LastResult; r != nil && s.Visit.Denied > 0 {
-		ways = append([]wayJSON{{"permit what it needs (agent: allow: in the configuration), then", s.Repin(r.Agent) + " && wfs run"}}, ways...)
+		ways = append([]wayJSON{{"permit it in .wfs, then", s.Repin(r.Agent) + " && wfs run"}}, ways...)
 	}
 	if c := s.At(s.Current); c != nil {
 		for _, f := range c.Skipped {
 			if f.Rule != "" {
-				ways = append([]wayJSON{{"let the file in, if its key is not a real one", "wfs allow " + shellWord(f.Path) + " && wfs run"}}, ways...)
+				ways = append([]wayJSON{{"let the file in", "wfs allow " + shellWord(f.Path) + " && wfs run"}}, ways...)
 				break
 			}
 		}
@@ -113,7 +115,7 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 func gotTo(s *session.Session) string {
 	switch r := s.Visit.BestHas; {
 	case r.Targets > 0:
-		return fmt.Sprintf(" (%d %s)", r.Targets, plural(r.Targets, "test of this lap passes", "tests of this lap pass"))
+		return fmt.Sprintf(" (%d %s)", r.Targets, plural(r.Targets, "new test passes", "new tests pass"))
 	case r.Tests > 0:
 		return fmt.Sprintf(" (%d %s)", r.Tests, plural(r.Tests, "test passes", "tests pass"))
 	case r.Gates > 0:
@@ -124,17 +126,30 @@ func gotTo(s *session.Session) string {
 	return ""
 }
 
-// sayWays lists the ways on from where a session was stopped.
-func (a *app) sayWays(s *session.Session) {
+// sayOn prints how to go on: the ways on from where a session was stopped, or what to type next.
+func (a *app) sayOn(s *session.Session, next []string) {
 	ways := a.waysOn(s, a.here())
 	if len(ways) == 0 {
+		a.next(next)
 		return
 	}
-	a.out("ways on:")
+	wide := 0
 	for _, w := range ways {
-		a.out("  %s:", w.What)
-		a.out("    %s", w.Command)
+		wide = max(wide, safetext.Width(w.What))
 	}
+	a.out("\nways on")
+	for _, w := range ways {
+		if a.env.Width > 0 && wide+4+safetext.Width(w.Command) > a.env.Width {
+			a.out("  %s\n      %s", w.What, w.Command)
+			continue
+		}
+		a.out("  %s  %s", pad(w.What, wide), w.Command)
+	}
+	if len(next) > 0 && !slices.ContainsFunc(ways, func(w wayJSON) bool { return w.Command == next[0] }) {
+		a.next(next)
+		return
+	}
+	a.out("look: %s", a.typedFor(fmt.Sprintf("wfs show %s@%d", s.ID, s.Current), s.ID, rootOf(a.here())))
 }
 
 // claimsText is what came of an agent's claims to be done, "" when it made none.
@@ -142,7 +157,7 @@ func claimsText(claims, refuted int) string {
 	if claims == 0 {
 		return ""
 	}
-	return fmt.Sprintf("claimed success %d %s, %d true", claims, plural(claims, "time", "times"), claims-refuted)
+	return fmt.Sprintf("said done %d %s, %d true", claims, plural(claims, "time", "times"), claims-refuted)
 }
 
 // sayReview tells what a reviewer said.

@@ -32,7 +32,7 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 			d.Reason = "the gates pass, but the agent reports that the work is not done yet"
 		}
 	case ph.Signal == workflows.SignalVeto && o.Run.Unread:
-		d.Reason = "the gates pass, and " + o.Run.Note
+		d.Reason = "the gates pass, but wfs " + o.Run.Note
 	case ph.Signal == workflows.SignalVeto && o.Run.NotDone:
 		d.Reason = "the gates pass, but the agent reports that the work is not done yet"
 	default:
