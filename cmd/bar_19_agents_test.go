@@ -68,10 +68,10 @@ func TestBar19Agents(t *testing.T) {
 		{name: "filter.clean", does: `git config filter.x.clean 'touch ../filter-ran; cat'; mkdir -p .git/info; echo '*.txt filter=x' > .git/info/attributes; echo w > w.txt`, says: []string{".git/config was changed"}},
 
 		// What is wfs's own.
-		{name: "ledger deleted", does: `git update-ref -d refs/wfs/one/ledger; echo w > w.txt`, exit: blocked, says: []string{"blocked by tamper", "refs/wfs/one/ledger was deleted during the run, and is back"}},
-		{name: "ledger moved", does: `git update-ref refs/wfs/one/ledger HEAD~1; echo w > w.txt`, exit: blocked, says: []string{"blocked by tamper", "refs/wfs/one/ledger was moved to"}},
-		{name: "ledger rewound", does: `git update-ref refs/wfs/one/ledger refs/wfs/one/ledger~1; echo w > w.txt`, exit: blocked, says: []string{"blocked by tamper"}},
-		{name: "all refs of wfs deleted", does: `git for-each-ref --format='delete %(refname)' refs/wfs refs/wfs-ops | git update-ref --stdin; echo w > w.txt`, exit: blocked, says: []string{"blocked by tamper", "refs/wfs/two/ledger was deleted; it was at", "refs/wfs-ops/main was deleted"}},
+		{name: "ledger deleted", does: `git update-ref -d refs/wfs/one/ledger; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with", "refs/wfs/one/ledger was deleted during the run; restored"}},
+		{name: "ledger moved", does: `git update-ref refs/wfs/one/ledger HEAD~1; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with", "refs/wfs/one/ledger was moved to"}},
+		{name: "ledger rewound", does: `git update-ref refs/wfs/one/ledger refs/wfs/one/ledger~1; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with"}},
+		{name: "all refs of wfs deleted", does: `git for-each-ref --format='delete %(refname)' refs/wfs refs/wfs-ops | git update-ref --stdin; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with", "refs/wfs/two/ledger was deleted; it was at", "refs/wfs-ops/main was deleted"}},
 		{name: "rescues deleted", does: `git for-each-ref --format='delete %(refname)' 'refs/wfs/*/rescue/*' | git update-ref --stdin; echo w > w.txt`, says: []string{"refs/wfs/one/rescue/1 was deleted; it was at"}},
 		{name: "ledger of another session", does: `git update-ref -d refs/wfs/two/ledger; git branch -q -D wfs/two; echo w > w.txt`, says: []string{"refs/wfs/two/ledger was deleted; it was at", "wfs/two was deleted"}},
 		{name: "ledger and its objects", does: `git update-ref -d refs/wfs/one/ledger; git update-ref -d refs/wfs-ops/main; git reflog expire --expire=now --all; git gc -q --prune=now; echo w > w.txt`,

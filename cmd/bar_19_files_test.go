@@ -153,7 +153,7 @@ func (f *fixture) lies(o oddFile) {
 	if exit != 0 {
 		f.t.Fatalf("checkpoint: exit %d: %s", exit, out)
 	}
-	named := strings.Contains(out, "not in the checkpoint") || strings.Contains(out, "held out")
+	named := strings.Contains(out, "not in the checkpoint") || strings.Contains(out, "excluded from the checkpoint")
 	if o.races {
 		f.ok("sh", "-c", "until test -e ../state/ended; do sleep 0.01; done")
 	} else if named != (o.skips != "") || !strings.Contains(out, o.skips) {

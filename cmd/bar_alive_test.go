@@ -69,14 +69,14 @@ func TestBar07Outlived(t *testing.T) {
 			}
 			if c.own {
 				p.agent("echo more > more.txt")
-				holds(t, p.ok("wfs", "run"), "of the interrupted run", pid, "completed")
+				holds(t, p.ok("wfs", "run"), "of the interrupted run", pid, "DONE at @")
 				p.gone(pid)
 				holds(t, p.ok("wfs", "log", "--events", "--json"), `"ended_survivors":[`)
 				holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 				return
 			}
 			for range 2 {
-				p.exits(exitBlocked, []string{"wfs", "run"}, "blocked by survivors", pid, "next: kill ", "; wfs run")
+				p.exits(exitBlocked, []string{"wfs", "run"}, "BLOCKED in WORK: processes are still running", pid, "next: kill ", "; wfs run")
 			}
 			if syscall.Kill(number, 0) != nil {
 				t.Error("what is not proven to be ours was killed")
@@ -88,7 +88,7 @@ func TestBar07Outlived(t *testing.T) {
 			if out := p.ok("wfs", "edit", "one", "--goal", "another"); strings.Contains(out, "kill") || !strings.Contains(out, "next: wfs run") {
 				t.Errorf("nobody is alive, and it says: %s", out)
 			}
-			holds(t, p.ok("wfs", "run"), "completed")
+			holds(t, p.ok("wfs", "run"), "DONE at @")
 			holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 		})
 	}
@@ -112,7 +112,7 @@ func TestBar07GateOutlived(t *testing.T) {
 	r.wait()
 	holds(t, p.ok("wfs", "status"), "interrupted in WORK", "still alive of its last run: ")
 	p.write("../home/gate.sh", "true\n")
-	holds(t, p.ok("wfs", "run"), "of the interrupted run", "completed")
+	holds(t, p.ok("wfs", "run"), "of the interrupted run", "DONE at @")
 	p.gone(p.read("pid"))
 }
 
@@ -121,7 +121,7 @@ func TestBar07IgnoreSurvivors(t *testing.T) {
 	t.Parallel()
 	p, pid := outlivedPlace(t, outliving[1].agent)
 	p.agent("echo more > more.txt")
-	holds(t, p.ok("wfs", "run", "--ignore-survivors"), "completed")
+	holds(t, p.ok("wfs", "run", "--ignore-survivors"), "DONE at @")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	holds(t, p.ok("git", "log", "--format=%s"), "interrupted; found in the work tree")
 	holds(t, p.ok("wfs", "log", "--events", "--json"), `"ignored_survivors":[`, pid)
@@ -139,7 +139,7 @@ func TestBar07Verdict(t *testing.T) {
 		p, pid := outlivedPlace(t, outliving[0].agent)
 		p.write("../home/end", "")
 		p.gone(pid)
-		p.until("the end of all of them", func() bool { return !strings.Contains(p.ok("wfs", "status"), "still alive") })
+		p.until("the end of all of them", func() bool { return !strings.Contains(p.ok("wfs", "status"), "still running") })
 		p.agent("echo more > more.txt")
 		return p, pid
 	}
@@ -147,7 +147,7 @@ func TestBar07Verdict(t *testing.T) {
 		t.Helper()
 		typed := append([]string{"env"}, env...)
 		holds(t, p.ok(append(typed, "wfs", "status")...), "interrupted in WORK", "next: wfs run")
-		holds(t, p.ok(append(typed, "wfs", "run")...), "completed")
+		holds(t, p.ok(append(typed, "wfs", "run")...), "DONE at @")
 		holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	}
 	for name, c := range map[string]func(t *testing.T){
@@ -172,10 +172,10 @@ func TestBar07Verdict(t *testing.T) {
 		"alive, and the clock is ten years ahead or behind": func(t *testing.T) {
 			p, pid := outlivedPlace(t, outliving[0].agent)
 			for _, now := range []string{"2036-11-21T00:00:00Z", "2016-11-21T00:00:00Z"} {
-				p.exits(exitBlocked, []string{"env", "WFS_NOW=" + now, "wfs", "resume", "--fresh"}, "still alive", pid)
+				p.exits(exitBlocked, []string{"env", "WFS_NOW=" + now, "wfs", "resume", "--fresh"}, "still running", pid)
 			}
 			p.agent("echo more > more.txt")
-			holds(t, p.ok("env", "WFS_NOW=2016-11-21T00:00:00Z", "wfs", "run"), "of the interrupted run", "completed")
+			holds(t, p.ok("env", "WFS_NOW=2016-11-21T00:00:00Z", "wfs", "run"), "of the interrupted run", "DONE at @")
 			p.gone(pid)
 		},
 		"driven, and the clock is ten years ahead or behind": func(t *testing.T) {

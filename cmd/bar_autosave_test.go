@@ -298,7 +298,7 @@ git merge -q theirs; echo more > more.txt
 `)
 	f.ok("wfs", "repin", "one", "--agent", "sh ../agent.sh")
 	out, exit := f.try(nil, "wfs", "run")
-	if exit != exitBlocked || !strings.Contains(out, "a merge is in progress") || !strings.Contains(out, "saved in refs/wfs/one/auto") {
+	if exit != exitBlocked || !strings.Contains(out, "a merge is in progress") || !strings.Contains(out, "backed up the work tree to refs/wfs/one/auto") {
 		t.Fatalf("exit %d: %s", exit, out)
 	}
 	if got := f.ok("git", "log", "-1", "--format=%s", "wfs/one"); got != "ours" {

@@ -86,7 +86,7 @@ func TestBar10RunWaits(t *testing.T) {
 	if out, exit := r.wait(); exit != 0 {
 		t.Fatalf("exit %d: %s", exit, out)
 	}
-	holds(t, p.ok("wfs", "status"), "completed")
+	holds(t, p.ok("wfs", "status"), "DONE at @")
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "work")
 }
 

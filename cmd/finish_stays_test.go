@@ -53,7 +53,7 @@ func TestFinishWhoseDocumentsStay(t *testing.T) {
 	b.env.Stderr = &said
 	err := b.hold("test", "one")
 	b.gone("one")
-	if err != nil || !strings.Contains(said.String(), "is completed now") || !strings.Contains(said.String(), "documents could not be removed") {
+	if err != nil || !strings.Contains(said.String(), "is completed now") || !strings.Contains(said.String(), "could not remove the session's documents") {
 		t.Errorf("%v: %s", err, said.String())
 	}
 	f.on("handed")

@@ -28,7 +28,7 @@ func (a *app) halfMoved(ctx context.Context) (what, completes string) {
 func (a *app) sayHalfMoved(ctx context.Context, next []string) []string {
 	what, completes := a.halfMoved(ctx)
 	if what != "" {
-		a.out("a move was interrupted: %s; the next command that changes something completes it first", what)
+		a.out("a command was interrupted: %s; the next command that changes something completes it first", what)
 	}
 	return nextOr(completes, next)
 }

@@ -454,7 +454,7 @@ var deeds = []deed{
 		done: func(f *fixture) {
 			f.on("wfs/review")
 			f.branchHolds("wfs/review", "work.txt")
-			if s := f.ok("wfs", "status"); !strings.Contains(s, "completed") {
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "DONE at @") {
 				f.t.Errorf("approved, and status says %s", s)
 			}
 		},

@@ -91,7 +91,7 @@ func TestDetached(t *testing.T) {
 	if out, exit := watched.wait(); exit != exitInterrupted {
 		t.Errorf("watch: exit %d: %s", exit, out)
 	} else {
-		holds(t, out, "checkpoint 1", "the run continues", "wfs watch one")
+		holds(t, out, "no @1", "the run continues", "wfs watch one")
 	}
 	holds(t, p.ok("wfs", "stop"), "asked: `wfs run --detach` (pid "+pid+") ends when attempt 2 at WORK is judged and has its checkpoint")
 	p.ok("wfs", "stop") // asked twice is asked once
@@ -124,7 +124,7 @@ func TestDetached(t *testing.T) {
 	if out, exit := waiting.wait(); exit != exitOK {
 		t.Errorf("watch --wait: exit %d: %s", exit, out)
 	} else {
-		holds(t, out, "attempt 3 works", "completed")
+		holds(t, out, "attempt 3 works", "DONE at @")
 	}
 	var last int64
 	for line := range strings.Lines(stream.out.String()) {
@@ -161,7 +161,7 @@ func TestDetachedSurvives(t *testing.T) {
 		t.Fatal("the run in the background has ended with its terminal")
 	}
 	p.write("../home/go", "go\n")
-	holds(t, p.ok("wfs", "watch"), "completed")
+	holds(t, p.ok("wfs", "watch"), "DONE at @")
 }
 
 // TestStopNow stops a run in the background at once. What its agent did is a checkpoint, and nothing of it lives on.
@@ -188,7 +188,7 @@ func TestStopNow(t *testing.T) {
 		t.Errorf("requests are still there: %v", left)
 	}
 	p.agent("echo more > more.txt")
-	holds(t, p.ok("wfs", "run"), "completed")
+	holds(t, p.ok("wfs", "run"), "DONE at @")
 }
 
 // TestDetachedKilled kills the run in the background, so that it can say nothing. Requests that it had not taken in are
@@ -269,7 +269,7 @@ echo '{"ask": "tabs or spaces?"}' > "$WFS_RESULT"
 	p.exits(exitDecision, []string{"wfs", "run"}, "waiting for you")
 	holds(t, p.ok("wfs", "note", "tabs it is"), "noted for the next attempt of one", "next: wfs run")
 	holds(t, p.ok("wfs", "status"), "paused in WORK (answered)")
-	holds(t, p.ok("wfs", "run"), "completed")
+	holds(t, p.ok("wfs", "run"), "DONE at @")
 }
 
 // TestStopWhileWaiting ends the wait for a limit, which is waited for again by the next run.

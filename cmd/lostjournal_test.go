@@ -55,7 +55,7 @@ func TestBar18JournalFromAutoSave(t *testing.T) {
 		says  string
 	}{
 		"the next command":       {[]string{"wfs", "checkpoint"}, "the journal of one was gone: "},
-		"the repair of a doctor": {[]string{"wfs", "doctor", "--repair"}, "events are back"},
+		"the repair of a doctor": {[]string{"wfs", "doctor", "--repair"}, "events are restored"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

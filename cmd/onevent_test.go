@@ -76,7 +76,7 @@ func TestOnEventFails(t *testing.T) {
 	p.agent(`echo '{"wait_until": "2000-01-01T00:00:00Z"}' > "$WFS_RESULT"; test -f "$HOME/second" && rm "$WFS_RESULT"; touch "$HOME/second"`)
 	p.ok("wfs", "new", "one")
 	out := p.ok("wfs", "run")
-	holds(t, out, "completed", "warning: on-event: exit 9: no such screen")
+	holds(t, out, "DONE at @", "warning: on-event: exit 9: no such screen")
 	if n := strings.Count(out, "on-event"); n != 1 {
 		t.Errorf("%d warnings: %s", n, out)
 	}
@@ -89,7 +89,7 @@ func TestOnEventHangs(t *testing.T) {
 	p.agent("echo done > done.txt")
 	p.ok("wfs", "new", "one")
 	r := p.start("wfs", "run")
-	r.await("completed: everything")
+	r.await("DONE at @")
 	p.await("event.pid")
 	p.until("the end of the driving", func() bool { return p.driver("one") == "" })
 	out, exit := r.wait()
@@ -108,7 +108,7 @@ func TestOnEventUntrusted(t *testing.T) {
 echo 'touch "$HOME/evil"' > "$HOME/evil.sh"
 `)
 	p.ok("wfs", "new", "one")
-	holds(t, p.ok("wfs", "run"), "completed", "warning: on-event: files below .wfs/ name commands to run")
+	holds(t, p.ok("wfs", "run"), "DONE at @", "warning: on-event: files below .wfs/ name commands to run")
 	for _, name := range []string{"evil", "told"} {
 		if _, err := os.Stat(filepath.Join(p.home, name)); err == nil {
 			t.Errorf("%s is there", name)

@@ -43,7 +43,7 @@ func (a *app) looking(ctx context.Context, command string, detached bool) error 
 		return err
 	}
 	if what, _ := a.halfMoved(ctx); what != "" {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: "a move was interrupted: " + what + "; what comes after it cannot be said before it is completed",
+		return &session.Refusal{Code: session.RefuseWorktree, Message: "a command was interrupted: " + what + "; what comes after it cannot be said before it is completed",
 			Hint: strings.TrimSuffix(command, " --dry-run") + ", which completes it first"}
 	}
 	l, err := a.clone.LockWorktree(a.repo.Worktree(), a.holder(command))

@@ -28,7 +28,7 @@ var careTable = []row{
 	{state: "revive: the ledger has moved, there is no new journal", build: func(f *fixture) {
 		f.ok("wfs", "abandon", "one")
 		f.recordDies(ledgerMoved, revive)
-	}, reads: "at checkpoint 2", does: "resume one", says: "nothing was moved", then: func(f *fixture) { f.newestOp("one", engine.OpRevive) }},
+	}, reads: "at checkpoint 2", does: "resume one", says: "nothing to do", then: func(f *fixture) { f.newestOp("one", engine.OpRevive) }},
 	{state: "rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, rename) },
 		reads: "one  one", does: "rename one title", says: "one  title", then: func(f *fixture) { f.happened("one", "renamed dropped renamed") }},
 	{state: "rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, rename) },
@@ -36,9 +36,9 @@ var careTable = []row{
 	{state: "edit: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, edit) },
 		reads: "one  one", does: "edit one --goal other", says: "goal: one → other", redo: true, then: func(f *fixture) { f.happened("one", "edited dropped edited") }},
 	{state: "edit: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, edit) },
-		reads: "one  another goal", does: "run", says: "one  completed", then: worked},
+		reads: "one  another goal", does: "run", says: "one  DONE at @", then: worked},
 	{state: "repin: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, repin) },
-		reads: "at checkpoint 2", does: "run", says: "one  completed", then: worked},
+		reads: "at checkpoint 2", does: "run", says: "one  DONE at @", then: worked},
 	{state: "repin: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, repin) },
 		reads: "at checkpoint 2", does: "run", exit: exitDecision, says: "not trusted its commands", then: func(f *fixture) {
 			if plan := f.ok("git", "show", "refs/wfs/one/ledger:plan.json"); !strings.Contains(plan, `"false"`) {
@@ -125,11 +125,11 @@ func unclaimedTree(f *fixture) {
 // undoTable are the rows of undos and redos that came half-way.
 var undoTable = []row{
 	{state: "undo of a checkpoint: the journal says so, nothing else", build: func(f *fixture) { f.undoDies(moveBegun, false) },
-		reads: "a command was interrupted", does: "resume", says: "is current already, at checkpoint 2", dirty: true, then: editsBack},
+		reads: "a command was interrupted", does: "resume", says: "is already checked out, at checkpoint 2", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: the ledger has moved, index and branch have not", build: func(f *fixture) { f.undoDies(ledgerMoved, false) },
-		reads: "at checkpoint 2", does: "resume", says: "nothing was moved", dirty: true, then: editsBack},
+		reads: "at checkpoint 2", does: "resume", says: "nothing to do", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: index and ledger have moved, the branch has not", build: func(f *fixture) { f.undoDies(indexMoved, false) },
-		reads: "at checkpoint 2", does: "resume", says: "nothing was moved", dirty: true, then: editsBack},
+		reads: "at checkpoint 2", does: "resume", says: "nothing to do", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: the branch has moved, there is no new journal", build: func(f *fixture) { f.undoDies(branchMoved, false) },
 		reads: "at checkpoint 2", does: "redo", says: "redid: checkpoint 3", redo: true, then: mine},
 	{state: "undo of a checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.undoDies(branchMoved, false); f.loseState() },

@@ -64,13 +64,13 @@ var recoveryTable = []row{
 		f.checkpointDies(branchMoved)
 		f.ok("git", "reset", "-q", "--soft", "HEAD~2")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "at checkpoint 3: mine", does: "resume", says: "nothing was moved", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
+	}, reads: "at checkpoint 3: mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 	{state: "checkpoint: recovered, and the user has reset the branch since: left alone", build: func(f *fixture) {
 		f.checkpointDies(ledgerMoved)
 		f.ok("wfs", "resume")
 		f.ok("git", "reset", "-q", "--soft", "HEAD~1")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "at checkpoint 3: mine", does: "resume", says: "nothing was moved", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
+	}, reads: "at checkpoint 3: mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 
 	// A switch from session one, with edits of every sort, to session two.
 	{state: "switch: the journal says so, no file is moved", build: func(f *fixture) { f.switchDies(moveBegun) },
@@ -159,7 +159,7 @@ var recoveryTable = []row{
 			}
 		}},
 	{state: "switch, all files are moved: run", build: func(f *fixture) { f.switchDies(moveDone) },
-		reads: "a command was interrupted", does: "run", says: "two  completed", then: onTwo},
+		reads: "a command was interrupted", does: "run", says: "two  DONE at @", then: onTwo},
 	{state: "switch, all files are moved: finish", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a command was interrupted", does: "finish", exit: exitBlocked, then: onTwo},
 	{state: "a claim whose session has nothing pending", build: func(f *fixture) {
@@ -181,7 +181,7 @@ var recoveryTable = []row{
 
 	// Going back to checkpoint 0 of session one, with edits of every sort: the branch moves, HEAD stays.
 	{state: "resume --at: half of the files are moved", build: func(f *fixture) { f.resumeDies(moveHalf) },
-		reads: "a command was interrupted", does: "resume", says: "is current already, at checkpoint 0", then: atZero},
+		reads: "a command was interrupted", does: "resume", says: "is already checked out, at checkpoint 0", then: atZero},
 	{state: "resume --at: half of the files are moved, and the user has gone elsewhere since: given up", build: func(f *fixture) {
 		f.resumeDies(moveHalf)
 		f.ok("git", "checkout", "-q", "-f", "main")
@@ -208,29 +208,29 @@ var recoveryTable = []row{
 
 	// An attempt.
 	{state: "attempt_started, and nothing changed", build: func(f *fixture) { f.attempt(2) },
-		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  DONE at @", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "attempt_started interrupted driving attempt_started")
 		}},
 	{state: "attempt_started, with edits", build: func(f *fixture) { f.attempt(2); f.dirty() },
-		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  DONE at @", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "attempt_started interrupted checkpointed driving attempt_started")
 		}},
 	{state: "attempt_started, with edits: resume keeps them", build: func(f *fixture) { f.attempt(2); f.dirty() },
-		reads: "interrupted in WORK", does: "resume", says: "nothing was moved", then: mine},
+		reads: "interrupted in WORK", does: "resume", says: "nothing to do", then: mine},
 	{state: "attempt_started, and HEAD is elsewhere: nothing is put onto the session", build: func(f *fixture) {
 		f.attempt(2)
 		f.ok("git", "switch", "-q", "main")
 		f.dirty()
-	}, reads: "interrupted in WORK", does: "run one", exit: exitError, says: "is not current", dirty: true, then: func(f *fixture) {
+	}, reads: "interrupted in WORK", does: "run one", exit: exitError, says: "is not checked out", dirty: true, then: func(f *fixture) {
 		f.on("main")
 		f.branchLacks("wfs/one", "untracked.txt")
 	}},
 	{state: "attempt_started, and .git/wfs is gone", build: func(f *fixture) { f.attempt(2); f.dirty(); f.loseState() },
-		reads: "created, to begin with WORK", does: "run", says: "one  completed", then: worked},
+		reads: "created, to begin with WORK", does: "run", says: "one  DONE at @", then: worked},
 	{state: "run_ended: what it left is judged", build: func(f *fixture) { f.attempt(2 + 1); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  DONE at @", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "run_ended driving judged decided checkpointed")
 		}},
@@ -238,7 +238,7 @@ var recoveryTable = []row{
 		f.attempt(3)
 		f.journal("one", session.Interrupted{Why: "ctrl-c", Unjudged: true})
 		f.write("work.txt", "done\n")
-	}, reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
+	}, reads: "interrupted in WORK", does: "run", says: "one  DONE at @", then: func(f *fixture) {
 		worked(f)
 		f.happened("one", "run_ended interrupted driving judged decided checkpointed")
 	}},
@@ -247,21 +247,21 @@ var recoveryTable = []row{
 		f.journal("one", session.Interrupted{Why: "ctrl-c", Unjudged: true})
 		f.dirty()
 		f.loseState()
-	}, reads: "created, to begin with WORK", does: "run", says: "one  completed", then: worked},
+	}, reads: "created, to begin with WORK", does: "run", says: "one  DONE at @", then: worked},
 	{state: "run_ended: resume leaves it to be judged", build: func(f *fixture) { f.attempt(3); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "resume", says: "nothing was moved", dirty: true, then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) {
 			f.happened("one", "run_ended interrupted")
 			f.ok("wfs", "run")
 			worked(f)
 			f.happened("one", "run_ended interrupted driving judged decided checkpointed")
 		}},
 	{state: "judged: judged again", build: func(f *fixture) { f.attempt(4); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  DONE at @", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "judged reopened driving judged decided checkpointed")
 		}},
 	{state: "decided: judged again", build: func(f *fixture) { f.attempt(5); f.write("work.txt", "done\n") },
-		reads: "interrupted in WORK", does: "run", says: "one  completed", then: func(f *fixture) {
+		reads: "interrupted in WORK", does: "run", says: "one  DONE at @", then: func(f *fixture) {
 			worked(f)
 			f.happened("one", "judged decided reopened driving judged decided checkpointed")
 		}},
@@ -270,26 +270,26 @@ var recoveryTable = []row{
 
 	// Finishing session one on the branch handed.
 	{state: "finish_started, no branch yet", build: func(f *fixture) { f.finishDies(finishBegun) },
-		reads: "completed", does: "finish --branch handed", says: "is finished", then: func(f *fixture) {
+		reads: "DONE at @", does: "finish --branch handed", says: "is handed over", then: func(f *fixture) {
 			handed(f)
 			f.happened("one", "finish_started dropped finish_started finished")
 		}},
 	{state: "finish_started, the branch is at the base", build: func(f *fixture) { f.finishDies(finishBranch) },
-		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
+		reads: "DONE at @", does: "finish --branch handed", says: "is handed over", then: handed},
 	{state: "finish_started, the commit is made", build: func(f *fixture) { f.finishDies(finishCommit) },
-		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
+		reads: "DONE at @", does: "finish --branch handed", says: "is handed over", then: handed},
 	{state: "finish_started, the commit is made, and .git/wfs is gone: nobody knows whose it is", build: func(f *fixture) { f.finishDies(finishCommit); f.loseState() },
-		reads: "completed", does: "finish --branch handed", exit: exitError, says: "branch handed already exists", then: func(f *fixture) { f.on("wfs/one") }},
+		reads: "DONE at @", does: "finish --branch handed", exit: exitError, says: "branch handed already exists", then: func(f *fixture) { f.on("wfs/one") }},
 	{state: "finish_started, and the user built on the branch: kept", build: func(f *fixture) {
 		f.finishDies(finishCommit)
 		tree := f.ok("git", "rev-parse", "wfs/two^{tree}")
 		f.ok("git", "update-ref", "refs/heads/handed", f.ok("git", "commit-tree", "-p", "handed", "-m", "mine", tree))
 		f.ok("git", "update-ref", gone, "handed")
-	}, reads: "completed", does: "finish --branch handed", exit: exitError, says: "branch handed already exists", then: func(f *fixture) { f.same("handed", gone) }},
+	}, reads: "DONE at @", does: "finish --branch handed", exit: exitError, says: "branch handed already exists", then: func(f *fixture) { f.same("handed", gone) }},
 	{state: "finish_started, and the user amended the commit's message: taken back, and kept in a rescue", build: func(f *fixture) {
 		f.finishDies(finishCommit)
 		f.ok("git", "update-ref", "refs/heads/handed", f.ok("git", "commit-tree", "-p", "handed^", "-m", "my words", "handed^{tree}"))
-	}, reads: "completed", does: "finish --branch handed", says: "is finished", then: func(f *fixture) {
+	}, reads: "DONE at @", does: "finish --branch handed", says: "is handed over", then: func(f *fixture) {
 		handed(f)
 		if f.grep("my words") == "" {
 			f.t.Error("the amended commit is not reachable")
@@ -298,21 +298,21 @@ var recoveryTable = []row{
 	{state: "finish_started, and the user is on the branch: kept", build: func(f *fixture) {
 		f.finishDies(finishCommit)
 		f.ok("git", "switch", "-q", "handed")
-	}, reads: "completed", does: "resume one", says: "HEAD is on wfs/one", then: func(f *fixture) {
+	}, reads: "DONE at @", does: "resume one", says: "now on wfs/one", then: func(f *fixture) {
 		f.on("wfs/one")
 		f.branchHolds("handed", "work.txt")
 	}},
 	{state: "finish: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.finishDies(unpublished) },
-		reads: "completed", does: "finish --branch handed", says: "is finished", then: handed},
+		reads: "DONE at @", does: "finish --branch handed", says: "is handed over", then: handed},
 	{state: "finish: the ledger has moved, HEAD has not", build: func(f *fixture) { f.finishDies(ledgerMoved) },
-		reads: "finished: handed over on handed", does: "finish --branch handed", says: "is finished", then: handed},
+		reads: "finished: handed over on handed", does: "finish --branch handed", says: "is handed over", then: handed},
 	{state: "finish: the same, and .git/wfs is gone", build: func(f *fixture) { f.finishDies(ledgerMoved); f.loseState() },
 		reads: "finished: handed over on handed", does: "finish --branch handed", exit: exitError, says: "hint: git switch handed",
 		then: func(f *fixture) { f.on("wfs/one") }},
 	{state: "finish: HEAD has moved, the session's documents are still there", build: func(f *fixture) {
 		f.write(".workflow/one/plan.md", "the plan\n")
 		f.finishDies(headMoved)
-	}, reads: "finished: handed over on handed", does: "finish --branch handed", says: "is finished", then: func(f *fixture) {
+	}, reads: "finished: handed over on handed", does: "finish --branch handed", says: "is handed over", then: func(f *fixture) {
 		handed(f)
 		f.branchHolds("wfs/one", ".workflow/one/plan.md")
 		f.branchLacks("handed", ".workflow/one/plan.md")

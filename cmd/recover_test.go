@@ -157,14 +157,14 @@ func TestSurvivors(t *testing.T) {
 	branch := f.ok("git", "rev-parse", "wfs/one")
 	for range 2 {
 		out, exit := f.try(nil, "wfs", "run")
-		if exit != exitBlocked || !strings.Contains(out, "blocked by survivors") || !strings.Contains(out, "saved in refs/wfs/one/auto") {
+		if exit != exitBlocked || !strings.Contains(out, "processes are still running") || !strings.Contains(out, "backed up the work tree to refs/wfs/one/auto") {
 			t.Errorf("exit %d: %s", exit, out)
 		}
 	}
 	if now := f.ok("git", "rev-parse", "wfs/one"); now != branch || !f.saved("left.txt") {
 		t.Errorf("the branch was at %s and is at %s; saved: %v", branch, now, f.saved("left.txt"))
 	}
-	if out, exit := f.try(nil, "wfs", "resume", "--backup"); exit == 0 || !strings.Contains(out, "still alive") {
+	if out, exit := f.try(nil, "wfs", "resume", "--backup"); exit == 0 || !strings.Contains(out, "still running") {
 		t.Errorf("what they write to is put back: exit %d: %s", exit, out)
 	}
 	cmd.Process.Kill()

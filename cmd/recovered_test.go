@@ -231,7 +231,7 @@ func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
 			if out := f.ok("wfs", "status"); !strings.Contains(out, "a command was interrupted") || !strings.HasSuffix(strings.TrimSpace(out), "next: "+r.way) {
 				t.Errorf("status says\n%s", out)
 			}
-			if out := f.ok(strings.Fields(r.way)...); !strings.Contains(out, "is completed now") || !strings.Contains(out, "is current already") {
+			if out := f.ok(strings.Fields(r.way)...); !strings.Contains(out, "is completed now") || !strings.Contains(out, "is already checked out") {
 				t.Errorf("%s says\n%s", r.way, out)
 			}
 			f.sound()

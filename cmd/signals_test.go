@@ -58,7 +58,7 @@ func TestHeld(t *testing.T) {
 	if out, exit := first.wait(); exit != 0 {
 		t.Fatalf("the first run: exit %d: %s", exit, out)
 	}
-	holds(t, p.ok("wfs", "status"), "completed")
+	holds(t, p.ok("wfs", "status"), "DONE at @")
 	holds(t, p.ok("git", "status", "--porcelain"), "")
 }
 
@@ -94,7 +94,7 @@ func TestInterrupted(t *testing.T) {
 			holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
 
 			p.agent("echo more > more.txt")
-			holds(t, p.ok("wfs", "run"), "completed")
+			holds(t, p.ok("wfs", "run"), "DONE at @")
 			holds(t, p.ok("wfs", "status", "--json"), `"attempts":1`)
 		})
 	}
@@ -125,7 +125,7 @@ while :; do sleep 0.02; done
 	}
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 	p.agent("echo done > done.txt")
-	holds(t, p.ok("wfs", "run"), "completed")
+	holds(t, p.ok("wfs", "run"), "DONE at @")
 }
 
 // TestInterruptedGate stops a gate. What the agent left is judged by the next run, which sets nobody to work for it.
@@ -146,7 +146,7 @@ func TestInterruptedGate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p, r := interruptedGate(t)
-			const says = "attempt 1 at WORK is not judged yet: the next wfs run judges it first, without another run"
+			const says = "attempt 1 at WORK has run and is not judged yet: the next wfs run judges it first, without another run"
 			c.stop(p, r)
 			out, exit := r.wait()
 			if exit != c.exit {
@@ -162,9 +162,9 @@ func TestInterruptedGate(t *testing.T) {
 				holds(t, p.ok(strings.Fields(look)...), "interrupted in WORK", c.why, says, "next: wfs run")
 			}
 			holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
-			holds(t, p.ok("wfs", "resume"), "nothing was moved") // nor is the attempt given up
+			holds(t, p.ok("wfs", "resume"), "nothing to do") // nor is the attempt given up
 			p.write("../home/gate.sh", "true\n")
-			holds(t, p.ok("wfs", "run"), "WORK  attempt 1  has run, and is judged now", "completed")
+			holds(t, p.ok("wfs", "run"), "has run; the gates judge what it left", "DONE at @")
 			holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
 			holds(t, p.ok("wfs", "status", "--json"), `"attempts":1`)
 			if runs := p.read("runs"); runs != "run" {
@@ -182,7 +182,7 @@ func TestInterruptedGateRefuted(t *testing.T) {
 	r.wait()
 	p.write("../home/gate.sh", "test -f more.txt\n")
 	p.agent("cp \"$WFS_BRIEF\" \"$HOME/brief\"; echo more > more.txt")
-	holds(t, p.ok("wfs", "run"), "WORK  attempt 1  has run, and is judged now", "the claim to be done is refuted", "WORK  attempt 2", "completed")
+	holds(t, p.ok("wfs", "run"), "has run; the gates judge what it left", "the agent said it is done; gate tests", "WORK, attempt 2", "DONE at @")
 	brief := p.read("brief")
 	holds(t, brief, "WORK, attempt 1")
 	if strings.Contains(brief, "cut off") {
@@ -241,7 +241,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 	p.agent("echo more > more.txt")
 	p.exits(exitBlocked, []string{"wfs", "resume", "--fresh"}, agent, child, "hint: ") // a move ends nobody
 	holds(t, p.ok("wfs", "status"), agent, "wfs run one ends them", "next: wfs run one")
-	holds(t, p.ok("wfs", "run"), "of the interrupted run (pid ", agent, child, "completed")
+	holds(t, p.ok("wfs", "run"), "of the interrupted run (pid ", agent, child, "DONE at @")
 	p.gone(agent)
 	p.gone(child)
 	holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
@@ -261,7 +261,7 @@ func TestNohup(t *testing.T) {
 	if out, exit := r.wait(); exit != 0 {
 		t.Fatalf("exit %d: %s", exit, out)
 	}
-	holds(t, p.ok("wfs", "status"), "completed")
+	holds(t, p.ok("wfs", "status"), "DONE at @")
 }
 
 // TestWakened lets a run in the background that waits for a limit try at once. One that does not wait is held.
@@ -275,7 +275,7 @@ func TestWakened(t *testing.T) {
 	holds(t, p.ok("wfs", "status"), "wfs run one --now")
 	p.write("../home/lifted", "")
 	holds(t, p.ok("wfs", "run", "one", "--now", "--note", "the limit is lifted"), "asked: `wfs run --detach` (pid ", "next: wfs watch one")
-	p.until("the end", func() bool { return strings.Contains(p.ok("wfs", "status"), "completed") })
+	p.until("the end", func() bool { return strings.Contains(p.ok("wfs", "status"), "DONE at @") })
 	holds(t, p.read("brief"), "the limit is lifted")
 
 	p.agent(slowAgent)

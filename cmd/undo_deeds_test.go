@@ -62,7 +62,7 @@ var undoDeeds = []deed{
 			f.ok("wfs", "approve")
 		},
 		done: func(f *fixture) {
-			if s := f.ok("wfs", "status", "review"); strings.Contains(s, "completed") {
+			if s := f.ok("wfs", "status", "review"); strings.Contains(s, "DONE at @") {
 				f.t.Errorf("the approval is taken back, and status says %s", s)
 			}
 		},

@@ -439,8 +439,8 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 	} else {
 		if o.Report != workflows.ReportNone {
 			fmt.Fprintf(&b, "Tested: %s\n", h.tested(told))
-			if list := h.testsChanged(told.changed); len(list) > 0 {
-				fmt.Fprintf(&b, "Existing tests changed: %s\n", oneLine(strings.Join(list, ", "), 300))
+			if list := h.deletedTests(told.changed); len(list) > 0 {
+				fmt.Fprintf(&b, "Deleted tests: %s\n", oneLine(strings.Join(list, ", "), 300))
 			}
 			for _, a := range s.Approvals(&h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
@@ -516,14 +516,10 @@ func (h *Hand) tested(told handedOver) string {
 	return strings.Join(list, ", ")
 }
 
-// testsChanged lists files of the base that hold tests and are not what they were.
-func (h *Hand) testsChanged(changed []session.Change) (list []string) {
+// deletedTests lists files of the base that held tests and are gone.
+func (h *Hand) deletedTests(changed []session.Change) (list []string) {
 	for _, c := range changed {
-		switch {
-		case c.Status == "A" || !h.e.HoldsTests(c.Path):
-		case c.Status == "D":
-			list = append(list, c.Path+" (deleted)")
-		default:
+		if c.Status == "D" && h.e.HoldsTests(c.Path) {
 			list = append(list, c.Path)
 		}
 	}

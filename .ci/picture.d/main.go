@@ -19,7 +19,7 @@ import (
 
 const (
 	columns   = 80
-	rows      = 30 // what is above them scrolls away
+	rows      = 36 // what is above them scrolls away
 	cell      = 8.4
 	height    = 18
 	margin    = 16
@@ -31,8 +31,8 @@ const (
 )
 
 type line struct {
-	at   float64
-	text string
+	at    float64
+	spans []span
 }
 
 func main() {
@@ -44,10 +44,10 @@ func main() {
 	now := 0.0
 	for i, command := range os.Args[2:] {
 		if i > 0 {
-			lines = append(lines, line{now, ""})
+			lines = append(lines, line{now, nil})
 			now += longest
 		}
-		lines = append(lines, line{now, "\x1b[1m$ " + command + "\x1b[m"})
+		lines = append(lines, line{now, []span{{"$ " + command, "b"}}})
 		now += beforeRun
 		var err error
 		if lines, now, err = record(lines, now, command); err != nil {
@@ -57,9 +57,15 @@ func main() {
 	for i := range lines {
 		lines[i].at *= seconds / now
 	}
-	text := svg(lines)
-	if !strings.HasSuffix(os.Args[1], ".svg") {
-		text = plain(lines)
+	text := plain(lines)
+	if strings.HasSuffix(os.Args[1], ".svg") {
+		var rows []line
+		for _, l := range lines {
+			for _, row := range folded(l.spans) {
+				rows = append(rows, line{l.at, row})
+			}
+		}
+		text = svg(rows)
 	}
 	if err := os.WriteFile(os.Args[1], []byte(text), 0o666); err != nil {
 		log.Fatal(err)
@@ -79,7 +85,7 @@ func record(lines []line, now float64, command string) ([]line, float64, error) 
 	last := time.Now()
 	for s := bufio.NewScanner(out); s.Scan(); last = time.Now() {
 		now += min(max(time.Since(last).Seconds(), shortest), longest)
-		lines = append(lines, line{now, s.Text()})
+		lines = append(lines, line{now, spans(s.Text())})
 		os.Stderr.WriteString(s.Text() + "\n")
 	}
 	return lines, now, cmd.Wait()
@@ -88,7 +94,7 @@ func record(lines []line, now float64, command string) ([]line, float64, error) 
 func plain(lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
-		for _, s := range spans(l.text) {
+		for _, s := range l.spans {
 			b.WriteString(s.text)
 		}
 		b.WriteString("\n")
@@ -126,6 +132,23 @@ func spans(text string) []span {
 	return list
 }
 
+// folded breaks a line where a terminal would.
+func folded(list []span) [][]span {
+	rows := [][]span{nil}
+	column := 0
+	for _, s := range list {
+		for text := []rune(s.text); len(text) > 0; {
+			if column == columns {
+				rows, column = append(rows, nil), 0
+			}
+			n := min(len(text), columns-column)
+			rows[len(rows)-1] = append(rows[len(rows)-1], span{string(text[:n]), s.class})
+			text, column = text[n:], column+n
+		}
+	}
+	return rows
+}
+
 func svg(lines []line) string {
 	width, shown := columns*cell+2*margin, min(rows, len(lines))
 	var b strings.Builder
@@ -148,7 +171,7 @@ g{animation:%.1fs step-end infinite}
 	}
 	fmt.Fprintf(&b, "100%%{%s}}\n", scroll(len(lines)))
 	for i, l := range lines {
-		if i > 0 && l.text != "" {
+		if i > 0 && l.spans != nil {
 			fmt.Fprintf(&b, "#l%d{animation-name:l%d}@keyframes l%d{0%%{opacity:0}%s{opacity:1}}\n", i, i, i, percent(l.at))
 		}
 	}
@@ -158,12 +181,12 @@ g{animation:%.1fs step-end infinite}
 <svg x="%d" y="%d" width="%.1f" height="%d"><g id="all" font-family="monospace" font-size="14" fill="#e6edf3" transform="translate(0 %d)">
 `, width-1, shown*height+2*margin-1, margin, margin, columns*cell, shown*height, -height*max(0, len(lines)-rows))
 	for i, l := range lines {
-		if l.text == "" {
+		if l.spans == nil {
 			continue
 		}
 		fmt.Fprintf(&b, `<g id="l%d">`, i)
 		column := 0
-		for _, s := range spans(l.text) {
+		for _, s := range l.spans {
 			n := utf8.RuneCountInString(s.text)
 			indent := n - utf8.RuneCountInString(strings.TrimLeft(s.text, " "))
 			if text := strings.TrimSpace(s.text); text != "" {
