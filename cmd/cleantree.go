@@ -108,8 +108,9 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 	return &c, err
 }
 
-// takePackages copies what is installed before somebody is set to work for the first time, and when manifests ask for
-// something else since: gates in clean trees run with that, whatever is done to it meanwhile.
+// takePackages copies what is installed before somebody is set to work, if there is no copy yet of what manifests ask for:
+// gates in clean trees run with that, whatever is done to it meanwhile. That a copy was noted is not enough: the gates on
+// the base note theirs, and it is made again from the work tree.
 func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 	a := w.app
 	in := packagesOf{notes: &a.notes, file: besideRuns(r.RunDir, "packages"), judged: r.Started.Tree}
@@ -117,7 +118,7 @@ func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 		return nil
 	}
 	key, err := a.repo.Installing(ctx, in.judged)
-	if err != nil || in.read(key) != "" {
+	if err != nil {
 		return err
 	}
 	there, err := a.repo.Installed(ctx, in.judged)
