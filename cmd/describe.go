@@ -308,7 +308,7 @@ func completedWith(s *session.Session) string {
 	if s.ApprovedInTheEnd(s.Current) {
 		return "completed: a person approved the work"
 	}
-	return "completed: everything asked for is done, and judged green"
+	return "completed: all that was requested is done, and all gates pass"
 }
 
 // stands says where a session stands, in one line.
@@ -389,7 +389,7 @@ func stoppedHere(s *session.Session, now time.Time, current bool) []string {
 func whyStopped(s *session.Session, now time.Time) []string {
 	switch {
 	case s.Status == session.StatusBlocked:
-		return append([]string{"blocked by " + string(s.Blocked.Reason) + ":"}, s.Blocked.Evidence...)
+		return append([]string{"blocked, " + blockedWords[s.Blocked.Reason] + ":"}, s.Blocked.Evidence...)
 	case s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitLimit:
 		lines := []string{waitingFor(s.Waiting, now)}
 		if s.Waiting.Why != "" {

@@ -44,8 +44,8 @@ func TestOnEvent(t *testing.T) {
 	want := []string{
 		"needs_person one waiting one waiting in WORK; waiting for you: tabs or spaces?",
 		"waiting one waiting one waiting in WORK",
-		"blocked two blocked two blocked in WORK; blocked by runner: 3 runs in a row failed",
-		"completed three completed three completed: everything asked for is done",
+		"blocked two blocked two blocked in WORK; blocked, the agent keeps failing: 3 runs in a row failed",
+		"completed three completed three completed: all that was requested is done",
 	}
 	if len(told) != len(want) {
 		t.Fatalf("told %q", told)

@@ -135,7 +135,7 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		a.out("%s: %s", verdict(c.Verdict, c.Class), j.Reason)
 	}
 	if slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == n }) {
-		a.out("the agent claimed to be done: refuted")
+		a.out("the agent said it is done")
 	}
 	a.sayReview(j.Review)
 	a.sayForced(c.SkippedPhases)

@@ -14,7 +14,7 @@ import (
 
 // blockedWords say what stopped a session.
 var blockedWords = map[session.BlockReason]string{
-	session.BlockGate: "a gate cannot judge", session.BlockRunner: "the agent keeps failing", session.BlockConflict: "a conflict",
+	session.BlockBreaker: "no progress", session.BlockGate: "a gate cannot judge", session.BlockRunner: "the agent keeps failing", session.BlockConflict: "a conflict",
 	session.BlockSurvivors: "processes are still running", session.BlockTamper: "tests or records were tampered with",
 	session.BlockLimit: "the limit of laps is reached", session.BlockBudget: "the budget is used up",
 }

@@ -185,7 +185,11 @@ func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
 	a.sayPlace(j.sessionJSON)
 	a.sayAutoSave(&j.sessionJSON)
 	a.out("")
-	a.tellNumbers(s, j, a.costOf(ctx, v))
+	cost := a.costOf(ctx, v)
+	if told { // with what came of the agent's claims
+		cost, j.Claims = "", 0
+	}
+	a.tellNumbers(s, j, cost)
 	if len(j.Newest) > 0 {
 		a.out("")
 	}
@@ -239,7 +243,7 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 	if s.Laps || j.Items > 0 {
 		did = append([]string{laps}, did...)
 	}
-	a.out("in all: %s; begun %s, last word %s", strings.Join(did, ", "), ago(j.CreatedAt, now), ago(j.UpdatedAt, now))
+	a.out("in all: %s; started %s, updated %s", strings.Join(did, ", "), ago(j.CreatedAt, now), ago(j.UpdatedAt, now))
 	if t := j.Tests; t != nil {
 		line := fmt.Sprintf("tests: %d passed before", t.Before.Passed)
 		if n := t.Before.Failed + t.Before.Errors; n > 0 {
