@@ -86,6 +86,7 @@ func TestBar19Agents(t *testing.T) {
 		for _, s := range rows {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
+				testkit.Sample(t)
 				f := straying.fixture(t)
 				f.plays(s)
 			})

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // oddFile is one row: something in the work tree that is not an ordinary file.
@@ -90,6 +92,7 @@ func TestBar19Files(t *testing.T) {
 		for _, o := range rows {
 			t.Run(o.name, func(t *testing.T) {
 				t.Parallel()
+				testkit.Sample(t)
 				if o.long && os.Getenv("WFS_SWEEP") != "all" {
 					t.Skip("in the long form: WFS_SWEEP=all")
 				}

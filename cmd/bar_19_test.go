@@ -84,6 +84,7 @@ func testOddities(t *testing.T, rows []oddity) {
 			o.brief = o.finish == "" && i%3 != 0 && os.Getenv("WFS_SWEEP") != "all"
 			t.Run(o.name, func(t *testing.T) {
 				t.Parallel()
+				testkit.Sample(t)
 				f := oddFixture(t)
 				defer func() {
 					if t.Skipped() {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // What doctor says of a state.
@@ -53,6 +55,7 @@ func TestDoctorClaims(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			testkit.Sample(t)
 			f := plainTemplate.fixture(t)
 			f.ok("sh", "-c", "{ "+c.make+"\n} > ../said 2>&1")
 			report, exit := f.try(nil, "timeout", "-s", "KILL", "60", "wfs", "doctor", "--json")

@@ -16,8 +16,8 @@ import (
 )
 
 // goMain is `go` in scripts. It replays the output of an earlier `go test -json` of the same module with the same files:
-// gates run the same tests in clean checkouts again and again, with -count=1, and each would be linked anew. Tests in
-// scripts must read nothing but their module, unless the script says `env WFS_REAL_GO=1`.
+// gates run the same tests in clean checkouts again and again, with -count=1, and each would be linked anew. So
+// tests in scripts must read nothing but their module.
 func goMain() int {
 	own, err := os.Executable()
 	if err != nil {
@@ -32,7 +32,7 @@ func goMain() int {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	root := moduleRoot()
 	writes := func(arg string) bool { return strings.HasPrefix(arg, "-cover") || arg == "-c" || arg == "-o" }
-	if len(args) == 0 || args[0] != "test" || !slices.Contains(args, "-json") || slices.ContainsFunc(args, writes) || root == "" || os.Getenv("WFS_REAL_GO") != "" {
+	if len(args) == 0 || args[0] != "test" || !slices.Contains(args, "-json") || slices.ContainsFunc(args, writes) || root == "" {
 		return goExit(cmd.Run())
 	}
 	key, err := goKey(root, args)

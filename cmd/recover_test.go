@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -179,6 +180,7 @@ func TestRecover(t *testing.T) {
 	for _, r := range slices.Concat(recoveryTable, careTable, undoTable) {
 		t.Run(r.state+": wfs "+r.does, func(t *testing.T) {
 			t.Parallel()
+			testkit.Sample(t)
 			f := plainTemplate.fixture(t)
 			r.build(f)
 			f.recovers(r)

@@ -58,7 +58,7 @@ type density struct {
 	few   int // so many, spread over all
 }
 
-// sweepDensity reads WFS_SWEEP: "all", a number for one point in so many, "few" for three of each sort, or "end" for none
+// sweepDensity reads WFS_SWEEP: "all", a number for one point in so many, "few" for two of each sort, or "end" for none
 // but the end, where a power cut is looked at after the last call.
 func sweepDensity(t *testing.T) density {
 	t.Helper()
@@ -68,7 +68,7 @@ func sweepDensity(t *testing.T) density {
 	case "all":
 		return density{every: 1}
 	case "few":
-		return density{few: 3}
+		return density{few: 2}
 	case "end":
 		return density{}
 	default:

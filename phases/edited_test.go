@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -51,6 +52,7 @@ func TestEditedTests(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			testkit.Sample(t)
 			l, s := calcLab(t)
 			l.judge.Overlay, l.judge.Clean, l.judge.WithTexts, l.judge.Paths = l.overlay, l.clean(), l.withTexts, l.paths
 			if tc.noPlace {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -161,6 +162,7 @@ func TestRedInGo(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			testkit.Sample(t)
 			l, s := calcLab(t)
 			l.trying()
 			l.write(tc.edit)
@@ -263,6 +265,7 @@ func TestGreenInGo(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			testkit.Sample(t)
 			l, s := calcLab(t)
 			l.write(map[string]string{"sub_test.go": subFile})
 			l.write(tc.edit)
