@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -218,6 +219,7 @@ func TestBar18DamagedFiles(t *testing.T) {
 			tried++
 			t.Run(strings.ReplaceAll(rel, "/", "_")+"/"+d.name, func(t *testing.T) {
 				t.Parallel()
+				testkit.Sample(t)
 				f := damagedTemplate.fixture(t)
 				before := f.blobs()
 				file := filepath.Join(f.dir, ".git/wfs", rel)

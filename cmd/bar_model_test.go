@@ -102,7 +102,11 @@ func memoryDir(t *testing.T) string {
 // is the user's is as it was; a killed command, typed again, ends as one that nobody killed. WFS_RAPID says how many
 // histories are played.
 func TestBarModel(t *testing.T) {
-	defer drawn(t, 12, 14)()
+	histories := 4
+	if testkit.AllRows() {
+		histories = 12
+	}
+	defer drawn(t, histories, 14)()
 	template := modelTemplate(t)
 	dir := memoryDir(t)
 	sum := &tally{verbs: map[string][2]int{}}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // reading are the commands that look and change nothing, by themselves and as JSON.
@@ -47,6 +49,7 @@ func TestBar10ReadersOnReadOnly(t *testing.T) {
 	asked := 0
 	for _, s := range unread {
 		t.Run(s.name, func(t *testing.T) {
+			testkit.Sample(t)
 			f := plainTemplate.fixture(t)
 			s.build(f)
 			before := f.everything()

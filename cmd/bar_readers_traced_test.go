@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // TestBar10ReadersChangeNothing: commands that read make no call that changes a file, and so no lock: not they, and no
@@ -21,6 +22,7 @@ func TestBar10ReadersChangeNothing(t *testing.T) {
 	asked := 0
 	for _, s := range unread {
 		t.Run(s.name, func(t *testing.T) {
+			testkit.Sample(t)
 			f := plainTemplate.fixture(t)
 			s.build(f)
 			for _, args := range reading {

@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("WFS_PRINTED_DIR", kept)
 			e.Setenv("WFS_PRINTED", os.Getenv("WFS_PRINTED"))
+			e.Setenv("WFS_ROWS", os.Getenv("WFS_ROWS"))
 			e.Defer(func() {
 				typePrinted(e.T().(testing.TB), kept, e.WorkDir)
 				removeTree(filepath.Dir(kept))
