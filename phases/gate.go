@@ -101,7 +101,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers keep names, and
 	// beginnings and ends of texts: half a secret would not be recognised.
 	var mu sync.Mutex
-	var pipes []lockedStream
+	var pipes []*lockedStream
 	lines, live := lineParserOf(g.Format, j.place())
 	count := func() {
 		if live != nil && j.Counted != nil {
@@ -109,7 +109,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		}
 	}
 	pipe := func(people, parser io.Writer) io.Writer {
-		pipes = append(pipes, lockedStream{&mu, j.Secrets.Streams(people, parser), count})
+		pipes = append(pipes, &lockedStream{&mu, j.Secrets.Streams(people, parser), count})
 		return pipes[len(pipes)-1]
 	}
 	read := func() *report { return newReport() }
@@ -300,14 +300,15 @@ func goWithoutCache(env []string) []string {
 	return append(env, "GOFLAGS="+flags+"-count=1")
 }
 
-// lockedStream is for one of a program's two streams. They share the lock, and whatever is behind it.
+// lockedStream is for one of a program's two streams, or for both. The two share the lock, and whatever is behind it.
+// proc.Run makes one pipe of two writers that are equal: a pointer is.
 type lockedStream struct {
 	mu *sync.Mutex
 	*redact.Stream
 	count func()
 }
 
-func (l lockedStream) Write(b []byte) (int, error) {
+func (l *lockedStream) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.count()
