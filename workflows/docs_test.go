@@ -40,7 +40,7 @@ func TestReference(t *testing.T) {
 			t.Errorf("%v in\n%s", findings, text)
 		}
 	}
-	if configs != 4 || flows != 1 || cards != 1 {
+	if configs != 3 || flows != 1 || cards != 1 {
 		t.Errorf("%d configurations, %d workflows, %d cards", configs, flows, cards)
 	}
 
@@ -56,7 +56,7 @@ func TestReference(t *testing.T) {
 			t.Errorf("%v in %s", findings, line)
 		}
 	}
-	if gates != 18 {
+	if gates != 10 {
 		t.Errorf("%d gates", gates)
 	}
 
