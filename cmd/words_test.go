@@ -110,7 +110,6 @@ var wordsLeft = map[string]int{
 	"cmd/worktree.go":      2,
 	"docs/architecture.md": 56,
 	"docs/cli.md":          12,
-	"docs/formats.md":      135,
 	"gitstate/movetwo.go":  1,
 	"gitstate/publish.go":  1,
 	"session/proof.go":     1,

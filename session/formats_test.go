@@ -154,6 +154,9 @@ func sectionsOf(doc string) map[string]string {
 	for line := range strings.Lines(doc) {
 		if rest, ok := strings.CutPrefix(line, "### "); ok {
 			name = strings.TrimSpace(rest)
+			if typ := strings.Trim(name, "`"); typ != strings.ToLower(typ) { // a type, whose name may be in backquotes
+				name = typ
+			}
 			sections[name] = ""
 		} else if strings.HasPrefix(line, "## ") {
 			name = ""
