@@ -20,14 +20,15 @@ func (a *app) deleteCmd() *cobra.Command {
 	var force, restore, worktree bool
 	var discard discards
 	c := &cobra.Command{
-		Use: "delete SESSION", Short: "put a session away whose work is merged, or not wanted",
-		Long: `Delete moves a session's branch, ledger and rescues out of sight, to refs/wfs-deleted/. Nothing becomes unreachable
-before wfs gc removes them for good, after 30 days. Branches of yours are never touched. What was uncommitted on them when
-the session began stays as well, and is named.
+		Use: "delete SESSION", Short: "delete a session",
+		Long: `Delete moves a session's branch, history and backups out of sight, to refs/wfs-deleted/. Nothing becomes unreachable
+before wfs gc removes them permanently, after 30 days. Branches of yours are never touched. Changes that were uncommitted on
+them when the session began stay as well, and are named.
 
-It refuses when only the session holds its work: no branch of yours has it, be it merged, squashed, rebased or
-cherry-picked. Edits that you went back from are asked about as well, in checkpoints and in rescues, and so are commits by
-hand; attempts that you went back from are not, once another one was handed over or merged. --force deletes it all the same. A session that a work tree is on is not deleted.
+It refuses when only the session has its work: no branch of yours has it, be it merged, squashed, rebased or cherry-picked.
+That includes edits and commits by hand that you went back from, in checkpoints and in backups; it does not include
+attempts that you went back from, once another one was handed over or merged. --force deletes it anyway. A session that is
+checked out in a work tree is not deleted.
 
 --worktree deletes only the linked work tree that has the session checked out, or where it was handed over. The session,
 its branch and its checkpoints stay. Edits become a checkpoint first, or after the handover a backup. Files that git

@@ -26,8 +26,8 @@ func (a *app) demoCmd() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "demo", Short: "a tour in a temporary directory, in a minute",
-		Long: `Demo makes a small Go module in a temporary directory and takes it through two laps of test-driven development with
-real git and real go test. Its agent is played from a script: it claims success when it has none, deletes a test, and is
+		Long: `Demo makes a small Go module in a temporary directory and takes it through two laps of the workflow tdd with real git and
+real go test. Its agent is played from a script: it claims success when it has none, deletes a test, and is
 killed in the middle of its work. Every command that is run is shown, and the repository stays for you to explore.`,
 		Example: "  wfs demo\n  wfs demo --dir ./playground",
 		Args:    noArgs,

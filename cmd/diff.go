@@ -22,7 +22,7 @@ func (a *app) diffCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff [SESSION | CHECKPOINT [CHECKPOINT]]", Short: "what a session changed, or one checkpoint compared with another",
 		Long: `Diff shows what the session changed since its base. With one checkpoint it compares that with the session's current one;
-with two, the first with the second. SESSION@auto is the newest auto-save. Edits that are in no checkpoint yet are left
+with two, the first with the second. SESSION@auto is the newest backup of a run. Edits that are in no checkpoint yet are left
 out, and named. It writes nothing and takes no lock.`,
 		Example: `  wfs diff
   wfs diff csv-export --stat

@@ -38,8 +38,8 @@ continues with its item, unless the new spec does not have it and nothing was do
 --name is the title in lists and in the commit of wfs finish; the id and the branch stay.
 
 --agent, --workflow, --phase and --holdout change how it runs. A session runs the configuration that was pinned when it was
-created; --reload pins it anew. An agent that was given on the command line stays, unless you give another one. wfs
---dry-run shows what would change. The results on the base stay; a gate that is new counts from now on.
+created; --reload pins the current one. An agent that was given on the command line stays, unless you give another one. With
+--dry-run it only shows what would change. The results on the base stay; a gate that is new counts from now on.
 
 --budget-usd and the others change what it may use; none removes a limit. Limits of a day are for all sessions together.
 

@@ -75,7 +75,7 @@ that passed all gates, without .workflow/. Your hooks and signing run. The messa
 (finish.report in the configuration: summary, full or none). Nothing is pushed, and the session stays readable.
 
 An open item, a skipped phase, a phase that no gate has judged, or a review that was rejected or not reached is refused.
---anyway WHY hands over all the same; the commit says what is not done, and why.`,
+--anyway WHY hands it over anyway; the commit says what is not done, and why.`,
 		Example: "  wfs finish\n  wfs finish --branch feature/csv-export\n  wfs finish --keep\n  wfs finish --dry-run",
 		Args:    upTo(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.finish(c.Context(), first(args), o, dry) },

@@ -22,7 +22,7 @@ func (a *app) runCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run [SESSION]", Short: "run the agent until it is done or needs you",
 		Long: `Run continues a session from where it stands: it starts the agent for the current phase, runs the gates on what it left,
-commits a checkpoint, and goes on, lap by lap. It stops when the work is done, when you have to decide (exit 3), when
+commits a checkpoint, and continues, lap by lap. It stops when the work is done, when you have to decide (exit 3), when
 something is blocked (exit 4), or with --no-wait at a rate limit (exit 75).
 
 Ctrl-C stops the agent and makes a checkpoint of what is there; a second Ctrl-C kills it. If the gates are running, the

@@ -41,9 +41,12 @@ Paths are then relative to the directory that you are in, as with wfs itself. A 
 
     ln -s "$(command -v wfs)" ~/.local/bin/git-wfs
 
-A session's branch is wfs/<session>, with one ordinary commit for each checkpoint. The session itself is the ref
-refs/wfs/<session>/ledger, which keeps every checkpoint alive. Backups of uncommitted files are in
-refs/wfs/<session>/rescue/<n> (wfs backups). To see a history without all that: git log --exclude='refs/wfs*' --all`),
+A session's branch is wfs/<session>, with one ordinary commit for each checkpoint. Further refs hold the rest:
+
+    refs/wfs/<session>/ledger       the session; it keeps every checkpoint reachable
+    refs/wfs/<session>/rescue/<n>   backups of uncommitted files (wfs backups)
+
+To see a history without them: git log --exclude='refs/wfs*' --all`),
 		topic("environment", "environment variables", `wfs reads these:
 
     WFS_WORKFLOW      the workflow of wfs new; overrides configuration files
