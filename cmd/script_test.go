@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
+			testkit.SampleStory(e.T(), filepath.Base(e.WorkDir))
 			for k, v := range map[string]string{
 				"HOME": filepath.Join(e.WorkDir, ".home"), "XDG_CONFIG_HOME": filepath.Join(e.WorkDir, ".home", "config"),
 				"XDG_STATE_HOME": filepath.Join(e.WorkDir, ".home", "state"), "GIT_CONFIG_NOSYSTEM": "1",

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -131,6 +132,7 @@ func TestChangedIsWhatGitFinds(t *testing.T) {
 // One path alone is another case for git than several. So every way to change something is tried by itself.
 func TestOneChangeIsWhatGitFinds(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t)
 	r, _ := newSession(t)
 	if tellingDevice(r.root) == 0 {
 		notHere(t, "this file system is not believed")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -104,6 +105,7 @@ func turns(t *testing.T, rounds int, files, mutant map[string]string, env []stri
 
 func TestLaidTimesPython(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t)
 	test := "import calc\nassert calc.add(1, 2) == 3\n"
 	turns(t, 20, map[string]string{"calc.py": "def add(a, b): return a + b\n", "test_calc.py": test},
 		map[string]string{"calc.py": "def add(a, b): return a - b\n"},
@@ -119,6 +121,7 @@ func TestLaidTimesMake(t *testing.T) {
 
 func TestLaidTimesCargo(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t)
 	if testing.Short() {
 		t.Skip("it builds")
 	}

@@ -93,6 +93,7 @@ func memoryOf(name string) int {
 // TestBar08Zoo: whatever an agent does, its run ends in time, as what it was, with nothing left of it, in little memory.
 func TestBar08Zoo(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t)
 	const atOnce = 6 // most of them do nothing most of the time
 	places := make(chan struct{}, atOnce)
 	var all sync.WaitGroup

@@ -4,12 +4,14 @@ package testkit
 
 import (
 	"errors"
+	"flag"
 	"hash/fnv"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,17 +63,46 @@ func Write(t testing.TB, dir, name, text string) {
 	}
 }
 
-// AllRows reports whether tests try all that they can in a quarter of an hour, and not in three minutes.
+// AllRows reports whether tests try all that they can, however long it takes.
 func AllRows() bool { return os.Getenv("WFS_ROWS") == "all" }
 
-// Sample skips two of three rows of a long table, chosen by their names, unless WFS_ROWS=all.
+// Sample skips most rows of a long table, chosen by their names: five of six, or two of three if WFS_ROWS says which third
+// is tried (0, 1 or 2), or none with WFS_ROWS=all.
 func Sample(t testing.TB) {
 	t.Helper()
-	sum := fnv.New32a()
-	sum.Write([]byte(t.Name()))
-	if !AllRows() && sum.Sum32()%3 > 0 {
-		t.Skip("two of three rows are left out; WFS_ROWS=all tries them, as .ci/run does")
+	third, err := strconv.Atoi(os.Getenv("WFS_ROWS"))
+	switch n := nameSum(t.Name()); {
+	case AllRows(), byName(), err == nil && n%3 == third, err != nil && n%6 == 0:
+	default:
+		t.Skip("a part of the rows is tried; WFS_ROWS=all tries them all, as .ci/full does")
 	}
+}
+
+// Long skips a test that takes seconds, unless WFS_ROWS is set, as it is in .ci/run.
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv("WFS_ROWS") == "" && flag.Lookup("test.run").Value.String() == "" {
+		t.Skip(".ci/run runs it, and so does WFS_ROWS=all")
+	}
+}
+
+// SampleStory skips three of four stories, chosen by their names, unless WFS_ROWS is set, as it is in .ci/run.
+func SampleStory(t interface{ Skip(...any) }, name string) {
+	if os.Getenv("WFS_ROWS") == "" && !byName() && nameSum(name)%4 > 0 {
+		t.Skip("a quarter of the stories is played; .ci/run plays them all, and so does WFS_ROWS=all")
+	}
+}
+
+// byName reports whether rows were named on the command line: go test -run TestScripts/undo.
+func byName() bool {
+	run := flag.Lookup("test.run")
+	return run != nil && strings.Contains(run.Value.String(), "/")
+}
+
+func nameSum(name string) int {
+	sum := fnv.New32a()
+	sum.Write([]byte(name))
+	return int(sum.Sum32() % 12)
 }
 
 // Temp is a directory below parent that goes with the test. A parent of "" is the usual one.
@@ -147,6 +178,10 @@ func Main(m interface{ Run() int }) int {
 		if dir, err := os.MkdirTemp(memory, "wfs-tests-"); err == nil && os.Setenv("TMPDIR", dir) == nil {
 			atEnd(dir)
 		}
+	}
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // most tests wait for programs
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	defer func() {
 		for _, dir := range shared.dirs {
