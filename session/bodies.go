@@ -215,7 +215,7 @@ type Voided struct {
 
 // Interrupted ends an open attempt that nobody finished, or the judging of one whose run had ended.
 type Interrupted struct {
-	Why     string `json:"why"` // "ctrl-c", "killed", "terminated", "stopped at once, as asked"
+	Why     string `json:"why"` // "ctrl-c", "killed", "terminated", "stopped at once, on request"
 	Request string `json:"request,omitempty"`
 	// Unjudged: the attempt's run had ended. It stays open, and what it left is judged next.
 	Unjudged bool `json:"unjudged,omitempty"`

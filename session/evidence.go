@@ -71,7 +71,7 @@ const (
 	ClassTestChange      Class = "test_change"      // the attempt asks to go back and change tests
 	ClassGateChangedTree Class = "gate_changed_tree"
 	ClassInfraError      Class = "infra_error"     // the gate could not run: could not judge
-	ClassTimeout         Class = "timeout"         // the gate did not end: could not judge
+	ClassTimeout         Class = "timeout"         // the gate did not end in time: the attempt fails
 	ClassDocument        Class = "document"        // a document is missing, or lacks what it must hold
 	ClassUnchanged       Class = "unchanged"       // what must change did not
 	ClassNotClean        Class = "not_clean"       // finished work fails in a clean tree where its base passes

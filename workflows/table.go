@@ -239,7 +239,7 @@ var lapsObject = &object{
 	name: "laps", about: "With laps, a lap is one open item of the spec's checklist.",
 	keys: []key{
 		{name: "agree", about: "Who agrees that nothing is left: a person, or auto (no one).", value: word(AgreePerson, AgreeAuto), fallback: string(AgreePerson)},
-		{name: "max", about: "The maximum number of laps.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultMaxLaps)},
+		{name: "max", about: "The maximum number of laps without a checklist; with one, each open item has its lap.", value: number(1, maxCount), fallback: strconv.Itoa(DefaultMaxLaps)},
 	},
 }
 
