@@ -345,6 +345,9 @@ func (h *Hand) commitOver(ctx context.Context, c *session.Checkpoint, o Handover
 	if told.changed, err = h.e.Store.Changes(ctx, base, c.Tree); err != nil {
 		return "", err
 	}
+	if told.lines, err = h.e.Store.Lines(ctx, base, c.Tree); err != nil {
+		return "", err
+	}
 	if told.left, err = h.notReached(ctx, c); err != nil {
 		return "", err
 	}
@@ -406,6 +409,7 @@ func AsHanded(gates []session.GateResult) []session.GateResult {
 type handedOver struct {
 	gates    []session.GateResult // as they judged the tree
 	changed  []session.Change     // since the base
+	lines    []session.FileLines  // of the same
 	left     []string             // phases that were not passed, files with a key
 	unproven string               // why it was not proven in a clean tree, "" when it was
 }
@@ -439,9 +443,7 @@ func (h *Hand) handoverMessage(c *session.Checkpoint, o Handover, told handedOve
 	} else {
 		if o.Report != workflows.ReportNone {
 			fmt.Fprintf(&b, "Tested: %s\n", h.tested(told))
-			if list := h.deletedTests(told.changed); len(list) > 0 {
-				fmt.Fprintf(&b, "Deleted tests: %s\n", oneLine(strings.Join(list, ", "), 300))
-			}
+			b.WriteString(h.lessTests(told))
 			for _, a := range s.Approvals(&h.Plan.Workflow) {
 				fmt.Fprintf(&b, "Approved: %s, by a %s\n", a.Phase, a.By)
 			}
@@ -516,14 +518,27 @@ func (h *Hand) tested(told handedOver) string {
 	return strings.Join(list, ", ")
 }
 
-// deletedTests lists files of the base that held tests and are gone.
-func (h *Hand) deletedTests(changed []session.Change) (list []string) {
-	for _, c := range changed {
-		if c.Status == "D" && h.e.HoldsTests(c.Path) {
-			list = append(list, c.Path)
+// lessTests names the files of the base with tests that are gone, and those that lost lines.
+func (h *Hand) lessTests(told handedOver) string {
+	var deleted, changed []string
+	for _, c := range told.changed {
+		at := slices.IndexFunc(told.lines, func(l session.FileLines) bool { return l.Path == c.Path })
+		switch {
+		case c.Status == "A" || !h.e.HoldsTests(c.Path):
+		case c.Status == "D":
+			deleted = append(deleted, c.Path)
+		case at >= 0 && told.lines[at].Removed > 0:
+			changed = append(changed, fmt.Sprintf("%s (+%d -%d)", c.Path, told.lines[at].Added, told.lines[at].Removed))
 		}
 	}
-	return list
+	text := ""
+	if len(deleted) > 0 {
+		text += "Deleted tests: " + oneLine(strings.Join(deleted, ", "), 300) + "\n"
+	}
+	if len(changed) > 0 {
+		text += "Changed tests: " + oneLine(strings.Join(changed, ", "), 300) + "\n"
+	}
+	return text
 }
 
 // testsBefore is how many tests a gate had on the base, where that is known.
