@@ -72,7 +72,7 @@ func (a *app) allowed(ctx context.Context, name string) error {
 		a.out("allowed   %s", p)
 	}
 	for _, h := range held {
-		a.out("held out  %s", heldName(h))
+		a.out("excluded  %s", heldName(h))
 	}
 	if len(s.Allowed)+len(held) == 0 {
 		a.out("nothing is excluded, and nothing was allowed")

@@ -19,7 +19,7 @@ func TestAllowWhileDriven(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, exit := f.try(nil, "wfs", "allow", "node_modules")
-	if exit != exitHeld || !strings.Contains(out, "wfs allow is a person's word") ||
+	if exit != exitHeld || !strings.Contains(out, "wfs allow is for you to type") ||
 		!strings.Contains(out, "hint: wfs stop one") {
 		t.Errorf("exit %d: %s", exit, out)
 	}

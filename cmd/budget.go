@@ -302,13 +302,6 @@ func runCost(r session.RunResult) string {
 	return ""
 }
 
-// sayCost says what a session has cost, beside the caps on all of it.
-func (a *app) sayCost(ctx context.Context, v *engine.View) {
-	if text := a.costOf(ctx, v); text != "" {
-		a.out("cost: %s", text)
-	}
-}
-
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
 func (a *app) costOf(ctx context.Context, v *engine.View) string {
 	s := &v.Session

@@ -335,7 +335,7 @@ func stands(s *session.Session) string {
 		at += ", " + lap
 	}
 	if s.Phase == workflows.Done && s.Status == session.StatusWaiting {
-		return string(s.Status) + " at the end of the work, for a person's word"
+		return string(s.Status) + " for you, at the end of the work"
 	}
 	n := s.Visit.Attempts
 	if c := s.At(s.Current); c != nil && s.Status == session.StatusWaiting && c.Phase == s.Phase && c.Lap == s.Lap {

@@ -20,7 +20,7 @@ func (a *app) undriven(command string, ids ...session.ID) error {
 		}
 		if held && isRun(who) {
 			return &session.Refusal{Code: session.RefuseDriven, Hint: fmt.Sprintf("wfs stop %s, then type it again", id),
-				Message: fmt.Sprintf("%s is a person's word, and while `%s` (pid %d) drives %s nobody can know who types it",
+				Message: fmt.Sprintf("%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well",
 					command, who.Command, who.PID, id)}
 		}
 	}

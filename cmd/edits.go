@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -41,6 +42,24 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 			slices.ContainsFunc(c.HeldOut, func(x session.Held) bool { return in(x.Path) })
 	}
 	return edits{slices.DeleteFunc(tracked, never), slices.DeleteFunc(untracked, never)}
+}
+
+// addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that judge it: they
+// become a checkpoint first.
+func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *gitstate.Worktree) {
+	s := &v.Session
+	j.Edits = a.editsIn(ctx, s, in).all()
+	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.eng.HoldsTests) {
+		return
+	}
+	plan, err := a.planAt(ctx, *v)
+	if err != nil {
+		return
+	}
+	run := a.typedFor("wfs run", s.ID, j.Worktree)
+	if ph := plan.Workflow.Phase(s.Phase); j.Next[0] == run && ph != nil && !ph.WritesTests() {
+		j.Next[0] = a.typedFor("wfs checkpoint", s.ID, j.Worktree) + " && " + run
+	}
 }
 
 // sayEdits says what is in the work tree and in no checkpoint yet.

@@ -70,7 +70,7 @@ func (a *app) find(ctx context.Context, name string) (session.ID, error) {
 		}
 		return "", r
 	}
-	return "", &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several sessions: %s", name, strings.Join(fits, ", ")), Hint: "type more of the name"}
+	return "", &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("%q fits several sessions: %s", name, strings.Join(fits, ", ")), Hint: "wfs list"}
 }
 
 // sessionNames lists sessions by name, sorted.

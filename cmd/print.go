@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,21 +17,31 @@ import (
 // out prints the answer of a command: text on standard output. Everything that may come from an agent, a repository or
 // a state file passes through here, so control sequences never reach a terminal.
 func (a *app) out(format string, args ...any) {
+	a.outAt(0, format, args...)
+}
+
+// outAt is out for a row of a table: what follows in the next line begins at a column, 0 for four behind the first.
+func (a *app) outAt(column int, format string, args ...any) {
 	a.doing.clear()
-	fmt.Fprint(a.env.Stdout, a.wrapped(render(a.colours(a.env.StdoutTTY), format, args), a.env.StdoutTTY)+"\n")
+	fmt.Fprint(a.env.Stdout, a.wrapped(render(a.colours(a.env.StdoutTTY), format, args), a.env.StdoutTTY, column)+"\n")
 }
 
 // note prints progress: text on standard error, nothing under --json.
 func (a *app) note(format string, args ...any) {
+	a.noteAt(0, format, args...)
+}
+
+// noteAt is outAt for progress.
+func (a *app) noteAt(column int, format string, args ...any) {
 	if !a.json {
 		a.doing.clear()
-		fmt.Fprint(a.env.Stderr, a.wrapped(render(a.colours(a.env.StderrTTY), format, args), a.env.StderrTTY)+"\n")
+		fmt.Fprint(a.env.Stderr, a.wrapped(render(a.colours(a.env.StderrTTY), format, args), a.env.StderrTTY, column)+"\n")
 	}
 }
 
 // wrapped breaks long lines between words, for a terminal, and indents what follows. A line that holds a command stays
 // as it is, to be copied.
-func (a *app) wrapped(text string, tty bool) string {
+func (a *app) wrapped(text string, tty bool, column int) string {
 	if !tty || a.env.Width == 0 {
 		return text
 	}
@@ -41,7 +52,7 @@ func (a *app) wrapped(text string, tty bool) string {
 			continue
 		}
 		words := strings.TrimLeft(line, " ")
-		indent := strings.Repeat(" ", min(len(line)-len(words)+4, a.env.Width/2))
+		indent := strings.Repeat(" ", min(cmp.Or(column, len(line)-len(words)+4), a.env.Width/2))
 		at := len(line) - len(words)
 		line = line[:at]
 		for i, word := range strings.Split(words, " ") {
@@ -89,9 +100,17 @@ func (a *app) next(cmds []string) {
 	if len(cmds) == 0 {
 		return
 	}
-	line := "next: " + strings.Join(cmds, "   or: ")
+	line, below := "next: "+cmds[0], "next: "+cmds[0]
+	for i, c := range cmds[1:] {
+		word := "or"
+		if i == 0 && strings.Contains(cmds[0], "wfs diff") { // whoever has looked decides
+			word = "then"
+		}
+		line += "   " + word + ": " + c
+		below += "\n" + strings.Repeat(" ", 4-len(word)) + word + ": " + c
+	}
 	if a.env.Width > 0 && safetext.Width(line) > a.env.Width {
-		line = "next: " + strings.Join(cmds, "\n  or: ")
+		line = below
 	}
 	a.out("%s", styled{{line, strong}})
 }

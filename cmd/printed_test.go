@@ -157,7 +157,7 @@ func printedIn(text string) []string {
 		case strings.HasPrefix(line, "undo: ") && !strings.Contains(line, "wfs "), strings.HasPrefix(line, "redo: ") && !strings.Contains(line, "wfs "):
 			// what an undo would do
 		case m != nil && !strings.HasPrefix(line, "error: "):
-			hints = append(hints, strings.Split(m[1], "   or: ")...)
+			hints = append(hints, strings.Split(strings.ReplaceAll(m[1], "   then: ", "   or: "), "   or: ")...)
 		case line == "ways on":
 			ways = true
 		case ways && wayOn.MatchString(line):

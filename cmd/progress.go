@@ -145,9 +145,11 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		for _, g := range b.Gates {
 			p.row(g.Gate, gateSays(g), gateTook(g))
 		}
+		label := "proof"
 		for _, x := range b.Experiments {
 			if x.Result != "not_tried" {
-				p.row("proof", x.Says, "")
+				p.row(label, x.Says, "")
+				label = ""
 			}
 		}
 		if h := b.Holdout; h != nil {
@@ -192,6 +194,8 @@ func (p *progress) event(e session.Event, s *session.Session) {
 			if b.Why != "" {
 				say("    %s", b.Why)
 			}
+		} else if !b.Approve && !b.Agree && b.Question == nil {
+			p.row("?", `"`+safetext.Line(b.Ask, 1000)+`"`, "")
 		}
 	case session.Noted:
 		switch {
@@ -254,12 +258,12 @@ func (p *progress) row(label string, text any, took string) {
 	if took != "" {
 		took = strings.Repeat(" ", max(0, 36-words.columns())) + "  " + took
 	}
-	p.app.note("  %s  %s%s", pad(label, p.label()), words, took)
+	p.app.noteAt(p.label()+4, "  %s  %s%s", pad(label, p.label()), words, took)
 }
 
 // below tells more of the row above.
 func (p *progress) below(format string, args ...any) {
-	p.app.note("%s"+format, append([]any{strings.Repeat(" ", p.label()+4)}, args...)...)
+	p.app.noteAt(p.label()+4, "%s"+format, append([]any{strings.Repeat(" ", p.label()+4)}, args...)...)
 }
 
 func pad(text string, width int) string {
@@ -357,7 +361,7 @@ func (p *progress) checkpoint(b session.Checkpointed, s *session.Session) {
 			reason = "the agent said it is done; " + reason
 		}
 	}
-	p.app.note("  %s%s  %s", styled{{word + " " + at, verdictColour(b.Verdict)}}, pad("", p.label()-len(word+at)-1), reason)
+	p.app.noteAt(p.label()+4, "  %s%s  %s", styled{{word + " " + at, verdictColour(b.Verdict)}}, pad("", p.label()-len(word+at)-1), reason)
 	if j == nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // careTable are the rows of what changes no file: what is said of a session, and where its refs are.
 var careTable = []row{
 	{state: "abandon: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, abandon) },
-		reads: "at checkpoint 2", does: "abandon one", says: "one is abandoned; everything", redo: true, then: func(f *fixture) {
+		reads: "*   2 ", does: "abandon one", says: "one is abandoned; everything", redo: true, then: func(f *fixture) {
 			f.happened("one", "abandoned dropped abandoned")
 			f.newestOp("one", engine.OpAbandon)
 		}},
@@ -24,11 +24,11 @@ var careTable = []row{
 			}
 		}},
 	{state: "abandon, with edits: they are kept", build: func(f *fixture) { f.dirty(); f.kept = f.blobs(); f.dies("one", unpublished, abandon) },
-		reads: "at checkpoint 2", does: "abandon one", says: "one is abandoned; everything", redo: true, then: mine},
+		reads: "*   2 ", does: "abandon one", says: "one is abandoned; everything", redo: true, then: mine},
 	{state: "revive: the ledger has moved, there is no new journal", build: func(f *fixture) {
 		f.ok("wfs", "abandon", "one")
 		f.recordDies(ledgerMoved, revive)
-	}, reads: "at checkpoint 2", does: "resume one", says: "nothing to do", then: func(f *fixture) { f.newestOp("one", engine.OpRevive) }},
+	}, reads: "*   2 ", does: "resume one", says: "nothing to do", then: func(f *fixture) { f.newestOp("one", engine.OpRevive) }},
 	{state: "rename: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, rename) },
 		reads: "one  one", does: "rename one title", says: "one  title", then: func(f *fixture) { f.happened("one", "renamed dropped renamed") }},
 	{state: "rename: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, rename) },
@@ -38,9 +38,9 @@ var careTable = []row{
 	{state: "edit: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, edit) },
 		reads: "one  another goal", does: "run", says: "one  DONE at @", then: worked},
 	{state: "repin: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, repin) },
-		reads: "at checkpoint 2", does: "run", says: "one  DONE at @", then: worked},
+		reads: "*   2 ", does: "run", says: "one  DONE at @", then: worked},
 	{state: "repin: the ledger has moved, there is no new journal", build: func(f *fixture) { f.recordDies(ledgerMoved, repin) },
-		reads: "at checkpoint 2", does: "run", exit: exitDecision, says: "not trusted its commands", then: func(f *fixture) {
+		reads: "*   2 ", does: "run", exit: exitDecision, says: "not trusted its commands", then: func(f *fixture) {
 			if plan := f.ok("git", "show", "refs/wfs/one/ledger:plan.json"); !strings.Contains(plan, `"false"`) {
 				f.t.Errorf("the plan is still\n%s", plan)
 			}
@@ -58,7 +58,7 @@ var careTable = []row{
 	{state: "delete: the same, and resume finds that it is gone", build: func(f *fixture) { f.deleteDies(deleteHalf) },
 		reads: "a command was interrupted: delete two", does: "resume two", exit: exitUsage, says: "hint: wfs delete --restore two", then: twoDeleted},
 	{state: "delete: the same, and .git/wfs is gone: nobody knows of it", build: func(f *fixture) { f.deleteDies(deleteHalf); f.loseState() },
-		reads: "at checkpoint 2", does: "delete two --force", says: "two is deleted", redo: true, then: func(f *fixture) {
+		reads: "*   2 ", does: "delete two --force", says: "two is deleted", redo: true, then: func(f *fixture) {
 			if refs := f.ok("git", "for-each-ref", "refs/wfs/two", "refs/heads/wfs/two"); refs != "" {
 				f.t.Errorf("two is not deleted:\n%s", refs)
 			}
@@ -74,7 +74,7 @@ var careTable = []row{
 	{state: "deleted, and undone: it is not deleted again", build: func(f *fixture) {
 		f.ok("wfs", "delete", "two", "--force")
 		f.ok("wfs", "undo")
-	}, reads: "at checkpoint 2", does: "switch two", then: func(f *fixture) {
+	}, reads: "*   2 ", does: "switch two", then: func(f *fixture) {
 		f.on("wfs/two")
 		twoThere(f)
 	}},
@@ -82,7 +82,7 @@ var careTable = []row{
 		f.ok("git", "update-ref", "refs/heads/wfs/two", f.ok("git", "commit-tree", "-p", "wfs/two", "-m", "mine alone", "wfs/two^{tree}"))
 		f.ok("wfs", "delete", "two", "--force")
 		f.ok("git", "branch", "wfs/two", "side")
-	}, reads: "at checkpoint 2", does: "delete --restore two", says: "restore two", redo: true, then: func(f *fixture) {
+	}, reads: "*   2 ", does: "delete --restore two", says: "restore two", redo: true, then: func(f *fixture) {
 		f.same("wfs/two", "side")
 		f.ok("wfs", "status", "two")
 		if f.grep("mine alone") == "" {
@@ -90,7 +90,7 @@ var careTable = []row{
 		}
 	}},
 	{state: "deleted, undone with .git/wfs gone", build: func(f *fixture) { f.ok("wfs", "delete", "two", "--force"); f.loseState() },
-		reads: "at checkpoint 2", does: "undo", says: "undid: delete two", redo: true, then: twoThere},
+		reads: "*   2 ", does: "undo", says: "undid: delete two", redo: true, then: twoThere},
 }
 
 func twoDeleted(f *fixture) {
@@ -127,24 +127,24 @@ var undoTable = []row{
 	{state: "undo of a checkpoint: the journal says so, nothing else", build: func(f *fixture) { f.undoDies(moveBegun, false) },
 		reads: "a command was interrupted", does: "resume", says: "is already checked out, at checkpoint 2", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: the ledger has moved, index and branch have not", build: func(f *fixture) { f.undoDies(ledgerMoved, false) },
-		reads: "at checkpoint 2", does: "resume", says: "nothing to do", dirty: true, then: editsBack},
+		reads: "*   2 ", does: "resume", says: "nothing to do", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: index and ledger have moved, the branch has not", build: func(f *fixture) { f.undoDies(indexMoved, false) },
-		reads: "at checkpoint 2", does: "resume", says: "nothing to do", dirty: true, then: editsBack},
+		reads: "*   2 ", does: "resume", says: "nothing to do", dirty: true, then: editsBack},
 	{state: "undo of a checkpoint: the branch has moved, there is no new journal", build: func(f *fixture) { f.undoDies(branchMoved, false) },
-		reads: "at checkpoint 2", does: "redo", says: "redid: checkpoint 3", redo: true, then: mine},
+		reads: "*   2 ", does: "redo", says: "redid: checkpoint 3", redo: true, then: mine},
 	{state: "undo of a checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.undoDies(branchMoved, false); f.loseState() },
-		reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
+		reads: "*   2 ", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
 	{state: "undo of a switch: done, and the checkpoint before it is not taken back yet", build: func(f *fixture) {
 		f.dirty()
 		f.ok("wfs", "switch", "two")
 		f.undoFirst()
-	}, reads: "at checkpoint 3", does: "undo", says: "undid: checkpoint 3 of one", redo: true, dirty: true, then: editsBack},
+	}, reads: "*   3 ", does: "undo", says: "undid: checkpoint 3 of one", redo: true, dirty: true, then: editsBack},
 	{state: "redo of a checkpoint: done, and the switch after it is not done again yet", build: func(f *fixture) {
 		f.dirty()
 		f.ok("wfs", "switch", "two")
 		f.ok("wfs", "undo")
 		f.undoFirst()
-	}, reads: "at checkpoint 3", does: "redo", says: "redid: switch from wfs/one to two", redo: true, then: func(f *fixture) {
+	}, reads: "*   3 ", does: "redo", says: "redid: switch from wfs/one to two", redo: true, then: func(f *fixture) {
 		f.on("wfs/two")
 		f.branchHolds("wfs/one", "untracked.txt")
 	}},

@@ -167,9 +167,9 @@ func (f *fixture) recovered(s found, r *foundRule) {
 	t := f.t
 	t.Helper()
 	before, theirs, all := f.blobs(), f.userThings(), f.everything()
-	at := "at checkpoint 2"
+	at := "*   2 "
 	if s.published {
-		at = "at checkpoint 3: mine"
+		at = "mine\n"
 	}
 	holdsText(t, f.ok("wfs", "status", "one"), at)
 	if now := f.everything(); now != all {

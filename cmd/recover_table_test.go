@@ -26,35 +26,35 @@ const gone = "refs/wfs/gone" // where a row notes what it will look for
 var recoveryTable = []row{
 	// A checkpoint of session one, with edits of every sort in the work tree.
 	{state: "checkpoint: the index is installed, nothing else", build: func(f *fixture) { f.checkpointDies(staged) },
-		reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 3: again", then: mine},
+		reads: "*   2 ", does: "checkpoint -m again", says: "checkpoint 3: again", then: mine},
 	{state: "checkpoint: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.checkpointDies(unpublished) },
-		reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 3: again", then: func(f *fixture) {
+		reads: "*   2 ", does: "checkpoint -m again", says: "checkpoint 3: again", then: func(f *fixture) {
 			mine(f)
 			f.happened("one", "checkpointed dropped checkpointed")
 		}},
 	{state: "checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.checkpointDies(unpublished); f.loseState() },
-		reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 3: again", then: mine},
+		reads: "*   2 ", does: "checkpoint -m again", says: "checkpoint 3: again", then: mine},
 	{state: "checkpoint: the same, and the user committed in between", build: func(f *fixture) {
 		f.checkpointDies(unpublished)
 		f.ok("git", "commit", "-q", "-m", "by hand")
-	}, reads: "at checkpoint 2", does: "checkpoint -m again", says: "checkpoint 3: again", then: func(f *fixture) {
+	}, reads: "*   2 ", does: "checkpoint -m again", says: "checkpoint 3: again", then: func(f *fixture) {
 		mine(f)
 		f.isAncestor("the commit by hand", f.grep("by hand"), "wfs/one")
 	}},
 	{state: "checkpoint: the ledger has moved, the branch has not", build: func(f *fixture) { f.checkpointDies(ledgerMoved) },
-		reads: "at checkpoint 3: mine", does: "checkpoint", says: "nothing changed since checkpoint 3", then: mine},
+		reads: "mine\n", does: "checkpoint", says: "nothing changed since checkpoint 3", then: mine},
 	{state: "checkpoint: the same, with edits made since", build: func(f *fixture) {
 		f.checkpointDies(ledgerMoved)
 		f.write("later.txt", "later\n")
-	}, reads: "at checkpoint 3: mine", does: "checkpoint -m again", says: "checkpoint 4: again", then: func(f *fixture) {
+	}, reads: "mine\n", does: "checkpoint -m again", says: "checkpoint 4: again", then: func(f *fixture) {
 		mine(f)
 		f.parents("wfs/one", 1)
 		f.branchHolds("wfs/one", "later.txt")
 	}},
 	{state: "checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.checkpointDies(ledgerMoved); f.loseState() },
-		reads: "at checkpoint 3: mine", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
+		reads: "mine\n", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
 	{state: "checkpoint: ledger and branch have moved, there is no new journal", build: func(f *fixture) { f.checkpointDies(branchMoved) },
-		reads: "at checkpoint 3: mine", does: "checkpoint", says: "nothing changed since checkpoint 3", then: func(f *fixture) {
+		reads: "mine\n", does: "checkpoint", says: "nothing changed since checkpoint 3", then: func(f *fixture) {
 			mine(f)
 			if _, err := os.Stat(f.journalFile("one")); err != nil {
 				f.t.Errorf("there is no journal still: %v", err)
@@ -64,13 +64,13 @@ var recoveryTable = []row{
 		f.checkpointDies(branchMoved)
 		f.ok("git", "reset", "-q", "--soft", "HEAD~2")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "at checkpoint 3: mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
+	}, reads: "mine\n", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 	{state: "checkpoint: recovered, and the user has reset the branch since: left alone", build: func(f *fixture) {
 		f.checkpointDies(ledgerMoved)
 		f.ok("wfs", "resume")
 		f.ok("git", "reset", "-q", "--soft", "HEAD~1")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "at checkpoint 3: mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
+	}, reads: "mine\n", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 
 	// A switch from session one, with edits of every sort, to session two.
 	{state: "switch: the journal says so, no file is moved", build: func(f *fixture) { f.switchDies(moveBegun) },
@@ -78,7 +78,7 @@ var recoveryTable = []row{
 	{state: "switch: half of the files are moved", build: func(f *fixture) { f.switchDies(moveHalf) },
 		reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: the same, and .git/wfs is gone", build: func(f *fixture) { f.switchDies(moveHalf); f.loseState() },
-		reads: "at checkpoint 2", does: "switch two", then: onTwo},
+		reads: "*   2 ", does: "switch two", then: onTwo},
 	{state: "switch: all files are moved", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: half of the files are moved, with edits made since", build: func(f *fixture) {
@@ -98,11 +98,11 @@ var recoveryTable = []row{
 			f.happened("two", "move_started moved dropped moved")
 		}},
 	{state: "switch: the ledger has moved, index and HEAD have not", build: func(f *fixture) { f.switchDies(ledgerMoved) },
-		reads: "at checkpoint 2", does: "switch two", then: onTwo},
+		reads: "*   2 ", does: "switch two", then: onTwo},
 	{state: "switch: index and ledger have moved, HEAD has not", build: func(f *fixture) { f.switchDies(indexMoved) },
-		reads: "at checkpoint 2", does: "switch two", then: onTwo},
+		reads: "*   2 ", does: "switch two", then: onTwo},
 	{state: "switch: HEAD has moved, there is no new journal", build: func(f *fixture) { f.switchDies(headMoved) },
-		reads: "at checkpoint 2", does: "switch two", then: onTwo},
+		reads: "*   2 ", does: "switch two", then: onTwo},
 	{state: "switch: all files are moved, and the user has taken HEAD there himself, and staged something: given up", build: func(f *fixture) {
 		f.switchDies(moveDone)
 		f.write("later.txt", "later\n")
@@ -169,7 +169,7 @@ var recoveryTable = []row{
 			f.t.Fatal(err)
 		}
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
+	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
 	{state: "a claim of a session that was never born", build: func(f *fixture) {
 		a := f.app()
 		defer a.close()
@@ -177,7 +177,7 @@ var recoveryTable = []row{
 			f.t.Fatal(err)
 		}
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
+	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
 
 	// Going back to checkpoint 0 of session one, with edits of every sort: the branch moves, HEAD stays.
 	{state: "resume --at: half of the files are moved", build: func(f *fixture) { f.resumeDies(moveHalf) },
@@ -194,17 +194,17 @@ var recoveryTable = []row{
 	{state: "resume --at is done, and the user has gone elsewhere since: not undone there", build: func(f *fixture) {
 		f.ok("wfs", "resume", "@1")
 		f.ok("git", "switch", "-q", "main")
-	}, reads: "at checkpoint 1", does: "undo", exit: exitError, says: "HEAD is now at main", then: func(f *fixture) { f.on("main") }},
+	}, reads: "*   1 ", does: "undo", exit: exitError, says: "HEAD is now at main", then: func(f *fixture) { f.on("main") }},
 	{state: "resume --at: the ledger has moved, index and branch have not", build: func(f *fixture) { f.resumeDies(ledgerMoved) },
-		reads: "at checkpoint 0", does: "resume", then: atZero},
+		reads: "*   0 ", does: "resume", then: atZero},
 	{state: "resume --at: ledger and index have moved, the branch has not", build: func(f *fixture) { f.resumeDies(indexMoved) },
-		reads: "at checkpoint 0", does: "resume", then: atZero},
+		reads: "*   0 ", does: "resume", then: atZero},
 	{state: "resume --at: the branch has moved, there is no new journal", build: func(f *fixture) { f.resumeDies(branchMoved) },
-		reads: "at checkpoint 0", does: "resume", then: atZero},
+		reads: "*   0 ", does: "resume", then: atZero},
 	{state: "resume --at: the ledger has moved and .git/wfs is gone: the branch is left alone, and the next checkpoint joins both", build: func(f *fixture) {
 		f.resumeDies(ledgerMoved)
 		f.loseState()
-	}, reads: "at checkpoint 0", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) { f.on("wfs/one") }},
+	}, reads: "*   0 ", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) { f.on("wfs/one") }},
 
 	// An attempt.
 	{state: "attempt_started, and nothing changed", build: func(f *fixture) { f.attempt(2) },
@@ -325,7 +325,7 @@ var recoveryTable = []row{
 		f.journal("one", session.Noted{Text: "hello"}, session.Noted{Text: "torn"})
 		f.change(f.journalFile("one"), func(text string) string { return text[:len(text)-20] })
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
+	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
 		mine(f)
 		if torn, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/*.torn-*")); len(torn) != 1 {
 			f.t.Errorf("the torn tail is not kept: %v", torn)
@@ -334,13 +334,13 @@ var recoveryTable = []row{
 	{state: "session.json is garbage: folded anew from history", build: func(f *fixture) {
 		f.editLedger(func(string) string { return "{garbage" })
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: mine},
+	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: mine},
 	{state: "the branch was moved by the user's own commits: adopted", build: func(f *fixture) {
 		f.write("by-hand.txt", "by hand\n")
 		f.ok("git", "add", "-A")
 		f.ok("git", "commit", "-q", "-m", "by hand")
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
+	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
 		mine(f)
 		f.parents("wfs/one", 1)
 		f.branchHolds("wfs/one", "by-hand.txt")
@@ -348,7 +348,7 @@ var recoveryTable = []row{
 	{state: "the branch was rewritten: a merge of both", build: func(f *fixture) {
 		f.ok("git", "commit", "-q", "--amend", "-m", "by hand")
 		f.dirty()
-	}, reads: "at checkpoint 2", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
+	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: func(f *fixture) {
 		mine(f)
 		f.parents("wfs/one", 2)
 	}},

@@ -160,7 +160,7 @@ func TestWhatIsWrittenInTheMiddleIsNamed(t *testing.T) {
 	}
 	a.gone("two")
 	f.namesAll("two", out.String(), "mine.txt")
-	if !strings.Contains(out.String(), "kept in refs/wfs/two/rescue/77") {
+	if !strings.Contains(out.String(), "saved in refs/wfs/two/rescue/77") {
 		t.Errorf("the first of two operations has a rescue as well:\n%s", out.String())
 	}
 }

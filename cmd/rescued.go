@@ -21,13 +21,16 @@ func keptIn(refs []string) keptJSON {
 }
 
 // wasThere is what a rescue holds as a rule.
-const wasThere = "what was there and in no commit"
+const wasThere = "what you had not committed"
 
 // sayKept names rescues of something, and says how to look at them.
 func (a *app) sayKept(what string, refs []string, say func(string, ...any)) {
 	for _, ref := range refs {
-		say("%s is kept in %s", what, ref)
+		say("%s is saved in %s", what, ref)
 		sayRescue(context.Background(), a.repo, ref, say)
+	}
+	if len(refs) > 0 {
+		say("  wfs backups lists it")
 	}
 }
 

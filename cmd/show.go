@@ -81,26 +81,10 @@ from logs on this machine, outside Git, which wfs gc removes one day.`,
 			if run {
 				return a.showRun(ctx, id, -1)
 			}
-			v, err := a.view(ctx, id)
-			if err != nil {
-				return err
+			if !a.json {
+				a.page(ctx)
 			}
-			cur, err := a.current(ctx)
-			if err != nil {
-				return err
-			}
-			in, err := a.seenIn(ctx, id, cur)
-			if err != nil {
-				return err
-			}
-			j := a.storyOf(&v.Session, in)
-			a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, in)
-			if a.json {
-				return a.answer(j)
-			}
-			a.page(ctx)
-			a.tell(ctx, &v, j)
-			return nil
+			return a.tellOf(ctx, id)
 		},
 	}
 	c.Flags().BoolVar(&run, "run", false, "tell what the agent did, step by step")

@@ -39,8 +39,7 @@ func (a *app) sayStanding(ctx context.Context, s *session.Session, head string, 
 
 // fact is one row of a screen.
 func (a *app) fact(label, format string, args ...any) {
-	text := fmt.Sprintf("  %s  %s", pad(label, 9), fmt.Sprintf(format, args...))
-	a.out("%s", text)
+	a.outAt(13, "  %s  %s", pad(label, 9), fmt.Sprintf(format, args...))
 }
 
 func (a *app) sayBlocked(ctx context.Context, s *session.Session, head string) {

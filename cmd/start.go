@@ -77,6 +77,7 @@ func (a *app) start(ctx context.Context, o newOptions, detach bool) error {
 		a.repo, a.away, a.about = nil, "", "" // and the next session starts here again
 		return err
 	}
+	a.note("")
 	return a.run(ctx, id, engine.RunOptions{}, ordinary, false)
 }
 

@@ -19,7 +19,8 @@ func (a *app) statusCmd() *cobra.Command {
 	var seen bool
 	c := &cobra.Command{
 		Use: "status [SESSION]", Short: "where a session stands, and what to type next",
-		Long: `Status shows where a session stands and what to type next. It writes nothing and takes no lock.
+		Long: `Status shows what happened in a session, where it stands, and what to type next: what wfs alone prints of the current one.
+It writes nothing and takes no lock.
 
 Changes outside the session during a run (branches, pushes, git settings, .wfs) are shown until they are reverted, or until
 you confirm with --seen.`,
@@ -53,65 +54,7 @@ func (a *app) status(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return err
-	}
-	cur, err := a.current(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := a.seenIn(ctx, id, cur)
-	if err != nil {
-		return err
-	}
-	d := a.describe(&v.Session, in)
-	a.addAutoSave(ctx, &d, &v.Session, v.Tip, in)
-	d.SpecEdited = a.specEdited(ctx, &v.Session)
-	d.Edits = a.editsIn(ctx, &v.Session, in).all()
-	if a.json {
-		what, completes := a.halfMoved(ctx)
-		d.HalfMoved, d.Next = what, nextOr(completes, d.Next)
-		return a.answer(d)
-	}
-	s := &v.Session
-	a.short("%s  %s", s.ID, s.Headline())
-	told := a.sayStanding(ctx, s, "", d.Current)
-	if s.Agent != "" {
-		a.short("agent: %s", s.Agent)
-	}
-	if item := s.Item(); item != "" && s.Phase != "done" {
-		a.short("item: %s", item)
-	}
-	if s.Status != session.StatusCompleted || !told {
-		a.sayItems(d)
-	}
-	if c := s.At(s.Current); c != nil {
-		a.short("at checkpoint %d: %s", c.Number, c.Summary)
-	}
-	if text := claimsText(s.Claims, len(s.StillRefuted())); text != "" && !told {
-		a.out("%s", text)
-	}
-	a.sayNotRun(s.NotRun)
-	a.sayFlaky(s.FlakyTests())
-	a.sayForced(s.SkippedPhases)
-	a.sayUnseen(ctx, s)
-	if !told {
-		a.sayCost(ctx, &v)
-	}
-	a.sayIncomplete(s)
-	saySpecEdited(a.out, d.SpecEdited)
-	a.sayEdits(d.Edits)
-	a.sayDriver(d)
-	a.sayPlace(d)
-	d.Next = a.sayHalfMoved(ctx, d.Next)
-	a.sayAutoSave(&d)
-	if d.Current {
-		a.sayOn(s, d.Next)
-	} else {
-		a.next(d.Next)
-	}
-	return nil
+	return a.tellOf(ctx, id)
 }
 
 // sayDriver says who drives a session, and what waits for whoever does.

@@ -82,21 +82,41 @@ func (a *app) story(ctx context.Context) error {
 		}
 		return a.noCurrent(ctx)
 	}
+	return a.tell(ctx, id, a.here())
+}
+
+// tellOf tells the story of a session that may be checked out elsewhere.
+func (a *app) tellOf(ctx context.Context, id session.ID) error {
+	cur, err := a.current(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := a.seenIn(ctx, id, cur)
+	if err != nil {
+		return err
+	}
+	return a.tell(ctx, id, in)
+}
+
+// tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session checked out, nil
+// for none.
+func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
 	v, err := a.view(ctx, id)
 	if err != nil {
 		return err
 	}
-	j := a.storyOf(&v.Session, a.here())
-	a.addAutoSave(ctx, &j.sessionJSON, &v.Session, v.Tip, a.here())
-	j.SpecEdited = a.specEdited(ctx, &v.Session)
-	j.Edits = a.editsIn(ctx, &v.Session, a.here()).all()
+	s := &v.Session
+	j := a.storyOf(s, in)
+	a.addAutoSave(ctx, &j.sessionJSON, s, v.Tip, in)
+	j.SpecEdited = a.specEdited(ctx, s)
+	a.addEdits(ctx, &j.sessionJSON, &v, in)
 	if a.json {
 		what, completes := a.halfMoved(ctx)
 		j.HalfMoved, j.Next = what, nextOr(completes, j.Next)
 		return a.answer(j)
 	}
 	j.Next = a.sayHalfMoved(ctx, j.Next)
-	a.tell(ctx, &v, j)
+	a.sayStory(ctx, &v, j)
 	return nil
 }
 
@@ -160,14 +180,17 @@ func testsOf(s *session.Session) *testsJSON {
 	return &t
 }
 
-// tell is a session's story, for somebody who was away.
-func (a *app) tell(ctx context.Context, v *engine.View, j storyJSON) {
+// sayStory prints a session's story, for somebody who was away.
+func (a *app) sayStory(ctx context.Context, v *engine.View, j storyJSON) {
 	s := &v.Session
 	a.short("%s  %s", s.ID, s.Headline())
 	a.out("")
 	told := a.sayStanding(ctx, s, "", j.Current)
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
-		a.short("  item: %s", item)
+		a.short("item: %s", item)
+	}
+	if s.Agent != "" && !told {
+		a.short("agent: %s", s.Agent)
 	}
 	if s.Status != session.StatusCompleted || !told {
 		a.sayItems(j.sessionJSON)

@@ -89,7 +89,7 @@ func editsAreBack(f *fixture) {
 	if f.exists("a.txt") || !f.exists("untracked.txt") || !f.exists("first.txt") {
 		f.t.Error("the edits are not back")
 	}
-	if !strings.Contains(f.ok("wfs", "status", "one"), "at checkpoint 2") {
+	if !strings.Contains(f.ok("wfs", "status", "one"), "*   2 ") {
 		return // it went further back, to an index from before
 	}
 	if text := f.ok("git", "cat-file", "blob", ":staged.txt"); text != "staged, and nowhere else" {

@@ -110,7 +110,7 @@ one  DONE at @1
   gates      tests
   clean      also passes in a clean checkout
   beware     no new test was asked for; no hold-out tests; no review
-next: wfs diff one   or: wfs finish one
+next: wfs diff one   then: wfs finish one
 `
 
 func TestView(t *testing.T) {
@@ -180,7 +180,7 @@ one  DONE at @1
   gates      tests
   clean      also passes in a clean checkout
   beware     no new test was asked for; no hold-out tests; no review
-next: wfs diff one   or: wfs finish one
+next: wfs diff one   then: wfs finish one
 `},
 	} {
 		t.Run(name, func(t *testing.T) {

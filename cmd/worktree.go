@@ -208,7 +208,7 @@ func (a *app) sayRemoved(ctx context.Context, h *engine.Hand, j removedJSON) err
 		a.out("its edits are kept: checkpoint %d", j.Saved)
 	}
 	if j.Rescued != "" {
-		a.out("what was there and in no commit is kept in %s", j.Rescued)
+		a.out("%s is saved in %s", wasThere, j.Rescued)
 		sayRescue(ctx, a.repo, j.Rescued, a.out)
 	}
 	a.out("removed %s; %s stays, with its branch and its checkpoints", j.Removed, h.ID)

@@ -15,10 +15,10 @@ func TestWrapped(t *testing.T) {
 		{"to leave it: wfs resume cart-numbers@3", "to leave it: wfs resume cart-numbers@3"},
 		{"one two three four five\nsix", "one two three four\n    five\nsix"},
 	} {
-		if got := a.wrapped(c.text, true); got != c.want {
+		if got := a.wrapped(c.text, true, 0); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
-		if got := a.wrapped(c.text, false); got != c.text {
+		if got := a.wrapped(c.text, false, 0); got != c.text {
 			t.Errorf("%q is broken without a terminal: %q", c.text, got)
 		}
 	}

@@ -106,7 +106,7 @@ func (t *trials) asksResults(ctx context.Context, changes []session.Change, test
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return noticing[id] != step.notice })
 		if len(deaf) == 0 || !step.notice && len(deaf) < len(tests) && step.only != nil { // one that notices is enough
-			t.tried(tryResults, holds, "the lap's tests notice "+others.results()+" that they check")
+			t.tried(tryResults, holds, "the lap's tests notice "+others.results())
 			return nil
 		}
 	}

@@ -54,7 +54,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 			turned.ran = c.saw
 		}
 		if err := t.mustFail(ctx, tryCanary, turned, kindCannotFail,
-			what+" of the lap's tests changed"); err != nil || t.out.Verdict != session.Pass {
+			what+" changed"); err != nil || t.out.Verdict != session.Pass {
 			return err
 		}
 	}
@@ -342,7 +342,7 @@ func (t *trials) mustFail(ctx context.Context, kind string, a altered, finding, 
 			t.tried(kind, notTried, "it could not be run: "+run.cannot("could not run").Error())
 			return nil
 		case !t.allPass(run), kind == tryCanary && again > 0 && !t.nothingFails(run): // a value may be an older test's
-			t.tried(kind, holds, "with "+what+" the lap's tests fail, as they should")
+			t.tried(kind, holds, "the lap's tests fail with "+what+", as they should")
 			return nil
 		}
 	}
