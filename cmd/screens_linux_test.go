@@ -92,7 +92,9 @@ func playScreens(t *testing.T, columns, rows int) {
 		shot("03-init", 0, "wfs", "init", "--yes")
 	})
 
-	shot("04-start", 0, "wfs", "new", "csv export", "--spec", "csv.md")
+	shot("04-start", 0, "wfs", "start", "header row", "--spec", "one.md")
+	p.ok("git", "switch", "-q", "main")
+	p.ok("wfs", "new", "csv export", "--spec", "csv.md")
 	shot("05-first-lap", 0, "wfs", "run", "--max-attempts", "3")
 	shot("06-status", 0, "wfs", "status")
 	shot("07-done", 0, "wfs", "run")
@@ -102,7 +104,7 @@ func playScreens(t *testing.T, columns, rows int) {
 	shot("11-finish", 0, "wfs", "finish")
 	p.ok("git", "switch", "-q", "main")
 
-	p.ok("wfs", "new", "stuck", "--spec", "one.md")
+	p.ok("wfs", "new", "stuck", "--spec", "one.md", "--again")
 	shot("12-blocked", exitBlocked, "wfs", "run")
 	shot("13-resume", 0, "wfs", "resume", "stuck@1")
 	shot("14-undo", 0, "wfs", "undo")
