@@ -42,7 +42,7 @@ of wfs finish.`,
 				refused = err == nil && h.S.Status != session.StatusCompleted && h.S.LastRun != before && h.S.Last != nil &&
 					h.S.Last.Verdict != session.Pass
 				if refused && !a.json {
-					a.out("a gate has the last word; over it: %s", a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.here())))
+					a.out("the gate decides; to pass it anyway: %s", a.typedFor(`wfs approve --anyway "why"`, h.S.ID, rootOf(a.here())))
 				}
 				return err
 			})

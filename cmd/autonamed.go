@@ -35,7 +35,7 @@ func (a *app) autoNamed(ctx context.Context, text string) (id session.ID, ok boo
 func (a *app) auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
 	auto, err := a.repo.Auto(ctx, id)
 	if err == nil && auto == nil {
-		err = &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no auto-save", Hint: "wfs status " + string(id)}
+		err = &session.Refusal{Code: session.RefuseNothing, Message: string(id) + " has no backup", Hint: "wfs status " + string(id)}
 	}
 	return auto, err
 }
@@ -99,7 +99,7 @@ func (a *app) oldAutoSaves(ctx context.Context, before time.Time) ([]rubbish, er
 		}
 		if auto != nil && auto.Ledger != all[id] && unix(auto.At).Before(before) {
 			list = append(list, rubbish{Kind: "auto-save", Session: id, Refs: []string{session.AutoOf(id)},
-				What: fmt.Sprintf("auto-save of %s, %s", id, ago(unix(auto.At), a.env.Now()))})
+				What: fmt.Sprintf("backup of %s, %s", id, ago(unix(auto.At), a.env.Now()))})
 		}
 	}
 	return list, nil

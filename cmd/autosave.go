@@ -86,7 +86,7 @@ func (s *saver) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.try(ctx, "while somebody worked")
+			s.try(ctx, "while a person worked")
 		case why := <-s.soon:
 			s.try(ctx, why)
 		}
@@ -132,7 +132,7 @@ func (s *saver) try(ctx context.Context, why string) {
 	s.failed = 0
 	where := ""
 	if done.Lost > 0 {
-		where = cmp.Or(done.Kept, "the auto-save, and gets a ref of its own when the run has ended")
+		where = cmp.Or(done.Kept, "the newest backup, and gets a ref of its own when the run has ended")
 	}
 	if where != "" && where != s.lost {
 		s.say(fmt.Sprintf("warning: what was done in %d %s is gone from the work tree; it is kept in %s", done.Lost, plural(done.Lost, "file", "files"), where))
@@ -199,10 +199,10 @@ func (a *app) sayAutoSave(d *sessionJSON) {
 	if j == nil {
 		return
 	}
-	a.out("auto-save of %s: %d changed %s", ago(j.At, a.env.Now()), j.Changes, plural(j.Changes, "file", "files"))
+	a.out("backup of %s: %d changed %s", ago(j.At, a.env.Now()), j.Changes, plural(j.Changes, "file", "files"))
 	if j.Missing > 0 {
-		a.out("  %d of them %s not in the work tree any more; to have the auto-save back: %s", j.Missing, plural(j.Missing, "is", "are"), a.autoCommand("resume --backup", d))
+		a.out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, plural(j.Missing, "is", "are"), a.autoCommand("resume --backup", d))
 		return
 	}
-	a.out("  the work tree may be newer, and is what wfs run goes on with; to see what was saved: %s", a.autoCommand("diff auto", d))
+	a.out("  the work tree may be newer, and is what wfs run continues with; to see what was saved: %s", a.autoCommand("diff auto", d))
 }

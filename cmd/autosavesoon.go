@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	saveEveryCalls = 20               // calls of tools
+	saveEveryCalls = 20               // tool calls
 	saveAfterWrite = 10 * time.Second // from one file that was written to the next that counts
 )
 
@@ -55,7 +55,7 @@ func (w *watchful) reason(e agents.Event) string {
 			return "before a command that may throw work away"
 		}
 		if w.calls >= saveEveryCalls {
-			return "after 20 calls of tools"
+			return "after 20 tool calls"
 		}
 	case agents.ToolResult:
 		if e.Tool.Action == agents.Writes && !e.Failed && w.now().Sub(w.saved) >= saveAfterWrite {

@@ -41,7 +41,7 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 	for range saveEveryCalls {
 		tool(agents.ToolCall, agents.Reads, "a.go")
 	}
-	expect("after 20 calls of tools")
+	expect("after 20 tool calls")
 	w.saving(nil)
 	tool(agents.ToolCall, agents.Runs, "git reset --hard")
 	expect("")

@@ -185,7 +185,7 @@ func TestBar07Verdict(t *testing.T) {
 			r := p.start("wfs", "run")
 			p.await("pid")
 			for _, now := range []string{"2036-11-21T00:00:00Z", "2016-11-21T00:00:00Z"} {
-				holds(t, p.ok("env", "WFS_NOW="+now, "wfs", "status"), "running in WORK", "driven by wfs run")
+				holds(t, p.ok("env", "WFS_NOW="+now, "wfs", "status"), "running in WORK", "running: wfs run")
 				p.exits(exitHeld, []string{"env", "WFS_NOW=" + now, "wfs", "run"}, "by `wfs run` (pid ")
 			}
 			p.write("../home/end", "")
@@ -200,7 +200,7 @@ func TestBar07Verdict(t *testing.T) {
 			r := p.start("wfs", "run")
 			p.await("pid")
 			r.signal(syscall.SIGSTOP)
-			holds(t, p.ok("wfs", "status"), "running in WORK", "driven by wfs run")
+			holds(t, p.ok("wfs", "status"), "running in WORK", "running: wfs run")
 			p.exits(exitHeld, []string{"wfs", "run"}, "by `wfs run` (pid ")
 			r.signal(syscall.SIGCONT)
 			p.write("../home/end", "")

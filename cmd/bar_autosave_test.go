@@ -146,7 +146,7 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 			kill()
 			was := f.tree()
 			f.heldOut(".env")
-			if s := f.ok("wfs", "status"); !strings.Contains(s, "auto-save of") || strings.Contains(s, "not in the work tree any more") {
+			if s := f.ok("wfs", "status"); !strings.Contains(s, "backup of") || strings.Contains(s, "not in the work tree any more") {
 				t.Errorf("status says\n%s", s)
 			}
 			f.ok("git", "reset", "-q", "--hard")
@@ -204,10 +204,10 @@ func TestAutoSaveOfThrownAwayWork(t *testing.T) {
 	}
 	f.branchHolds("wfs/one", "other.txt")
 	f.branchLacks("wfs/one", "step1")
-	if s := f.ok("wfs", "status"); strings.Contains(s, "auto-save") {
+	if s := f.ok("wfs", "status"); strings.Contains(s, "backup of") {
 		t.Errorf("a stale auto-save is offered:\n%s", s)
 	}
-	if out := f.ok("wfs", "gc", "--days", "0", "--force"); !strings.Contains(out, "auto-save of one") || !strings.Contains(out, "rescue refs/wfs/one/rescue/1") {
+	if out := f.ok("wfs", "gc", "--days", "0", "--force"); !strings.Contains(out, "backup of one") || !strings.Contains(out, "backup refs/wfs/one/rescue/1") {
 		t.Errorf("gc says\n%s", out)
 	}
 	if refs := f.ok("git", "for-each-ref", "refs/wfs/one"); strings.Contains(refs, "/auto") || !strings.Contains(refs, "/rescue/1") {

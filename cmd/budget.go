@@ -168,10 +168,10 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 	}
 	a.out("%s", text)
 	if s.Used.Estimated > 0 {
-		a.out("~ is with an estimate for runs that were ended before they told their cost, by the new tokens of the session's other runs")
+		a.out("~ is with an estimate for runs that were ended before they reported their cost, by the new tokens of the session's other runs")
 	}
 	if u := s.Used; u.Runs > u.Priced {
-		a.out("%d of %d runs of agents told no cost: caps in dollars do not see them, caps in tokens may", u.Runs-u.Priced, u.Runs)
+		a.out("%d of %d agent runs reported no cost: caps in dollars do not see them, caps in tokens may", u.Runs-u.Priced, u.Runs)
 	}
 	a.sayPhases(s)
 }

@@ -28,7 +28,7 @@ func notAsked(s *session.Session) (list []string) {
 	})
 	switch n, number := lapTests(way); {
 	case n == 0 && len(gatesRan(s)) > 0 && !person:
-		add("no new test was asked for")
+		add("no new test was requested")
 	case n > 0 && person:
 		add("%snew %s, of the agent's or edited by a person", number, plural(n, "test", "tests"))
 	case n == 1 && number != "":

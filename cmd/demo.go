@@ -131,7 +131,7 @@ func (s *stage) begin() {
 	s.run("wfs", "init", "--yes")
 	s.quiet("git", "add", ".wfs")
 	s.quiet("git", "commit", "-q", "-m", "how wfs judges this project")
-	s.tell("A session: a branch and a ledger of its own. The agent is a script, so that you see what an agent might do.")
+	s.tell("A session: a branch and a history of its own. The agent is a script, so that you see what an agent might do.")
 	s.run("wfs", "new", "format prices", "--spec", "SPEC.md", "--agent", "script:../agent.yaml")
 }
 
@@ -279,7 +279,7 @@ func (s *stage) driverAt(ctx context.Context, file string, done <-chan error) (i
 		return 0, err
 	}
 	if status.Driver == nil {
-		return 0, errors.New("nobody drives the session")
+		return 0, errors.New("the session has no run")
 	}
 	return status.Driver.PID, nil
 }

@@ -319,7 +319,7 @@ func stands(s *session.Session) string {
 			return fmt.Sprintf("completed, and edited since: checkpoint %d is not judged yet", s.Current)
 		}
 		if s.AsksMore() {
-			return "completed, and a note asks for more"
+			return "completed, and a note wants more"
 		}
 		return completedWith(s) + unprovenGate(proofOf(s))
 	case session.StatusFinished:

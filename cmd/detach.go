@@ -66,7 +66,7 @@ func (a *app) detach(ctx context.Context, name string, o engine.RunOptions) erro
 		case code := <-ended: // without driving: there was nothing to do, or something is in the way
 			return a.tellLog(ctx, id, log.Name(), code)
 		case <-ctx.Done():
-			a.note("the run may begin all the same: wfs status %s", id)
+			a.note("the run may still begin: wfs status %s", id)
 			return ctx.Err()
 		case <-time.After(lookEvery / 10):
 		}
@@ -93,7 +93,7 @@ func (a *app) sayDetached(id session.ID, pid int, log string) error {
 	if a.json {
 		return a.answer(detachJSON{jsonVersion, id, pid, log, next})
 	}
-	a.out("%s is driven in the background (pid %d)", id, pid)
+	a.out("%s runs in the background (pid %d)", id, pid)
 	a.out("log: %s", log)
 	a.next(next)
 	return nil

@@ -98,7 +98,7 @@ func eventText(body session.Body) string {
 		return fmt.Sprintf("%s → %s", b.From, b.To)
 	case session.Noted:
 		if b.Meanwhile {
-			return "while a run went on, perhaps not from a person: " + b.Text
+			return "during a run, perhaps not from a person: " + b.Text
 		}
 		return b.Text
 	case session.Agreed:

@@ -259,7 +259,7 @@ func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handove
 
 // askAnyway asks why less than what was agreed shall be handed over, "" for not at all. "n" is no reason, nor is "y".
 func (a *app) askAnyway(ctx context.Context, hint string) (string, error) {
-	question := "Hand it over all the same? Say why, or press Enter to leave it: "
+	question := "Hand it over anyway? Say why, or press Enter to leave it: "
 	for {
 		why, err := a.prompt(ctx, question, hint)
 		switch strings.ToLower(why) {

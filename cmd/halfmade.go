@@ -126,7 +126,7 @@ func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who regis
 			return err
 		}
 		if head.Ref != "" { // one without a session is on no branch
-			a.note("%s stays as it is: somebody is on %s there", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
+			a.note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
 			return a.clone.ForgetHalfMade(m.Session)
 		}
 	}
@@ -279,7 +279,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if err == nil && m.IsTrash() {
 		var now string
 		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
-			a.note("somebody worked in %s when it was to be removed", m.Dir)
+			a.note("%s was changed while it was removed", m.Dir)
 			err = os.Rename(m.Trash, m.Aside())
 			m.Trash = m.Aside()
 		}

@@ -25,7 +25,7 @@ import (
 const hookedRun = "interactive-"
 
 const (
-	callsPerCheckpoint = 20 // calls of tools
+	callsPerCheckpoint = 20 // tool calls
 	maxHookLog         = 8 << 20
 	hookPatience       = 10 * time.Second // for another hook of the same conversation, which makes a checkpoint
 )

@@ -18,7 +18,7 @@ func (a *app) know(ctx context.Context) error {
 	switch place {
 	case registry.Same:
 	case registry.Copied:
-		a.note("this clone is a copy of %s: what goes on there goes on there, and is not continued here", was.Path)
+		a.note("this clone is a copy of %s: its runs continue there, and not here", was.Path)
 		runs, kept, err := a.clone.LeaveHalfMade()
 		if err != nil {
 			return err

@@ -157,7 +157,7 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 		}
 		word := c.Permission(command)
 		if word == "" {
-			return nil, &usageError{fmt.Sprintf("%s cannot be told which commands it may run: it %s", c.Name, c.Unattended), "wfs init --agent " + c.Name}
+			return nil, &usageError{fmt.Sprintf("the commands that %s may run cannot be limited: it %s", c.Name, c.Unattended), "wfs init --agent " + c.Name}
 		}
 		if !slices.Contains(list, word) {
 			list = append(list, word)

@@ -192,7 +192,7 @@ func (a *app) addLocal(ctx context.Context, list []rulesFile) ([]rulesFile, erro
 	}
 	if findRules(list, localPath) == nil {
 		if info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(localPath))); err == nil && !info.Mode().IsRegular() {
-			return nil, &findingsError{[]workflows.Finding{{File: localPath, Message: "this is no regular file, and is not read"}}}
+			return nil, &findingsError{[]workflows.Finding{{File: localPath, Message: "this is not a regular file, and is not read"}}}
 		}
 		return list, nil
 	}

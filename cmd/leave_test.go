@@ -60,13 +60,13 @@ func (p *place) inbox() []string {
 func TestDetached(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
-	holds(t, p.ok("wfs", "run", "--detach"), "one is driven in the background (pid ", "next: wfs watch one")
+	holds(t, p.ok("wfs", "run", "--detach"), "one runs in the background (pid ", "next: wfs watch one")
 	p.await("agent-1.pid")
 	pid := p.driver("one")
 	if pid == "" {
 		t.Fatal("nobody drives")
 	}
-	holds(t, p.ok("wfs", "status"), "driven by wfs run --detach (pid "+pid+")", "next: wfs watch one   or: wfs stop one")
+	holds(t, p.ok("wfs", "status"), "running: wfs run --detach (pid "+pid+")", "next: wfs watch one   or: wfs stop one")
 	p.exits(exitHeld, []string{"wfs", "run", "--detach"}, "session one is in use by `wfs run --detach` (pid "+pid)
 
 	watched, stream := p.start("wfs", "watch"), p.start("wfs", "watch", "--json")
@@ -74,7 +74,7 @@ func TestDetached(t *testing.T) {
 	stream.await("attempt 1 works")
 	holds(t, p.ok("wfs", "note", "dates are ISO 8601"), "takes it in after its present step")
 	holds(t, p.ok("wfs", "note", "and second", "one"), "takes it in after its present step")
-	holds(t, p.ok("wfs", "status"), "2 requests wait to be taken in")
+	holds(t, p.ok("wfs", "status"), "2 requests are not read yet")
 	holds(t, p.ok("wfs", "list", "--json"), `"requests":2`)
 	p.write("../home/go", "first\n")
 	p.await("agent-2.pid")
@@ -107,7 +107,7 @@ func TestDetached(t *testing.T) {
 	if left := p.inbox(); len(left) > 0 {
 		t.Errorf("requests are still there: %v", left)
 	}
-	holds(t, p.ok("wfs", "stop"), "nobody drives one: paused")
+	holds(t, p.ok("wfs", "stop"), "one is not running: paused")
 	holds(t, p.ok("wfs", "watch"), "no run in progress for one", "paused in WORK", "next: wfs run")
 	holds(t, p.ok("git", "show", "HEAD:of-2.txt"), "second")
 	if out, exit := stream.wait(); exit != exitOK || strings.Count(out, `"type":"end"`) != 1 {
@@ -118,7 +118,7 @@ func TestDetached(t *testing.T) {
 
 	waiting := p.start("wfs", "watch", "--wait")
 	waiting.await("no run in progress for one")
-	holds(t, p.ok("wfs", "run", "--detach", "--max-attempts", "1", "--note", "a third"), "driven in the background")
+	holds(t, p.ok("wfs", "run", "--detach", "--max-attempts", "1", "--note", "a third"), "runs in the background")
 	p.await("agent-3.pid")
 	p.write("../home/go", "third\n")
 	if out, exit := waiting.wait(); exit != exitOK {
@@ -215,12 +215,12 @@ func TestDetachedKilled(t *testing.T) {
 	if out, exit := watched.wait(); exit != exitInterrupted {
 		t.Errorf("watch: exit %d: %s", exit, out)
 	} else {
-		holds(t, out, "the process that drove it is gone")
+		holds(t, out, "the process that ran it is gone")
 	}
 	if n := len(p.inbox()); n != 2 {
 		t.Errorf("%d requests are there", n)
 	}
-	holds(t, p.ok("wfs", "status"), "1 request waits to be taken in") // nobody is left whom the stop could stop
+	holds(t, p.ok("wfs", "status"), "1 request is not read yet") // nobody is left whom the stop could stop
 	if err := os.Remove(filepath.Join(p.home, "told")); err != nil {
 		t.Fatal(err)
 	}

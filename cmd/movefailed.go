@@ -12,11 +12,11 @@ import (
 func moveFailedHint(e *engine.MoveFailedError, again string) string {
 	switch {
 	case e.Stuck != nil:
-		return fmt.Sprintf("mend that, then %s; or to give the move up, with the files as they lie there: %s, then wfs status", again, e.Way)
+		return fmt.Sprintf("fix that, then %s; or to give the move up, with the files as they lie there: %s, then wfs status", again, e.Way)
 	case e.How == session.MoveNew: // the session is there
-		return fmt.Sprintf("mend that, then wfs switch %s", e.ID)
+		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
 	}
-	return "mend that, then " + again
+	return "fix that, then " + again
 }
 
 // absentHint is what to type about files that a partial clone has not got.

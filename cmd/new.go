@@ -243,7 +243,7 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err error) {
 	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
 	if !a.env.StdinTTY || a.json {
-		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes, and nobody said what becomes of them (" + what + ")",
+		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes: say what becomes of them (" + what + ")",
 			Hint: a.again("--carry") + "   (take them along), or " + a.again("--leave") + "   (they stay with your branch)"}
 	}
 	a.note("%s", what)

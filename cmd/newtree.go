@@ -200,7 +200,7 @@ func provisionRefusal(err error) error {
 	case errors.As(err, &back):
 		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "let worktree: setup in .wfs/config.yaml install it, instead of copy or link"}
 	case errors.Is(err, gitstate.ErrCannotLink):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "mend worktree: link in .wfs/config.yaml"}
+		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "fix worktree: link in .wfs/config.yaml"}
 	}
 	return err
 }

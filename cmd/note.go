@@ -27,7 +27,7 @@ The note is on disk when the command returns. The current attempt has its brief 
 by the next wfs run, with the note. Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
   wfs note csv-export -m "use the standard library"
-  wfs run --note "…"                     the same, and go on`,
+  wfs run --note "…"                     the same, and continue`,
 		Args: func(c *cobra.Command, args []string) error {
 			if !c.Flags().Changed("message") && len(args) > 0 {
 				text, args = args[0], args[1:]
@@ -87,7 +87,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 		return err
 	}
 	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": nobody would read it", Hint: "wfs show " + string(id)}
+		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": it would not be read", Hint: "wfs show " + string(id)}
 	}
 	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
 		return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " waits for a yes or a no, and a note is neither",
@@ -144,7 +144,7 @@ func fitsBrief(waiting []string, text string) error {
 type asked struct {
 	request string           // its id
 	kept    error            // why it waits on, nil: it is an event already
-	by      *registry.Holder // who takes it in, nil when nobody drives the session
+	by      *registry.Holder // who takes it in, nil when the session has no run
 	session *session.Session // as it is now
 	next    []string
 }
@@ -176,7 +176,7 @@ func (a *app) takeIn(ctx context.Context, command string, id session.ID, own str
 	if who, held, err := a.clone.Driver(id); err != nil {
 		return nil, err
 	} else if held {
-		return nil, &registry.HeldError{Holder: who, What: "session " + string(id) + " is driven", At: a.env.Now().Unix()}
+		return nil, &registry.HeldError{Holder: who, What: "session " + string(id) + " is running", At: a.env.Now().Unix()}
 	}
 	if err := a.beginAt(ctx, command, string(id), true); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, erro
 			if !unix(info.At).Before(before) {
 				continue
 			}
-			r := rubbish{Kind: "rescue", Session: id, Refs: []string{name}, What: fmt.Sprintf("rescue %s (%s)", name, state.Why)}
+			r := rubbish{Kind: "rescue", Session: id, Refs: []string{name}, What: fmt.Sprintf("backup %s (%s)", name, state.Why)}
 			on := state.Head.Ref
 			switch {
 			case on != "" && !strings.HasPrefix(on, session.BranchPrefix):
@@ -56,7 +56,7 @@ func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, erro
 			case named[name] != "":
 				r.Kept = named[name]
 			case refs[session.LedgerOf(id)] == "":
-				r.Kept = "its session's ledger is gone: wfs doctor"
+				r.Kept = "its session's history is gone: wfs doctor"
 			default:
 				if trees == nil {
 					if trees, err = a.repo.LedgerTrees(ctx, id); err != nil {
@@ -89,7 +89,7 @@ func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
 		undo, redo := session.Standing(ops)
 		for _, op := range append(undo, redo...) {
 			for _, ref := range op.Turn.Rescues() {
-				named[ref] = fmt.Sprintf("operation %d of work tree %s can be taken back to it", op.Number, tree)
+				named[ref] = fmt.Sprintf("operation %d of work tree %s can be undone to it", op.Number, tree)
 			}
 		}
 	}

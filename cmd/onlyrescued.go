@@ -52,7 +52,7 @@ func (a *app) onlyRescued(ctx context.Context, s *session.Session, w gitstate.Wo
 			if picked, err := a.picked(ctx, w.Base, p.Commit, []session.Commit{p.Commit}); err != nil {
 				return nil, err
 			} else if number := strings.TrimPrefix(name, prefix); !picked || p.Commit == own[name] {
-				return &unheld{what: fmt.Sprintf("%s that rescue %s keeps (%s)", p.What, number, state.Why), name: "rescue-" + number + p.Name, commit: p.Commit}, nil
+				return &unheld{what: fmt.Sprintf("%s that backup %s keeps (%s)", p.What, number, state.Why), name: "rescue-" + number + p.Name, commit: p.Commit}, nil
 			}
 		}
 	}

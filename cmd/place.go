@@ -98,7 +98,7 @@ func (a *app) mustBeCurrent(ctx context.Context, id session.ID) error {
 // goneRefusal says what to do about a session whose work tree is not where it was.
 func goneRefusal(id session.ID, t *gitstate.Worktree) error {
 	r := &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is not there any more: %s", id, t.Path),
-		Hint: fmt.Sprintf("wfs resume %s, to go on here; if it was moved: git worktree repair NEW-PATH", id)}
+		Hint: fmt.Sprintf("wfs resume %s, to continue here; if it was moved: git worktree repair NEW-PATH", id)}
 	if t.Locked {
 		why := ""
 		if t.Why != "" {

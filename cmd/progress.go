@@ -134,7 +134,7 @@ func (p *progress) event(e session.Event, s *session.Session) {
 		p.sayRefused(say, s, b.RunResult)
 	case session.UsageFound:
 		if text := costText(b.Usage); text != "" {
-			say("    of a run whose end nobody saw: %s", text)
+			say("    of a run that was cut off: %s", text)
 		}
 	case session.BudgetSet:
 		say("the budget was set")

@@ -66,7 +66,7 @@ func goesOn(s *session.Session) string {
 	if s.Phase == workflows.Done {
 		return "the work is completed there"
 	}
-	at := "goes on in " + string(s.Phase)
+	at := "continues in " + string(s.Phase)
 	if lap := s.LapName(s.Lap); lap != "" {
 		at += ", " + lap
 	}
@@ -112,7 +112,7 @@ func (a *app) sayBaseline(b *session.Baseline) {
 // sayFlaky names tests that nothing is concluded from.
 func (a *app) sayFlaky(tests []session.TestID) {
 	if len(tests) > 0 {
-		a.out("flaky, and counted as nothing: %s", testNames(tests))
+		a.out("flaky, and ignored: %s", testNames(tests))
 	}
 }
 

@@ -100,7 +100,7 @@ func (a *app) sayRun(j *runJSON) {
 			a.out("%s", text)
 		}
 	} else {
-		a.out("its end is not recorded: it goes on, or was cut short")
+		a.out("its end is not recorded: it still runs, or was cut off")
 	}
 	if j.Logs == "" {
 		a.out("no log of it is left on this machine")
@@ -137,7 +137,7 @@ func recordLines(e agents.Event) []string {
 	return nil
 }
 
-// usedText says who worked and what was used up: "claude 2.1.329  $0.42  41k tokens  12 calls of tools  2 refused".
+// usedText says who worked and what was used up: "claude 2.1.329  $0.42  41k tokens  12 tool calls  2 refused".
 func usedText(r *session.RunResult) string {
 	var parts []string
 	add := func(is bool, format string, args ...any) {
@@ -150,7 +150,7 @@ func usedText(r *session.RunResult) string {
 	add(r.CostUSD+r.EstimatedUSD > 0, "%s", usdText(r.Usage()))
 	add(r.Tokens.Sum() > 0, "%s", tokensText(r.Tokens))
 	add(r.Turns > 0, "%d %s", r.Turns, plural(r.Turns, "turn", "turns"))
-	add(r.Tools > 0, "%d %s of tools", r.Tools, plural(r.Tools, "call", "calls"))
+	add(r.Tools > 0, "%d tool %s", r.Tools, plural(r.Tools, "call", "calls"))
 	add(r.Denials > 0, "%d refused", r.Denials)
 	return strings.Join(parts, "  ")
 }

@@ -44,7 +44,7 @@ func TestHeld(t *testing.T) {
 		p.exits(exitHeld, append([]string{"wfs", "-C", "../linked"}, strings.Fields(args)...), "this work tree is in use by `wfs run`", pid)
 	}
 	holds(t, p.ok("wfs"), "running in WORK")
-	holds(t, p.ok("wfs", "status"), "running in WORK", "driven by wfs run (pid "+pid+")")
+	holds(t, p.ok("wfs", "status"), "running in WORK", "running: wfs run (pid "+pid+")")
 	holds(t, p.ok("wfs", "status", "--json"), `"status":"running"`, `"driver":{"pid":`+pid+`,"command":"wfs run"}`)
 	holds(t, p.ok("wfs", "list"), "one", "running")
 	holds(t, p.ok("wfs", "list", "--json"), `"driver":{"pid":`+pid)
@@ -282,7 +282,7 @@ func TestWakened(t *testing.T) {
 	p.ok("wfs", "new", "two")
 	r := p.start("wfs", "run")
 	p.await("agent.pid")
-	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "two is at work in WORK and waits for no limit", "hint: wfs watch two")
+	p.exits(exitHeld, []string{"wfs", "run", "--now"}, "two is running in WORK, and does not wait for a limit", "hint: wfs watch two")
 	p.write("../home/go", "go\n")
 	r.wait()
 }

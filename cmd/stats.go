@@ -46,7 +46,7 @@ func (a *app) stats(ctx context.Context, name string) error {
 	for _, id := range ids {
 		events, err := a.eng.History(ctx, id)
 		if err == nil && len(events) == 0 {
-			err = errors.New("its ledger holds no events")
+			err = errors.New("its history has no events")
 		}
 		if err != nil {
 			j.Unreadable[string(id)] = err.Error()

@@ -60,20 +60,20 @@ func (a *app) status(ctx context.Context, name string) error {
 // sayDriver says who drives a session, and what waits for whoever does.
 func (a *app) sayDriver(d sessionJSON) {
 	if d.Driver != nil {
-		a.out("driven by %s (pid %d)", d.Driver.Command, d.Driver.PID)
+		a.out("running: %s (pid %d)", d.Driver.Command, d.Driver.PID)
 	}
 	if len(d.Alive) > 0 {
 		a.out("still alive of its last run: %s", engine.Named(d.Alive))
 		run := a.typedFor("wfs run", d.ID, d.Worktree)
 		on := run + " --ignore-survivors"
 		if slices.ContainsFunc(d.Alive, func(p session.Process) bool { return !p.Own }) {
-			a.out("  nothing is driven or moved here before they have ended; if they are harmless: %s", on)
+			a.out("  nothing runs or moves here before they have ended; if they are harmless: %s", on)
 		} else {
 			a.out("  %s ends them; if they are harmless, and to live on: %s", run, on)
 		}
 	}
 	if n := d.Requests; n > 0 {
-		a.out("%d %s to be taken in", n, plural(n, "request waits", "requests wait"))
+		a.out("%d %s not read yet", n, plural(n, "request is", "requests are"))
 	}
 }
 

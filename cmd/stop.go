@@ -45,7 +45,7 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 		return err
 	}
 	if !held {
-		return a.sayStopped(ctx, id, "", "nobody drives "+string(id))
+		return a.sayStopped(ctx, id, "", string(id)+" is not running")
 	}
 	if !isRun(who) {
 		return &registry.HeldError{Holder: who, What: fmt.Sprintf("session %s is held, and not by a run,", id), At: a.env.Now().Unix()}
@@ -102,7 +102,7 @@ func (a *app) stopNow(ctx context.Context, id session.ID, who registry.Holder, r
 			return a.sayStopped(ctx, id, r.ID, "the run has ended")
 		}
 		if waited >= stopWait {
-			return &registry.HeldError{Holder: who, What: fmt.Sprintf("asked to end at once, but session %s is still driven", id), At: a.env.Now().Unix()}
+			return &registry.HeldError{Holder: who, What: fmt.Sprintf("asked to end at once, but session %s still runs", id), At: a.env.Now().Unix()}
 		}
 		select {
 		case <-ctx.Done():
@@ -138,7 +138,7 @@ func (a *app) driver(ctx context.Context, id session.ID) (registry.Holder, bool,
 			return who, held, err
 		}
 		if try == 10 {
-			return who, true, fmt.Errorf("session %s is driven, and its lock does not say by whom", id)
+			return who, true, fmt.Errorf("session %s is running, and its lock names no process", id)
 		}
 		select {
 		case <-ctx.Done():

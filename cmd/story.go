@@ -305,10 +305,10 @@ func (a *app) tellNumbers(s *session.Session, j storyJSON, cost string) {
 		a.out("%s", claimsText(j.Claims, j.Refuted))
 	}
 	if n := len(j.Claimed); n > shownClaims {
-		a.out("  the newest %d of %d refuted claims:", shownClaims, n)
+		a.out("  the newest %d of %d claims that were not true:", shownClaims, n)
 	}
 	for _, r := range j.Claimed[max(0, len(j.Claimed)-shownClaims):] {
-		a.out("  refuted at checkpoint %d, %s: %s", r.Checkpoint, r.Phase, r.Reason)
+		a.out("  said done at @%d (%s), but: %s", r.Checkpoint, r.Phase, r.Reason)
 	}
 	a.sayFlaky(j.Flaky)
 }
@@ -342,7 +342,7 @@ func (a *app) uncounted(s *session.Session) (n int, why string) {
 func runTime(r *lastRunJSON, goesOn bool, now time.Time) string {
 	switch {
 	case goesOn:
-		return "for " + lasting(now.Sub(r.At)) + " by now"
+		return "for " + lasting(now.Sub(r.At)) + " so far"
 	case r.EndedAt == nil: // it was killed
 		return "begun " + ago(r.At, now)
 	}
@@ -359,7 +359,7 @@ func runDid(r *lastRunJSON, laps bool) []string {
 		did = append(did, text)
 	}
 	if r.Refuted > 0 {
-		did = append(did, fmt.Sprintf("%d %s refuted", r.Refuted, plural(r.Refuted, "claim", "claims")))
+		did = append(did, fmt.Sprintf("%d %s not true", r.Refuted, plural(r.Refuted, "claim", "claims")))
 	}
 	return did
 }

@@ -109,7 +109,7 @@ const viewEnd = begun + `
 one  DONE at @1
   gates      tests
   clean      also passes in a clean checkout
-  beware     no new test was asked for; no hold-out tests; no review
+  beware     no new test was requested; no hold-out tests; no review
 next: wfs diff one   then: wfs finish one
 `
 
@@ -179,7 +179,7 @@ WORK  pass: the command exited with code 0 (attempt 1)  checkpoint 1  0123456789
 one  DONE at @1
   gates      tests
   clean      also passes in a clean checkout
-  beware     no new test was asked for; no hold-out tests; no review
+  beware     no new test was requested; no hold-out tests; no review
 next: wfs diff one   then: wfs finish one
 `},
 	} {

@@ -32,7 +32,7 @@ func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken
 	}
 	if s := &v.Session; s.Status != session.StatusWaiting || s.Waiting.Reason != session.WaitLimit {
 		return false, &registry.HeldError{Holder: who, At: a.env.Now().Unix(),
-			What: fmt.Sprintf("%s is at work in %s and waits for no limit; it is driven", id, s.Phase)}
+			What: fmt.Sprintf("%s is running in %s, and does not wait for a limit", id, s.Phase)}
 	}
 	if o.Note != "" {
 		if _, err := a.clone.Post(id, session.Request{Kind: session.RequestNote, Text: a.redactor().String(o.Note)}, a.env.Now(), a.env.newID(4)); err != nil {

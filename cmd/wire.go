@@ -90,7 +90,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 		Refused: func(r session.Request) {
 			command := map[session.RequestKind]string{session.RequestAllow: "wfs allow",
 				session.RequestBudget: "wfs edit"}[r.Kind]
-			a.note("refused: a request that %s left in the inbox while a run drove; type it again", command)
+			a.note("refused: a request that %s left in the inbox during a run; type it again", command)
 		},
 		Hit:     func(point string) { durable.Hit(durable.Point(point)) },
 		Version: Version,
@@ -321,7 +321,7 @@ func (a *app) seeInterrupted(s *session.Session) error {
 	}
 	_, held, err := a.clone.Driver(s.ID)
 	if err == nil && !held {
-		s.Status, s.Why = session.StatusInterrupted, "the process that drove it is gone"
+		s.Status, s.Why = session.StatusInterrupted, "the process that ran it is gone"
 	}
 	return err
 }
@@ -332,7 +332,7 @@ func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	a.about = id
 	h, err := a.eng.Open(ctx, id)
 	if h != nil && h.GivenBack > 0 {
-		a.note("the journal of %s was gone: %d %s back, from the newest auto-save", id, h.GivenBack, plural(h.GivenBack, "event is", "events are"))
+		a.note("the journal of %s was gone: %d %s back, from the newest backup", id, h.GivenBack, plural(h.GivenBack, "event is", "events are"))
 	}
 	return h, err
 }

@@ -110,7 +110,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err != nil {
 		return err
 	}
-	if err := discard.refusal(now, id, t.Path, "somebody is at work there, and it was not removed: "); err != nil {
+	if err := discard.refusal(now, id, t.Path, "it is in use, and was not removed: "); err != nil {
 		return err
 	}
 	if err := a.rescueEdits(ctx, h, &j); err != nil {

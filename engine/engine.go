@@ -196,7 +196,7 @@ type Hand struct {
 	halfway  []string             // rescues of what lay there while a move or finish went on
 	// judgedAgain is how often the open attempt passed and files were found changed since.
 	judgedAgain int
-	// GivenBack is how many events of a journal that was lost are back, from the newest auto-save.
+	// GivenBack is how many events of a journal that was lost are back, from the newest backup.
 	GivenBack int
 	// Stayed is why the session's documents are still in the work tree after a finish, nil: they are not.
 	Stayed error

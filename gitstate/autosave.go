@@ -33,7 +33,7 @@ type autoSaves struct {
 }
 
 // AutoSave saves the work tree, as it is now, as the session's newest auto-save, durable. Nothing else is touched, and
-// nobody is waited for. It makes none when nothing differs from the present checkpoint or from the newest auto-save, and
+// nobody is waited for. It makes none when nothing differs from the present checkpoint or from the newest backup, and
 // none while HEAD is on another branch than the session's, unless Anywhere: then the files are another line's.
 //
 // An auto-save holds what is there, so it would forget with the agent what the agent has thrown away. When most of what

@@ -277,7 +277,7 @@ type RunResult struct {
 	Tokens       Tokens `json:"tokens,omitzero"`             // of this run alone, as CostUSD is
 	Total        Total  `json:"conversation_total,omitzero"` // where the agent counts whole conversations
 	Turns        int    `json:"turns,omitempty"`
-	Tools        int    `json:"tools,omitempty"`   // calls of tools
+	Tools        int    `json:"tools,omitempty"`   // tool calls
 	Denials      int    `json:"denials,omitempty"` // calls that nobody was there to permit
 	// Printed are the last lines of a run that failed: those of its standard error, or of all that it printed.
 	Printed []string `json:"printed,omitempty"`
