@@ -66,8 +66,8 @@ func Write(t testing.TB, dir, name, text string) {
 // AllRows reports whether tests try all that they can, however long it takes.
 func AllRows() bool { return os.Getenv("WFS_ROWS") == "all" }
 
-// Sample skips most rows of a long table, chosen by their names: five of six, or two of three if WFS_ROWS says which third
-// is tried (0, 1 or 2), or none with WFS_ROWS=all.
+// Sample skips most rows of a long table, chosen by their names: five of six, or two of three if WFS_ROWS says which
+// third is tried (0, 1 or 2), or none with WFS_ROWS=all.
 func Sample(t testing.TB) {
 	t.Helper()
 	third, err := strconv.Atoi(os.Getenv("WFS_ROWS"))
@@ -180,7 +180,9 @@ func Main(m interface{ Run() int }) int {
 		}
 	}
 	flag.Parse()
-	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // most tests wait for programs
+	typed := false
+	flag.Visit(func(f *flag.Flag) { typed = typed || f.Name == "test.parallel" })
+	if !typed { // most tests wait for programs
 		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	defer func() {
