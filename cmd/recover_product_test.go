@@ -169,9 +169,10 @@ func (f *fixture) recovered(s found, r *foundRule) {
 	before, theirs, all := f.blobs(), f.userThings(), f.everything()
 	at := "*   2 "
 	if s.published {
-		at = "mine\n"
+		at = "* 3 WORK manual mine"
 	}
-	holdsText(t, f.ok("wfs", "status", "one"), at)
+	says := f.ok("wfs", "status", "one")
+	holdsText(t, says+present(says), at)
 	if now := f.everything(); now != all {
 		t.Errorf("reading changed\n%s\nto\n%s", all, now)
 	}

@@ -42,19 +42,19 @@ var recoveryTable = []row{
 		f.isAncestor("the commit by hand", f.grep("by hand"), "wfs/one")
 	}},
 	{state: "checkpoint: the ledger has moved, the branch has not", build: func(f *fixture) { f.checkpointDies(ledgerMoved) },
-		reads: "mine\n", does: "checkpoint", says: "nothing changed since checkpoint 3", then: mine},
+		reads: "* 3 WORK manual mine", does: "checkpoint", says: "nothing changed since checkpoint 3", then: mine},
 	{state: "checkpoint: the same, with edits made since", build: func(f *fixture) {
 		f.checkpointDies(ledgerMoved)
 		f.write("later.txt", "later\n")
-	}, reads: "mine\n", does: "checkpoint -m again", says: "checkpoint 4: again", then: func(f *fixture) {
+	}, reads: "* 3 WORK manual mine", does: "checkpoint -m again", says: "checkpoint 4: again", then: func(f *fixture) {
 		mine(f)
 		f.parents("wfs/one", 1)
 		f.branchHolds("wfs/one", "later.txt")
 	}},
 	{state: "checkpoint: the same, and .git/wfs is gone", build: func(f *fixture) { f.checkpointDies(ledgerMoved); f.loseState() },
-		reads: "mine\n", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
+		reads: "* 3 WORK manual mine", does: "checkpoint -m again", says: "checkpoint 4: again", then: mine},
 	{state: "checkpoint: ledger and branch have moved, there is no new journal", build: func(f *fixture) { f.checkpointDies(branchMoved) },
-		reads: "mine\n", does: "checkpoint", says: "nothing changed since checkpoint 3", then: func(f *fixture) {
+		reads: "* 3 WORK manual mine", does: "checkpoint", says: "nothing changed since checkpoint 3", then: func(f *fixture) {
 			mine(f)
 			if _, err := os.Stat(f.journalFile("one")); err != nil {
 				f.t.Errorf("there is no journal still: %v", err)
@@ -64,13 +64,13 @@ var recoveryTable = []row{
 		f.checkpointDies(branchMoved)
 		f.ok("git", "reset", "-q", "--soft", "HEAD~2")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "mine\n", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
+	}, reads: "* 3 WORK manual mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 	{state: "checkpoint: recovered, and the user has reset the branch since: left alone", build: func(f *fixture) {
 		f.checkpointDies(ledgerMoved)
 		f.ok("wfs", "resume")
 		f.ok("git", "reset", "-q", "--soft", "HEAD~1")
 		f.ok("git", "update-ref", gone, "HEAD")
-	}, reads: "mine\n", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
+	}, reads: "* 3 WORK manual mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 
 	// A switch from session one, with edits of every sort, to session two.
 	{state: "switch: the journal says so, no file is moved", build: func(f *fixture) { f.switchDies(moveBegun) },
