@@ -197,7 +197,8 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "the default agent is a command that wfs cannot check: " + agentName(&agent) + agent.ScriptPath,
 			Hint: "wfs agent check NAME (wfs agent list names those that wfs knows)"}
 	}
-	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here", Hint: "wfs agent list, then write agent: NAME into .wfs/config.yaml"}
+	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here",
+		Hint: "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml"}
 }
 
 func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list []rulesFile) (*agentCheckJSON, error) {

@@ -16,7 +16,7 @@ import (
 // jsonVersion is the version of every JSON shape that commands print. Fields may be added; a change of meaning raises it.
 const jsonVersion = 1
 
-// sessionJSON is a session in `status --json` and `list --json`.
+// sessionJSON is a session in `list --json`, and a part of its story.
 type sessionJSON struct {
 	Version       int                    `json:"version"`
 	ID            session.ID             `json:"id"`

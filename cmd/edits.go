@@ -44,8 +44,8 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 	return edits{slices.DeleteFunc(tracked, never), slices.DeleteFunc(untracked, never)}
 }
 
-// addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that judge it: they
-// become a checkpoint first.
+// addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that judge it:
+// they become a checkpoint first.
 func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *gitstate.Worktree) {
 	s := &v.Session
 	j.Edits = a.editsIn(ctx, s, in).all()

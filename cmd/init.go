@@ -555,7 +555,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	}
 	switch {
 	case len(found) == 0:
-		o.say("no test command: you approve the work yourself (to configure one: wfs init --force --test 'COMMAND')")
+		o.say("no test command: you approve the work yourself; to configure one: wfs init --force --test 'COMMAND'")
 	case proposal.Workflow == "loop":
 		o.say("the results have no test names: the workflow is loop, which repeats until the command passes")
 	}

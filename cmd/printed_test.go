@@ -399,7 +399,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 }
 
 // drives are the verbs that say with their exit code how a session stands afterwards.
-var drives = regexp.MustCompile(`\bwfs (run|approve|reject|phase|finish)\b`)
+var drives = regexp.MustCompile(`\bwfs (run|start|approve|reject|phase|finish)\b`)
 
 // refusedRightly is what a command may say that was to be typed and is refused: what is in its way is not the session's,
 // and it names another command.

@@ -130,7 +130,9 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		}
 		a.out("  %s", g.Reason)
 		for _, t := range g.Failing[:min(len(g.Failing), 20)] {
-			a.out("  failing: %s", t)
+			if !strings.Contains(g.Reason, string(t)) {
+				a.out("  failing: %s", t)
+			}
 		}
 		for _, t := range g.Flaky[:min(len(g.Flaky), 20)] {
 			a.out("  flaky: %s", t)

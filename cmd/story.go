@@ -98,8 +98,8 @@ func (a *app) tellOf(ctx context.Context, id session.ID) error {
 	return a.tell(ctx, id, in)
 }
 
-// tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session checked out, nil
-// for none.
+// tell is a session's story: what `wfs`, `wfs status` and `wfs show` print. in is the work tree that has the session
+// checked out, nil for none.
 func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) error {
 	v, err := a.view(ctx, id)
 	if err != nil {

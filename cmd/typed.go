@@ -141,7 +141,7 @@ func (a *app) newCommand(ctx context.Context) string {
 	return command + " --agent " + a.someAgent()
 }
 
-// someAgent is an agent to suggest: one that is installed here, else a command of people's own, and why.
+// someAgent is an agent to suggest: one that is installed here, else a command of people's own.
 func (a *app) someAgent() string {
 	cards, err := a.cards(nil)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *app) someAgent() string {
 	if names := a.installedAgents(cards); len(names) > 0 {
 		return names[0]
 	}
-	return ownAgent + "   (not installed: " + strings.Join(cards.Names(), ", ") + ")"
+	return ownAgent
 }
 
 // ownAgent stands for any command that edits files.

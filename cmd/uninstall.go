@@ -95,7 +95,11 @@ func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
 	}
 	if !yes {
 		if !a.json {
-			if err := a.sayUninstall(j, command); err != nil {
+			next := command
+			if a.env.StdinTTY { // it asks
+				next = ""
+			}
+			if err := a.sayUninstall(j, next); err != nil {
 				return err
 			}
 		}
@@ -479,7 +483,7 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 	return err
 }
 
-// sayUninstall says what is removed. command removes it.
+// sayUninstall says what is removed. command removes it; without one a question follows.
 func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 	if a.json {
 		return a.answer(j)
@@ -542,7 +546,9 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 		a.out("undo: %s", a.typed(j.Restore))
 	case !j.Removed:
 		a.out(".wfs/, your branches and your files stay; nothing was removed yet")
-		a.next([]string{command})
+		if command != "" {
+			a.next([]string{command})
+		}
 	}
 	return nil
 }

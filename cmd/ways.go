@@ -58,6 +58,19 @@ func withoutIt(s *session.Session) []wayJSON {
 	}
 }
 
+// testsFrom is where the tests of a lap were written, nil for none. They may have been edited by hand since.
+func testsFrom(s *session.Session) *session.Checkpoint {
+	if at := s.TestsAt(); at != nil || s.Frozen == "" {
+		return at
+	}
+	for i, c := range s.Checkpoints {
+		if c.Lap == s.Lap && c.Verdict == session.Pass && c.Next != c.Phase && c.NextLap == c.Lap {
+			return &s.Checkpoints[i]
+		}
+	}
+	return nil
+}
+
 // waysOfBreaker are those for a session that its breaker has stopped.
 func waysOfBreaker(s *session.Session) []wayJSON {
 	ways := []wayJSON{
@@ -67,7 +80,7 @@ func waysOfBreaker(s *session.Session) []wayJSON {
 	if !s.Blocked.Answered {
 		ways = append(ways, wayJSON{"judge it as it is", "wfs approve"})
 	}
-	if c := s.TestsAt(); c != nil && c.Phase != s.Phase {
+	if c := testsFrom(s); c != nil && c.Phase != s.Phase {
 		ways = append(ways, wayJSON{"wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase)})
 	}
 	from, what := s.Current, "another session"

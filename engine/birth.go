@@ -195,7 +195,7 @@ func (h *Hand) unchanged(ctx context.Context, want, have session.Tree) error {
 	if err != nil {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseSetup, Hint: "add the files from the set-up to .gitignore, or commit them first",
+	return &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that, or commit the files",
 		Message: fmt.Sprintf("the set-up left %d %s changed or not ignored: %s", len(changes), plural(len(changes), "file", "files"), paths(changes))}
 }
 

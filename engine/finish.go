@@ -520,15 +520,18 @@ func (h *Hand) tested(told handedOver) string {
 
 // lessTests names the files of the base with tests that are gone, and those that lost lines.
 func (h *Hand) lessTests(told handedOver) string {
-	var deleted, changed []string
+	gone := map[string]bool{}
 	for _, c := range told.changed {
-		at := slices.IndexFunc(told.lines, func(l session.FileLines) bool { return l.Path == c.Path })
+		gone[c.Path] = c.Status == "D"
+	}
+	var deleted, changed []string
+	for _, l := range told.lines {
 		switch {
-		case c.Status == "A" || !h.e.HoldsTests(c.Path):
-		case c.Status == "D":
-			deleted = append(deleted, c.Path)
-		case at >= 0 && told.lines[at].Removed > 0:
-			changed = append(changed, fmt.Sprintf("%s (+%d -%d)", c.Path, told.lines[at].Added, told.lines[at].Removed))
+		case !h.e.HoldsTests(l.Path):
+		case gone[l.Path]:
+			deleted = append(deleted, l.Path)
+		case l.Removed > 0:
+			changed = append(changed, fmt.Sprintf("%s (+%d -%d)", l.Path, l.Added, l.Removed))
 		}
 	}
 	text := ""

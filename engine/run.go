@@ -253,9 +253,9 @@ func (h *Hand) frozenEdited(ctx context.Context) error {
 	for _, c := range changes {
 		edited := func(f session.Change) bool { return f.Path == c.Path && f.Status != "A" }
 		if h.e.HoldsTests(c.Path) && slices.ContainsFunc(since, edited) {
-			return &session.Refusal{Code: session.RefuseDirty, Hint: "wfs checkpoint " + string(h.ID),
-				Message: fmt.Sprintf("%s was edited since checkpoint %d, but %s is judged by the tests of that checkpoint: keep the edit "+
-					"with a checkpoint, or undo it with wfs resume %s@%d", c.Path, s.Current, s.Phase, h.ID, s.Current)}
+			return &session.Refusal{Code: session.RefuseDirty,
+				Message: fmt.Sprintf("%s was edited, a test that judges %s: keep the edit with a checkpoint, or undo it", c.Path, s.Phase),
+				Hint:    fmt.Sprintf("wfs checkpoint %s && wfs run %s, or wfs resume %s@%d", h.ID, h.ID, h.ID, s.Current)}
 		}
 	}
 	return nil

@@ -148,7 +148,7 @@ func situations(t *testing.T) map[string][]byte {
 		s := &r.Session
 		s.LastGates = []session.GateResult{{Gate: "tests", Verdict: session.Fail, Class: session.ClassNothingAdded, Counts: session.Counts{Passed: 40, Failed: 1},
 			Reason: "no test was added or changed", KnownRed: []session.TestID{"example.org/slug.TestOld"}}}
-		s.Last.Reason = spoken(s.LastGates[0]) + ", and nothing_left does not name an existing test that covers it"
+		s.Last.Reason = spoken(s.LastGates[0]) + ", and the agent named no existing test that covers it"
 		return found{}
 	})
 	add("tdd", "RED", "test-is-wrong", "codex", func(r *session.RunRequest) found {

@@ -168,7 +168,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 		switch {
 		case r.NothingLeft == "":
-			out.Reason += ", and nothing_left does not name an existing test that covers it"
+			out.Reason += ", and the agent named no existing test that covers it"
 		case len(out.Beside) > 0:
 			out.Reason += ", and nothing_left requires that nothing changed: restore " + some(out.Beside)
 			out.Beside = out.Beside[:min(len(out.Beside), session.MaxNamed)]

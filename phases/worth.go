@@ -74,7 +74,7 @@ func (t *trials) worth(ctx context.Context, code bool) error {
 	if why != "" {
 		t.tried(tryHollow, notTried, why)
 	} else if err := t.mustFail(ctx, tryHollow, hollow, kindNotNeeded,
-		fmt.Sprintf("%s of this lap made to fail", plural(hollow.n, "function", "functions"))); err != nil ||
+		fmt.Sprintf("%s made to fail", plural(hollow.n, "function", "functions"))); err != nil ||
 		t.out.Verdict != session.Pass {
 		return err
 	}
