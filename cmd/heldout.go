@@ -162,7 +162,7 @@ func (a *app) sayIncomplete(s *session.Session) {
 }
 
 // sayIgnoredBefore reminds of files that no rule of the repository ignores any more, and that stay out of checkpoints
-// because one did.
+// because one did, or because the set-up of the work tree made them.
 func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	file := a.clone.ExcludeFile(s.ID)
 	if file == "" {
@@ -172,6 +172,6 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	if err != nil || len(names) == 0 { // a reminder, not worth failing for
 		return
 	}
-	a.note("not in checkpoints, because git ignored it before: %s", someOf(names))
+	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s", someOf(names))
 	a.note("  to allow one: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

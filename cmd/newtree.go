@@ -181,10 +181,13 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 	}
 	rules, guard := session.SplitGuard(b.Exclude)
 	b.Exclude = session.WithGuard(engine.AddExcludes(rules, append(append([]string{}, done.Linked...), done.Copied...)), guard)
-	if err := a.setUp(ctx, m, config, main); err != nil {
+	left, err := a.setUp(ctx, m, config, main)
+	if err != nil {
 		return done, nil, nil, err
 	}
-	if err := a.keepProvided(ctx, m, done); err != nil {
+	rules, guard = session.SplitGuard(b.Exclude)
+	b.Exclude = session.WithGuard(engine.AddExcludes(rules, left), guard)
+	if err := a.keepProvided(ctx, m, done, left); err != nil {
 		return done, nil, nil, err
 	}
 	durable.Hit(durable.WorktreeSetUp)
@@ -205,34 +208,55 @@ func provisionRefusal(err error) error {
 	return err
 }
 
-func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.Config, main *gitstate.Repo) error {
+// maxSetupFiles is how many files that git does not ignore a set-up may make. More than a package's metadata is a directory
+// of packages, which .gitignore has to name once and not the session file by file.
+const maxSetupFiles = 100
+
+// setUp runs the set-up in a new work tree, and returns the files that it made there and git does not ignore. It returns
+// files and no directories: what the agent will write beside them belongs to checkpoints.
+func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.Config, main *gitstate.Repo) ([]string, error) {
 	c := config.Worktree
 	if c.Setup.IsZero() {
-		return nil
+		return nil, nil
 	}
 	dir, err := a.clone.RunDir(m.Session, "setup")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := durable.MkdirAll(dir); err != nil {
-		return err
+		return nil, err
 	}
-	a.note("set-up: %s", c.Setup.Text())
+	shown := a.showProgress()
+	defer shown()
 	w := a.eng.Works.(*works)
 	w.setUp = true
-	w.report = func(line string) { a.note("    %s", line) }
-	return w.runner().Setup(ctx, phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+	w.say("set-up: " + c.Setup.Text() + " …")
+	said, r := &saysLast{say: w.say}, w.runner()
+	r.Report = said.line
+	done := said.begin()
+	err = r.Setup(ctx, phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
+	done()
+	if err != nil {
+		return nil, err
+	}
+	left, err := a.repo.Untracked(ctx)
+	if len(left) > maxSetupFiles {
+		return nil, &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that",
+			Message: fmt.Sprintf("the set-up made %d files that git does not ignore: %s", len(left), shortList(left))}
+	}
+	return left, err
 }
 
-// keepProvided writes down what can be had again, for the day when the work tree is removed.
-func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned) error {
+// keepProvided writes down what can be had again, for the day when the work tree is removed. left is what the set-up made
+// and git does not ignore.
+func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
 	ignored, err := a.repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}
-	p.Stamps = a.repo.Stamps(slices.DeleteFunc(ignored, func(name string) bool {
+	p.Stamps = a.repo.Stamps(slices.DeleteFunc(append(ignored, left...), func(name string) bool {
 		n := strings.TrimSuffix(name, "/")
 		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
 	}))

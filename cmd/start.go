@@ -42,6 +42,10 @@ With --each every argument is a goal of its own. Each gets a session in a work t
 					return err
 				}
 			}
+			if len(args) > 1 && !a.json {
+				a.out("%d sessions run in the background", len(args))
+				a.next([]string{"wfs list"})
+			}
 			return nil
 		},
 	}

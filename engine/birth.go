@@ -195,8 +195,8 @@ func (h *Hand) unchanged(ctx context.Context, want, have session.Tree) error {
 	if err != nil {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that, or commit the files",
-		Message: fmt.Sprintf("the set-up left %d %s changed or not ignored: %s", len(changes), plural(len(changes), "file", "files"), paths(changes))}
+	return &session.Refusal{Code: session.RefuseSetup, Hint: "commit them as the set-up leaves them, or let worktree: setup in .wfs/config.yaml leave them as they are",
+		Message: fmt.Sprintf("the set-up changed %d %s of the project: %s", len(changes), plural(len(changes), "file", "files"), paths(changes))}
 }
 
 func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {

@@ -393,9 +393,9 @@ func (r *Repo) AwaitFilled(ctx context.Context, name string) error {
 	return nil
 }
 
-// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once. It takes
-// no lock.
+// Dirty reports how many paths of the work tree differ from HEAD or are untracked, directories counted once and wfs's own
+// not at all. It takes no lock.
 func (r *Repo) Dirty(ctx context.Context) (int, error) {
-	out, err := r.git(ctx, gitOpts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z")
+	out, err := r.git(ctx, gitOpts{}, "status", everySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/", ":(top,exclude)"+userDir)
 	return strings.Count(string(out), "\x00"), err
 }
