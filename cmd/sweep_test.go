@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // way is how a call that changes a file is made to go wrong.
@@ -47,7 +48,10 @@ func (w way) fault(at int) faults.Fault {
 func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
 	density := sweepDensity(t)
 	for _, d := range sweptDeeds(t) {
-		t.Run(d.name, func(t *testing.T) { sweep(t, d, density) })
+		t.Run(d.name, func(t *testing.T) {
+			testkit.Sample(t)
+			sweep(t, d, density)
+		})
 	}
 }
 
