@@ -118,7 +118,11 @@ func (h *Hand) asLeft(ctx context.Context, op session.Op, to int) ([]session.Ref
 	if err := h.e.mayMakeAll(ctx, moves); err != nil {
 		return nil, err
 	}
-	back, moved := op.Turn.HeadOld, func(m session.RefMove) bool { return m.Ref == op.Turn.HeadOld }
+	back := op.Turn.HeadOld
+	if back == "" { // HEAD stayed on its branch
+		back = on
+	}
+	moved := func(m session.RefMove) bool { return m.Ref == back }
 	if strings.HasPrefix(back, "refs/") && back != head.Ref {
 		if err := h.e.Free(ctx, back); err != nil {
 			return nil, err
@@ -170,6 +174,8 @@ func (h *Hand) otherwise(ctx context.Context, op session.Op, to int) string {
 	switch back := op.Turn.HeadOld; {
 	case to >= 0:
 		return fmt.Sprintf("wfs resume %s@%d", h.ID, to)
+	case back == "":
+		return "wfs log " + string(h.ID)
 	case strings.HasPrefix(back, "refs/heads/"):
 		return "wfs switch " + h.e.SwitchName(ctx, back)
 	}
