@@ -262,7 +262,7 @@ func (f failure) print(a *app) {
 		}
 		return
 	}
-	fmt.Fprintln(a.env.Stderr, "error:", strings.TrimSpace(safetext.Strip(f.Error)))
+	fmt.Fprintln(a.env.Stderr, a.wrapped("error: "+strings.TrimSpace(safetext.Strip(f.Error)), a.env.StderrTTY, 0))
 	if f.Hint != "" {
 		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
 	}

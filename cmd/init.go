@@ -301,7 +301,14 @@ func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal, setup workfl
 		}
 		found = append(found, tried(p.Gate, base, p.Needs))
 		for _, g := range p.Beyond {
-			base, err := a.tryGate(ctx, g, setup)
+			clean := g // where reports of coverage and the like stay
+			clean.Where = workflows.Clean
+			base, err := a.tryGate(ctx, clean, setup)
+			if err == nil && base.Gates[0].Exit == 0 {
+				g = clean
+			} else if ctx.Err() == nil {
+				base, err = a.tryGate(ctx, g, setup)
+			}
 			switch {
 			case ctx.Err() != nil:
 				return nil, nil, ctx.Err()

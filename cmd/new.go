@@ -220,8 +220,11 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	if len(names) == 0 { // the index differs and the files do not: staged, then taken back
 		names = []string{"(staged only)"}
 	}
+	specAlone := len(names) == 1 && names[0] == b.Created.SpecPath && b.At == snap.Head.Commit
 	if !o.carry && !o.leave {
-		if o.carry, err = a.askCarry(ctx, names); err != nil {
+		if specAlone {
+			o.carry = true
+		} else if o.carry, err = a.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
@@ -39,23 +40,23 @@ func (a *app) noteAt(column int, format string, args ...any) {
 	}
 }
 
-// wrapped breaks long lines between words, for a terminal, and indents what follows. A line that holds a command stays
-// as it is, to be copied.
+// wrapped breaks long lines between words, for a terminal, and indents what follows. What is to be typed stays in one
+// piece, to be copied.
 func (a *app) wrapped(text string, tty bool, column int) string {
 	if !tty || a.env.Width == 0 {
 		return text
 	}
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if holdsCommand(line) {
+		if leadsToCommand.MatchString(line) {
 			out = append(out, line)
 			continue
 		}
-		words := strings.TrimLeft(line, " ")
-		indent := strings.Repeat(" ", min(cmp.Or(column, len(line)-len(words)+4), a.env.Width/2))
-		at := len(line) - len(words)
+		text := strings.TrimLeft(line, " ")
+		indent := strings.Repeat(" ", min(cmp.Or(column, len(line)-len(text)+4), a.env.Width/2))
+		at := len(line) - len(text)
 		line = line[:at]
-		for i, word := range strings.Split(words, " ") {
+		for i, word := range words(text) {
 			w := safetext.Width(safetext.Strip(word))
 			switch {
 			case i == 0:
@@ -72,14 +73,21 @@ func (a *app) wrapped(text string, tty bool, column int) string {
 	return strings.Join(out, "\n")
 }
 
-// holdsCommand reports whether a line tells what to type.
-func holdsCommand(line string) bool {
-	for _, word := range []string{"next: ", "then: ", "undo: ", "redo: ", "hint: "} {
-		if strings.HasPrefix(line, word) {
-			return true
+var (
+	leadsToCommand = regexp.MustCompile(`^(next|then|undo|redo|hint): `)
+	command        = regexp.MustCompile(`((?:^|[:,;] )(?:wfs [a-z]|git [a-z]|--[a-z]+ ').*|\(wfs [a-z].*)$`)
+)
+
+// words splits a line at its spaces. A command, and all that follows it, is one word.
+func words(line string) []string {
+	if at := command.FindStringIndex(line); at != nil {
+		from := at[0] + strings.IndexAny(line[at[0]:], "(wg-")
+		if from == 0 {
+			return []string{line}
 		}
+		return append(strings.Split(strings.TrimSuffix(line[:from], " "), " "), line[from:])
 	}
-	return strings.Contains(line, "wfs ")
+	return strings.Split(line, " ")
 }
 
 // answer prints a value as JSON on one line.

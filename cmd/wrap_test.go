@@ -12,7 +12,9 @@ func TestWrapped(t *testing.T) {
 		{"  \x1b[31mfail\x1b[0m: one two three four", "  \x1b[31mfail\x1b[0m: one two\n      three four"},
 		{"a/path/that/is/longer/than/that has no end", "a/path/that/is/longer/than/that\n    has no end"},
 		{"next: wfs run cart-numbers   or: wfs show", "next: wfs run cart-numbers   or: wfs show"},
-		{"to leave it: wfs resume cart-numbers@3", "to leave it: wfs resume cart-numbers@3"},
+		{"to leave it: wfs resume cart-numbers@3", "to leave it:\n    wfs resume cart-numbers@3"},
+		{"nothing that wfs could check", "nothing that wfs\n    could check"},
+		{"(wfs resume cart-numbers@3, or none)", "(wfs resume cart-numbers@3, or none)"},
 		{"one two three four five\nsix", "one two three four\n    five\nsix"},
 	} {
 		if got := a.wrapped(c.text, true, 0); got != c.want {
