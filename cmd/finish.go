@@ -172,7 +172,11 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	if o.Keep {
 		what = "the checkpoints"
 	}
-	a.out("%s is handed over: %s on %s (%s)%s", id, what, branch, f.Commit.Short(), a.sizeOf(ctx, h.S.Base, f.Commit))
+	size, files := a.sizeOf(ctx, h.S.Base, f.Commit)
+	a.out("%s is handed over: %s on %s (%s)%s", id, what, branch, f.Commit.Short(), size)
+	if len(files) > 0 {
+		a.out("  %s", shortList(files))
+	}
 	moved := ""
 	if h.S.BaseRef != "" && !j.BaseMoved {
 		moved = "; " + strings.TrimPrefix(h.S.BaseRef, "refs/heads/") + " has not moved"
@@ -201,7 +205,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	sayHoldout(a.out, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
-		if parked, err := a.eng.Parked(ctx, ref); err == nil && len(parked) > 0 {
+		if parked, err := a.eng.Parked(ctx, ref, f.Commit); err == nil && len(parked) > 0 {
 			on := strings.TrimPrefix(ref, "refs/heads/")
 			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on, a.typed("git switch "+on))
 		}
@@ -216,25 +220,25 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	return nil
 }
 
-// sizeOf counts the files and lines of a change, "" if git cannot say.
-func (a *app) sizeOf(ctx context.Context, from, to session.Commit) string {
+// sizeOf counts the files and lines of a change, and names the files; it returns "" if git cannot say.
+func (a *app) sizeOf(ctx context.Context, from, to session.Commit) (size string, files []string) {
 	x, err := a.repo.TreeOf(ctx, from)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	y, err := a.repo.TreeOf(ctx, to)
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	files, err := a.repo.Lines(ctx, x, y)
+	lines, err := a.repo.Lines(ctx, x, y)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	added, removed := 0, 0
-	for _, f := range files {
-		added, removed = added+f.Added, removed+f.Removed
+	for _, f := range lines {
+		added, removed, files = added+f.Added, removed+f.Removed, append(files, f.Path)
 	}
-	return fmt.Sprintf(", %d %s +%d -%d", len(files), plural(len(files), "file", "files"), added, removed)
+	return fmt.Sprintf(", %d %s +%d -%d", len(files), plural(len(files), "file", "files"), added, removed), files
 }
 
 func (a *app) previewFinish(ctx context.Context, id session.ID, o engine.Handover) error {

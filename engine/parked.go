@@ -10,18 +10,19 @@ import (
 )
 
 // Parked returns the operations that left uncommitted changes behind on a branch in this work tree, newest first. Left
-// out are those whose changes have come back, or have been committed there since.
-func (e *Engine) Parked(ctx context.Context, branch string) ([]session.Op, error) {
+// out are those whose changes have come back, or are in a commit by now: the branch's tip, unless another one is given.
+func (e *Engine) Parked(ctx context.Context, branch string, in session.Commit) ([]session.Op, error) {
 	ops, err := e.Store.Ops(ctx)
 	parked := session.Parked(ops, branch)
 	if err != nil || len(parked) == 0 {
 		return parked, err
 	}
-	tip, err := e.Store.Ref(ctx, branch)
-	if err != nil || tip == "" {
-		return parked, err
+	if in == "" {
+		if in, err = e.Store.Ref(ctx, branch); err != nil || in == "" {
+			return parked, err
+		}
 	}
-	now, err := e.Store.TreeOf(ctx, tip)
+	now, err := e.Store.TreeOf(ctx, in)
 	if err != nil {
 		return parked, err
 	}

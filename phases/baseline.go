@@ -46,8 +46,11 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		base.Flaky = append(base.Flaky, flaky...)
 		res := first.result(finding{verdict: session.Pass, class: session.ClassGreen, reason: baseReason(first, red, flaky), knownRed: red, flaky: flaky})
 		res.Counts, res.Cached = countApart(tests, flaky, g.Name), first.cached
-		if len(tests) == 0 {
+		switch {
+		case len(tests) == 0:
 			res.Class = session.ClassNoTests
+		case len(first.report.broken) > 0 && tests.Count().Passed == 0:
+			res.Class = session.ClassBuildBroken
 		}
 		base.Gates = append(base.Gates, res)
 	}
