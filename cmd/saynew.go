@@ -50,7 +50,9 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	if n := len(r.Changes); n > 0 {
 		a.out("%d %s changed here", n, plural(n, "file", "files"))
 	}
-	a.sayKept(wasThere, r.Rescued, a.out)
+	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // what became of them has been said
+		a.sayKept(wasThere, r.Rescued, a.out)
+	}
 	if r.Note != "" {
 		a.out("%s", r.Note)
 	}
