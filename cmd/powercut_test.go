@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
-	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // TestBar13PowerCut records what every deed does to the disk, and looks at what a power cut after each call would leave:
@@ -20,7 +19,7 @@ func TestBar13PowerCut(t *testing.T) {
 	for _, d := range sweptDeeds(t) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			testkit.Sample(t)
+			sampleDeed(t)
 			powerCuts(t, d, density)
 		})
 	}

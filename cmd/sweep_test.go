@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
-	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // way is how a call that changes a file is made to go wrong.
@@ -49,7 +48,7 @@ func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
 	density := sweepDensity(t)
 	for _, d := range sweptDeeds(t) {
 		t.Run(d.name, func(t *testing.T) {
-			testkit.Sample(t)
+			sampleDeed(t)
 			sweep(t, d, density)
 		})
 	}

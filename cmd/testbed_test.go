@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
+	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
 // testbed is a bed with a tracer, which lets calls of its command go wrong.
@@ -100,6 +101,14 @@ func (d density) points(n int, seed uint32) []int {
 		}
 	}
 	return list
+}
+
+// sampleDeed skips most deeds, as testkit.Sample does, unless WFS_SWEEP_DEED names them.
+func sampleDeed(t *testing.T) {
+	t.Helper()
+	if os.Getenv("WFS_SWEEP_DEED") == "" {
+		testkit.Sample(t)
+	}
 }
 
 // sweptDeeds are those that WFS_SWEEP_DEED names, separated by commas, or all.
