@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -205,7 +206,8 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	sayHoldout(a.out, j.Holdout)
 	a.sayIgnoredBefore(ctx, &h.S)
 	if ref := h.S.BaseRef; ref != "" {
-		if parked, err := a.eng.Parked(ctx, ref, f.Commit); err == nil && len(parked) > 0 {
+		parked, err := a.eng.Parked(ctx, ref)
+		if err == nil && slices.ContainsFunc(parked, func(op session.Op) bool { return a.repo.Lacks(ctx, f.Branch, op.Turn.Rescue) }) {
 			on := strings.TrimPrefix(ref, "refs/heads/")
 			a.out("uncommitted changes of yours from %s are still kept: %s, then wfs says how to have them back", on, a.typed("git switch "+on))
 		}

@@ -11,10 +11,13 @@ import (
 
 // sayParked reminds of uncommitted changes that were left behind on a branch.
 func (a *app) sayParked(ctx context.Context, branch string) error {
-	parked, err := a.eng.Parked(ctx, branch, "")
+	parked, err := a.eng.Parked(ctx, branch)
 	for _, op := range parked {
-		a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
-		for _, line := range a.repo.WaysBack(ctx, op.Turn.Rescue, "to have them back on top of what is here") {
+		lines := a.repo.WaysBack(ctx, op.Turn.Rescue, "to have them back on top of what is here")
+		if len(lines) > 0 {
+			a.out("uncommitted changes of yours from here are kept in %s (%s)", op.Turn.Rescue, op.Summary)
+		}
+		for _, line := range lines {
 			a.out("  %s", line)
 		}
 	}

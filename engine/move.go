@@ -226,7 +226,7 @@ func (h *Hand) leaving(ctx context.Context, branch string) (r relocation, note s
 		return r, "", false, err
 	}
 	r = relocation{how: session.MoveLeave, summary: fmt.Sprintf("switch from %s to %s", h.ID, short(branch)), tree: tree, index: tree, head: branch, tip: tip, to: -1}
-	parked, err := h.e.Parked(ctx, branch, "")
+	parked, err := h.e.Parked(ctx, branch)
 	if err != nil {
 		return r, "", false, err
 	}

@@ -9,46 +9,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Parked returns the operations that left uncommitted changes behind on a branch in this work tree, newest first. Left
-// out are those whose changes have come back, or are in a commit by now: the branch's tip, unless another one is given.
-func (e *Engine) Parked(ctx context.Context, branch string, in session.Commit) ([]session.Op, error) {
+// Parked returns the operations that left uncommitted changes behind on a branch in this work tree and whose changes have
+// not come back, newest first.
+func (e *Engine) Parked(ctx context.Context, branch string) ([]session.Op, error) {
 	ops, err := e.Store.Ops(ctx)
-	parked := session.Parked(ops, branch)
-	if err != nil || len(parked) == 0 {
-		return parked, err
-	}
-	if in == "" {
-		if in, err = e.Store.Ref(ctx, branch); err != nil || in == "" {
-			return parked, err
-		}
-	}
-	now, err := e.Store.TreeOf(ctx, in)
-	if err != nil {
-		return parked, err
-	}
-	committed := func(op session.Op) bool {
-		in, err := e.committed(ctx, op.Turn, now)
-		return err == nil && in // a reminder too many is better than one too few
-	}
-	return slices.DeleteFunc(parked, committed), nil
-}
-
-// committed reports whether a tree holds all that was uncommitted when a turn left it behind.
-func (e *Engine) committed(ctx context.Context, t session.Turn, now session.Tree) (bool, error) {
-	base, err := e.Store.TreeOf(ctx, t.HeadOldCommit)
-	if err != nil || t.RawOld != "" || t.IndexOld != base && t.IndexOld != t.TreeOld { // what was staged, and what git converts, may be nowhere else
-		return false, err
-	}
-	made, err := e.Store.Changes(ctx, base, t.TreeOld)
-	if err != nil {
-		return false, err
-	}
-	since, err := e.Store.Changes(ctx, t.TreeOld, now)
-	differs := map[string]bool{}
-	for _, c := range since {
-		differs[c.Path] = true
-	}
-	return !slices.ContainsFunc(made, func(c session.Change) bool { return differs[c.Path] }), err
+	return session.Parked(ops, branch), err
 }
 
 // comesBack says what becomes of uncommitted changes that were left behind on a branch, newest first, when HEAD comes to

@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -57,10 +58,21 @@ func (r *Repo) Stranded(ctx context.Context, branch string) ([]session.Op, error
 func (r *Repo) leftOn(ctx context.Context, ref, branch string) bool {
 	rescue, err := r.Ref(ctx, ref)
 	if err != nil || rescue == "" {
+		return false
+	}
+	state, err := r.State(ctx, rescue)
+	return err == nil && state.Head.Ref == branch && r.Lacks(ctx, "", ref)
+}
+
+// Lacks reports whether a branch, or "" for the one that a rescue was left on, has not by now what the rescue keeps of
+// uncommitted work: neither the same files nor a commit that made the same change.
+func (r *Repo) Lacks(ctx context.Context, branch, ref string) bool {
+	rescue, err := r.Ref(ctx, ref)
+	if err != nil || rescue == "" {
 		return false // what cannot be read is named by wfs doctor
 	}
 	state, err := r.State(ctx, rescue)
-	if err != nil || state.Head.Ref != branch {
+	if err != nil {
 		return false
 	}
 	parts, err := r.RescuedWork(ctx, rescue, state)
@@ -68,10 +80,10 @@ func (r *Repo) leftOn(ctx context.Context, ref, branch string) bool {
 		return true
 	}
 	return slices.ContainsFunc(parts, func(p Rescued) bool {
-		if p.Commit == rescue { // no branch ever has these bytes
+		if p.bytes() {
 			return false
 		}
-		how, err := r.hasChanges(ctx, p.Commit, branch)
+		how, err := r.hasChanges(ctx, p.Commit, cmp.Or(branch, state.Head.Ref))
 		return err != nil || how == FateNowhere
 	})
 }

@@ -125,19 +125,26 @@ func (r *Repo) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) 
 	return parts, nil
 }
 
+// bytes reports whether a part is the bytes of files that git converts: no branch ever has these.
+func (p Rescued) bytes() bool { return strings.HasSuffix(p.At, ":"+DirRaw) }
+
 // Show is the command that shows a part of RescuedParts, for people.
 func (p Rescued) Show() string {
-	if strings.HasSuffix(p.At, ":"+DirRaw) {
+	if p.bytes() {
 		return "git show " + p.At + "/FILE"
 	}
 	return fmt.Sprintf("git show %s, or one file: git show %s:FILE", p.At, p.At)
 }
 
 // WaysBack are lines that say how to have back what a rescue keeps: why with a command, and one for each further part.
+// There are none once the branch that it was left on has it all.
 func (r *Repo) WaysBack(ctx context.Context, ref, why string) []string {
 	parts, err := r.RescuedParts(ctx, ref)
 	if err != nil || len(parts) == 0 { // this is a reminder; git says what is wrong with it
 		return []string{why + ": git cherry-pick -n " + ref + "^2"}
+	}
+	if !slices.ContainsFunc(parts, Rescued.bytes) && !r.Lacks(ctx, "", ref) {
+		return nil
 	}
 	var lines []string
 	for i, p := range parts {
