@@ -179,14 +179,12 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 	if done, err = main.Provision(ctx, made, config.Worktree.Copy, config.Worktree.Link); err != nil {
 		return done, nil, nil, provisionRefusal(err)
 	}
-	rules, guard := session.SplitGuard(b.Exclude)
-	b.Exclude = session.WithGuard(engine.AddExcludes(rules, append(append([]string{}, done.Linked...), done.Copied...)), guard)
-	left, err := a.setUp(ctx, m, config, main)
+	left, err := a.setUp(ctx, m, b.At, config, main)
 	if err != nil {
 		return done, nil, nil, err
 	}
-	rules, guard = session.SplitGuard(b.Exclude)
-	b.Exclude = session.WithGuard(engine.AddExcludes(rules, left), guard)
+	rules, guard := session.SplitGuard(b.Exclude)
+	b.Exclude = session.WithGuard(engine.AddExcludes(rules, slices.Concat(done.Linked, done.Copied, left)), guard)
 	if err := a.keepProvided(ctx, m, done, left); err != nil {
 		return done, nil, nil, err
 	}
@@ -214,7 +212,7 @@ const maxSetupFiles = 100
 
 // setUp runs the set-up in a new work tree, and returns the files that it made there and git does not ignore. It returns
 // files and no directories: what the agent will write beside them belongs to checkpoints.
-func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.Config, main *gitstate.Repo) ([]string, error) {
+func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit, config *workflows.Config, main *gitstate.Repo) ([]string, error) {
 	c := config.Worktree
 	if c.Setup.IsZero() {
 		return nil, nil
@@ -230,17 +228,12 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, config *workflows.
 	defer shown()
 	w := a.eng.Works.(*works)
 	w.setUp = true
-	w.say("set-up: " + c.Setup.Text() + " …")
-	said, r := &saysLast{say: w.say}, w.runner()
-	r.Report = said.line
-	done := said.begin()
-	err = r.Setup(ctx, phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
+	err = w.runSetUp(ctx, "set-up", w.runner(), phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
 		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
-	done()
 	if err != nil {
 		return nil, err
 	}
-	left, err := a.repo.Untracked(ctx)
+	_, left, err := a.repo.Edited(ctx, at, "")
 	if len(left) > maxSetupFiles {
 		return nil, &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that",
 			Message: fmt.Sprintf("the set-up made %d files that git does not ignore: %s", len(left), shortList(left))}

@@ -147,22 +147,27 @@ func (a *app) enterRoom(key string) (name, dir string, err error) {
 func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) error {
 	began := a.env.Now()
 	w := *a.eng.Works.(*works)
-	w.say("set-up of a clean tree: " + plan.Setup.Text() + " …")
 	c := session.CleanTree{Root: dir, Live: []string{a.repo.Root()}}
 	r := w.runner()
-	said := &saysLast{say: w.say}
-	r.Root, r.Environ, r.Report = dir, nil, said.line
+	r.Root, r.Environ = dir, nil
 	for _, entry := range a.env.Environ {
 		r.Environ = append(r.Environ, c.Lead(entry))
 	}
-	done := said.begin()
-	err := r.Setup(ctx, phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
+	err := w.runSetUp(ctx, "set-up of a clean tree", r, phases.SetupRequest{Command: plan.Setup, Timeout: workflows.DefaultWorktreeTimeout, Env: plan.Env,
 		RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
-	done()
 	if err == nil && a.rooms.made != nil {
 		a.rooms.made(dir, a.env.Now().Sub(began).Milliseconds())
 	}
 	return err
+}
+
+// runSetUp runs a set-up, and tells now and then what it is at in place of all that it prints.
+func (w *works) runSetUp(ctx context.Context, what string, r *phases.Runner, req phases.SetupRequest) error {
+	w.say(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
+	said := &saysLast{say: w.say}
+	r.Report = said.line
+	defer said.begin()()
+	return r.Setup(ctx, req)
 }
 
 // setUpSays is how often a set-up that takes long tells what it is at.

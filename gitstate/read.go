@@ -191,12 +191,6 @@ func (r *Repo) Ignored(ctx context.Context) ([]string, error) {
 	return ignored, err
 }
 
-// Untracked lists the files of the work tree that are not in the index, and not ignored.
-func (r *Repo) Untracked(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, gitOpts{}, "ls-files", "-z", "--others", "--exclude-standard")
-	return splitZ(out), err
-}
-
 // splitZ splits git's NUL-terminated lists.
 func splitZ(out []byte) []string {
 	out = bytes.TrimSuffix(out, []byte{0})
