@@ -48,15 +48,15 @@ func (a *app) wrapped(text string, tty bool, column int) string {
 	}
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if leadsToCommand.MatchString(line) {
+		if leadsToCommand.MatchString(safetext.Strip(line)) {
 			out = append(out, line)
 			continue
 		}
-		text := strings.TrimLeft(line, " ")
-		indent := strings.Repeat(" ", min(cmp.Or(column, len(line)-len(text)+4), a.env.Width/2))
-		at := len(line) - len(text)
+		unindented := strings.TrimLeft(line, " ")
+		at := len(line) - len(unindented)
+		indent := strings.Repeat(" ", min(cmp.Or(column, at+4), a.env.Width/2))
 		line = line[:at]
-		for i, word := range words(text) {
+		for i, word := range words(unindented) {
 			w := safetext.Width(safetext.Strip(word))
 			switch {
 			case i == 0:
@@ -75,13 +75,13 @@ func (a *app) wrapped(text string, tty bool, column int) string {
 
 var (
 	leadsToCommand = regexp.MustCompile(`^(next|then|undo|redo|hint): `)
-	command        = regexp.MustCompile(`((?:^|[:,;] )(?:wfs [a-z]|git [a-z]|--[a-z]+ ').*|\(wfs [a-z].*)$`)
+	commandIn      = regexp.MustCompile(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
 )
 
 // words splits a line at its spaces. A command, and all that follows it, is one word.
 func words(line string) []string {
-	if at := command.FindStringIndex(line); at != nil {
-		from := at[0] + strings.IndexAny(line[at[0]:], "(wg-")
+	if at := commandIn.FindStringIndex(line); at != nil {
+		from := at[0] + len(line[at[0]:]) - len(strings.TrimLeft(line[at[0]:], ": "))
 		if from == 0 {
 			return []string{line}
 		}

@@ -158,7 +158,7 @@ func screenIs(t *testing.T, s *seen, name string, columns, rows, exit int, args 
 		line = safetext.Strip(line[strings.LastIndex(line, "\r")+1:])
 		switch {
 		case strings.Contains(line, viewEdge): // the terminal is told to move
-		case leadsToCommand.MatchString(line), strings.Contains(line, "wfs "):
+		case leadsToCommand.MatchString(line), commandIn.MatchString(strings.TrimSpace(line)):
 			if strings.HasSuffix(line, "…") {
 				t.Errorf("%s: a command is cut: %s", name, line)
 			}

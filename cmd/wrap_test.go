@@ -14,6 +14,9 @@ func TestWrapped(t *testing.T) {
 		{"next: wfs run cart-numbers   or: wfs show", "next: wfs run cart-numbers   or: wfs show"},
 		{"to leave it: wfs resume cart-numbers@3", "to leave it:\n    wfs resume cart-numbers@3"},
 		{"nothing that wfs could check", "nothing that wfs\n    could check"},
+		{"to remove it: (cd ../there && wfs delete it)", "to remove it:\n    (cd ../there && wfs delete it)"},
+		{"\x1b[1mnext: cd ../there && wfs run it\x1b[0m", "\x1b[1mnext: cd ../there && wfs run it\x1b[0m"},
+		{"error: what git ignores is in none", "error: what git\n    ignores is in\n    none"},
 		{"(wfs resume cart-numbers@3, or none)", "(wfs resume cart-numbers@3, or none)"},
 		{"one two three four five\nsix", "one two three four\n    five\nsix"},
 	} {

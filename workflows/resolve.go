@@ -218,7 +218,7 @@ func checkPlan(p *Plan) []Finding {
 			findings = append(findings, Finding{
 				NoAgent: true,
 				Message: fmt.Sprintf("%s of workflow %s: an agent works there, and none is configured", g, p.Workflow.Name),
-				Hint:    "pass --agent NAME or --agent 'COMMAND' (wfs agent list names those that wfs knows), or write agent: into .wfs/local.yaml, for every session of this clone",
+				Hint:    "pass --agent, or write agent: into .wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows",
 			})
 		case a.Command.IsZero() && a.Script == "":
 			findings = append(findings, Finding{Message: fmt.Sprintf("the agent's script %s is empty", a.ScriptPath)})

@@ -160,7 +160,7 @@ func TestResolveFindings(t *testing.T) {
 		}},
 		{"no agent", tdd, func(c *Config) { c.Agent.Command = Command{} }, []string{
 			"phases RED, GREEN, REFACTOR of workflow tdd: an agent works there, and none is configured | " +
-				"pass --agent NAME or --agent 'COMMAND' (wfs agent list names those that wfs knows), or write agent: into .wfs/local.yaml, for every session of this clone",
+				"pass --agent, or write agent: into .wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows",
 		}},
 		{"script that nobody read", tdd, func(c *Config) { c.Agent = Agent{ScriptPath: "a.yaml"} }, []string{
 			"the agent's script a.yaml is empty | ",
@@ -171,7 +171,7 @@ func TestResolveFindings(t *testing.T) {
 		{"everything", tdd, func(c *Config) { *c = Config{} }, []string{
 			"there is no gate \"tests\" in .wfs/config.yaml (used in phase RED) | run `wfs init`, or write it under gates:",
 			"phases RED, GREEN, REFACTOR of workflow tdd: an agent works there, and none is configured | " +
-				"pass --agent NAME or --agent 'COMMAND' (wfs agent list names those that wfs knows), or write agent: into .wfs/local.yaml, for every session of this clone",
+				"pass --agent, or write agent: into .wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows",
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
