@@ -53,7 +53,7 @@ func exitWith(code int) error {
 var refusals = map[session.RefusalCode]int{
 	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
 	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision, session.RefuseUntrusted: exitDecision,
-	session.RefuseNotGreen: exitBlocked, session.RefuseNotAgreed: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseConflict: exitBlocked,
+	session.RefuseNotGreen: exitBlocked, session.RefuseNotAgreed: exitBlocked, session.RefuseBaseline: exitBlocked, session.RefuseUnbuilt: exitBlocked, session.RefuseConflict: exitBlocked,
 	session.RefuseHook: exitBlocked, session.RefuseNotMerged: exitDecision, session.RefuseSetup: exitBlocked,
 	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision, session.RefuseDriven: exitHeld,
 }

@@ -74,6 +74,9 @@ func (a *app) beginNew(ctx context.Context, o newOptions) error {
 		a.close()
 		return a.resume(ctx, string(id), resumeOptions{})
 	}
+	if r, is := errors.AsType[*session.Refusal](err); is && r.Code == session.RefuseUnbuilt {
+		r.Hint = "make it build, or " + a.again("--workflow", "loop")
+	}
 	return err
 }
 

@@ -213,19 +213,19 @@ func (h *Hand) judgeBase(ctx context.Context, tree session.Tree) (session.Baseli
 		err = &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: "edit .wfs/config.yaml, then run it again"}
 	}
 	if err == nil {
-		err = h.buildsNothing(b)
+		err = h.mustBuild(b)
 	}
 	return b, ev, err
 }
 
-// buildsNothing refuses a base of which no test can be built, where a phase asks for new tests that fail: whether they
-// fail for what they ask could not be told.
-func (h *Hand) buildsNothing(b session.Baseline) error {
+// mustBuild refuses a base of which no test can be built, where a phase asks for new tests that fail: whether they fail
+// for what they ask could not be told.
+func (h *Hand) mustBuild(b session.Baseline) error {
 	for _, p := range h.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
 			i := slices.IndexFunc(b.Gates, func(r session.GateResult) bool { return r.Gate == g.Name && r.Class == session.ClassBuildBroken })
 			if g.Expect == workflows.ExpectRed && i >= 0 {
-				return &session.Refusal{Code: session.RefuseBaseline, Hint: "make them build first, or take a workflow without it: --workflow loop",
+				return &session.Refusal{Code: session.RefuseUnbuilt, Hint: fmt.Sprintf("wfs abandon %s -m 'the base does not build'", h.ID),
 					Message: fmt.Sprintf("no test of gate %s can be built or loaded here (%s), and phase %s asks for new tests that fail", g.Name, names(b.Gates[i].KnownRed), p.Name)}
 			}
 		}

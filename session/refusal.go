@@ -22,6 +22,7 @@ const (
 	RefuseInTheWay   RefusalCode = "in_the_way"    // files that must not be overwritten
 	RefuseConflict   RefusalCode = "conflict"      // a merge or rebase is in progress
 	RefuseBaseline   RefusalCode = "baseline"      // a gate cannot run on the base
+	RefuseUnbuilt    RefusalCode = "unbuilt"       // no test of the base can be built, and a phase asks for new ones
 	RefuseNotGreen   RefusalCode = "not_green"     // nothing judged green to hand over
 	RefuseNotAgreed  RefusalCode = "not_agreed"    // less than what was agreed would be handed over
 	RefuseBranch     RefusalCode = "branch"        // a branch is missing, moved, or there already
