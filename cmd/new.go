@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,14 +41,15 @@ func (a *app) newCmd() *cobra.Command {
 		Long: `New creates a session for one feature on a branch of its own, wfs/<name>, and checks it out here. wfs start does the same
 and then runs it. The workflow, the gates and the agent are pinned as they are now. The gates run once on the base,
 unless wfs init or wfs new saw them pass there: tests that fail are ignored later, and a gate that cannot run stops the
-command. Without .wfs/config.yaml wfs proposes the test command first, as wfs init does.
+command. So does a base of which no test can be built, if a phase asks for new tests. Without .wfs/config.yaml wfs
+proposes the test command first, as wfs init does.
 
 Uncommitted changes come along (--carry: kept apart in checkpoint 0) or stay with your branch (--leave). wfs switch brings
-them back in both cases. Without a flag wfs asks.
+them back in both cases. Without a flag wfs asks, unless the spec is all there is: it comes along.
 
 With --worktree the session gets a work tree of its own beside the repository, so that several can run at the same time.
-Files that git does not bring there are named by copy:, link: and setup: below worktree: in .wfs/config.yaml. Uncommitted
-changes stay here; --carry copies them.
+Files that git does not bring there are named by copy:, link: and setup: below worktree: in .wfs/config.yaml. What setup:
+makes there stays out of checkpoints, also where git does not ignore it. Uncommitted changes stay here; --carry copies them.
 
 With --holdout the work must also pass tests that the agent never sees: files of yours in a directory outside of the
 repository, with the paths that they have in it. wfs runs them with the finished work in a clean checkout.
@@ -220,11 +222,12 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	if len(names) == 0 { // the index differs and the files do not: staged, then taken back
 		names = []string{"(staged only)"}
 	}
-	specAlone := len(names) == 1 && names[0] == b.Created.SpecPath && b.At == snap.Head.Commit
-	if !o.carry && !o.leave {
-		if specAlone {
-			o.carry = true
-		} else if o.carry, err = a.askCarry(ctx, names); err != nil {
+	switch {
+	case o.carry, o.leave:
+	case slices.Equal(names, []string{b.Created.SpecPath}) && b.At == snap.Head.Commit:
+		o.carry = true // the session is about it
+	default:
+		if o.carry, err = a.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}
