@@ -43,6 +43,7 @@ var floors = map[string][]string{
 	"cmd/wfs":             {"*"},
 	"bench":               {"*"},
 	"test/judge":          {"internal/testkit"}, // its tests too: they know nothing but the binary
+	"test/stories":        {"internal/testkit"},
 }
 
 // forTests are the rooms for tests alone: no program is made of them.

@@ -15,39 +15,76 @@ const program = "github.com/wfs-dev/wfs/cmd/wfs"
 
 // Wfs is the path of the binary. It is built once in a test process, with the tags of the tests, and with the race
 // detector if they have it.
-func Wfs(t testing.TB) string {
+func Wfs(t testing.TB) string { t.Helper(); return binary(t, plain) }
+
+// Failpoints is the path of a binary that dies where WFS_FAILPOINT says, and is the same otherwise.
+func Failpoints(t testing.TB) string { t.Helper(); return binary(t, failpoints) }
+
+// UseFailpoints makes that binary the first wfs on the PATH of this process, and so of all that it starts.
+func UseFailpoints(t testing.TB) {
 	t.Helper()
-	path, err := built()
+	onPath(t, Failpoints(t))
+}
+
+func onPath(t testing.TB, wfs string) {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	dir, path := filepath.Dir(wfs), os.Getenv("PATH")
+	if strings.HasPrefix(path, dir+string(filepath.ListSeparator)) {
+		return
+	}
+	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func binary(t testing.TB, build func() (string, error)) string {
+	t.Helper()
+	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-var built = sync.OnceValues(func() (string, error) {
+var (
+	plain      = sync.OnceValues(func() (string, error) { return build("") })
+	failpoints = sync.OnceValues(func() (string, error) { return build("failpoints") })
+)
+
+// build builds the binary with one more tag. WFS_OVERLAY names a file for go build -overlay, by which a test of the suites
+// replaces files of wfs by bad ones.
+func build(tag string) (string, error) {
 	dir, err := os.MkdirTemp("", "wfs-built-")
 	if err != nil {
 		return "", err
 	}
 	atEnd(dir)
-	flags := buildFlags()
+	flags := buildFlags(tag)
 	if err := seeSources(flags); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "wfs")
 	_, err = goRuns(append(append([]string{"build", "-o", path}, flags...), program)...)
 	return path, err
-})
+}
 
-func buildFlags() []string {
+func buildFlags(tag string) []string {
 	var flags []string
 	info, _ := debug.ReadBuildInfo()
 	for _, s := range info.Settings {
-		if s.Key == "-tags" || s.Key == "-race" {
+		switch s.Key {
+		case "-race":
 			flags = append(flags, s.Key+"="+s.Value)
+		case "-tags":
+			tag = strings.TrimSuffix(s.Value+","+tag, ",")
 		}
 	}
-	return flags
+	if overlay := os.Getenv("WFS_OVERLAY"); overlay != "" {
+		flags = append(flags, "-overlay="+overlay)
+	}
+	return append(flags, "-tags="+tag)
 }
 
 // seeSources looks at every file that the binary is built of: go keeps results of tests, and knows of those files only

@@ -1,4 +1,4 @@
-package cmd
+package stories
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func goMain() int {
 	if err != nil {
 		return goFails(err)
 	}
-	program, err := goBeside(filepath.Dir(own))
+	program, err := onPathAfterThis("go")
 	if err != nil {
 		return goFails(err)
 	}
@@ -83,10 +83,14 @@ func (r goResult) keep(dir, key string) error {
 	return os.Rename(f.Name(), filepath.Join(dir, key))
 }
 
-// goBeside is the path of the go that comes after a directory on the PATH.
-func goBeside(dir string) (string, error) {
+// onPathAfterThis is the path of the program of that name which comes on the PATH after the directory of this one.
+func onPathAfterThis(name string) (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
 	for _, d := range filepath.SplitList(os.Getenv("PATH")) {
-		if path := filepath.Join(d, "go"); d != "" && d != dir {
+		if path := filepath.Join(d, name); d != "" && d != filepath.Dir(own) {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 				return path, nil
 			}

@@ -1,4 +1,6 @@
-package cmd
+// Package stories plays whole stories with the binary, as testscript tells them, and types whatever wfs prints there for a person
+// to type.
+package stories
 
 import (
 	"os"
@@ -14,11 +16,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
-		"wfs":        func() { os.Exit(printingMain()) },
-		"go":         func() { os.Exit(goMain()) },
-		"wfs-tracer": func() { os.Exit(tracerMain()) },
-		// A command where no file has locks.
-		"wfs-without-locks": func() { os.Exit(noLocksMain()) },
+		"wfs": func() { os.Exit(printingMain()) },
+		"go":  func() { os.Exit(goMain()) },
 	})
 }
 
@@ -34,6 +33,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatalf("go env GOCACHE: %v", err)
 	}
+	wfs := filepath.Dir(testkit.Wfs(t))
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -51,6 +51,8 @@ func TestScripts(t *testing.T) {
 			} {
 				e.Setenv(k, v)
 			}
+			wrappers, rest, _ := strings.Cut(e.Getenv("PATH"), string(filepath.ListSeparator)) // its own comes first
+			e.Setenv("PATH", strings.Join([]string{wrappers, wfs, rest}, string(filepath.ListSeparator)))
 			kept, err := os.MkdirTemp("", "printed-")
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package cmd
+package stories
 
 import (
 	"bytes"
@@ -12,15 +12,18 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/wfs-dev/wfs/internal/testkit"
-	"github.com/wfs-dev/wfs/session"
 )
 
 // Every command that wfs prints in a script of TestScripts ("next:", "hint:", "undo:", ways on, …) is typed in a copy of
@@ -48,55 +51,66 @@ type printed struct {
 	Env      []string
 	Exit     int
 	Hints    []string
-	Sessions []session.ID // that it may have been printed for
-	Copy     string       // of the script's directory
+	Sessions []string // that it may have been printed for
+	Copy     string   // of the script's directory
 }
 
-// printingMain is wfs in scripts: it notes what is printed for somebody to type, and copies the state.
+// printingMain is wfs in scripts: it runs the binary, notes what is printed for somebody to type, and copies the state.
 func printingMain() int {
-	env := System()
-	if env.get("WFS_TYPED") != "" && len(env.Args) > 0 && env.Args[0] == "run" { // a copy waits for nobody, and one attempt will do
-		env.Args = append([]string{"run", "--no-wait", "--max-attempts", "1"}, env.Args[1:]...)
+	wfs, err := onPathAfterThis("wfs")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "printed:", err)
+		return 70
 	}
-	dir := env.get("WFS_PRINTED_DIR")
-	if dir == "" || env.get("WFS_RUN_ID") != "" {
-		return Main(env)
+	args, dir := os.Args[1:], os.Getenv("WFS_PRINTED_DIR")
+	if os.Getenv("WFS_TYPED") != "" && len(args) > 0 && args[0] == "run" { // a copy waits for nobody, and one attempt will do
+		args = append([]string{"run", "--no-wait", "--max-attempts", "1"}, args[1:]...)
 	}
+	if dir == "" || os.Getenv("WFS_RUN_ID") != "" {
+		err := syscall.Exec(wfs, append([]string{"wfs"}, args...), foundFirst(wfs))
+		fmt.Fprintln(os.Stderr, "printed:", err)
+		return 70
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "printed:", err)
+		return 70
+	}
+	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WFS_PRINTED_DIR=") })
+	p := printed{Args: args, Dir: here, Env: environ}
+	before := currentBranch(p.Dir)
 	var out, said bytes.Buffer
-	env.Stdout, env.Stderr = io.MultiWriter(env.Stdout, &out), io.MultiWriter(env.Stderr, &said)
-	p := printed{Args: env.Args, Dir: env.Dir, Env: slices.DeleteFunc(env.Environ, func(v string) bool { return strings.HasPrefix(v, "WFS_PRINTED_DIR=") })}
-	before := currentBranch(env.Dir)
-	p.Exit = Main(env)
+	p.Exit = passOn(wfs, args, &out, &said)
 	if slices.Contains(p.Args, "--help") || verbOf(p.Args) == "help" {
 		return p.Exit // usage, with words in capitals where people put theirs
 	}
 	p.Hints = slices.DeleteFunc(printedIn(out.String()+"\n"+said.String()), func(hint string) bool {
-		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(strings.ReplaceAll(hint, env.get("WORK"), "$WORK"))), env.get("WFS_PRINTED"))
+		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(strings.ReplaceAll(hint, os.Getenv("WORK"), "$WORK"))), os.Getenv("WFS_PRINTED"))
 	})
 	if len(p.Hints) == 0 {
 		return p.Exit
 	}
-	named := session.ID("")
+	named := ""
 	for i, arg := range p.Args {
 		if i > 0 && p.Args[i-1] == "-m" { // a text
 			continue
 		}
-		if id := session.Exactly(strings.SplitN(strings.TrimPrefix(arg, "--session="), "@", 2)[0]); ledgerIn(env.Dir, id) {
+		if id := sessionNamed(strings.SplitN(strings.TrimPrefix(arg, "--session="), "@", 2)[0]); ledgerIn(p.Dir, id) {
 			named = id
 		}
 	}
 	if slices.Contains([]string{"new", "fork", "undo", "redo", "config", "workflow"}, verbOf(p.Args)) {
 		// what these print is for a session that they find, or make
 	} else if named != "" {
-		p.Sessions = []session.ID{named}
+		p.Sessions = []string{named}
 	} else {
-		for _, branch := range []string{before, currentBranch(env.Dir)} {
-			if id, ok := strings.CutPrefix(branch, session.BranchPrefix); ok && !slices.Contains(p.Sessions, session.ID(id)) {
-				p.Sessions = append(p.Sessions, session.ID(id))
+		for _, branch := range []string{before, currentBranch(p.Dir)} {
+			if id, ok := strings.CutPrefix(branch, "wfs/"); ok && !slices.Contains(p.Sessions, id) {
+				p.Sessions = append(p.Sessions, id)
 			}
 		}
 	}
-	if err := p.keep(dir, env.get("WORK")); err != nil {
+	if err := p.keep(dir, os.Getenv("WORK")); err != nil {
 		fmt.Fprintln(os.Stderr, "printed:", err)
 		return 70
 	}
@@ -192,11 +206,19 @@ func currentBranch(dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func ledgerIn(dir string, id session.ID) bool {
-	if _, err := session.ParseID(string(id)); err != nil {
-		return false
+// sessionNamed is the session that a whole name means: its id, WFS-<id>, or its branch.
+func sessionNamed(name string) string {
+	id := strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(id, "wfs-"); ok && rest != "" {
+		id = rest
 	}
-	return exec.Command("git", "-C", dir, "rev-parse", "-q", "--verify", session.LedgerOf(id)).Run() == nil
+	return strings.TrimPrefix(id, "wfs/")
+}
+
+var sessionID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+func ledgerIn(dir, id string) bool {
+	return sessionID.MatchString(id) && exec.Command("git", "-C", dir, "rev-parse", "-q", "--verify", "refs/wfs/"+id+"/ledger").Run() == nil
 }
 
 // placeholders are what people put something of their own in place of, and what the test types there.
@@ -339,11 +361,11 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		return string(text)
 	}
 	from := p.Dir
-	if !isDir(from) {
+	if info, err := os.Stat(from); err != nil || !info.IsDir() {
 		return "" // the work tree was removed by the command
 	}
 	if elsewhere {
-		if _, there := forSession(c.line, ""); there && !strings.Contains(c.line, "cd ") && len(linkedTrees(from)) == 0 {
+		if actsOnWorkTree(c.line) && !strings.Contains(c.line, "cd ") && len(linkedTrees(from)) == 0 {
 			return "" // there was no other work tree to type it in
 		}
 		other := filepath.Join(work, "typed-elsewhere")
@@ -388,7 +410,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		return fmt.Sprintf("exit %d:\n%s", exit, out)
 	}
 	for id, mark := range after {
-		if session.BranchOf(id) == beforehand && leaves.MatchString(c.line) {
+		if "wfs/"+id == beforehand && leaves.MatchString(c.line) {
 			continue // its edits were kept when it was left
 		}
 		if old, there := before[id]; there && old != mark && len(p.Sessions) > 0 && !slices.Contains(p.Sessions, id) {
@@ -417,11 +439,11 @@ var (
 // does reports whether a command that ended so did what it says.
 func (c typedCommand) does(exit int) bool {
 	switch exit {
-	case exitOK:
+	case testkit.ExitOK:
 		return true
-	case exitDecision, exitBlocked, exitWaiting:
+	case testkit.ExitDecision, testkit.ExitBlocked, testkit.ExitWaiting:
 		return drives.MatchString(c.line) || asks.MatchString(c.line) || reports.MatchString(c.line) || c.after
-	case exitUsage:
+	case testkit.ExitUsage:
 		return reports.MatchString(c.line)
 	case 127, 126:
 		return false
@@ -438,8 +460,8 @@ var (
 )
 
 // sessionMarks are values that differ when a session has changed.
-func sessionMarks(dir string) map[session.ID]string {
-	marks := map[session.ID]string{}
+func sessionMarks(dir string) map[string]string {
+	marks := map[string]string{}
 	out, _ := exec.Command("git", "-C", dir, "for-each-ref", "--format=%(refname) %(objectname)", "refs/wfs").Output()
 	common, _ := exec.Command("git", "-C", dir, "rev-parse", "--path-format=absolute", "--git-common-dir").Output()
 	for line := range strings.Lines(string(out)) {
@@ -456,7 +478,7 @@ func sessionMarks(dir string) map[session.ID]string {
 			}
 			return nil
 		})
-		marks[session.ID(name)] = mark
+		marks[name] = mark
 	}
 	return marks
 }
@@ -476,4 +498,46 @@ func removeTree(dir string) error {
 		return nil
 	})
 	return os.RemoveAll(dir)
+}
+
+// passOn runs the binary as if it were this process, and keeps what it prints elsewhere than at a terminal.
+func passOn(wfs string, args []string, out, said io.Writer) int {
+	cmd := exec.Command(wfs, args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = foundFirst(wfs), os.Stdin, os.Stdout, os.Stderr
+	if !term.IsTerminal(int(os.Stdout.Fd())) {
+		cmd.Stdout = io.MultiWriter(os.Stdout, out)
+	}
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		cmd.Stderr = io.MultiWriter(os.Stderr, said)
+	}
+	cmd.WaitDelay = time.Second // what it leaves in the background may hold its output open
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "printed:", err)
+		return 70
+	}
+	go func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s)
+		}
+	}()
+	_ = cmd.Wait()
+	if died, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && died.Signaled() {
+		return 128 + int(died.Signal())
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// foundFirst is the environment for the binary: it finds itself on the PATH, as it does for people.
+func foundFirst(wfs string) []string {
+	return append(os.Environ(), "PATH="+filepath.Dir(wfs)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// onlyThere are commands that act on the work tree in which they are typed.
+var onlyThere = regexp.MustCompile(`\bwfs (hook install|hook remove|init|switch|undo --list)\b|\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
+
+// actsOnWorkTree reports whether a command acts on the work tree in which it is typed.
+func actsOnWorkTree(line string) bool {
+	return !strings.HasSuffix(line, " --help") && !strings.HasPrefix(line, "cd ") && onlyThere.MatchString(quotedText.ReplaceAllString(line, `""`))
 }

@@ -1,0 +1,14 @@
+package testkit
+
+// Exit codes of wfs, as docs/cli.md lists them.
+const (
+	ExitOK          = 0
+	ExitError       = 1
+	ExitUsage       = 2
+	ExitDecision    = 3
+	ExitBlocked     = 4
+	ExitHeld        = 5
+	ExitWaiting     = 75
+	ExitInterrupted = 130
+	ExitTerminated  = 143
+)
