@@ -2,9 +2,16 @@ package cmd
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -20,5 +27,73 @@ func TestSaveOfWhatIsGoneIsNotCutShort(t *testing.T) {
 	}}
 	if s.once(ctx, true); !saved {
 		t.Error("the save was cut short")
+	}
+}
+
+// TestAutoSaveEvery reads how often it is saved.
+func TestAutoSaveEvery(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir, environ := filepath.Join(top, "repo"), testkit.Env(top)
+	if out, exit := testkit.Run(t, top, environ, "git", "init", "-q", dir); exit != 0 {
+		t.Fatal(out)
+	}
+	env := Env{Dir: dir, Environ: environ, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, Rand: rand.Reader, PID: os.Getpid()}
+	every := func() time.Duration {
+		t.Helper()
+		typed := env
+		typed.Args = []string{"trust", "--yes"}
+		if exit := Main(typed); exit != exitOK {
+			t.Fatalf("trust: exit %d", exit)
+		}
+		a := &app{signals: &signals{}, env: env}
+		if err := a.open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer a.close()
+		return a.autoSaveEvery(t.Context())
+	}
+	testkit.Write(t, dir, ".wfs/config.yaml", "version: 1\n")
+	for period, want := range map[string]time.Duration{"off": 0, "10ms": 10 * time.Millisecond, "2m": 2 * time.Minute} {
+		testkit.Write(t, dir, ".wfs/local.yaml", "version: 1\nauto-save: "+period+"\n")
+		if got := every(); got != want {
+			t.Errorf("%s is %s", period, got)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, ".wfs/local.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if got := every(); got != 30*time.Second {
+		t.Errorf("without a word it is %s", got)
+	}
+}
+
+// TestSaverTellsOfTrouble fails three times in a row.
+func TestSaverTellsOfTrouble(t *testing.T) {
+	t.Parallel()
+	var said []string
+	log := filepath.Join(t.TempDir(), "log")
+	fails := true
+	s := &saver{say: func(line string) { said = append(said, line) }, now: time.Now, log: log,
+		save: func(context.Context, string) (session.AutoSaved, error) {
+			if fails {
+				return session.AutoSaved{}, errors.New("the disk is full")
+			}
+			return session.AutoSaved{}, nil
+		}}
+	for range 2 {
+		s.try(t.Context(), "")
+	}
+	fails = false
+	s.try(t.Context(), "")
+	fails = true
+	for range 4 {
+		s.try(t.Context(), "")
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "3 times in a row: the disk is full") {
+		t.Errorf("said %q", said)
+	}
+	if data, err := os.ReadFile(log); err != nil || strings.Count(string(data), "the disk is full") != 6 {
+		t.Errorf("the log says %q, %v", data, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -13,6 +14,7 @@ import (
 func (a *app) holdFree(ctx context.Context, goal string, hold func(session.ID) error) (session.ID, error) {
 	id, err := a.freeID(ctx, goal)
 	for err == nil {
+		durable.Hit(durable.NameFound)
 		locks := len(a.locks)
 		if err = hold(id); err != nil {
 			break

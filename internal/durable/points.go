@@ -26,6 +26,7 @@ const (
 	AutoMoved           Point = "auto/moved"
 	AutoDropping        Point = "auto/dropping" // the index of an old pack is away, the pack is not
 	MoveJournaled       Point = "move/journaled"
+	MoveFiles           Point = "move/files" // they are about to be looked at once more
 	MovePlanned         Point = "move/planned"
 	MoveHalf            Point = "move/half" // the work tree moved, nothing else
 	MoveRaw             Point = "move/raw"  // a file is away whose own bytes are about to come
@@ -34,6 +35,7 @@ const (
 	FinishJournaled     Point = "finish/journaled"
 	FinishBranch        Point = "finish/branch"
 	FinishCommitted     Point = "finish/committed"
+	NameFound           Point = "name/found" // for a new session, whose lock is not taken yet
 	BirthCreated        Point = "birth/created"
 	AnswerGiven         Point = "answer/given"  // by a person, and not judged yet
 	PathsAllowed        Point = "paths/allowed" // and the exclude file does not say so yet
@@ -80,8 +82,8 @@ var Points = []Point{
 	PacksMerged, PacksRemoved,
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated, JournalGivenBack,
-	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,
-	FinishJournaled, FinishBranch, FinishCommitted, BirthCreated,
+	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,
+	FinishJournaled, FinishBranch, FinishCommitted, NameFound, BirthCreated,
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeMoved, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,

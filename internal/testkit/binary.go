@@ -26,6 +26,12 @@ func UseFailpoints(t testing.TB) {
 	onPath(t, Failpoints(t))
 }
 
+// UseWfs makes the binary the first wfs on the PATH of this process, and so of all that it starts.
+func UseWfs(t testing.TB) {
+	t.Helper()
+	onPath(t, Wfs(t))
+}
+
 func onPath(t testing.TB, wfs string) {
 	t.Helper()
 	shared.Lock()

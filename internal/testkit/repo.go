@@ -12,6 +12,7 @@ type Repo struct {
 	T   testing.TB
 	Dir string // the work tree
 	Env []string
+	Wfs string // path of the binary, "" for the usual one
 }
 
 // At is the repository in top/repo.
@@ -44,7 +45,11 @@ func (r *Repo) WriteAll(files map[string]string) { r.T.Helper(); WriteAll(r.T, r
 func (r *Repo) Try(args ...string) (string, int) {
 	r.T.Helper()
 	if args[0] == "wfs" {
-		args = append([]string{Wfs(r.T)}, args[1:]...)
+		binary := r.Wfs
+		if binary == "" {
+			binary = Wfs(r.T)
+		}
+		args = append([]string{binary}, args[1:]...)
 	}
 	return Run(r.T, r.Dir, r.Env, args...)
 }

@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
@@ -105,7 +103,7 @@ func printingMain() int {
 		p.Sessions = []string{named}
 	} else {
 		for _, branch := range []string{before, currentBranch(p.Dir)} {
-			if id, ok := strings.CutPrefix(branch, "wfs/"); ok && !slices.Contains(p.Sessions, id) {
+			if id, ok := strings.CutPrefix(branch, "refs/heads/wfs/"); ok && !slices.Contains(p.Sessions, id) {
 				p.Sessions = append(p.Sessions, id)
 			}
 		}
@@ -410,7 +408,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		return fmt.Sprintf("exit %d:\n%s", exit, out)
 	}
 	for id, mark := range after {
-		if "wfs/"+id == beforehand && leaves.MatchString(c.line) {
+		if "refs/heads/wfs/"+id == beforehand && leaves.MatchString(c.line) {
 			continue // its edits were kept when it was left
 		}
 		if old, there := before[id]; there && old != mark && len(p.Sessions) > 0 && !slices.Contains(p.Sessions, id) {
@@ -500,14 +498,14 @@ func removeTree(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// passOn runs the binary as if it were this process, and keeps what it prints elsewhere than at a terminal.
+// passOn runs the binary as if it were this process, and keeps what it prints elsewhere than at a terminal or another device.
 func passOn(wfs string, args []string, out, said io.Writer) int {
 	cmd := exec.Command(wfs, args...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = foundFirst(wfs), os.Stdin, os.Stdout, os.Stderr
-	if !term.IsTerminal(int(os.Stdout.Fd())) {
+	if !isDevice(os.Stdout) {
 		cmd.Stdout = io.MultiWriter(os.Stdout, out)
 	}
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
+	if !isDevice(os.Stderr) {
 		cmd.Stderr = io.MultiWriter(os.Stderr, said)
 	}
 	cmd.WaitDelay = time.Second // what it leaves in the background may hold its output open
@@ -527,6 +525,11 @@ func passOn(wfs string, args []string, out, said io.Writer) int {
 		return 128 + int(died.Signal())
 	}
 	return cmd.ProcessState.ExitCode()
+}
+
+func isDevice(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // foundFirst is the environment for the binary: it finds itself on the PATH, as it does for people.

@@ -1,3 +1,0 @@
-package cmd
-
-func noLocksMain() int { return 1 }

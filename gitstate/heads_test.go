@@ -1,0 +1,37 @@
+package gitstate
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// Two work trees that go to one branch at the same time do not both get there, and two that are planned at the same time do
+// not both find a name free.
+func TestHoldsOfTheRepository(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]func(r *Repo, ctx context.Context) (func(), error){
+		"heads": func(r *Repo, ctx context.Context) (func(), error) { return r.HoldHeads(ctx, "refs/heads/main") },
+		"plans": (*Repo).HoldPlans,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			release, err := hold(r.Repo, ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			if _, err := hold(r.Repo, ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("it is held twice: %v", err)
+			}
+			release()
+			release, err = hold(r.Repo, context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			release()
+		})
+	}
+}

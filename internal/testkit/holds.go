@@ -1,0 +1,16 @@
+package testkit
+
+import (
+	"strings"
+	"testing"
+)
+
+// Holds checks that what was printed holds some texts.
+func Holds(t testing.TB, out string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("%q is not in:\n%s", text, out)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package safety
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A removal that was killed is not carried out on what is there later: before the renaming the work tree stays, and after
+// it whatever has taken the place.
+func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"worktree/doomed", "worktree/moved", "worktree/emptied"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			f := deed{}.fixture(t)
+			f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
+			if out, exit := f.try([]string{"WFS_FAILPOINT=" + at + "#1"}, "wfs", "delete", "--worktree", "three"); exit != -1 {
+				t.Fatalf("not killed, but exit %d: %s", exit, out)
+			}
+			if at != "worktree/doomed" {
+				f.ok("git", "worktree", "prune")
+				f.ok("git", "worktree", "add", "-q", "../repo-three", "wfs/three")
+			}
+			f.write("../repo-three/mine.txt", "an afternoon\n")
+			f.write("edit.txt", "x\n")
+			out := f.ok("wfs", "checkpoint")
+			if text, err := os.ReadFile(filepath.Join(f.dir, "../repo-three/mine.txt")); err != nil || string(text) != "an afternoon\n" {
+				t.Errorf("%q, %v; the command said %s", text, err, out)
+			}
+			for _, pattern := range []string{"../.*wfs-removed*", ".git/wfs/half-made/[a-z]*"} {
+				if left, _ := filepath.Glob(filepath.Join(f.dir, pattern)); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			}
+		})
+	}
+}
+
+// A removal that was killed right after the renaming is completed if nothing was saved there after the last look.
+func TestKilledRemovalLooksOnceMore(t *testing.T) {
+	t.Parallel()
+	f := deed{}.fixture(t)
+	f.ok(append([]string{"wfs"}, strings.Fields(newInTree)...)...)
+	if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/moved#1"}, "wfs", "delete", "--worktree", "three"); exit != -1 {
+		t.Fatalf("not killed, but exit %d: %s", exit, out)
+	}
+	trash, _ := filepath.Glob(filepath.Join(f.dir, "../.*wfs-removed*"))
+	if len(trash) != 1 {
+		t.Fatalf("%v", trash)
+	}
+	late := filepath.Join(trash[0], "late.txt")
+	if err := os.WriteFile(late, []byte("an afternoon\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.write("edit.txt", "x\n")
+	out := f.ok("wfs", "checkpoint")
+	kept, _ := filepath.Glob(filepath.Join(f.dir, "../repo-three.wfs-kept-*/late.txt"))
+	if left, _ := filepath.Glob(filepath.Join(f.dir, "../.*wfs-removed*")); len(kept) != 1 || len(left) > 0 || !strings.Contains(out, filepath.Dir(kept[0])) {
+		t.Errorf("kept is %v, left is %v; the command said %s", kept, left, out)
+	}
+}
+
+// A work tree whose making was killed looks like a whole one to whoever works there without git.
+func TestKilledMakingKeepsWhatCame(t *testing.T) {
+	t.Parallel()
+	f := deed{}.fixture(t)
+	if out, exit := f.try([]string{"WFS_FAILPOINT=worktree/added#1"}, append([]string{"wfs"}, strings.Fields(newInTree)...)...); exit != -1 {
+		t.Fatalf("not killed, but exit %d: %s", exit, out)
+	}
+	f.write("../repo-three/mine.txt", "an afternoon\n")
+	f.write("edit.txt", "x\n")
+	out := f.ok("wfs", "checkpoint")
+	kept, _ := filepath.Glob(filepath.Join(f.dir, "../repo-three.wfs-kept-*/mine.txt"))
+	if len(kept) != 1 || !strings.Contains(out, "when you have looked: rm -r "+filepath.Dir(kept[0])+")") { // git knows nothing of it
+		t.Errorf("kept is %v; the command said %s", kept, out)
+	}
+}

@@ -1,0 +1,97 @@
+//go:build linux && amd64
+
+package safety
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"testing"
+
+	"github.com/wfs-dev/wfs/internal/faults"
+)
+
+// TestBar13PowerCut records what every deed does to the disk, and looks at what a power cut after each call would leave:
+// by content that was not synced, and by names as well. WFS_SWEEP says how many of these states are looked at, and
+// WFS_SWEEP_DEED of which deeds.
+func TestBar13PowerCut(t *testing.T) {
+	density := sweepDensity(t)
+	for _, d := range sweptDeeds(t) {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			sampleDeed(t)
+			powerCuts(t, d, density)
+		})
+	}
+}
+
+func powerCuts(t *testing.T, d deed, density density) {
+	p := newTestbed(t, d)
+	p.fixture(t)
+	disk, err := faults.ReadDisk(p.top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := p.traced(t, d, faults.Fault{Mode: faults.Run})
+	if out.Exit != 0 {
+		t.Fatalf("exit %d: %s", out.Exit, out.Output)
+	}
+	end := len(out.Calls)
+	h := fnv.New32()
+	h.Write([]byte(d.name))
+	looked := map[int]bool{end: true}
+	for _, n := range density.points(end, h.Sum32()) {
+		looked[n] = true
+	}
+	states, bad, total := 0, 0, foundSum{}
+	// What a call does not change need not be looked at again: a model's state is due from a call that changes it on.
+	due := map[faults.Model]bool{}
+	for n, c := range out.Calls {
+		if err := disk.Apply(c); err != nil {
+			t.Fatalf("call %d: %v", n+1, err)
+		}
+		for _, m := range []faults.Model{faults.ContentLost, faults.NamesLost} {
+			due[m] = due[m] || c.Matters(m)
+			if !looked[n+1] || !due[m] && n+1 != end {
+				continue
+			}
+			due[m] = false
+			states++
+			ok := t.Run(fmt.Sprintf("%s_%d", m, n+1), func(t *testing.T) {
+				f := p.afterPowerCut(t, disk, m)
+				defer func() {
+					total.add(f)
+					if t.Failed() {
+						t.Logf("power cut after %s", c)
+					}
+				}()
+				f.Unsynced, f.Dark = m == faults.NamesLost, true
+				if n+1 == end { // what was said to be done is done
+					f.nothingLost(p.before)
+					f.ok("wfs", "status", "one")
+					f.asDone(d, p.theirs)
+					return
+				}
+				f.Cut = true
+				f.afterwards(d, p.before, p.theirs)
+			})
+			if !ok {
+				bad++
+			}
+		}
+	}
+	logRow(t, d, "power cut", states, 0, bad, total)
+}
+
+// afterPowerCut puts what is left of the disk where the fixture was.
+func (p *testbed) afterPowerCut(t *testing.T, disk *faults.Disk, m faults.Model) *fixture {
+	t.Helper()
+	p.used = true
+	if err := os.RemoveAll(p.top); err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.Cut(m, p.top); err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{t: t, dir: p.f.dir, env: p.f.env}
+}

@@ -1,0 +1,149 @@
+package safety
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// during is the environment in which a shell command runs whenever wfs passes a point, as if somebody typed it then.
+func during(point, command string) []string {
+	return []string{"WFS_FAILPOINT=" + point, "WFS_FAILPOINT_DO=" + command}
+}
+
+// okWhile types a command that must end well, while somebody does something at a point.
+func (f *fixture) okWhile(point, command string, args ...string) string {
+	f.t.Helper()
+	out, exit := f.try(during(point, command), append([]string{"wfs"}, args...)...)
+	if exit != exitOK {
+		f.t.Fatalf("wfs %s: exit %d: %s", strings.Join(args, " "), exit, out)
+	}
+	return out
+}
+
+// meddles goes from session one to session two while somebody does something right before files are moved, so many times.
+// In his command $n is how often he did so before.
+func (f *fixture) meddles(times int, command string) (string, int) {
+	f.t.Helper()
+	return f.meddlesAt("move/files", times, command)
+}
+
+func (f *fixture) meddlesAt(point string, times int, command string) (string, int) {
+	f.t.Helper()
+	return f.meddlesIn(point, times, command, "switch", "two")
+}
+
+func (f *fixture) meddlesIn(point string, times int, command string, args ...string) (string, int) {
+	f.t.Helper()
+	return f.try(during(point, fmt.Sprintf(`n=$(cat ../meddled 2> /dev/null || echo 0)
+[ $n -lt %d ] || exit 0
+echo $((n+1)) > ../meddled
+%s
+find . -path ./.git -prune -o -type f -print0 | xargs -0 git hash-object --no-filters >> ../meanwhile`, times, command)), append([]string{"wfs"}, args...)...)
+}
+
+// withMeanwhile adds the contents that there were in the work tree after somebody had meddled.
+func (f *fixture) withMeanwhile(before map[string]string) {
+	f.t.Helper()
+	data, err := os.ReadFile(filepath.Join(f.dir, "../meanwhile"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, id := range strings.Fields(string(data)) {
+		before[id] = "work tree, for a moment"
+	}
+}
+
+// What is written between the snapshot of a move and its files is kept like all that was there before, and the move goes on:
+// before wfs looks at the files once more, and after that, when git does.
+func TestWrittenToInTheMiddleOfAMove(t *testing.T) {
+	for name, write := range map[string]string{
+		"a file that goes is edited":                    "echo edited in between $n > first.txt",
+		"a file appears where one comes":                "echo appeared in between $n > of-two.txt",
+		"a directory appears there":                     "rm -f of-two.txt; mkdir -p of-two.txt; echo appeared in between $n > of-two.txt/x",
+		"a file goes by itself":                         "rm -f first.txt",
+		"a file that has nothing to do with it appears": "echo beside $n > beside.txt",
+	} {
+		for _, point := range []string{"move/files", "move/planned"} {
+			t.Run(name+", "+point, func(t *testing.T) {
+				t.Parallel()
+				f := plainTemplate.fixture(t)
+				f.dirty()
+				before := f.blobs()
+				out, exit := f.meddlesAt(point, 2, write)
+				if exit != exitOK {
+					t.Fatalf("exit %d: %s", exit, out)
+				}
+				f.withMeanwhile(before)
+				f.nothingLost(before)
+				f.sound()
+				f.on("wfs/two")
+				if !f.exists("of-two.txt") || f.exists("first.txt") {
+					t.Error("the work tree is not two's")
+				}
+			})
+		}
+	}
+}
+
+// Whoever never stops has the command fail, and the next one go on.
+func TestWrittenToWithoutEndInTheMiddleOfAMove(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.dirty()
+	before := f.blobs()
+	out, exit := f.meddles(100, "echo edited in between $n > first.txt")
+	if exit != exitError || !strings.Contains(out, "first.txt") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	f.withMeanwhile(before)
+	f.nothingLost(before)
+	f.ok("wfs", "switch", "two")
+	f.nothingLost(before)
+	onTwo(f)
+	f.sound()
+}
+
+// Somebody who takes HEAD elsewhere in the middle has it there.
+func TestHeadMovedInTheMiddleOfAMove(t *testing.T) {
+	t.Parallel()
+	f := plainTemplate.fixture(t)
+	f.dirty()
+	before := f.blobs()
+	out, exit := f.meddles(1, "echo edited in between > first.txt; git symbolic-ref HEAD refs/heads/side")
+	if exit != exitError || !strings.Contains(out, "HEAD was moved by another process") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	f.nothingLost(before)
+	f.on("side")
+	f.happened("two", "move_started dropped")
+}
+
+// A commit that somebody made on a session's branch, and that no checkpoint has adopted yet, is reachable when the branch
+// is moved back.
+func TestCommitsByHandOutliveAMove(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		t.Run(fmt.Sprintf("elsewhere=%t", elsewhere), func(t *testing.T) {
+			t.Parallel()
+			f := plainTemplate.fixture(t)
+			f.write("by-hand.txt", "by hand\n")
+			f.ok("git", "add", "-A")
+			f.ok("git", "commit", "-q", "-m", "by hand")
+			if elsewhere {
+				f.ok("git", "switch", "-q", "main")
+			}
+			before := f.blobs()
+			f.ok("wfs", "resume", "one@0")
+			f.nothingLost(before)
+			f.ok("wfs", "checkpoint")
+			f.nothingLost(before)
+			f.ok("wfs", "undo")
+			f.nothingLost(before)
+			f.ok("wfs", "switch", "main")
+			f.ok("wfs", "switch", "one")
+			f.branchHolds("wfs/one", "by-hand.txt")
+		})
+	}
+}
