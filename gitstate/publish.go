@@ -69,7 +69,7 @@ func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, opt
 	if why != "" {
 		args = append(args, "-m", why)
 	}
-	err := r.updateRef(ctx, line+" "+old, append(args, "--stdin"))
+	_, err := r.git(ctx, gitOpts{write: true, stdin: []byte(line + " " + old + "\n")}, append(args, "--stdin")...)
 	if err == nil {
 		return r.syncRef(m.Ref, m.Old == "" || m.New == "")
 	}

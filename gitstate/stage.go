@@ -227,7 +227,7 @@ func (r *Repo) installIndex(private string) error {
 			return err
 		}
 	}
-	if err := putIndex(private, r.indexPath()); err != nil {
+	if err := os.Rename(private, r.indexPath()); err != nil {
 		return err
 	}
 	return durable.SyncDir(r.gitDir)

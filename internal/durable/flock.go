@@ -1,5 +1,3 @@
-//go:build !badstore_lock
-
 package durable
 
 import (

@@ -1,5 +1,3 @@
-//go:build !badstore_sync
-
 package durable
 
 import "os"

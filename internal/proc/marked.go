@@ -1,5 +1,3 @@
-//go:build !badstore_kin
-
 package proc
 
 import (

@@ -71,6 +71,9 @@ func build(tag string) (string, error) {
 	if err := seeSources(flags); err != nil {
 		return "", err
 	}
+	if overlay := os.Getenv("WFS_OVERLAY"); overlay != "" {
+		flags = append(flags, "-overlay="+overlay)
+	}
 	path := filepath.Join(dir, "wfs")
 	_, err = goRuns(append(append([]string{"build", "-o", path}, flags...), program)...)
 	return path, err
@@ -86,9 +89,6 @@ func buildFlags(tag string) []string {
 		case "-tags":
 			tag = strings.TrimSuffix(s.Value+","+tag, ",")
 		}
-	}
-	if overlay := os.Getenv("WFS_OVERLAY"); overlay != "" {
-		flags = append(flags, "-overlay="+overlay)
 	}
 	return append(flags, "-tags="+tag)
 }
