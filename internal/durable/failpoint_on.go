@@ -15,8 +15,8 @@ import (
 var hits atomic.Int64
 
 // Hit kills the process at once, as SIGKILL does, if the environment's WFS_FAILPOINT is the point's name. "name#2"
-// lets the first hit pass. With WFS_FAILPOINT_DO, that shell command runs at every hit instead (at one, if it is numbered), and the process goes
-// on. With WFS_FAILPOINT_LOG, the names of all points that are passed are appended to that file.
+// lets the first hit pass. With WFS_FAILPOINT_DO, that shell command runs at every hit instead (at one, if it is numbered),
+// and the process goes on. With WFS_FAILPOINT_LOG, the names of all points that are passed are appended to that file.
 func Hit(p Point) {
 	if path := os.Getenv("WFS_FAILPOINT_LOG"); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -68,7 +68,8 @@ func Hit(p Point) {
 // shell runs a command as somebody else would at this moment. Its output is that of this process.
 func shell(command string) {
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WFS_FAILPOINT") })
-	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", command}, &os.ProcAttr{Env: environ, Files: []*os.File{nil, os.Stdout, os.Stderr}})
+	attr := &os.ProcAttr{Env: environ, Files: []*os.File{nil, os.Stdout, os.Stderr}}
+	p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", command}, attr)
 	if err == nil {
 		_, err = p.Wait()
 	}

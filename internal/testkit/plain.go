@@ -1,17 +1,18 @@
 package testkit
 
-// Plain makes a repository with sessions one (current, with two checkpoints) and two, in a workflow of one phase whose gate
-// always passes.
+// Plain makes a repository with sessions one (current, with two checkpoints) and two, in a workflow of one phase whose
+// gate always passes.
 func (r *Repo) Plain() {
 	r.T.Helper()
 	r.WriteAll(map[string]string{
-		"../gitconfig":              GitConfig,
-		"a.txt":                     "a\n",
-		"edited.txt":                "as committed\n",
-		"staged.txt":                "as committed\n",
-		".gitignore":                "*.ignored\n",
-		"keep.ignored":              "never touched\n",
-		".wfs/workflows/plain.yaml": "version: 1\nname: plain\nstart: WORK\nphases:\n  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: done}\n",
+		"../gitconfig": GitConfig,
+		"a.txt":        "a\n",
+		"edited.txt":   "as committed\n",
+		"staged.txt":   "as committed\n",
+		".gitignore":   "*.ignored\n",
+		"keep.ignored": "never touched\n",
+		".wfs/workflows/plain.yaml": "version: 1\nname: plain\nstart: WORK\nphases:\n  WORK:\n" +
+			"    run: agent\n    gates: [{use: tests}]\n    on: {pass: done}\n",
 	})
 	r.Begin("true")
 	r.OK("wfs", "new", "two", "--workflow", "plain", "--agent", "true")

@@ -30,7 +30,7 @@ type Tracer struct {
 	answers *json.Decoder
 }
 
-// StartTracer starts one. The tests of the package have to have a program wfs-tracer on their PATH, which is TracerMain.
+// StartTracer starts one. The tests of the package have to have a program wfs-tracer on their PATH: TracerMain.
 func StartTracer() (*Tracer, error) {
 	cmd := exec.Command("wfs-tracer")
 	cmd.Stderr = os.Stderr

@@ -1,6 +1,6 @@
-// Package safety holds the first promise of wfs with the built binary: it cannot lose the user's work. Commands die at every
-// step, calls fail, the power is cut, files are damaged, people and git interfere, and repositories are odd; whatever there
-// was is there afterwards, and the next command goes on.
+// Package safety holds the first promise of wfs with the built binary: it cannot lose the user's work. Commands die at
+// every step, calls fail, the power is cut, files are damaged, people and git interfere, and repositories are odd;
+// whatever there was is there afterwards, and the next command goes on.
 package safety
 
 import (

@@ -21,7 +21,7 @@ import (
 
 // Bar 19: odd repositories, odd configuration, odd files, and agents that run git. Whatever is not usual either works as
 // everything else does, or is refused with one clear line, a hint and the documented exit code, and nothing was changed.
-// The rows are in the files bar_19_*_test.go.
+// The rows are in the files odd_*_test.go.
 
 // oddity is one row: what is odd, and what becomes of it.
 type oddity struct {

@@ -1,5 +1,5 @@
-// Package stories plays whole stories with the binary, as testscript tells them, and types whatever wfs prints there for a person
-// to type.
+// Package stories plays whole stories with the binary, as testscript tells them, and types whatever wfs prints there for
+// a person to type.
 package stories
 
 import (
