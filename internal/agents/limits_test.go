@@ -14,7 +14,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-func TestResetAt(t *testing.T) {
+func TestResetIn(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	const nov20 = "2026-11-20T15:20:00Z"
@@ -76,14 +76,14 @@ func TestResetAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if at := resetAt(c.said, now.Unix(), berlin); at != 0 {
+		if at := resetIn(c.said, now.In(berlin)); at != 0 {
 			got = time.Unix(at, 0).UTC().Format(time.RFC3339)
 		}
 		if got != c.want {
 			t.Errorf("%q at %s: %s, want %s", c.said, c.now, got, c.want)
 		}
 	}
-	if resetAt("resets 6pm (UTC)", 0, time.UTC) != 0 {
+	if resetIn("resets 6pm (UTC)", time.Unix(0, 0)) != 0 {
 		t.Error("a moment without a clock")
 	}
 }
