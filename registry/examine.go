@@ -53,10 +53,7 @@ type examiner struct {
 
 // dir looks at what stands in a directory, by its path below the clone's.
 func (e *examiner) dir(rel string) error {
-	entries, err := os.ReadDir(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entries, err := entriesOf(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
 	if err != nil {
 		return err
 	}
@@ -90,7 +87,7 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 		e.add(rel, kind, Flaw{Err: fmt.Errorf("is not a regular file (%s)", typeOf(entry)), Wrong: true})
 		return nil
 	case kind.Dir:
-		if _, err := os.ReadDir(full); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := entriesOf(full); err != nil {
 			e.add(rel, kind, Flaw{Err: err})
 			return nil
 		}
@@ -102,7 +99,7 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 		return nil
 	}
 	err := kind.check(e.clone, full, strings.Split(rel, "/"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // gone meanwhile
+	if ifThere(err) != nil { // else it is gone meanwhile
 		e.add(rel, kind, Flaw{Err: err})
 	}
 	return nil
@@ -185,16 +182,6 @@ func checkExclude(_ *Clone, path string, _ []string) error {
 		return err
 	}
 	return checkSum(data)
-}
-
-func checkClaim(_ *Clone, path string, _ []string) error {
-	_, err := readClaim(path)
-	return err
-}
-
-func checkProvided(_ *Clone, path string, _ []string) error {
-	_, err := readProvided(path)
-	return err
 }
 
 func checkHalfMade(c *Clone, path string, names []string) error {

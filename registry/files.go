@@ -97,10 +97,7 @@ func checkSum(data []byte) error {
 // Exclude returns the text of the session's exclude file, nil when it has none.
 func (j *Journal) Exclude() ([]byte, error) {
 	text, err := durable.ReadFile(filepath.Join(j.dir, excludeName), maxExclude)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return unseal(text), err
+	return unseal(text), ifThere(err)
 }
 
 // SetExclude replaces the session's exclude file durably.
@@ -113,12 +110,10 @@ func (j *Journal) soundExclude() error {
 	path := filepath.Join(j.dir, excludeName)
 	err := checkExclude(j.clone, path, nil)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
 	case errors.Is(err, ErrCorrupt), errors.Is(err, durable.ErrNotRegular), errors.Is(err, durable.ErrTooLarge):
 		_, err = durable.MoveAside(path)
 	}
-	return err
+	return ifThere(err)
 }
 
 // ExcludeFile is the path of a session's exclude file, "" when it has none.

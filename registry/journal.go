@@ -2,9 +2,7 @@ package registry
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,11 +72,8 @@ func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
 // load reads the journal's file, if there is one, and makes it ready for appending.
 func (j *Journal) load() error {
 	data, err := durable.ReadFile(j.path(), maxJournal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return ifThere(err)
 	}
 	content, err := parseJournal(j.path(), j.name, data)
 	if err != nil {
@@ -157,11 +152,8 @@ func (c *Clone) Peek(id session.ID, tip session.Commit) (events []session.Event,
 		return nil, false, err
 	}
 	data, err := durable.ReadFile(journalPath(dir, name), maxJournal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, ifThere(err)
 	}
 	content, err := parseJournal(journalPath(dir, name), name, data)
 	return content.events, err == nil && content.size < int64(len(data)), err
@@ -174,10 +166,7 @@ func (c *Clone) Tips(id session.ID) ([]session.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entriesOf(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,7 @@ package registry
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,11 +91,8 @@ func (c *Clone) MissingRules(id session.ID, ledger []byte) ([]string, error) {
 		return nil, err
 	}
 	text, err := durable.ReadFile(filepath.Join(dir, excludeName), maxExclude)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ifThere(err)
 	}
 	if checkSum(text) != nil {
 		return nil, nil // all of it is written anew

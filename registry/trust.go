@@ -93,7 +93,7 @@ func (t TrustStore) Revoke(repo string) error {
 		return err
 	}
 	for _, name := range marks {
-		if err := os.Remove(filepath.Join(t.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeFile(filepath.Join(t.Dir, name)); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (t TrustStore) Any(repo string) (bool, error) {
 func (t TrustStore) marksOf(repo string) ([]string, error) {
 	if real, err := realPath(repo); err == nil {
 		repo = real
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	} else if ifThere(err) != nil {
 		return nil, err
 	}
 	repo = filepath.Clean(repo)
@@ -136,10 +136,7 @@ func (t TrustStore) marksOf(repo string) ([]string, error) {
 
 // Unusable lists what stands in place of a mark and is none. It allows nothing, and may be in the way of one.
 func (t TrustStore) Unusable() ([]string, error) {
-	files, err := os.ReadDir(t.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := entriesOf(t.Dir)
 	var bad []string
 	for _, f := range files {
 		if strings.HasPrefix(f.Name(), durable.TempPrefix) || durable.IsAside(f.Name()) {
