@@ -98,7 +98,7 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 	case kind.check == nil:
 		return nil
 	}
-	err := kind.check(e.clone, full, strings.Split(rel, "/"))
+	err := kind.check(full)
 	if ifThere(err) != nil { // else it is gone meanwhile
 		e.add(rel, kind, Flaw{Err: err})
 	}
@@ -146,22 +146,17 @@ func typeOf(entry fs.DirEntry) string {
 	return "a device"
 }
 
-// What is looked for in files of one kind. names are those of the path below the clone's directory.
+// The checks of files.
 
-func checkJournal(c *Clone, path string, names []string) error {
-	name := strings.TrimSuffix(strings.TrimPrefix(names[len(names)-1], "events-"), ".jsonl")
-	if _, err := tipName(session.Commit(name)); err != nil && name != noTip {
-		return nil // nobody's
+func checkJournal(path string) error {
+	if journalName(path) == "" { // of something else
+		return nil
 	}
-	data, err := durable.ReadFile(path, maxJournal)
-	if err != nil {
-		return err
-	}
-	_, err = parseJournal(path, name, data)
+	_, err := readJournal(path)
 	return err
 }
 
-func checkRequest(_ *Clone, path string, _ []string) error {
+func checkRequest(path string) error {
 	data, err := durable.ReadFile(path, maxRequest)
 	if err != nil {
 		return err
@@ -176,7 +171,7 @@ func checkRequest(_ *Clone, path string, _ []string) error {
 	return nil
 }
 
-func checkExclude(_ *Clone, path string, _ []string) error {
+func checkExclude(path string) error {
 	data, err := durable.ReadFile(path, maxExclude)
 	if err != nil {
 		return err
@@ -184,9 +179,10 @@ func checkExclude(_ *Clone, path string, _ []string) error {
 	return checkSum(data)
 }
 
-func checkHalfMade(c *Clone, path string, names []string) error {
-	id, err := session.ParseID(names[1])
-	if err != nil || string(id) != names[1] {
+func checkHalfMade(path string) error {
+	name := filepath.Base(path)
+	id, err := session.ParseID(name)
+	if err != nil || string(id) != name {
 		return nil
 	}
 	_, err = readHalfMade(path, id)

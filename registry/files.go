@@ -108,7 +108,7 @@ func (j *Journal) SetExclude(content []byte) error {
 // soundExclude moves an exclude file aside that is damaged: it is written anew from the ledger then.
 func (j *Journal) soundExclude() error {
 	path := filepath.Join(j.dir, excludeName)
-	err := checkExclude(j.clone, path, nil)
+	err := checkExclude(path)
 	switch {
 	case errors.Is(err, ErrCorrupt), errors.Is(err, durable.ErrNotRegular), errors.Is(err, durable.ErrTooLarge):
 		_, err = durable.MoveAside(path)

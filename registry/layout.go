@@ -12,11 +12,11 @@ type FileKind struct {
 	Dir     bool
 	Lost    string // what follows when it cannot be used
 	Cache   bool   // nothing follows: what is wrong with its content is made up for by the next command
-	check   func(c *Clone, path string, names []string) error
+	check   func(path string) error
 }
 
 // checks are for the content of files, by their kind.
-var checks = map[string]func(c *Clone, path string, names []string) error{
+var checks = map[string]func(path string) error{
 	"identity of this clone": reads(readIdentity), journalKind: checkJournal, "request": checkRequest, "exclude rules": checkExclude,
 	"claim": reads(readClaim), "list of what a work tree was given": reads(readProvided), "note of a half-made work tree": checkHalfMade,
 }
@@ -100,8 +100,8 @@ func Layout() []FileKind {
 }
 
 // reads is the check of a file by its reader.
-func reads[T any](read func(path string) (T, error)) func(*Clone, string, []string) error {
-	return func(_ *Clone, path string, _ []string) error {
+func reads[T any](read func(path string) (T, error)) func(string) error {
+	return func(path string) error {
 		_, err := read(path)
 		return err
 	}
