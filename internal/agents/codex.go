@@ -145,9 +145,7 @@ func (c *codex) conclusion(e Exit) {
 		if c.out.Tools == 0 && c.sayings > 1 && strings.Contains(e.Stderr, "Refusing to create helper binaries under temporary dir") {
 			c.fail(Denied, "no command ran: codex cannot start its sandbox while CODEX_HOME is below the directory for temporary files")
 		}
-	case !c.settled && e.Stopped && c.fatal == "":
-		c.fail(Interrupted, "")
-	case c.settled || c.fatal == "" && c.told != "" && e.Code != 0:
+	case c.settled || c.fatal == "" && c.told != "" && e.Code != 0 && !e.Stopped:
 		v := judge(0, c.told, c.o.Now())
 		if v.at%60 == 0 && v.at != 0 && v.class == LimitHit {
 			v.at += 60 // "try again at 2:58 PM" leaves the seconds out: the limit ends within that minute

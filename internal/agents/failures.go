@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,6 +57,13 @@ func spoken(low string) Class {
 	return ""
 }
 
+// byStatus are the classes of statuses of HTTP; 500 stands for all from there on. Words that say one of the classes in
+// wordsWin are believed instead.
+var (
+	byStatus = map[int]Class{401: Auth, 402: Billing, 403: Auth, 404: Config, 408: Overloaded, 413: TooLong, 429: RateLimited, 500: Overloaded}
+	wordsWin = map[int][]Class{403: {Billing, LimitHit}, 404: {Lost}, 429: {Billing, LimitHit}}
+)
+
 // judge tells the class of a failure by the status of HTTP, 0 for unknown, and by its words.
 func judge(status int, said string, now int64) verdict {
 	low := strings.ToLower(said)
@@ -63,23 +71,12 @@ func judge(status int, said string, now int64) verdict {
 		status = statusIn(low)
 	}
 	v := verdict{class: spoken(low)}
-	switch {
+	switch class, known := byStatus[min(status, 500)]; {
 	case outOfCredit(low):
 		v.class = Billing
-	case status == 401:
-		v.class = Auth
-	case status == 402:
-		v.class = Billing
-	case status == 403 && v.class != Billing && v.class != LimitHit:
-		v.class = Auth
-	case status == 404 && v.class != Lost:
-		v.class = Config
-	case status == 413:
-		v.class = TooLong
-	case status == 408 || status >= 500:
-		v.class = Overloaded
-	case status == 429 && v.class != LimitHit && v.class != Billing:
-		v.class = RateLimited
+	case known && slices.Contains(wordsWin[status], v.class):
+	case known:
+		v.class = class
 	case status >= 400 && strings.Contains(low, "tool_result") && strings.Contains(low, "tool_use"):
 		v.class = Lost // a conversation that was cut between a call and its result cannot go on
 	case status >= 400 && v.class == "":
