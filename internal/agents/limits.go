@@ -17,7 +17,7 @@ const (
 	from   = `(?i)(?:resets?|again|available|until)(?: at| on)? (?:[a-z]+,? )*?`
 )
 
-// resets are the ways in which agents and providers tell when a limit ends. Each reader gets the groups of its pattern and
+// resets are the ways in which agents and providers say when a limit ends. Each reader gets the groups of its pattern and
 // the present time in the zone of this machine, and returns Unix seconds; 0: it is no moment.
 var resets = []struct {
 	pattern func() *regexp.Regexp
@@ -39,19 +39,17 @@ var resets = []struct {
 		`(\d{1,2})(?::(\d\d))?(?::\d\d)? ?([ap]m)?\b(?:,? \(?([a-z_/+-]+))?`), clock},
 }
 
-// resetIn finds the moment, in Unix seconds, at which a limit ends that is told in words: 0 when there is none. A time of day
-// is the next such moment, in the zone that is told, or else in the one of now.
+// resetIn finds the end of a limit in a text, in Unix seconds; 0: it has none. A time of day is the next such moment, in the
+// zone of the text, or else in the one of now.
 func resetIn(said string, now time.Time) int64 {
 	if now.Unix() == 0 {
 		return 0
 	}
 	for _, r := range resets {
-		found := r.pattern().FindStringSubmatch(said)
-		if found == nil {
-			continue
-		}
-		if at := r.read(found, now); at != 0 && max(at-now.Unix(), now.Unix()-at) <= farthest {
-			return at
+		for _, found := range r.pattern().FindAllStringSubmatch(said, -1) {
+			if at := r.read(found, now); at != 0 && max(at-now.Unix(), now.Unix()-at) <= farthest {
+				return at
+			}
 		}
 	}
 	return 0
@@ -115,14 +113,14 @@ func clock(found []string, now time.Time) int64 {
 	year, month, day := now.Date()
 	if found[1] == "" {
 		t := onClock(year, month, day)
-		if t.Unix()+59 < now.Unix() { // the minute is told, not the second
+		if t.Unix()+59 < now.Unix() { // the text has minutes, not seconds
 			t = onClock(year, month, day+1)
 		}
 		return t.Unix()
 	}
 	named, _ := time.Parse("Jan", found[1])
 	t := onClock(cmp.Or(number(found[3]), year), named.Month(), number(found[2]))
-	if found[3] == "" && t.Before(now.AddDate(0, -6, 0)) { // told in December, of January
+	if found[3] == "" && t.Before(now.AddDate(0, -6, 0)) { // said in December, of January
 		t = onClock(year+1, named.Month(), number(found[2]))
 	}
 	return t.Unix()

@@ -60,6 +60,7 @@ func TestResetIn(t *testing.T) {
 		{"resets at 2026-11-24T15:13:00+01:00.", nov20, "2026-11-24T14:13:00Z"},
 		{"available at 2026-11-24 15:13:00 UTC", nov20, "2026-11-24T15:13:00Z"},
 		{"resets at 18:13 (UTC)", nov20, "2026-11-20T18:13:00Z"},
+		{"limited until 3 more requests ended; resets 6pm (UTC)", nov20, "2026-11-20T18:00:00Z"},
 		// nothing that can be waited for
 		{"This request would exceed your account's rate limit. Please try again later.", nov20, ""},
 		{"resets soon", nov20, ""},

@@ -38,7 +38,7 @@ func (in input) detail() string {
 	return ""
 }
 
-// risks are commands that may destroy files that no checkpoint has. A command ends at any separator, a word before them too.
+// risks finds commands that may destroy files, and git commands by their options. It does not look behind ; | and &.
 var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
 	`(rm|mv|rmdir|shred|truncate|unlink|dd)(?:$|[\s;|&()'"<>{}])` +
 	`|(find|rsync)\s[^;|&]*\s--?delete` +
