@@ -1,12 +1,14 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -107,13 +109,10 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 
 // goesOn reports whether the layout knows anything below a directory.
 func (e *examiner) goesOn(rel string) bool {
-	for _, k := range e.kinds {
-		above := path.Dir(k.Pattern)
-		if ok, err := path.Match(above, rel); ok && err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.kinds, func(k FileKind) bool {
+		ok, _ := path.Match(path.Dir(k.Pattern), rel) // the patterns are well-formed
+		return ok
+	})
 }
 
 func (e *examiner) add(rel string, kind FileKind, f Flaw) {
@@ -130,21 +129,12 @@ func (e *examiner) add(rel string, kind FileKind, f Flaw) {
 	e.flaws = append(e.flaws, f)
 }
 
-func typeOf(entry fs.DirEntry) string {
-	switch t := entry.Type(); {
-	case t.IsDir():
-		return "a directory"
-	case t.IsRegular():
-		return "a file"
-	case t&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case t&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case t&fs.ModeSocket != 0:
-		return "a socket"
-	}
-	return "a device"
+// typeNames are for people. What is not here is a device.
+var typeNames = map[fs.FileMode]string{
+	0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket",
 }
+
+func typeOf(entry fs.DirEntry) string { return cmp.Or(typeNames[entry.Type()], "a device") }
 
 // The checks of files.
 
