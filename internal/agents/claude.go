@@ -12,7 +12,7 @@ import (
 // claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`. Written after
 // the output of 2.1.197 and 2.1.329.
 type claude struct {
-	run
+	*run
 	result   *claudeEvent // the last one, unless the agent has gone on since
 	summed   bool         // results tell what was used since the one before
 	pending  Spent        // by messages after the last result, as far as it is known
@@ -133,12 +133,6 @@ func (c claudeContent) text() string {
 		all = append(all, part.Text)
 	}
 	return strings.Join(all, "\n")
-}
-
-func newClaude(o Options) Decoder {
-	c := &claude{}
-	c.begin(o, c.event, c.conclusion)
-	return c
 }
 
 func (c *claude) event(b []byte) {

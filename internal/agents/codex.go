@@ -7,7 +7,7 @@ import (
 
 // codex reads `codex exec --json`. Written after the output of 0.169.0.
 type codex struct {
-	run
+	*run
 	settled bool   // no turn has begun since the last one ended
 	failing bool   // the last turn failed
 	told    string // by the last error
@@ -44,12 +44,6 @@ type codexItem struct {
 	Changes []struct {
 		Path string `json:"path"`
 	} `json:"changes"`
-}
-
-func newCodex(o Options) Decoder {
-	c := &codex{}
-	c.begin(o, c.event, c.conclusion)
-	return c
 }
 
 var reconnecting = lazy(`^Reconnecting\.\.\. (\d+)/(\d+) \(?((?s:.*?))\)?$`)

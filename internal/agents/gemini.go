@@ -9,7 +9,7 @@ import (
 
 // gemini reads `gemini -o stream-json`. Written after the output of 0.61.0.
 type gemini struct {
-	run
+	*run
 	message string       // the present one, at most MaxText
 	shown   int          // how much of it is passed on
 	step    bool         // the present answer of the model is counted
@@ -39,12 +39,6 @@ type geminiEvent struct {
 		Output int64 `json:"output_tokens"`
 		Cached int64 `json:"cached"`
 	} `json:"stats"`
-}
-
-func newGemini(o Options) Decoder {
-	g := &gemini{}
-	g.begin(o, g.event, g.conclusion)
-	return g
 }
 
 func (g *gemini) event(b []byte) {

@@ -8,7 +8,7 @@ import (
 // opencode reads `opencode run --format json`, which has no last event: a step that stops for no tool is the end. Written
 // after the output of 1.18.33.
 type opencode struct {
-	run
+	*run
 	open    bool           // a step has begun and not ended
 	reason  string         // of the last step's end
 	problem *opencodeError // the last one, since the last step
@@ -51,12 +51,6 @@ type opencodeError struct {
 		} `json:"responseHeaders"`
 		Body string `json:"responseBody"`
 	} `json:"data"`
-}
-
-func newOpencode(o Options) Decoder {
-	c := &opencode{}
-	c.begin(o, c.event, c.conclusion)
-	return c
 }
 
 func (c *opencode) event(b []byte) {

@@ -18,35 +18,21 @@ const (
 // run is the part that all decoders of JSON streams share: it finds the objects, emits events, and keeps count.
 type run struct {
 	objects
-	o        Options
-	out      Outcome
-	conclude func(Exit) // says how a run went that did not go well, or in which calls were refused
-	turns    int
-	calls    []Tool // begun, and without a result so far; the oldest first
-	prose    string // the last line that is not JSON
-	fatal    Class  // of the last request, if repeating it cannot help
-	why      string // it is so
-}
-
-// begin lets the decoder get every object.
-func (r *run) begin(o Options, object func([]byte), conclude func(Exit)) {
-	if o.Now == nil {
-		o.Now = func() int64 { return 0 }
-	}
-	r.o, r.object, r.conclude = o, object, conclude
-	r.noise = func(line []byte) {
-		if len(bytes.TrimSpace(line)) > 0 {
-			r.prose = string(line)
-		}
-		r.other()
-	}
+	o     Options
+	out   Outcome
+	agent agent
+	turns int
+	calls []Tool // begun, and without a result so far; the oldest first
+	prose string // the last line that is not JSON
+	fatal Class  // of the last request, if repeating it cannot help
+	why   string // it is so
 }
 
 // End concludes. Each agent looks first at what its stream says about the end, then at the exit code and standard error.
 func (r *run) End(e Exit) Outcome {
 	r.end()
 	r.out.Class = OK
-	r.conclude(e)
+	r.agent.conclusion(e)
 	if r.turns > 0 {
 		r.out.Turns = r.turns
 	}
@@ -64,6 +50,14 @@ func (r *run) End(e Exit) Outcome {
 
 // decode reads an object into a struct. A field of another type than expected stays empty.
 func decode(b []byte, into any) { _ = json.Unmarshal(b, into) }
+
+// line notes a line that is not JSON.
+func (r *run) line(line []byte) {
+	if len(bytes.TrimSpace(line)) > 0 {
+		r.prose = string(line)
+	}
+	r.other()
+}
 
 // other tells that the run lives.
 func (r *run) other() { r.o.Emit(Event{Kind: Other}) }
@@ -113,7 +107,7 @@ func tool(id, name, detail string) Tool {
 
 // call notes that a tool is used, unless it is known already.
 func (r *run) call(t Tool) {
-	if r.called(t.ID) >= 0 {
+	if t.ID != "" && r.called(t.ID) >= 0 {
 		return
 	}
 	r.out.Tools++
