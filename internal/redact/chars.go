@@ -10,7 +10,6 @@ type set func(byte) bool
 
 var (
 	alnum  = of("A-Za-z0-9")
-	hex    = of("A-Fa-f0-9")
 	dotted = of("A-Za-z0-9_.-")
 	base64 = of("A-Za-z0-9+/=_-")
 	folder = of("A-Za-z0-9+/=_.-")
