@@ -27,7 +27,7 @@ func authorization(s string, i int, found []span) []span {
 	if s[i] == basic[0] && !strings.Contains(strings.ToLower(s[max(0, start-40):start]), "authorization") {
 		return found
 	}
-	if n >= 16 && likely(v) && !digest.MatchString(v) {
+	if n >= 16 && likely(v) && !digest().MatchString(v) {
 		found = append(found, span{from: max(i, 1) - 1, start: start, end: start + n, mark: mark("authorization")})
 	}
 	return found
@@ -175,7 +175,7 @@ func plausible(v string) bool {
 
 func fitsWeak(v string, _ bool) bool {
 	uppers, lowers, digits := count(v)
-	return plausible(v) && len(v) >= 20 && entropy(v) >= 3.7 && !digest.MatchString(v) && digits >= 3 && uppers > 0 && lowers > 0 &&
+	return plausible(v) && len(v) >= 20 && entropy(v) >= 3.7 && !digest().MatchString(v) && digits >= 3 && uppers > 0 && lowers > 0 &&
 		strings.Count(v, "/") < 3 && strings.Count(v, ".") < 3 && strings.Count(v, "-")+strings.Count(v, "_") < 4
 }
 
@@ -184,6 +184,6 @@ func fitsStrong(v string, quoted bool) bool {
 		return false
 	}
 	// A name in code has at most one number, as in testKey2048.
-	inCode := !quoted && dotted.run(v) == len(v) && !digest.MatchString(v) && alnum(v[0]) && v[0] > '9' && len(numbers.FindAllString(v, 2)) < 2
+	inCode := !quoted && dotted.run(v) == len(v) && !digest().MatchString(v) && alnum(v[0]) && v[0] > '9' && len(numbers().FindAllString(v, 2)) < 2
 	return entropy(v) >= 2.7 && !inCode
 }

@@ -3,6 +3,7 @@ package redact
 import (
 	"math"
 	"regexp"
+	"sync"
 )
 
 // set is a set of ASCII characters.
@@ -90,13 +91,18 @@ func mixed(s string) bool {
 func likely(s string) bool { return entropy(s) > 2.5 && (mixed(s) || entropy(s) > 3.5) }
 
 var (
-	digest  = regexp.MustCompile(`^(?:sha256[:-])?[A-Fa-f0-9-]{7,}$`)
-	uuid    = regexp.MustCompile(`^[A-Fa-f0-9]{8}(?:-[A-Fa-f0-9]{4}){3}-[A-Fa-f0-9]{12}$`)
-	numbers = regexp.MustCompile(`\d+`)
-	escaped = regexp.MustCompile(`(?:\\[nrtbf]|\\u[A-Fa-f0-9]{4}|%[A-Fa-f0-9]{2})$`)
+	digest  = lazy(`^(?:sha256[:-])?[A-Fa-f0-9-]{7,}$`)
+	uuid    = lazy(`^[A-Fa-f0-9]{8}(?:-[A-Fa-f0-9]{4}){3}-[A-Fa-f0-9]{12}$`)
+	numbers = lazy(`\d+`)
+	escaped = lazy(`(?:\\[nrtbf]|\\u[A-Fa-f0-9]{4}|%[A-Fa-f0-9]{2})$`)
 )
 
 // begins tells whether a word begins at i: behind what is no letter and no digit, or behind an escape, as in \n, \u003d and %3D.
 func begins(s string, i int) bool {
-	return i == 0 || !alnum(s[i-1]) || escaped.MatchString(s[max(0, i-6):i])
+	return i == 0 || !alnum(s[i-1]) || escaped().MatchString(s[max(0, i-6):i])
+}
+
+// lazy compiles a pattern when it is used first: most commands need none.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -1,12 +1,11 @@
 package redact
 
 import (
-	"regexp"
 	"sort"
 	"strings"
 )
 
-var colours = regexp.MustCompile(`(?:\x1b|\\u001[bB]|\\x1b)\[[ -?]{0,37}[@-~]`)
+var colours = lazy(`(?:\x1b|\\u001[bB]|\\x1b)\[[ -?]{0,37}[@-~]`)
 
 // withoutEscapes returns a text without the sequences that colour it on a terminal, and what was cut out: a program that
 // highlights what it prints may put one into the middle of a secret.
@@ -17,7 +16,7 @@ func withoutEscapes(s string) (string, cuts) {
 	var b strings.Builder
 	var all cuts
 	kept := 0
-	for _, found := range colours.FindAllStringIndex(s, -1) {
+	for _, found := range colours().FindAllStringIndex(s, -1) {
 		b.WriteString(s[kept:found[0]])
 		kept = found[1]
 		all = append(all, cut{b.Len(), kept})

@@ -104,7 +104,7 @@ func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
 	}
 	from, name := nameBefore(s, i)
 	for _, f := range forms {
-		if f.in.run(value) == len(value) && (f.kind != "uuid" || uuid.MatchString(value)) && strings.Contains(name, f.prefix) &&
+		if f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) && strings.Contains(name, f.prefix) &&
 			(f.kind != "secret" || containsAny(name, secretWords)) {
 			return from, start + len(value), true
 		}
