@@ -13,13 +13,13 @@ const (
 	saveAfterWrite = 10 * time.Second // from one file that was written to the next that counts
 )
 
-// risky are commands that throw work away. What is not listed is saved with everything else, when it is time.
-var risky = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[^\w.-])(` +
-		`rm\s+-|rmdir\s|mv\s|shred\s|truncate\s|dd\s|unlink\s|find\s.*-delete|` +
-		`git\s+(-\S+\s+(\S+\s+)?)*(reset|clean|checkout|switch|restore|stash|rebase|merge|pull|rm|revert|apply|am|filter-branch)\b` +
-		`)|(^|[^>&\d-])>\s*[^>&\s|]`)
-})
+// overwrites is a redirection into a file.
+var overwrites = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^>&\d-])>\s*[^>&\s|]`) })
+
+// risky tells commands that may throw work away. All others are saved with everything else, when it is time.
+func risky(command string) bool {
+	return agents.Risk(command) != "" || overwrites().MatchString(command)
+}
 
 // watchful asks for auto-saves by what an agent does. A call of a tool is told when it begins, so that a save before a
 // command that throws work away is a race: mostly won, because the command has to be started first, and never promised.
@@ -51,7 +51,7 @@ func (w *watchful) reason(e agents.Event) string {
 	switch e.Kind {
 	case agents.ToolCall:
 		w.calls++
-		if e.Tool.Action == agents.Runs && risky().MatchString(e.Tool.Detail) {
+		if e.Tool.Action == agents.Runs && risky(e.Tool.Detail) {
 			return "before a command that may throw work away"
 		}
 		if w.calls >= saveEveryCalls {

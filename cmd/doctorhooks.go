@@ -18,11 +18,15 @@ func (e *examination) hooks() error {
 		if err != nil {
 			continue // none, or none that the agent could read
 		}
+		_, hooks, err := readHooks(text)
+		if err != nil || hooks == nil {
+			continue
+		}
 		next := "wfs hook install"
 		if user {
 			next += " --user"
 		}
-		called := hookCommands(text)
+		called := hookCommands(hooks)
 		f := finding{Level: findWarns, About: "hook", Where: path, Next: next}
 		switch missing := missingProgram(called); {
 		case len(called) == 0:
@@ -37,29 +41,6 @@ func (e *examination) hooks() error {
 		e.add(f)
 	}
 	return nil
-}
-
-// hookCommands are the commands by which settings call wfs.
-func hookCommands(text []byte) []string {
-	_, hooks, err := at(text, '{', "hooks")
-	if err != nil || hooks == nil {
-		return nil
-	}
-	var list []string
-	for _, member := range hooks.Members {
-		for _, group := range member.Value.Elements {
-			inner := group.Get("hooks")
-			if inner == nil {
-				continue
-			}
-			for _, entry := range inner.Elements {
-				if c := entry.Get("command"); c != nil && isOurHook(c.Text(), member.Key) {
-					list = append(list, c.Text())
-				}
-			}
-		}
-	}
-	return list
 }
 
 // missingProgram is the first program that is called by its path and is not there.

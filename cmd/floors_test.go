@@ -25,7 +25,6 @@ var floors = map[string][]string{
 	"internal/experiment": {"internal/source"},
 	"internal/faults":     {},
 	"internal/holdout":    {},
-	"internal/jsonc":      {},
 	"internal/proc":       {},
 	"internal/redact":     {},
 	"internal/safetext":   {},

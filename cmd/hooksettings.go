@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/jsonc"
+	"github.com/tailscale/hujson"
 )
 
 // maxSettings bounds the settings of an agent, in bytes.
@@ -55,123 +56,163 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 		}
 		text = []byte("{}\n")
 	}
-	text, err := withoutHooks(text, program, remove)
-	if err != nil || remove {
-		return text, err
+	root, hooks, err := readHooks(text)
+	if err != nil {
+		return nil, err
+	}
+	settings := root.Value.(*hujson.Object)
+	ours := func(event, command string) bool {
+		return isOurHook(command, event) && (remove || command != hookCommand(program, event))
+	}
+	if hooks != nil && deleteHooks(hooks, ours) {
+		var empty bool
+		settings.Members, empty = without(settings.Members, ofMember, func(m hujson.ObjectMember) bool { return m.Value.Value == hooks })
+		if hooks = nil; empty && len(bytes.TrimSpace(settings.AfterExtra)) == 0 {
+			settings.AfterExtra = nil // the white space is ours too
+		}
+	}
+	if remove {
+		return root.Pack(), nil
+	}
+	unit := "  "
+	if len(settings.Members) > 0 {
+		_, line, ok := bytes.Cut(settings.Members[0].Name.BeforeExtra, []byte("\n"))
+		if ok && len(bytes.TrimLeft(line, " \t")) == 0 {
+			unit = string(line)
+		}
+	}
+	if hooks == nil {
+		hooks = &hujson.Object{}
+		addMember(settings, "hooks", hooks, unit, "")
 	}
 	for _, h := range hooked {
-		if text, err = withHook(text, h.event, h.match, hookCommand(program, h.event)); err != nil {
+		if err := addHook(&root, hooks, h.event, h.match, hookCommand(program, h.event), unit); err != nil {
 			return nil, err
 		}
 	}
-	return text, nil
+	return root.Pack(), nil
 }
 
-// at finds the value at a path of names, nil for none. What is there must be of that kind.
-func at(text []byte, kind byte, names ...string) (root, found *jsonc.Value, err error) {
-	v, err := jsonc.Parse(text)
+// readHooks reads settings and finds the hooks in them; nil: there are none.
+func readHooks(text []byte) (root hujson.Value, hooks *hujson.Object, err error) {
+	root, err = hujson.Parse(bytes.Clone(text)) // the values share its memory
 	if err != nil {
-		return nil, nil, err
+		return root, nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	if v.Kind != '{' {
-		return nil, nil, errors.New("it is not an object")
+	if root.Value.Kind() != '{' {
+		return root, nil, errors.New("it is not an object")
 	}
-	found = &v
-	for i, name := range names {
-		if found = found.Get(name); found == nil {
-			return &v, nil, nil
-		}
-		want := byte('{')
-		if i == len(names)-1 {
-			want = kind
-		}
-		if found.Kind != want {
-			return nil, nil, fmt.Errorf("%s is not a hook list", strings.Join(names[:i+1], "."))
-		}
-	}
-	return &v, found, nil
+	hooks, err = listIn[*hujson.Object](&root, "hooks")
+	return root, hooks, err
 }
 
-func withHook(text []byte, event, match, command string) ([]byte, error) {
-	unit := "  "
-	root, hooks, err := at(text, '{', "hooks")
-	if err != nil {
-		return nil, err
+// listIn finds the list at a path of names, nil for none.
+func listIn[T hujson.ValueTrimmed](in *hujson.Value, path ...string) (list T, err error) {
+	found := in.Find("/" + strings.Join(path, "/"))
+	if found == nil {
+		return list, nil
 	}
-	if len(root.Members) > 0 {
-		unit = jsonc.IndentOf(text, root.Members[0].Start, unit)
+	list, ok := found.Value.(T)
+	if !ok {
+		err = fmt.Errorf("%s is not a hook list", strings.Join(path, "."))
 	}
-	if hooks == nil {
-		return withHook(jsonc.Add(text, root, `"hooks": {}`, unit, ""), event, match, command)
-	}
-	_, list, err := at(text, '[', "hooks", event)
-	if err != nil {
-		return nil, err
+	return list, err
+}
+
+// addHook adds a hook to the list of its event, unless it is there.
+func addHook(root *hujson.Value, hooks *hujson.Object, event, match, command, unit string) error {
+	list, err := listIn[*hujson.Array](root, "hooks", event)
+	if err != nil || slices.Contains(hookCommands(hooks), command) {
+		return err
 	}
 	if list == nil {
-		return withHook(jsonc.Add(text, hooks, `"`+event+`": []`, unit+unit, unit), event, match, command)
-	}
-	for _, group := range list.Elements {
-		if inner := group.Get("hooks"); inner != nil {
-			for _, entry := range inner.Elements {
-				if c := entry.Get("command"); c != nil && c.Text() == command {
-					return text, nil
-				}
-			}
-		}
+		list = &hujson.Array{}
+		addMember(hooks, event, list, unit+unit, unit)
 	}
 	var item bytes.Buffer
 	enc := json.NewEncoder(&item)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(hookGroup{match, []hookEntry{{"command", command, hookSeconds}}}); err != nil {
-		return nil, err
+		return err
 	}
-	return jsonc.Add(text, list, strings.TrimSpace(item.String()), unit+unit+unit, unit+unit), nil
+	group, err := hujson.Parse(bytes.TrimSpace(item.Bytes()))
+	group.BeforeExtra = hujson.Extra("\n" + unit + unit + unit)
+	if n := len(list.Elements); n > 0 {
+		group.AfterExtra = list.Elements[n-1].AfterExtra[:0] // a comma behind it if one stood behind the last one
+	} else if len(list.AfterExtra) == 0 {
+		list.AfterExtra = hujson.Extra("\n" + unit + unit)
+	}
+	list.Elements = append(list.Elements, group)
+	return err
 }
 
-// withoutHooks takes out what is ours: all of it, or only what calls another program than this one.
-func withoutHooks(text []byte, program string, all bool) ([]byte, error) {
-	for {
-		next, err := withoutOne(text, program, all)
-		if err != nil || next == nil {
-			return text, err
-		}
-		text = next
+// addMember puts a member on a line of its own behind those of an object.
+func addMember(in *hujson.Object, name string, value hujson.ValueTrimmed, indent, outer string) {
+	m := hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: hujson.Extra("\n" + indent), Value: hujson.String(name)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
 	}
+	if n := len(in.Members); n > 0 {
+		m.Value.AfterExtra = in.Members[n-1].Value.AfterExtra[:0]
+	} else if len(in.AfterExtra) == 0 {
+		in.AfterExtra = hujson.Extra("\n" + outer)
+	}
+	in.Members = append(in.Members, m)
 }
 
-// withoutOne takes the first hook out that has to go, and what is empty then. nil: there is none.
-func withoutOne(text []byte, program string, all bool) ([]byte, error) {
-	root, hooks, err := at(text, '{', "hooks")
-	if err != nil || hooks == nil {
-		return nil, err
-	}
-	for m, member := range hooks.Members {
-		for g, group := range member.Value.Elements {
-			inner := group.Get("hooks")
-			if inner == nil {
-				continue
-			}
-			for n, entry := range inner.Elements {
-				c := entry.Get("command")
-				if c == nil || !isOurHook(c.Text(), member.Key) || !all && c.Text() == hookCommand(program, member.Key) {
-					continue
-				}
-				switch {
-				case len(inner.Elements) > 1:
-					return jsonc.Remove(text, inner, n), nil
-				case len(member.Value.Elements) > 1:
-					return jsonc.Remove(text, &member.Value, g), nil
-				case len(hooks.Members) > 1:
-					return jsonc.Remove(text, hooks, m), nil
-				}
-				for i, r := range root.Members {
-					if r.Value.Start == hooks.Start {
-						return jsonc.Remove(text, root, i), nil
-					}
-				}
-			}
+// hookCommands are the commands by which hooks call wfs.
+func hookCommands(hooks *hujson.Object) (list []string) {
+	deleteHooks(hooks, func(event, command string) bool {
+		if isOurHook(command, event) {
+			list = append(list, command)
 		}
-	}
-	return nil, nil
+		return false
+	})
+	return list
 }
+
+// deleteHooks deletes hooks, and lists that are empty then. It reports whether all of them are.
+func deleteHooks(hooks *hujson.Object, del func(event, command string) bool) (empty bool) {
+	hooks.Members, empty = without(hooks.Members, ofMember, func(m hujson.ObjectMember) (empty bool) {
+		list, _ := m.Value.Value.(*hujson.Array)
+		if list == nil {
+			return false
+		}
+		list.Elements, empty = without(list.Elements, ofElement, func(group hujson.Value) (empty bool) {
+			entries, _ := listIn[*hujson.Array](&group, "hooks")
+			if entries == nil {
+				return false
+			}
+			entries.Elements, empty = without(entries.Elements, ofElement, func(entry hujson.Value) bool {
+				command, _ := listIn[hujson.Literal](&entry, "command")
+				return del(m.Name.Value.(hujson.Literal).String(), command.String())
+			})
+			return empty
+		})
+		return empty
+	})
+	return empty
+}
+
+// without deletes, and reports whether that emptied the list. The new last one has a comma behind it if the old one had.
+func without[T any](list []T, value func(*T) *hujson.Value, del func(T) bool) ([]T, bool) {
+	if len(list) == 0 {
+		return nil, false
+	}
+	comma := value(&list[len(list)-1]).AfterExtra != nil
+	list = slices.DeleteFunc(list, del)
+	if len(list) == 0 {
+		return nil, true
+	}
+	switch last := value(&list[len(list)-1]); {
+	case comma && last.AfterExtra == nil:
+		last.AfterExtra = hujson.Extra{}
+	case !comma && len(bytes.TrimSpace(last.AfterExtra)) == 0:
+		last.AfterExtra = nil
+	}
+	return list, false
+}
+
+func ofMember(m *hujson.ObjectMember) *hujson.Value { return &m.Value }
+
+func ofElement(e *hujson.Value) *hujson.Value { return e }

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -348,12 +349,12 @@ func (w *watched) event(e agents.Event) {
 	case agents.Other, agents.Limit:
 	case agents.Retry:
 		w.signs.Said(false)
-		class, fatal := retried(e.Retrying)
-		if e.Fatal != "" {
-			class, fatal = e.Fatal, true
+		class := cmp.Or(e.Fatal, agents.Overloaded)
+		if e.Fatal == "" && e.Retrying.Status == 429 {
+			class = agents.RateLimited
 		}
 		w.retry.Store(class)
-		if fatal {
+		if e.Fatal != "" {
 			w.stop(useless{class, e.Limited.ResetsAt, e.Retrying.Says()})
 		}
 	default:
@@ -386,26 +387,6 @@ func (w *watched) cause(class agents.Class) agents.Class {
 	}
 	c, _ := w.retry.Load().(agents.Class)
 	return c
-}
-
-// retried tells by a request that an agent repeats what stands in its way, and whether repeating it can help. The words
-// are those that claude has for it.
-func retried(r agents.Retrying) (class agents.Class, fatal bool) {
-	switch r.Error {
-	case "authentication_failed", "oauth_org_not_allowed", "account_on_hold", "verification_required", "cloud_credential_error":
-		return agents.Auth, true
-	case "billing_error":
-		return agents.Billing, true
-	}
-	switch r.Status {
-	case 401:
-		return agents.Auth, true
-	case 402:
-		return agents.Billing, true
-	case 429:
-		return agents.RateLimited, false
-	}
-	return agents.Overloaded, false
 }
 
 // moved looks at the files of the work tree: its answer is another one when some were written, made or deleted since.

@@ -75,7 +75,7 @@ func leftIn(events []byte) session.Remains {
 		switch r.Kind {
 		case agents.Usage:
 			if r.Spent.Tokens() < last.Tokens() && r.Spent.USD <= last.USD { // another process
-				sum = plus(sum, last)
+				sum = sum.Plus(last)
 			}
 			last = r.Spent
 		case agents.Started:
@@ -89,13 +89,8 @@ func leftIn(events []byte) session.Remains {
 			}
 		}
 	}
-	sum = plus(sum, last)
+	sum = sum.Plus(last)
 	left.Model = clipped(started.Model)
 	left.Usage = session.RunResult{CostUSD: sum.USD, Tokens: tokensOf(sum), Millis: end - begun}.Usage()
 	return left
-}
-
-func plus(a, b agents.Spent) agents.Spent {
-	return agents.Spent{USD: a.USD + b.USD, Input: a.Input + b.Input, Output: a.Output + b.Output,
-		CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite}
 }

@@ -10,7 +10,7 @@ import (
 
 // Begun reports whether there is a journal that extends a session's ledger tip. An empty file is none.
 func (c *Clone) Begun(id session.ID, tip session.Commit) bool {
-	path, _, err := c.journalOf(id, tip)
+	path, err := c.JournalPath(id, tip)
 	if err != nil {
 		return false
 	}

@@ -1,14 +1,8 @@
 package registry
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -28,52 +22,29 @@ func (c *Clone) claimFile(worktree string) string {
 
 // Claim says, durably and before the first file is touched, that a session moves a work tree.
 func (c *Clone) Claim(worktree string, id session.ID) error {
-	data, err := json.Marshal(claim{FormatVersion, id})
-	if err != nil {
-		return err
-	}
-	if err := c.make(filepath.Dir(c.claimFile(worktree))); err != nil {
-		return err
-	}
-	return durable.WriteFile(c.claimFile(worktree), append(data, '\n'), 0o600)
+	return c.writeDocument(c.claimFile(worktree), claim{FormatVersion, id})
 }
 
 // Claimed returns the session that began to move a work tree and may not have ended it, "" for none.
 func (c *Clone) Claimed(worktree string) (session.ID, error) {
 	id, err := readClaim(c.claimFile(worktree))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return id, err
+	return id, ifThere(err)
 }
 
 func readClaim(path string) (session.ID, error) {
-	data, err := durable.ReadFile(path, 4096)
+	cl, err := readDocument[claim](path, 4096)
 	if err != nil {
 		return "", err
 	}
-	var cl claim
-	if err := json.Unmarshal(data, &cl); err != nil {
-		return "", fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
-	}
-	if cl.Version > FormatVersion {
-		return "", fmt.Errorf("%s: %w", path, session.ErrNewer)
-	}
 	id, err := session.ParseID(string(cl.Session))
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
+		return "", corrupt(path, err)
 	}
 	return id, nil
 }
 
 // Unclaim says that a move has come to its end.
-func (c *Clone) Unclaim(worktree string) error {
-	err := os.Remove(c.claimFile(worktree))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (c *Clone) Unclaim(worktree string) error { return removeFile(c.claimFile(worktree)) }
 
 // Claim is Clone.Claim for the journal's session.
 func (j *Journal) Claim(worktree string) error { return j.clone.Claim(worktree, j.id) }

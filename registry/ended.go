@@ -2,8 +2,6 @@ package registry
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -48,11 +46,8 @@ func (c *Clone) Ended(id session.ID, driver string) (e Ended, found bool) {
 	if err != nil {
 		return e, false
 	}
-	data, err := durable.ReadFile(filepath.Join(dir, endedName), maxRequest)
-	if err != nil || json.Unmarshal(data, &e) != nil {
-		return Ended{}, false
-	}
-	return e, e.V == FormatVersion && (driver == "" || e.Driver == driver)
+	e, err = readDocument[Ended](filepath.Join(dir, endedName), maxRequest)
+	return e, err == nil && e.V == FormatVersion && (driver == "" || e.Driver == driver)
 }
 
 // DetachedLog makes the file that a run in the background writes to. The log of the run before is kept beside it.
@@ -65,16 +60,8 @@ func (c *Clone) DetachedLog(id session.ID) (*os.File, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, detached)
-	if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(path, path+".1"); ifThere(err) != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Chmod(0o600); err != nil { // the umask may have taken bits away
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 }

@@ -1,12 +1,14 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -53,10 +55,7 @@ type examiner struct {
 
 // dir looks at what stands in a directory, by its path below the clone's.
 func (e *examiner) dir(rel string) error {
-	entries, err := os.ReadDir(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entries, err := entriesOf(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 		e.add(rel, kind, Flaw{Err: fmt.Errorf("is not a regular file (%s)", typeOf(entry)), Wrong: true})
 		return nil
 	case kind.Dir:
-		if _, err := os.ReadDir(full); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := entriesOf(full); err != nil {
 			e.add(rel, kind, Flaw{Err: err})
 			return nil
 		}
@@ -101,8 +100,8 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 	case kind.check == nil:
 		return nil
 	}
-	err := kind.check(e.clone, full, strings.Split(rel, "/"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // gone meanwhile
+	err := kind.check(full)
+	if ifThere(err) != nil { // else it is gone meanwhile
 		e.add(rel, kind, Flaw{Err: err})
 	}
 	return nil
@@ -110,13 +109,10 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 
 // goesOn reports whether the layout knows anything below a directory.
 func (e *examiner) goesOn(rel string) bool {
-	for _, k := range e.kinds {
-		above := path.Dir(k.Pattern)
-		if ok, err := path.Match(above, rel); ok && err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.kinds, func(k FileKind) bool {
+		ok, _ := path.Match(path.Dir(k.Pattern), rel) // the patterns are well-formed
+		return ok
+	})
 }
 
 func (e *examiner) add(rel string, kind FileKind, f Flaw) {
@@ -133,38 +129,24 @@ func (e *examiner) add(rel string, kind FileKind, f Flaw) {
 	e.flaws = append(e.flaws, f)
 }
 
-func typeOf(entry fs.DirEntry) string {
-	switch t := entry.Type(); {
-	case t.IsDir():
-		return "a directory"
-	case t.IsRegular():
-		return "a file"
-	case t&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case t&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case t&fs.ModeSocket != 0:
-		return "a socket"
-	}
-	return "a device"
+// typeNames are for people. What is not here is a device.
+var typeNames = map[fs.FileMode]string{
+	0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket",
 }
 
-// What is looked for in files of one kind. names are those of the path below the clone's directory.
+func typeOf(entry fs.DirEntry) string { return cmp.Or(typeNames[entry.Type()], "a device") }
 
-func checkJournal(c *Clone, path string, names []string) error {
-	name := strings.TrimSuffix(strings.TrimPrefix(names[len(names)-1], "events-"), ".jsonl")
-	if _, err := tipName(session.Commit(name)); err != nil && name != noTip {
-		return nil // nobody's
+// The checks of files.
+
+func checkJournal(path string) error {
+	if journalName(path) == "" { // of something else
+		return nil
 	}
-	data, err := durable.ReadFile(path, maxJournal)
-	if err != nil {
-		return err
-	}
-	_, err = parseJournal(path, name, data)
+	_, err := readJournal(path)
 	return err
 }
 
-func checkRequest(_ *Clone, path string, _ []string) error {
+func checkRequest(path string) error {
 	data, err := durable.ReadFile(path, maxRequest)
 	if err != nil {
 		return err
@@ -179,7 +161,7 @@ func checkRequest(_ *Clone, path string, _ []string) error {
 	return nil
 }
 
-func checkExclude(_ *Clone, path string, _ []string) error {
+func checkExclude(path string) error {
 	data, err := durable.ReadFile(path, maxExclude)
 	if err != nil {
 		return err
@@ -187,19 +169,10 @@ func checkExclude(_ *Clone, path string, _ []string) error {
 	return checkSum(data)
 }
 
-func checkClaim(_ *Clone, path string, _ []string) error {
-	_, err := readClaim(path)
-	return err
-}
-
-func checkProvided(_ *Clone, path string, _ []string) error {
-	_, err := readProvided(path)
-	return err
-}
-
-func checkHalfMade(c *Clone, path string, names []string) error {
-	id, err := session.ParseID(names[1])
-	if err != nil || string(id) != names[1] {
+func checkHalfMade(path string) error {
+	name := filepath.Base(path)
+	id, err := session.ParseID(name)
+	if err != nil || string(id) != name {
 		return nil
 	}
 	_, err = readHalfMade(path, id)

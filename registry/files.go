@@ -97,10 +97,7 @@ func checkSum(data []byte) error {
 // Exclude returns the text of the session's exclude file, nil when it has none.
 func (j *Journal) Exclude() ([]byte, error) {
 	text, err := durable.ReadFile(filepath.Join(j.dir, excludeName), maxExclude)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return unseal(text), err
+	return unseal(text), ifThere(err)
 }
 
 // SetExclude replaces the session's exclude file durably.
@@ -111,14 +108,12 @@ func (j *Journal) SetExclude(content []byte) error {
 // soundExclude moves an exclude file aside that is damaged: it is written anew from the ledger then.
 func (j *Journal) soundExclude() error {
 	path := filepath.Join(j.dir, excludeName)
-	err := checkExclude(j.clone, path, nil)
+	err := checkExclude(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
 	case errors.Is(err, ErrCorrupt), errors.Is(err, durable.ErrNotRegular), errors.Is(err, durable.ErrTooLarge):
 		_, err = durable.MoveAside(path)
 	}
-	return err
+	return ifThere(err)
 }
 
 // ExcludeFile is the path of a session's exclude file, "" when it has none.

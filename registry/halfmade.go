@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,23 +34,13 @@ func (c *Clone) KeepHalfMade(h HalfMade) error {
 	if _, err := c.sessionDir(h.Session); err != nil {
 		return err
 	}
-	if err := c.make(c.halfMadeDir()); err != nil {
-		return err
-	}
 	h.Version = FormatVersion
-	data, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	return durable.WriteFile(filepath.Join(c.halfMadeDir(), string(h.Session)), append(data, '\n'), 0o600)
+	return c.writeDocument(filepath.Join(c.halfMadeDir(), string(h.Session)), h)
 }
 
 // HalfMade lists all entries.
 func (c *Clone) HalfMade() ([]HalfMade, error) {
-	files, err := os.ReadDir(c.halfMadeDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := entriesOf(c.halfMadeDir())
 	var list []HalfMade
 	for _, f := range files {
 		id, bad := session.ParseID(f.Name())
@@ -73,18 +61,11 @@ func (c *Clone) HalfMade() ([]HalfMade, error) {
 }
 
 func readHalfMade(path string, id session.ID) (h HalfMade, err error) {
-	data, err := durable.ReadFile(path, maxHalfMade)
-	if err != nil {
+	if h, err = readDocument[HalfMade](path, maxHalfMade); err != nil {
 		return h, err
 	}
-	if err := json.Unmarshal(data, &h); err != nil {
-		return h, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
-	}
-	if h.Version > FormatVersion {
-		return h, fmt.Errorf("%s: %w", path, session.ErrNewer)
-	}
 	if h.Session != id || !filepath.IsAbs(h.Dir) || !filepath.IsAbs(h.Above) || h.Trash != "" && !h.IsTrash() && !h.isAside() {
-		return h, fmt.Errorf("%w: %s names no directory of that session", ErrCorrupt, path)
+		return h, corrupt(path, "it names no directory of that session")
 	}
 	return h, nil
 }

@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,17 +79,11 @@ func identityOf(commonDir string) (i Identity, err error) {
 }
 
 func readIdentity(path string) (i Identity, err error) {
-	data, err := durable.ReadFile(path, maxIdentity)
-	if err != nil {
-		return i, err
+	i, err = readDocument[Identity](path, maxIdentity)
+	if err == nil && i.ID == "" {
+		err = corrupt(path, "it has no id")
 	}
-	if err := json.Unmarshal(data, &i); err != nil || i.ID == "" {
-		return i, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
-	}
-	if i.Version > FormatVersion {
-		return i, fmt.Errorf("%s: %w", path, session.ErrNewer)
-	}
-	return i, nil
+	return i, err
 }
 
 // Identify writes down which clone this is. What is there and cannot be used is moved aside.
@@ -99,7 +91,7 @@ func (c *Clone) Identify(i Identity) error {
 	if err := c.make(c.dir); err != nil {
 		return err
 	}
-	if _, err := readIdentity(c.identityFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if _, err := readIdentity(c.identityFile()); ifThere(err) != nil {
 		if errors.Is(err, session.ErrNewer) {
 			return err
 		}
@@ -107,11 +99,7 @@ func (c *Clone) Identify(i Identity) error {
 			return err
 		}
 	}
-	data, err := json.Marshal(i)
-	if err != nil {
-		return err
-	}
-	if err := durable.WriteFile(c.identityFile(), append(data, '\n'), 0o600); err != nil {
+	if err := c.writeDocument(c.identityFile(), i); err != nil {
 		return err
 	}
 	durable.Hit(durable.CloneKnown)
@@ -139,9 +127,4 @@ func (c *Clone) LeaveHalfMade() (runs []string, kept string, err error) {
 	}
 	kept, err = durable.MoveAside(c.halfMadeDir())
 	return runs, kept, err
-}
-
-func checkIdentity(_ *Clone, path string, _ []string) error {
-	_, err := readIdentity(path)
-	return err
 }

@@ -146,7 +146,7 @@ func (c *Clone) Withdraw(id session.ID, request string) error {
 	if err := checkName("request", request); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(dir, request+requestExt)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeFile(filepath.Join(dir, request+requestExt)); err != nil {
 		return err
 	}
 	return durable.SyncDir(dir)
@@ -161,7 +161,7 @@ func (c *Clone) inbox(id session.ID) (string, error) {
 func (j *Journal) Requests() ([]session.Request, error) {
 	list, bad, err := j.clone.requests(j.id)
 	for _, path := range bad {
-		if e := os.Rename(path, path+badExt); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := os.Rename(path, path+badExt); ifThere(e) != nil {
 			err = errors.Join(err, e)
 		}
 	}

@@ -2,9 +2,7 @@ package registry
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,19 +71,12 @@ func (c *Clone) Journal(id session.ID, tip session.Commit) (*Journal, error) {
 
 // load reads the journal's file, if there is one, and makes it ready for appending.
 func (j *Journal) load() error {
-	data, err := durable.ReadFile(j.path(), maxJournal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	content, err := readJournal(j.path())
 	if err != nil {
-		return err
+		return ifThere(err)
 	}
-	content, err := parseJournal(j.path(), j.name, data)
-	if err != nil {
-		return err
-	}
-	if torn := data[content.size:]; len(torn) > 0 {
-		if err := j.setAside(torn); err != nil {
+	if len(content.torn) > 0 {
+		if err := j.setAside(content.torn); err != nil {
 			return err
 		}
 		if err := durable.Truncate(j.path(), content.size); err != nil {
@@ -138,33 +129,20 @@ func (j *Journal) setAside(torn []byte) error {
 
 func (j *Journal) path() string { return journalPath(j.dir, j.name) }
 
-func journalPath(dir, name string) string { return filepath.Join(dir, "events-"+name+".jsonl") }
-
 // Peek reads the journal that extends a session's ledger tip. It writes nothing and takes no lock, so it may see a tail
 // that is being written at this moment, or one that a dead process left: torn says so, and events are those before it.
 // Without a journal there are no events. With an error (ErrCorrupt, session.ErrNewer) events are those before the line
 // that it is about.
 func (c *Clone) Peek(id session.ID, tip session.Commit) (events []session.Event, torn bool, err error) {
-	dir, err := c.sessionDir(id)
+	path, err := c.JournalPath(id, tip)
 	if err != nil {
 		return nil, false, err
 	}
-	name, err := tipName(tip)
-	if err != nil {
+	if found, err := c.check(filepath.Dir(path)); !found || err != nil {
 		return nil, false, err
 	}
-	if found, err := c.check(dir); !found || err != nil {
-		return nil, false, err
-	}
-	data, err := durable.ReadFile(journalPath(dir, name), maxJournal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	content, err := parseJournal(journalPath(dir, name), name, data)
-	return content.events, err == nil && content.size < int64(len(data)), err
+	content, err := readJournal(path)
+	return content.events, err == nil && len(content.torn) > 0, ifThere(err)
 }
 
 // Tips lists the ledger commits ("" for none yet) that the session has journals of. A journal whose commit is neither
@@ -174,24 +152,18 @@ func (c *Clone) Tips(id session.ID) ([]session.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entriesOf(dir)
 	if err != nil {
 		return nil, err
 	}
 	var tips []session.Commit
 	for _, e := range entries {
-		name, ok := strings.CutPrefix(e.Name(), "events-")
-		if name, isJournal := strings.CutSuffix(name, ".jsonl"); ok && isJournal {
-			tip := session.Commit(name)
-			if name == noTip {
-				tip = ""
-			}
-			if _, err := tipName(tip); err == nil {
-				tips = append(tips, tip)
-			}
+		switch name := journalName(e.Name()); name {
+		case "":
+		case noTip:
+			tips = append(tips, "")
+		default:
+			tips = append(tips, session.Commit(name))
 		}
 	}
 	return tips, nil

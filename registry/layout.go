@@ -12,79 +12,98 @@ type FileKind struct {
 	Dir     bool
 	Lost    string // what follows when it cannot be used
 	Cache   bool   // nothing follows: what is wrong with its content is made up for by the next command
-	check   func(c *Clone, path string, names []string) error
+	check   func(path string) error
 }
 
-// Layout lists everything that this clone keeps outside refs and objects, also what other rooms put there. What stands
-// below the directories that end in /* is not looked into.
+// checks are for the content of files, by their kind.
+var checks = map[string]func(path string) error{
+	"identity of this clone": reads(readIdentity), journalKind: checkJournal, "request": checkRequest, "exclude rules": checkExclude,
+	"claim": reads(readClaim), "list of what a work tree was given": reads(readProvided), "note of a half-made work tree": checkHalfMade,
+}
+
+// Layout lists everything that this clone keeps outside refs and objects, also what other packages put there. The content of
+// directories whose pattern ends in /* is not examined.
 func Layout() []FileKind {
 	const (
 		live  = "the events since the last checkpoint are lost, and nothing can be written to the session"
 		moves = "no command that changes something works in this work tree"
 	)
-	return []FileKind{
-		{Pattern: "clone", Name: "identity of this clone", Lost: "a copy of this clone is not recognised", check: checkIdentity},
-		{Pattern: "held-out", Name: "limits", Lost: "no session can begin"},
-		{Pattern: "gc.pid", Name: "scratch", Cache: true},
-		{Pattern: "heads-*.lock", Name: "lock", Lost: "some branches cannot be checked out"},
-		{Pattern: "plans.lock", Name: "lock", Lost: "no session can begin in a work tree of its own"},
-		{Pattern: "packs.lock", Name: "lock", Lost: "packs are not merged"},
-		{Pattern: "init", Name: "scratch", Dir: true, Lost: "wfs init does not work"},
-		{Pattern: "check", Name: "scratch", Dir: true, Lost: "wfs check does not work"},
-		{Pattern: "refs", Name: "damaged refs", Dir: true, Cache: true},
-		{Pattern: "sessions", Name: "sessions' directory", Dir: true, Lost: "no session can be used"},
-		{Pattern: "sessions/*", Name: "session's directory", Dir: true, Lost: "the session cannot be used"},
-		{Pattern: "sessions/*/events-*.jsonl", Name: journalKind, Lost: live, check: checkJournal},
-		{Pattern: "sessions/*/events-*.jsonl.torn-*", Name: "torn tail", Cache: true},
-		{Pattern: "sessions/*/driver.lock", Name: "lock", Lost: "the session cannot run"},
-		{Pattern: "sessions/*/inbox", Name: "inbox", Dir: true, Lost: "the session accepts no requests, and cannot run"},
-		{Pattern: "sessions/*/inbox/*.json", Name: "request", Lost: "it will not be processed", check: checkRequest},
-		{Pattern: "sessions/*/inbox/*.json.bad", Name: "refused request", Cache: true},
-		{Pattern: "sessions/*/exclude", Name: "exclude rules", Lost: "files that the session excluded may get into checkpoints", check: checkExclude},
-		{Pattern: "sessions/*/room", Name: "cache of gate results in clean checkouts", Cache: true},
-		{Pattern: "sessions/*/packages", Name: "list of the packages at the start of the work", Cache: true},
-		{Pattern: "sessions/*/tip", Name: "cache", Cache: true},
-		{Pattern: "sessions/*/ended", Name: "last run's end", Cache: true},
-		{Pattern: "sessions/*/detached.log", Name: "log", Cache: true},
-		{Pattern: "sessions/*/detached.log.1", Name: "log", Cache: true},
-		{Pattern: "sessions/*/runs", Name: "runs", Dir: true, Lost: "the session cannot run"},
-		{Pattern: "sessions/*/runs/*", Name: "run", Dir: true, Lost: "that run's logs cannot be read"},
-		{Pattern: "rooms", Name: "cache of prepared clean checkouts", Dir: true, Lost: "no gate runs in one"},
-		{Pattern: "rooms/*", Name: "cache of a prepared clean checkout", Dir: true, Lost: "no gate runs in it"},
-		{Pattern: "worktrees", Name: "work trees' directory", Dir: true, Lost: moves},
-		{Pattern: "worktrees/moving-refs", Name: "lock of an earlier wfs", Cache: true},
-		{Pattern: "worktrees/*", Name: "work tree's directory", Dir: true, Lost: moves},
-		{Pattern: "worktrees/*/lock", Name: "lock", Lost: moves},
-		{Pattern: "worktrees/*/claim", Name: "claim", Lost: "the interrupted command in this work tree is unknown, and " + moves, check: checkClaim},
-		{Pattern: "worktrees/*/provided", Name: "list of what a work tree was given", Lost: "`wfs delete --worktree` takes that for your own files", check: checkProvided},
-		{Pattern: "worktrees/*/moving", Name: "note of a move", Lost: moves},
-		{Pattern: "worktrees/*/lock-mark", Name: "mark of our locks", Cache: true},
-		{Pattern: "worktrees/*/ref-locks", Name: "notes of our locks", Dir: true, Lost: "no ref can be moved"},
-		{Pattern: "worktrees/*/moving-refs", Name: "lock", Lost: "no ref can be moved"},
-		{Pattern: "worktrees/*/excludes", Name: "combined excludes", Cache: true},
-		{Pattern: "worktrees/*/seen", Name: "cache", Cache: true},
-		{Pattern: "worktrees/*/read", Name: "cache", Cache: true},
-		{Pattern: "worktrees/*/trees", Name: "cache", Cache: true},
-		{Pattern: "worktrees/*/clock", Name: "scratch", Cache: true},
-		{Pattern: "worktrees/*/index", Name: "private index", Cache: true},
-		{Pattern: "worktrees/*/stage", Name: "private index", Cache: true},
-		{Pattern: "worktrees/*/before", Name: "private index", Cache: true},
-		{Pattern: "worktrees/*/names", Name: "private index", Cache: true},
-		{Pattern: "worktrees/*/settle", Name: "private index", Cache: true},
-		{Pattern: "worktrees/*/sparing", Name: "private index", Cache: true},
-		{Pattern: "worktrees/*/*.lock", Name: "lock of a private index", Cache: true},
-		{Pattern: "worktrees/*/*.specs", Name: "scratch", Cache: true},
-		{Pattern: "worktrees/*/clean", Name: "cache of the clean checkout", Dir: true, Lost: "no gate runs in a clean checkout"},
-		{Pattern: "worktrees/*/overlay", Name: "scratch", Dir: true, Lost: "no gate runs in a clean checkout"},
-		{Pattern: "worktrees/*/move", Name: "private git directory", Dir: true, Lost: moves},
-		{Pattern: "worktrees/*/nothing", Name: "scratch", Dir: true, Cache: true},
-		{Pattern: "worktrees/*/raw", Name: "files that git converts", Dir: true, Lost: moves},
-		{Pattern: "worktrees/*/auto", Name: "objects of backups", Dir: true, Lost: "an agent's work is not backed up while it runs"},
-		{Pattern: "worktrees/*/finish", Name: "private git directory", Dir: true, Lost: "wfs finish does not work"},
-		{Pattern: "worktrees/*/handover", Name: "scratch", Dir: true, Lost: "wfs finish does not work"},
-		{Pattern: "worktrees/*/new", Name: "private git directory", Dir: true, Lost: "no work tree of that name can be made"},
-		{Pattern: "half-made", Name: "notes of half-made work trees", Dir: true, Lost: "no work tree can be made or removed"},
-		{Pattern: "half-made/*", Name: "note of a half-made work tree", Lost: "that work tree is not completed or removed", check: checkHalfMade},
+	var kinds []FileKind
+	for _, row := range [][3]string{ // pattern, with a slash behind directories; name; what is lost, "" for nothing
+		{"clone", "identity of this clone", "a copy of this clone is not recognised"},
+		{"held-out", "limits", "no session can begin"},
+		{"gc.pid", "scratch", ""},
+		{"heads-*.lock", "lock", "some branches cannot be checked out"},
+		{"plans.lock", "lock", "no session can begin in a work tree of its own"},
+		{"packs.lock", "lock", "packs are not merged"},
+		{"init/", "scratch", "wfs init does not work"},
+		{"check/", "scratch", "wfs check does not work"},
+		{"refs/", "damaged refs", ""},
+		{"sessions/", "sessions' directory", "no session can be used"},
+		{"sessions/*/", "session's directory", "the session cannot be used"},
+		{"sessions/*/events-*.jsonl", journalKind, live},
+		{"sessions/*/events-*.jsonl.torn-*", "torn tail", ""},
+		{"sessions/*/driver.lock", "lock", "the session cannot run"},
+		{"sessions/*/inbox/", "inbox", "the session accepts no requests, and cannot run"},
+		{"sessions/*/inbox/*.json", "request", "it will not be processed"},
+		{"sessions/*/inbox/*.json.bad", "refused request", ""},
+		{"sessions/*/exclude", "exclude rules", "files that the session excluded may get into checkpoints"},
+		{"sessions/*/room", "cache of gate results in clean checkouts", ""},
+		{"sessions/*/packages", "list of the packages at the start of the work", ""},
+		{"sessions/*/tip", "cache", ""},
+		{"sessions/*/ended", "last run's end", ""},
+		{"sessions/*/detached.log", "log", ""},
+		{"sessions/*/detached.log.1", "log", ""},
+		{"sessions/*/runs/", "runs", "the session cannot run"},
+		{"sessions/*/runs/*/", "run", "that run's logs cannot be read"},
+		{"rooms/", "cache of prepared clean checkouts", "no gate runs in one"},
+		{"rooms/*/", "cache of a prepared clean checkout", "no gate runs in it"},
+		{"worktrees/", "work trees' directory", moves},
+		{"worktrees/moving-refs", "lock of an earlier wfs", ""},
+		{"worktrees/*/", "work tree's directory", moves},
+		{"worktrees/*/lock", "lock", moves},
+		{"worktrees/*/claim", "claim", "the interrupted command in this work tree is unknown, and " + moves},
+		{"worktrees/*/provided", "list of what a work tree was given", "`wfs delete --worktree` takes that for your own files"},
+		{"worktrees/*/moving", "note of a move", moves},
+		{"worktrees/*/lock-mark", "mark of our locks", ""},
+		{"worktrees/*/ref-locks/", "notes of our locks", "no ref can be moved"},
+		{"worktrees/*/moving-refs", "lock", "no ref can be moved"},
+		{"worktrees/*/excludes", "combined excludes", ""},
+		{"worktrees/*/seen", "cache", ""},
+		{"worktrees/*/read", "cache", ""},
+		{"worktrees/*/trees", "cache", ""},
+		{"worktrees/*/clock", "scratch", ""},
+		{"worktrees/*/index", "private index", ""},
+		{"worktrees/*/stage", "private index", ""},
+		{"worktrees/*/before", "private index", ""},
+		{"worktrees/*/names", "private index", ""},
+		{"worktrees/*/settle", "private index", ""},
+		{"worktrees/*/sparing", "private index", ""},
+		{"worktrees/*/*.lock", "lock of a private index", ""},
+		{"worktrees/*/*.specs", "scratch", ""},
+		{"worktrees/*/clean/", "cache of the clean checkout", "no gate runs in a clean checkout"},
+		{"worktrees/*/overlay/", "scratch", "no gate runs in a clean checkout"},
+		{"worktrees/*/move/", "private git directory", moves},
+		{"worktrees/*/nothing/", "scratch", ""},
+		{"worktrees/*/raw/", "files that git converts", moves},
+		{"worktrees/*/auto/", "objects of backups", "an agent's work is not backed up while it runs"},
+		{"worktrees/*/finish/", "private git directory", "wfs finish does not work"},
+		{"worktrees/*/handover/", "scratch", "wfs finish does not work"},
+		{"worktrees/*/new/", "private git directory", "no work tree of that name can be made"},
+		{"half-made/", "notes of half-made work trees", "no work tree can be made or removed"},
+		{"half-made/*", "note of a half-made work tree", "that work tree is not completed or removed"},
+	} {
+		pattern, dir := strings.CutSuffix(row[0], "/")
+		kinds = append(kinds, FileKind{Pattern: pattern, Name: row[1], Dir: dir, Lost: row[2], Cache: row[2] == "", check: checks[row[1]]})
+	}
+	return kinds
+}
+
+// reads is the check of a file by its reader.
+func reads[T any](read func(path string) (T, error)) func(string) error {
+	return func(path string) error {
+		_, err := read(path)
+		return err
 	}
 }
 

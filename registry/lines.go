@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -54,13 +57,38 @@ func parseHeader(line []byte, name string) (journalHeader, error) {
 type journalContent struct {
 	header journalHeader
 	events []session.Event
-	size   int64 // of the good lines at the beginning, in bytes; what follows is torn
+	size   int64  // of the good lines at the beginning, in bytes
+	torn   []byte // the bytes behind them
+}
+
+// readJournal reads a journal's file. With an error the content is the one before the damage.
+func readJournal(path string) (journalContent, error) {
+	data, err := durable.ReadFile(path, maxJournal)
+	if err != nil {
+		return journalContent{}, err
+	}
+	c, err := parseJournal(path, data)
+	c.torn = data[c.size:]
+	return c, err
+}
+
+func journalPath(dir, name string) string { return filepath.Join(dir, "events-"+name+".jsonl") }
+
+// journalName is the inverse of journalPath, "" for a path that is none.
+func journalName(path string) string {
+	name, begins := strings.CutPrefix(filepath.Base(path), "events-")
+	name, ends := strings.CutSuffix(name, ".jsonl")
+	if _, err := tipName(session.Commit(name)); !begins || !ends || err != nil && name != noTip {
+		return ""
+	}
+	return name
 }
 
 // parseJournal reads the good lines at the beginning of a journal. Every line ends in a line feed; one that does not
 // was never acknowledged. A bad line, or several, with nothing good behind it is a torn tail and no error.
-func parseJournal(path, name string, data []byte) (journalContent, error) {
+func parseJournal(path string, data []byte) (journalContent, error) {
 	var c journalContent
+	name := journalName(path)
 	for n := 1; len(data) > 0; n++ {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
 		if !whole {

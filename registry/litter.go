@@ -23,18 +23,12 @@ type Litter struct {
 func weigh(dir string) (Litter, error) {
 	l := Litter{Path: dir}
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return ifThere(err)
 		}
 		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return ifThere(err)
 		}
 		if !d.IsDir() {
 			l.Bytes += info.Size()
@@ -53,10 +47,7 @@ func (c *Clone) OldRuns(id session.ID, before time.Time, keep ...string) ([]Litt
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, runsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entriesOf(filepath.Join(dir, runsName))
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +69,7 @@ func (c *Clone) OldRuns(id session.ID, before time.Time, keep ...string) ([]Litt
 
 // Sessions lists the sessions that this clone keeps something of, whether they are there or not.
 func (c *Clone) Sessions() ([]session.ID, error) {
-	entries, err := os.ReadDir(filepath.Join(c.dir, "sessions"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entriesOf(filepath.Join(c.dir, "sessions"))
 	var ids []session.ID
 	for _, e := range entries {
 		if id, err := session.ParseID(e.Name()); err == nil && string(id) == e.Name() && e.IsDir() {
@@ -108,8 +96,8 @@ func (c *Clone) SessionLitter(id session.ID) (l Litter, events bool, err error) 
 			events = true
 		}
 	}
-	if asked, err := os.ReadDir(filepath.Join(dir, "inbox")); err == nil && len(asked) > 0 {
-		events = true // nobody has heard them yet
+	if asked, _ := os.ReadDir(filepath.Join(dir, "inbox")); len(asked) > 0 {
+		events = true // not processed yet
 	}
 	l, err = weigh(dir)
 	return l, events, err
@@ -117,10 +105,7 @@ func (c *Clone) SessionLitter(id session.ID) (l Litter, events bool, err error) 
 
 // WorktreeLitter weighs what is kept of work trees that are not there any more. there says which are.
 func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, error) {
-	entries, err := os.ReadDir(filepath.Join(c.dir, "worktrees"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entriesOf(filepath.Join(c.dir, "worktrees"))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +135,7 @@ func (c *Clone) Remove(l Litter) error {
 		return errors.New(l.Path + " is not below " + c.dir)
 	}
 	dir, name := filepath.Split(l.Path)
-	if err := os.Rename(l.Path, filepath.Join(dir, durable.TempPrefix+"gone-"+name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(l.Path, filepath.Join(dir, durable.TempPrefix+"gone-"+name)); ifThere(err) != nil {
 		return err
 	}
 	gone, err := filepath.Glob(filepath.Join(dir, durable.TempPrefix+"gone-*"))

@@ -2,9 +2,7 @@ package registry
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,14 +22,13 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 	if f.Kind.Name != journalKind {
 		return durable.MoveAside(f.Path)
 	}
-	name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f.Path), "events-"), ".jsonl")
-	content := goodBeginning(f.Path, name)
+	content, _ := readJournal(f.Path) // its good beginning, if it has one
 	good := content.events[:min(keep, len(content.events))]
 	lines, err := session.EncodeLines(good)
 	if err != nil {
 		return "", err
 	}
-	header := journalHeader{V: FormatVersion, Journal: name, After: content.header.After}
+	header := journalHeader{V: FormatVersion, Journal: journalName(f.Path), After: content.header.After}
 	if kept, err = durable.KeepAside(f.Path); err != nil {
 		return "", err
 	}
@@ -44,39 +41,25 @@ func (c *Clone) Mend(f Flaw, keep int) (kept string, err error) {
 
 const journalKind = "journal"
 
-// goodBeginning is what of a damaged journal comes before the damage, the zero value when it cannot be read at all.
-func goodBeginning(path, name string) journalContent {
-	data, err := durable.ReadFile(path, maxJournal)
-	if err != nil {
-		return journalContent{}
-	}
-	content, _ := parseJournal(path, name, data)
-	return content
-}
-
 // Beginning returns the events at the beginning of the journal that extends a session's ledger tip, up to the first
-// damage. It never fails: what cannot be read holds none.
+// damage. It never fails: a journal that cannot be read holds none.
 func (c *Clone) Beginning(id session.ID, tip session.Commit) []session.Event {
-	path, name, err := c.journalOf(id, tip)
+	path, err := c.JournalPath(id, tip)
 	if err != nil {
 		return nil
 	}
-	return goodBeginning(path, name).events
+	content, _ := readJournal(path)
+	return content.events
 }
 
 // JournalPath is the path of the journal that extends a session's ledger tip, whether it is there or not.
 func (c *Clone) JournalPath(id session.ID, tip session.Commit) (string, error) {
-	path, _, err := c.journalOf(id, tip)
-	return path, err
-}
-
-func (c *Clone) journalOf(id session.ID, tip session.Commit) (path, name string, err error) {
 	dir, err := c.sessionDir(id)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	name, err = tipName(tip)
-	return journalPath(dir, name), name, err
+	name, err := tipName(tip)
+	return journalPath(dir, name), err
 }
 
 // JournalFlaw is the flaw of a journal whose lines are good and whose events do not fit the session.
@@ -93,11 +76,8 @@ func (c *Clone) MissingRules(id session.ID, ledger []byte) ([]string, error) {
 		return nil, err
 	}
 	text, err := durable.ReadFile(filepath.Join(dir, excludeName), maxExclude)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, ifThere(err)
 	}
 	if checkSum(text) != nil {
 		return nil, nil // all of it is written anew

@@ -1,14 +1,8 @@
 package registry
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
-	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -33,48 +27,20 @@ func (c *Clone) providedFile(worktree string) string {
 // KeepProvided writes it down for a work tree.
 func (c *Clone) KeepProvided(worktree string, p Provided) error {
 	p.Version = FormatVersion
-	data, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	if err := c.make(filepath.Dir(c.providedFile(worktree))); err != nil {
-		return err
-	}
-	return durable.WriteFile(c.providedFile(worktree), append(data, '\n'), 0o600)
+	return c.writeDocument(c.providedFile(worktree), p)
 }
 
 // Provided returns what was written down for a session's work tree in a directory, the zero value when nothing was, or
 // when it was about another one of that name.
 func (c *Clone) Provided(worktree string, id session.ID, dir string) (Provided, error) {
 	p, err := readProvided(c.providedFile(worktree))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Provided{}, nil
-	}
 	if err != nil || p.Session != id || p.Dir != dir {
-		return Provided{}, err
-	}
-	return p, nil
-}
-
-func readProvided(path string) (p Provided, err error) {
-	data, err := durable.ReadFile(path, maxProvided)
-	if err != nil {
-		return p, err
-	}
-	if err := json.Unmarshal(data, &p); err != nil {
-		return p, fmt.Errorf("%w: %s: %v", ErrCorrupt, path, err)
-	}
-	if p.Version > FormatVersion {
-		return p, fmt.Errorf("%s: %w", path, session.ErrNewer)
+		return Provided{}, ifThere(err)
 	}
 	return p, nil
 }
 
 // ForgetProvided removes what was written down for a work tree.
-func (c *Clone) ForgetProvided(worktree string) error {
-	err := os.Remove(c.providedFile(worktree))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (c *Clone) ForgetProvided(worktree string) error { return removeFile(c.providedFile(worktree)) }
+
+func readProvided(path string) (Provided, error) { return readDocument[Provided](path, maxProvided) }

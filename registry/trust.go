@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -64,26 +66,15 @@ func (t TrustStore) Trust(repo, digest, what string) error {
 // Follow gives a repository that was moved the marks that it had where it was. Those stay: they are bound to what was
 // trusted, and a repository that is made there later is asked about anything else.
 func (t TrustStore) Follow(from, to string) error {
-	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
-		return err
-	}
-	files, err := os.ReadDir(t.Dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		mark, err := t.read(f.Name())
-		if err != nil || mark.V != FormatVersion { // such a mark allows nothing, there or here
-			continue
-		}
-		if mark.RepoID != digestOf(from) || f.Name() != markName(from, mark.Digest) {
-			continue
-		}
-		if err := t.Trust(to, mark.Digest, mark.What); err != nil {
+	marks, err := t.marks(func(name string, m trustMark) bool {
+		return m.V == FormatVersion && m.RepoID == digestOf(from) && name == markName(from, m.Digest) // others allow nothing
+	})
+	for _, m := range marks {
+		if err := t.Trust(to, m.Digest, m.What); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
 }
 
 // Revoke forgets everything that the repository at this path was allowed. The repository need not be there any more.
@@ -92,8 +83,8 @@ func (t TrustStore) Revoke(repo string) error {
 	if err != nil || len(marks) == 0 {
 		return err
 	}
-	for _, name := range marks {
-		if err := os.Remove(filepath.Join(t.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for name := range marks {
+		if err := removeFile(filepath.Join(t.Dir, name)); err != nil {
 			return err
 		}
 	}
@@ -106,49 +97,43 @@ func (t TrustStore) Any(repo string) (bool, error) {
 	return len(marks) > 0, err
 }
 
-// marksOf lists the marks of a repository by the names of their files.
-func (t TrustStore) marksOf(repo string) ([]string, error) {
+// marksOf returns the marks of a repository by the names of their files.
+func (t TrustStore) marksOf(repo string) (map[string]trustMark, error) {
 	if real, err := realPath(repo); err == nil {
 		repo = real
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	} else if ifThere(err) != nil {
 		return nil, err
 	}
-	repo = filepath.Clean(repo)
+	id := digestOf(filepath.Clean(repo))
+	return t.marks(func(_ string, m trustMark) bool { return m.RepoID == id })
+}
+
+// marks returns some marks by the names of their files.
+func (t TrustStore) marks(which func(name string, m trustMark) bool) (map[string]trustMark, error) {
 	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
 		return nil, err
 	}
 	files, err := os.ReadDir(t.Dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
+	marks := map[string]trustMark{}
 	for _, f := range files {
-		mark, err := t.read(f.Name())
-		if err != nil {
-			return nil, err
+		m, bad := t.read(f.Name())
+		if bad != nil {
+			return nil, bad
 		}
-		if mark.RepoID == digestOf(repo) {
-			names = append(names, f.Name())
+		if which(f.Name(), m) {
+			marks[f.Name()] = m
 		}
 	}
-	return names, nil
+	return marks, err
 }
 
-// Unusable lists what stands in place of a mark and is none. It allows nothing, and may be in the way of one.
-func (t TrustStore) Unusable() ([]string, error) {
-	files, err := os.ReadDir(t.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var bad []string
-	for _, f := range files {
-		if strings.HasPrefix(f.Name(), durable.TempPrefix) || durable.IsAside(f.Name()) {
-			continue
-		}
-		mark, e := t.read(f.Name())
-		if e == nil && mark.V <= FormatVersion && (mark.RepoID == "" || mark.Digest == "") {
-			bad = append(bad, filepath.Join(t.Dir, f.Name()))
-		}
+// Unusable lists files in place of a mark that are none. Such a file allows nothing, and may be in the way of a mark.
+func (t TrustStore) Unusable() (bad []string, err error) {
+	marks, err := t.marks(func(name string, m trustMark) bool {
+		return !strings.HasPrefix(name, durable.TempPrefix) && !durable.IsAside(name) && m.V <= FormatVersion && (m.RepoID == "" || m.Digest == "")
+	})
+	for _, name := range slices.Sorted(maps.Keys(marks)) {
+		bad = append(bad, filepath.Join(t.Dir, name))
 	}
 	return bad, err
 }

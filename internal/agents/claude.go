@@ -2,125 +2,98 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// claude reads `claude -p --output-format stream-json --verbose`, and what `--output-format json` prints. Written by what
-// 2.1.197 and 2.1.329 print.
+// claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`. Written after
+// the output of 2.1.197 and 2.1.329.
 type claude struct {
-	reading
-	results  int
-	result   claudeResult // the last one
-	busy     bool         // since then
+	*run
+	result   *claudeEvent // the last one, unless the agent has gone on since
 	summed   bool         // results tell what was used since the one before
-	spent    Spent        // by the results
 	pending  Spent        // by messages after the last result, as far as it is known
+	counted  []string     // ids of the last messages whose usage is in pending
 	message  string       // id of the last message of the main conversation
-	turns    int          // messages of the main conversation
 	stopped  bool         // it says that it was interrupted
 	rejected Limited      // the limit that is hit
 	problem  string       // its word for an error that it met in place of an answer
 	told     string       // and what it says about it
-	counted  []string     // ids of the last messages whose usage is in pending
 }
 
+// claudeUsage has the fields of Spent.
 type claudeUsage struct {
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	USD        float64 `json:"-"`
+	Input      int64   `json:"input_tokens"`
+	Output     int64   `json:"output_tokens"`
+	CacheRead  int64   `json:"cache_read_input_tokens"`
+	CacheWrite int64   `json:"cache_creation_input_tokens"`
 }
 
-type claudeModelUsage struct {
+// claudeModels has the fields of Spent by model.
+type claudeModels map[string]struct {
+	USD        float64 `json:"costUSD"`
 	Input      int64   `json:"inputTokens"`
 	Output     int64   `json:"outputTokens"`
 	CacheRead  int64   `json:"cacheReadInputTokens"`
 	CacheWrite int64   `json:"cacheCreationInputTokens"`
-	USD        float64 `json:"costUSD"`
 }
 
 type claudeEvent struct {
-	Type         string        `json:"type"`
-	Subtype      string        `json:"subtype"`
-	SessionID    string        `json:"session_id"`
-	Parent       string        `json:"parent_tool_use_id"`
-	Model        string        `json:"model"`
-	Version      string        `json:"claude_code_version"`
-	Message      claudeMessage `json:"message"`
-	Error        string        `json:"error"`
-	IsAPIError   bool          `json:"is_api_error_message"`
-	ToolName     string        `json:"tool_name"`
-	ToolUseID    string        `json:"tool_use_id"`
-	Attempt      int           `json:"attempt"`
-	MaxRetries   int           `json:"max_retries"`
-	RetryDelay   float64       `json:"retry_delay_ms"`
-	ErrorStatus  int           `json:"error_status"`
-	Limit        claudeLimit   `json:"rate_limit_info"`
-	StreamedKind struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	SessionID string `json:"session_id"`
+	Model     string `json:"model"`
+	Version   string `json:"claude_code_version"`
+
+	// of messages
+	Parent     string `json:"parent_tool_use_id"`
+	IsAPIError bool   `json:"is_api_error_message"`
+	Message    struct {
+		ID      string        `json:"id"`
+		Model   string        `json:"model"`
+		Content claudeContent `json:"content"`
+		Usage   claudeUsage   `json:"usage"`
+	} `json:"message"`
+	Delta struct {
 		Type string `json:"type"`
 	} `json:"event"`
-}
 
-type claudeLimit struct {
-	Status   string   `json:"status"`
-	ResetsAt float64  `json:"resetsAt"`
-	Type     string   `json:"rateLimitType"`
-	Used     *float64 `json:"utilization"`
-	Windows  map[string]struct {
-		Used float64 `json:"utilization"`
-	} `json:"unifiedWindows"`
-}
+	// of refused calls, failed requests and limits
+	ToolName    string  `json:"tool_name"`
+	ToolUseID   string  `json:"tool_use_id"`
+	Error       string  `json:"error"`
+	ErrorStatus int     `json:"error_status"`
+	Attempt     int     `json:"attempt"`
+	MaxRetries  int     `json:"max_retries"`
+	RetryDelay  float64 `json:"retry_delay_ms"`
+	Limit       struct {
+		Status   string   `json:"status"`
+		ResetsAt float64  `json:"resetsAt"`
+		Type     string   `json:"rateLimitType"`
+		Used     *float64 `json:"utilization"`
+		Windows  map[string]struct {
+			Used float64 `json:"utilization"`
+		} `json:"unifiedWindows"`
+	} `json:"rate_limit_info"`
 
-type claudeMessage struct {
-	ID      string          `json:"id"`
-	Model   string          `json:"model"`
-	Content json.RawMessage `json:"content"`
-	Usage   claudeUsage     `json:"usage"`
-}
-
-type claudeBlock struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	Thinking  string `json:"thinking"`
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Input     input  `json:"input"`
-	ToolUseID string `json:"tool_use_id"`
-	IsError   bool   `json:"is_error"`
-
-	Content json.RawMessage `json:"content"` // of a tool's result
-}
-
-// said is the text of a tool's result.
-func (b claudeBlock) said() string {
-	if !b.IsError {
-		return ""
-	}
-	var all []string
-	for _, part := range blocks(b.Content) {
-		all = append(all, part.Text)
-	}
-	return strings.Join(all, "\n")
-}
-
-type claudeResult struct {
-	Subtype    string                      `json:"subtype"`
-	IsError    bool                        `json:"is_error"`
-	Result     string                      `json:"result"`
-	Errors     []string                    `json:"errors"`
-	Reason     string                      `json:"terminal_reason"`
-	Stop       string                      `json:"stop_reason"`
-	Status     int                         `json:"api_error_status"`
-	Turns      int                         `json:"num_turns"`
-	USD        float64                     `json:"total_cost_usd"`
-	Usage      claudeUsage                 `json:"usage"`
-	All        map[string]claudeModelUsage `json:"modelUsage"`
-	Since      map[string]claudeModelUsage `json:"model_usage_since_last_result"`
-	Index      *int                        `json:"result_index"`
-	Structured json.RawMessage             `json:"structured_output"`
+	// of results
+	IsError    bool            `json:"is_error"`
+	Result     string          `json:"result"`
+	Errors     []string        `json:"errors"`
+	Reason     string          `json:"terminal_reason"`
+	Stop       string          `json:"stop_reason"`
+	Status     int             `json:"api_error_status"`
+	Turns      int             `json:"num_turns"`
+	USD        float64         `json:"total_cost_usd"`
+	Usage      claudeUsage     `json:"usage"`
+	All        claudeModels    `json:"modelUsage"`
+	Since      claudeModels    `json:"model_usage_since_last_result"`
+	Index      *int            `json:"result_index"`
+	Structured json.RawMessage `json:"structured_output"`
 	Denials    []struct {
 		Name  string `json:"tool_name"`
 		ID    string `json:"tool_use_id"`
@@ -128,13 +101,41 @@ type claudeResult struct {
 	} `json:"permission_denials"`
 }
 
-func newClaude(o Options) Decoder {
-	c := &claude{}
-	c.start(o, c.object)
-	return c
+type claudeBlock struct {
+	Type      string        `json:"type"`
+	Text      string        `json:"text"`
+	Thinking  string        `json:"thinking"`
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Input     input         `json:"input"`
+	ToolUseID string        `json:"tool_use_id"`
+	IsError   bool          `json:"is_error"`
+	Content   claudeContent `json:"content"` // of a tool's result
 }
 
-func (c *claude) object(b []byte) {
+// claudeContent are the parts of a message, or a plain string.
+type claudeContent []claudeBlock
+
+// UnmarshalJSON leaves content of another type empty.
+func (c *claudeContent) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		*c = make(claudeContent, 1)
+		decode(b, &(*c)[0].Text)
+		return nil
+	}
+	decode(b, (*[]claudeBlock)(c))
+	return nil
+}
+
+func (c claudeContent) text() string {
+	var all []string
+	for _, part := range c {
+		all = append(all, part.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+func (c *claude) event(b []byte) {
 	var e claudeEvent
 	decode(b, &e)
 	if c.out.Conversation == "" {
@@ -148,16 +149,15 @@ func (c *claude) object(b []byte) {
 	case "user":
 		c.user(e)
 	case "rate_limit_event":
-		c.limit(e.Limit)
+		c.limit(e)
 	case "stream_event": // pieces of messages that come as a whole as well
-		if e.StreamedKind.Type == "content_block_delta" {
+		if e.Delta.Type == "content_block_delta" {
 			c.think("")
 			return
 		}
 		c.other()
 	case "result":
-		set(&c.out.Conversation, e.SessionID)
-		c.ending(b)
+		c.ending(e)
 	default:
 		c.other()
 	}
@@ -166,20 +166,20 @@ func (c *claude) object(b []byte) {
 func (c *claude) system(e claudeEvent) {
 	switch e.Subtype {
 	case "init":
-		c.begin(e.SessionID, e.Model, e.Version)
+		c.started(e.SessionID, e.Model, e.Version)
 	case "api_retry":
-		class := claudeWord(e.Error)
+		class := claudeErrors[e.Error]
 		if e.ErrorStatus == 401 || e.ErrorStatus == 402 {
 			class = judge(e.ErrorStatus, "", 0).class
 		}
 		if class == Auth && c.turns > 0 && e.Attempt < 2 {
 			class = "" // a login that worked so far is renewed after a refusal
 		}
-		c.retry(Retrying{Attempt: e.Attempt, Of: e.MaxRetries, Status: e.ErrorStatus, Error: e.Error, DelayMillis: int64(e.RetryDelay)}, class)
+		c.retry(Retrying{e.Attempt, e.MaxRetries, e.ErrorStatus, e.Error, int64(e.RetryDelay)}, class)
 	case "permission_denied":
-		t, ok := c.called(e.ToolUseID)
-		if !ok {
-			t.Name, t.Action = bounded(e.ToolName, maxWord), actionOf(e.ToolName)
+		t := tool(e.ToolUseID, e.ToolName, "")
+		if i := c.called(e.ToolUseID); i >= 0 {
+			t = c.calls[i]
 		}
 		c.deny(t)
 	case "compact_boundary":
@@ -191,15 +191,13 @@ func (c *claude) system(e claudeEvent) {
 
 func (c *claude) assistant(e claudeEvent) {
 	m := e.Message
-	if m.Model == "<synthetic>" || e.IsAPIError { // what it says in place of an answer
+	if m.Model == "<synthetic>" || e.IsAPIError { // in place of an answer
 		c.problem = bounded(e.Error, maxWord)
-		for _, b := range blocks(m.Content) {
-			c.told = oneLine(b.Text, maxMessage)
-		}
+		c.told = oneLine(m.Content.text(), maxMessage)
 		c.other()
 		return
 	}
-	c.fatal, c.busy = "", true
+	c.fatal, c.result = "", nil
 	if c.out.Model == "" {
 		set(&c.out.Model, m.Model)
 	}
@@ -207,52 +205,35 @@ func (c *claude) assistant(e claudeEvent) {
 		c.message = bounded(m.ID, maxWord)
 		c.turns++
 	}
-	for _, b := range blocks(m.Content) {
+	for _, b := range m.Content {
 		switch b.Type {
-		case "text":
-			c.say(b.Text, e.Parent == "")
+		case "text", "":
+			last := c.out.Last
+			if c.say(b.Text); e.Parent != "" { // said by an agent that this one called
+				c.out.Last = last
+			}
 		case "thinking", "redacted_thinking":
 			c.think(b.Thinking)
 		case "tool_use", "server_tool_use", "mcp_tool_use":
-			c.call(b.ID, b.Name, actionOf(b.Name), b.Input.detail())
+			c.call(tool(b.ID, b.Name, b.Input.detail()))
 		default:
 			c.other()
 		}
 	}
-	c.use(m)
-}
-
-// use counts what a message used up, once for all of its blocks. Only the result knows what it cost.
-func (c *claude) use(m claudeMessage) {
 	if m.ID == "" || slices.Contains(c.counted, m.ID) {
 		return
 	}
-	if len(c.counted) == 16 { // agents that work at the same time
-		c.counted = append(c.counted[:0], c.counted[1:]...)
-	}
-	c.counted = append(c.counted, bounded(m.ID, maxWord))
-	c.pending = add(c.pending, m.Usage.spent())
-	c.o.Emit(Event{Kind: Usage, Spent: add(c.spent, c.pending)})
-}
-
-// blocks are the parts of a message, which may be a plain string.
-func blocks(content json.RawMessage) []claudeBlock {
-	var s string
-	if bytes.HasPrefix(content, []byte{'"'}) {
-		decode(content, &s)
-		return []claudeBlock{{Type: "text", Text: s}}
-	}
-	var list []claudeBlock
-	decode(content, &list)
-	return list
+	c.counted = append(c.counted[max(0, len(c.counted)-15):], bounded(m.ID, maxWord)) // of agents that work at the same time
+	c.pending = c.pending.Plus(Spent(m.Usage))
+	c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent.Plus(c.pending)}) // only the result knows the cost
 }
 
 func (c *claude) user(e claudeEvent) {
 	known := false
-	for _, b := range blocks(e.Message.Content) {
+	for _, b := range e.Message.Content {
 		switch {
 		case b.Type == "tool_result":
-			c.back(b.ToolUseID, b.IsError, b.said())
+			c.back(b.ToolUseID, b.IsError, b.Content.text())
 			known = true
 		case strings.HasPrefix(b.Text, "[Request interrupted by user"):
 			c.stopped = true
@@ -263,14 +244,12 @@ func (c *claude) user(e claudeEvent) {
 	}
 }
 
-func (c *claude) limit(l claudeLimit) {
-	n := Limited{Status: bounded(l.Status, maxWord), ResetsAt: int64(l.ResetsAt), Window: bounded(l.Type, maxWord)}
+func (c *claude) limit(e claudeEvent) {
+	l := e.Limit
+	n := Limited{strings.TrimPrefix(bounded(l.Status, maxWord), "allowed_"), int64(l.ResetsAt), bounded(l.Type, maxWord), l.Windows[l.Type].Used}
 	if l.Used != nil {
 		n.Used = *l.Used
-	} else {
-		n.Used = l.Windows[l.Type].Used
 	}
-	n.Status = strings.TrimPrefix(n.Status, "allowed_")
 	if c.rejected = (Limited{}); n.Status == "rejected" {
 		c.rejected = n
 	}
@@ -278,64 +257,116 @@ func (c *claude) limit(l claudeLimit) {
 }
 
 // ending reads a result. There may be more to come: a task in the background wakes the agent again.
-func (c *claude) ending(b []byte) {
-	var r claudeResult
-	decode(b, &r)
-	c.results++
-	c.result, c.busy, c.pending, c.counted = r, false, Spent{}, nil
-	if !r.IsError {
+func (c *claude) ending(e claudeEvent) {
+	set(&c.out.Conversation, e.SessionID)
+	c.result, c.pending, c.counted = &e, Spent{}, nil
+	if !e.IsError {
 		c.fatal, c.problem, c.told = "", "", ""
+		c.out.Last = cmp.Or(words(e.Result), c.out.Last)
 	}
-	if r.Since != nil {
+	if e.Since != nil {
 		c.summed = true
-		c.spent = add(c.spent, sum(r.Since))
+		c.out.Spent = c.out.Spent.Plus(e.Since.sum())
 	} else if !c.summed {
-		c.spent = c.alone(r)
+		c.out.Spent = c.alone(e)
 	}
-	if r.Index != nil { // since then it counts whole conversations
-		c.out.Total = sum(r.All)
-		c.out.Total.USD = r.USD
+	if e.Index != nil { // since then it counts whole conversations
+		c.out.Total = e.All.sum()
+		c.out.Total.USD = e.USD
 	}
-	if c.turns == 0 && !r.IsError {
-		c.out.Turns += r.Turns
+	if c.turns == 0 && !e.IsError {
+		c.out.Turns += e.Turns
 	}
-	if len(r.Structured) > 0 && !bytes.Equal(r.Structured, []byte("null")) {
-		c.out.Structured = bytes.Clone(r.Structured)
+	if len(e.Structured) > 0 && !bytes.Equal(e.Structured, []byte("null")) {
+		c.out.Structured = e.Structured
 	}
-	for _, d := range r.Denials {
-		c.deny(Tool{ID: bounded(d.ID, maxWord), Name: bounded(d.Name, maxWord), Action: actionOf(d.Name), Detail: oneLine(d.Input.detail(), MaxDetail)})
+	for _, d := range e.Denials {
+		c.deny(tool(d.ID, d.Name, d.Input.detail()))
 	}
-	if !r.IsError {
-		if s := strings.TrimSpace(bounded(r.Result, MaxText)); s != "" {
-			c.out.Last = s
-		}
-	}
-	c.o.Emit(Event{Kind: Usage, Spent: c.spent})
-	c.o.Emit(Event{Kind: Result, Text: strings.TrimSpace(bounded(r.Result, MaxText)), Failed: r.IsError})
+	c.used(c.out.Spent)
+	c.run.result(e.Result, e.IsError)
 }
 
 // alone is what a process used up by a result that does not tell what is new. Later versions count the conversation.
-func (c *claude) alone(r claudeResult) Spent {
-	s := sum(r.All)
-	if len(r.All) == 0 {
-		s = r.Usage.spent()
+func (c *claude) alone(e claudeEvent) Spent {
+	s := e.All.sum()
+	if len(e.All) == 0 {
+		s = Spent(e.Usage)
 	}
-	s.USD = r.USD
-	if r.Index != nil {
-		s = less(s, c.o.Before)
+	if s.USD = e.USD; e.Index != nil {
+		s = s.since(c.o.Before)
 	}
 	return s
 }
 
-func (u claudeUsage) spent() Spent {
-	return Spent{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
-}
-
-func sum(models map[string]claudeModelUsage) Spent {
+func (m claudeModels) sum() Spent {
 	var s Spent
-	for _, name := range slices.Sorted(maps.Keys(models)) { // in order: sums of fractions depend on it
-		u := models[name]
-		s = add(s, Spent{USD: u.USD, Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
+	for _, name := range slices.Sorted(maps.Keys(m)) { // in order: sums of fractions depend on it
+		s = s.Plus(Spent(m[name]))
 	}
 	return s
+}
+
+// claudeEnds are the terminal reasons and subtypes of results that tell how a run went. The subtype alone is no verdict: a
+// failed request is a "success".
+var claudeEnds = map[string]Class{
+	"max_turns": Capped, "budget_exhausted": Capped, "error_max_turns": Capped, "error_max_budget_usd": Capped,
+	"prompt_too_long": TooLong, "blocking_limit": TooLong, "rapid_refill_breaker": TooLong,
+	"aborted_streaming": Interrupted, "aborted_tools": Interrupted, "turn_setup_failed": Config,
+	"structured_output_retry_exhausted": NoResult, "error_max_structured_output_retries": NoResult,
+}
+
+// claudeErrors are claude's words for failed requests. One that is not here, max_output_tokens, is its own failure.
+var claudeErrors = map[string]Class{
+	"authentication_failed": Auth, "oauth_org_not_allowed": Auth, "account_on_hold": Auth, "verification_required": Auth,
+	"cloud_credential_error": Auth, "billing_error": Billing, "rate_limit": RateLimited, "overloaded": Overloaded,
+	"server_error": Overloaded, "unknown": Overloaded, "invalid_request": Config, "model_not_found": Config,
+}
+
+// conclusion looks at the last result first. The exit code is no verdict: an interrupted run may end with 0.
+func (c *claude) conclusion(e Exit) {
+	c.out.Spent = c.out.Spent.Plus(c.pending)
+	switch {
+	case c.result != nil:
+		c.concluded(e, c.result)
+	case c.fatal == "" && c.problem != "":
+		c.failure(0, c.told)
+	case c.fatal == "" && c.rejected.Status != "" && !e.Stopped:
+		c.failed(verdict{LimitHit, c.rejected.ResetsAt}, "the "+c.rejected.Window+" limit is reached")
+	case c.stopped:
+		c.fail(Interrupted, "")
+	default:
+		c.ended(e)
+	}
+}
+
+func (c *claude) concluded(e Exit, r *claudeEvent) {
+	said := cmp.Or(r.Result, strings.Join(r.Errors, "; "))
+	class := cmp.Or(claudeEnds[r.Reason], claudeEnds[r.Subtype])
+	switch {
+	case class == Interrupted:
+		c.fail(class, "")
+	case class != "":
+		c.fail(class, said)
+	case r.IsError && c.fatal != "":
+		c.fail(c.fatal, said)
+	case r.IsError && e.Stopped && r.Status == 0 && c.problem == "":
+		c.fail(Interrupted, "")
+	case r.IsError:
+		c.failure(r.Status, said)
+	case r.Stop == "refusal":
+		c.fail(Refused, said)
+	}
+}
+
+// failure finds the class of a failed request by the status of HTTP, by claude's word for it, and by what it says.
+func (c *claude) failure(status int, said string) {
+	v := judge(status, said, c.o.Now())
+	if c.rejected.Status != "" && (status == 429 || c.problem == "rate_limit" || v.class == LimitHit) {
+		v = verdict{LimitHit, c.rejected.ResetsAt}
+	}
+	if own := claudeErrors[c.problem]; v.class == "" || own == Auth || own == Billing {
+		v.class = own
+	}
+	c.failed(v, said)
 }

@@ -1,30 +1,29 @@
 package agents
 
 import (
+	"cmp"
 	"strings"
 )
 
-// codex reads `codex exec --json`. Written by what 0.169.0 prints.
+// codex reads `codex exec --json`. Written after the output of 0.169.0.
 type codex struct {
-	reading
-	turns   int
-	ends    int    // turns that came to an end
-	failed  bool   // the last one
-	open    bool   // a turn has begun since
-	told    string // what the last error says
-	sayings int    // messages of the agent's
+	*run
+	settled bool   // no turn has begun since the last one ended
+	failing bool   // the last turn failed
+	told    string // by the last error
+	sayings int    // messages of the agent
 }
 
 type codexEvent struct {
-	Type     string    `json:"type"`
-	ThreadID string    `json:"thread_id"`
-	Message  string    `json:"message"` // of an error
-	Item     codexItem `json:"item"`
+	Type     string `json:"type"`
+	ThreadID string `json:"thread_id"`
+	Message  string `json:"message"` // of an error
 	Error    struct {
 		Message string `json:"message"`
 	} `json:"error"`
+	Item  codexItem `json:"item"`
 	Usage struct {
-		Input      int64 `json:"input_tokens"` // with those from a cache
+		Input      int64 `json:"input_tokens"` // with those of a cache
 		CacheRead  int64 `json:"cached_input_tokens"`
 		CacheWrite int64 `json:"cache_write_input_tokens"`
 		Output     int64 `json:"output_tokens"` // with those of reasoning
@@ -36,7 +35,7 @@ type codexItem struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Command string `json:"command"`
-	Exit    *int   `json:"exit_code"`
+	Exit    int    `json:"exit_code"`
 	Output  string `json:"aggregated_output"`
 	Status  string `json:"status"`
 	Server  string `json:"server"`
@@ -47,59 +46,54 @@ type codexItem struct {
 	} `json:"changes"`
 }
 
-func newCodex(o Options) Decoder {
-	c := &codex{}
-	c.start(o, c.object)
-	return c
-}
+var reconnecting = lazy(`^Reconnecting\.\.\. (\d+)/(\d+) \(?((?s:.*?))\)?$`)
 
-func (c *codex) object(b []byte) {
+func (c *codex) event(b []byte) {
 	var e codexEvent
 	decode(b, &e)
 	switch e.Type {
 	case "thread.started":
-		c.begin(e.ThreadID, "", "")
+		c.started(e.ThreadID, "", "")
 	case "turn.started":
 		c.turns++
-		c.open = true
+		c.settled = false
 		c.other()
 	case "item.started", "item.completed":
+		c.fatal = ""
 		c.item(e.Item, e.Type == "item.completed")
 	case "error":
 		c.told = strings.TrimSpace(e.Message)
-		if attempt, of, why, ok := reconnecting(e.Message); ok {
-			v := judge(0, why, c.o.Now())
-			c.retry(Retrying{Attempt: attempt, Of: of, Status: statusIn(strings.ToLower(why)), Error: why}, v.class)
+		if found := reconnecting().FindStringSubmatch(e.Message); found != nil {
+			why := found[3]
+			c.retry(Retrying{number(found[1]), number(found[2]), statusIn(strings.ToLower(why)), why, 0}, judge(0, why, 0).class)
 			return
 		}
 		c.other()
 	case "turn.completed":
-		c.ends, c.failed, c.open, c.fatal = c.ends+1, false, false, ""
+		c.settled, c.failing, c.fatal = true, false, ""
 		u := e.Usage
 		c.out.Total = Spent{Input: max(0, u.Input-u.CacheRead-u.CacheWrite), Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
-		c.out.Spent = less(c.out.Total, c.o.Before)
-		c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent})
-		c.o.Emit(Event{Kind: Result, Text: c.out.Last})
+		c.used(c.out.Total.since(c.o.Before))
+		c.result(c.out.Last, false)
 	case "turn.failed":
-		c.ends, c.failed, c.open = c.ends+1, true, false
-		if e.Error.Message != "" {
-			c.told = strings.TrimSpace(e.Error.Message)
-		}
-		c.o.Emit(Event{Kind: Result, Text: bounded(c.told, MaxText), Failed: true})
+		c.settled, c.failing = true, true
+		c.told = cmp.Or(strings.TrimSpace(e.Error.Message), c.told)
+		c.result(c.told, true)
 	default:
 		c.other()
 	}
 }
 
-// item reads one thing that the agent did. An item of type error is a warning: what stops a turn is an event of its own.
+var wrapped = lazy(`^(?:/bin/(?:ba|z)sh -lc|/bin/sh -c|bash -lc) (?:"((?s:.*))"|'((?s:.*))')$`)
+
+// item reads one thing that the agent did. An item of type error is a warning: errors that stop a turn are events.
 func (c *codex) item(it codexItem, completed bool) {
-	c.fatal = ""
 	name, detail := it.Type, ""
 	switch it.Type {
 	case "agent_message":
 		if completed {
 			c.sayings++
-			c.say(it.Text, true)
+			c.say(it.Text)
 		}
 		return
 	case "reasoning":
@@ -108,11 +102,14 @@ func (c *codex) item(it codexItem, completed bool) {
 		}
 		return
 	case "command_execution":
-		detail = unwrapped(it.Command)
+		detail = it.Command
+		if found := wrapped().FindStringSubmatch(detail); found != nil { // without the shell that codex runs each with
+			detail = found[1] + found[2]
+		}
 	case "file_change":
 		for _, ch := range it.Changes {
-			if detail += " " + ch.Path; len(detail) > MaxDetail {
-				break
+			if len(detail) < MaxDetail {
+				detail += " " + ch.Path
 			}
 		}
 	case "mcp_tool_call", "collab_tool_call":
@@ -123,79 +120,32 @@ func (c *codex) item(it codexItem, completed bool) {
 		c.other()
 		return
 	}
-	t, begun := c.called(it.ID)
-	if !begun {
-		t = c.call(it.ID, name, actionOf(name), detail)
+	c.call(tool(it.ID, name, detail))
+	if !completed {
+		return
 	}
-	if completed {
-		c.back(it.ID, it.Status == "failed" || it.Status == "declined" || it.Exit != nil && *it.Exit != 0, it.Output)
-		if it.Status == "declined" {
-			c.deny(t)
-		}
+	declined := it.Status == "declined"
+	if t := c.back(it.ID, declined || it.Status == "failed" || it.Exit != 0, it.Output); declined {
+		c.deny(t)
 	}
 }
 
-// unwrapped is a command without the shell that codex runs each with.
-func unwrapped(s string) string {
-	for _, shell := range []string{"/bin/bash -lc ", "/bin/zsh -lc ", "/bin/sh -c ", "bash -lc "} {
-		if rest, ok := strings.CutPrefix(s, shell); ok && len(rest) > 1 && (rest[0] == '"' || rest[0] == '\'') && rest[len(rest)-1] == rest[0] {
-			return rest[1 : len(rest)-1]
-		}
-	}
-	return s
-}
-
-// reconnecting reads "Reconnecting... 1/5 (unexpected status 401 Unauthorized: …)".
-func reconnecting(s string) (attempt, of int, why string, ok bool) {
-	rest, ok := strings.CutPrefix(s, "Reconnecting... ")
-	if !ok {
-		return 0, 0, "", false
-	}
-	count, why, _ := strings.Cut(rest, " ")
-	a, b, _ := strings.Cut(count, "/")
-	return number(leading(a)), number(leading(b)), strings.TrimSuffix(strings.TrimPrefix(why, "("), ")"), true
-}
-
-// End concludes: from the last turn that ended, then from the exit code and standard error.
-func (c *codex) End(e Exit) Outcome {
-	c.end()
-	c.out.Turns = c.turns
-	c.out.Class = OK
+// conclusion looks at the last turn that ended. When CODEX_HOME lies below the directory for temporary files, codex cannot
+// start its sandbox: every command fails, no event tells of one, and the turn completes. The sign of it: the model speaks,
+// does something that is not told, and speaks again.
+func (c *codex) conclusion(e Exit) {
 	switch {
-	case c.ends > 0 && !c.open && c.failed:
-		c.failure()
-	case c.ends > 0 && !c.open:
-		c.completed(e)
-	case e.Stopped && c.fatal == "":
-		c.fail(Interrupted, "")
-	case c.fatal == "" && c.told != "" && e.Code != 0:
-		c.failure()
+	case c.settled && !c.failing:
+		if c.out.Tools == 0 && c.sayings > 1 && strings.Contains(e.Stderr, "Refusing to create helper binaries under temporary dir") {
+			c.fail(Denied, "no command ran: codex cannot start its sandbox while CODEX_HOME is below the directory for temporary files")
+		}
+	case c.settled || c.fatal == "" && c.told != "" && e.Code != 0 && !e.Stopped:
+		v := judge(0, c.told, c.o.Now())
+		if v.at%60 == 0 && v.at != 0 && v.class == LimitHit {
+			v.at += 60 // "try again at 2:58 PM" leaves the seconds out: the limit ends within that minute
+		}
+		c.failed(v, c.told)
 	default:
 		c.ended(e)
-	}
-	return c.out
-}
-
-func (c *codex) failure() {
-	v := judge(0, c.told, c.o.Now())
-	if v.class == "" {
-		v.class = Crashed
-	}
-	c.fail(v.class, c.told)
-	c.out.RetryAt = v.at
-	if v.at%60 == 0 && v.at != 0 && v.class == LimitHit {
-		c.out.RetryAt += 60 // "try again at 2:58 PM" leaves the seconds out: the limit ends within that minute
-	}
-}
-
-// completed looks at a turn that ended in good order. When CODEX_HOME lies below the directory for temporary files, codex
-// cannot start its sandbox: every command fails, no event tells of one, and the turn completes. What shows it is that the
-// model speaks, does something that is not told, and speaks again.
-func (c *codex) completed(e Exit) {
-	switch {
-	case len(c.out.Denials) > 0:
-		c.fail(Denied, "not permitted: "+names(c.out.Denials))
-	case c.out.Tools == 0 && c.sayings > 1 && strings.Contains(e.Stderr, "Refusing to create helper binaries under temporary dir"):
-		c.fail(Denied, "no command ran: codex cannot start its sandbox while CODEX_HOME is below the directory for temporary files")
 	}
 }

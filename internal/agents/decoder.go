@@ -19,23 +19,37 @@ type Decoder interface {
 	End(Exit) Outcome
 }
 
-// decoders are the kinds of streams, as agent cards name them. A new kind is one file and one line here.
-var decoders = map[string]func(Options) Decoder{
-	"claude":   newClaude,
-	"codex":    newCodex,
-	"gemini":   newGemini,
-	"opencode": newOpencode,
-	"text":     newText,
+// agent reads the stream of one kind of agent.
+type agent interface {
+	event(object []byte)
+	conclusion(Exit) // calls fail when the run did not go well
+}
+
+// decoders are the kinds of streams of JSON, as agent cards name them. A new kind is one file and one line here.
+var decoders = map[string]func(*run) agent{
+	"claude":   func(r *run) agent { return &claude{run: r} },
+	"codex":    func(r *run) agent { return &codex{run: r} },
+	"gemini":   func(r *run) agent { return &gemini{run: r} },
+	"opencode": func(r *run) agent { return &opencode{run: r} },
 }
 
 // New returns a decoder by its name in agent cards, and false when there is none of that name.
 func New(name string, o Options) (Decoder, bool) {
-	make, ok := decoders[name]
-	if !ok {
-		return nil, false
-	}
 	if o.Emit == nil {
 		o.Emit = func(Event) {}
 	}
-	return make(o), true
+	if o.Now == nil {
+		o.Now = func() int64 { return 0 }
+	}
+	if name == "text" {
+		return newText(o), true
+	}
+	read, ok := decoders[name]
+	if !ok {
+		return nil, false
+	}
+	r := &run{o: o}
+	r.agent = read(r)
+	r.object, r.noise = r.agent.event, r.line
+	return r, true
 }

@@ -93,6 +93,22 @@ type Spent struct {
 	CacheWrite int64   `json:"cache_write,omitempty"`
 }
 
+// Plus adds.
+func (s Spent) Plus(t Spent) Spent {
+	return Spent{s.USD + t.USD, s.Input + t.Input, s.Output + t.Output, s.CacheRead + t.CacheRead, s.CacheWrite + t.CacheWrite}
+}
+
+// since takes away what was used up before. When there was more of something before, the count has begun anew, and
+// nothing is taken away.
+func (s Spent) since(before Spent) Spent {
+	d := s.Plus(Spent{-before.USD, -before.Input, -before.Output, -before.CacheRead, -before.CacheWrite})
+	if d.USD < -1e-9 || min(d.Input, d.Output, d.CacheRead, d.CacheWrite) < 0 {
+		return s
+	}
+	d.USD = max(0, d.USD)
+	return d
+}
+
 // Tokens is the sum of all tokens.
 func (s Spent) Tokens() int64 { return s.Input + s.Output + s.CacheRead + s.CacheWrite }
 

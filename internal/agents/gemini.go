@@ -1,21 +1,20 @@
 package agents
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
-// gemini reads `gemini -o stream-json`. Written by what 0.61.0 prints.
+// gemini reads `gemini -o stream-json`. Written after the output of 0.61.0.
 type gemini struct {
-	reading
-	words   []byte // of the present message, at most MaxText
-	shown   int    // how much of them is passed on
-	speaks  bool
-	step    bool // the present answer of the model is counted
-	turns   int
-	result  *geminiEvent // the last one
-	busy    bool         // since then
-	problem string       // what an error event says
+	*run
+	message string       // the present one, at most MaxText
+	shown   int          // how much of it is passed on
+	step    bool         // the present answer of the model is counted
+	last    *geminiEvent // the result, unless the agent has gone on since
+	problem string       // of an error event
 }
 
 type geminiEvent struct {
@@ -36,42 +35,35 @@ type geminiEvent struct {
 	} `json:"error"`
 	Stats struct {
 		Total  int64 `json:"total_tokens"`
-		Input  int64 `json:"input_tokens"` // with those from a cache
+		Input  int64 `json:"input_tokens"` // with those of a cache
 		Output int64 `json:"output_tokens"`
 		Cached int64 `json:"cached"`
 	} `json:"stats"`
 }
 
-func newGemini(o Options) Decoder {
-	g := &gemini{}
-	g.start(o, g.object)
-	return g
-}
-
-func (g *gemini) object(b []byte) {
+func (g *gemini) event(b []byte) {
 	var e geminiEvent
 	decode(b, &e)
-	if e.Type != "message" {
+	if e.Type != "message" || e.Role == "user" {
 		g.spoken()
 	}
+	failed := e.Status != "success"
 	switch e.Type {
 	case "init":
-		g.begin(e.SessionID, e.Model, "")
+		g.started(e.SessionID, e.Model, "")
 	case "message":
 		if e.Role == "user" {
-			g.spoken()
 			g.other()
 			return
 		}
-		g.model()
+		g.answers()
 		g.hear(e.Content)
 	case "tool_use":
-		g.model()
-		g.call(e.ToolID, e.ToolName, actionOf(e.ToolName), e.Input.detail())
+		g.answers()
+		g.call(tool(e.ToolID, e.ToolName, e.Input.detail()))
 	case "tool_result":
 		g.step = false
-		t := g.back(e.ToolID, e.Status != "success", e.Error.Message)
-		if e.Status != "success" && withheld(t, e) {
+		if t := g.back(e.ToolID, failed, e.Error.Message); failed && withheld(t, e) {
 			g.deny(t)
 		}
 	case "error":
@@ -80,21 +72,19 @@ func (g *gemini) object(b []byte) {
 		}
 		g.other()
 	case "result":
-		g.result, g.busy = &e, false
+		g.last = &e
 		s := e.Stats
-		// What is beyond input and output are thoughts, which cost as much as output.
-		g.out.Spent = Spent{Input: max(0, s.Input-s.Cached), CacheRead: s.Cached, Output: max(s.Output, s.Total-s.Input)}
-		g.o.Emit(Event{Kind: Usage, Spent: g.out.Spent})
-		g.o.Emit(Event{Kind: Result, Text: g.out.Last, Failed: e.Status != "success"})
+		// Tokens beyond input and output are thoughts, which cost as much as output.
+		g.used(Spent{Input: max(0, s.Input-s.Cached), CacheRead: s.Cached, Output: max(s.Output, s.Total-s.Input)})
+		g.result(g.out.Last, failed)
 	default:
 		g.other()
 	}
 }
 
-// model counts the answers of the model: what it says and calls up to the results.
-func (g *gemini) model() {
-	g.busy = true
-	if !g.step {
+// answers counts the answers of the model: all that it says and calls up to the results of the calls.
+func (g *gemini) answers() {
+	if g.last = nil; !g.step {
 		g.turns++
 	}
 	g.step = true
@@ -102,15 +92,9 @@ func (g *gemini) model() {
 
 // hear puts a message together, which comes in pieces, and passes on its lines.
 func (g *gemini) hear(piece string) {
-	if !g.speaks {
-		g.words, g.shown, g.speaks = g.words[:0], 0, true
-	}
-	if room := MaxText - len(g.words); len(piece) > room {
-		piece = piece[:room]
-	}
-	g.words = append(g.words, piece...)
-	if i := strings.LastIndexByte(string(g.words[g.shown:]), '\n'); i > 0 {
-		g.say(string(g.words[g.shown:g.shown+i]), true)
+	g.message = bounded(g.message+piece, MaxText)
+	if i := strings.LastIndexByte(g.message[g.shown:], '\n'); i > 0 {
+		g.say(g.message[g.shown : g.shown+i])
 		g.shown += i + 1
 		return
 	}
@@ -119,99 +103,65 @@ func (g *gemini) hear(piece string) {
 
 // spoken ends the present message.
 func (g *gemini) spoken() {
-	if !g.speaks {
-		return
+	if rest := words(g.message[g.shown:]); rest != "" {
+		g.say(rest)
 	}
-	g.speaks = false
-	if rest := strings.TrimSpace(string(g.words[g.shown:])); rest != "" {
-		g.say(rest, true)
-	}
-	if whole := strings.TrimSpace(bounded(string(g.words), MaxText)); whole != "" {
+	if whole := words(g.message); whole != "" {
 		g.out.Last = whole
 	}
+	g.message, g.shown = "", 0
 }
 
 // withheld tells a call that was not permitted: without a mode that approves them, the tools that run commands or write
 // files do not exist.
 func withheld(t Tool, e geminiEvent) bool {
 	said := strings.ToLower(e.Error.Type + " " + e.Error.Message)
-	if strings.Contains(said, "denied by policy") || strings.Contains(said, "policy_violation") {
-		return true
-	}
-	acts := slices.Contains([]Action{Runs, Writes}, t.Action)
-	return acts && e.Error.Type == "tool_not_registered"
+	return strings.Contains(said, "denied by policy") || strings.Contains(said, "policy_violation") ||
+		e.Error.Type == "tool_not_registered" && slices.Contains([]Action{Runs, Writes}, t.Action)
 }
 
-// End concludes: from the result, then from the exit code, in which gemini puts the status of a failed request modulo 256.
-func (g *gemini) End(e Exit) Outcome {
-	g.end()
+// geminiExits are its own exit codes.
+var geminiExits = map[int]Class{
+	41: Auth, 42: Config, 44: Config, 52: Config, 53: Capped, 55: Config, 130: Interrupted,
+}
+
+// conclusion looks at the result, then at the exit code.
+func (g *gemini) conclusion(e Exit) {
 	g.spoken()
-	g.out.Turns = g.turns
-	g.out.Class = OK
 	switch {
-	case g.result != nil && !g.busy && g.result.Status == "success":
-		switch {
-		case len(g.out.Denials) > 0:
-			g.fail(Denied, "not permitted: "+names(g.out.Denials))
-		case g.turns == 0 && g.out.Spent == Spent{}:
+	case g.last != nil && g.last.Status == "success":
+		if g.turns == 0 && g.out.Spent == (Spent{}) {
 			g.nothing(e)
 		}
-	case g.result != nil && !g.busy:
-		g.failure(e, g.result.Error.Type+" "+g.result.Error.Message, g.result.Error.Message)
+	case g.last != nil:
+		g.failure(e, g.last.Error.Type+" "+g.last.Error.Message, g.last.Error.Message)
 	case e.Stopped:
 		g.cut(e)
-	case g.problem != "" && e.Code != 0:
+	case e.Code != 0 && g.problem != "":
 		g.failure(e, g.problem, g.problem)
 	case e.Code != 0 && e.Signal == "":
 		g.failure(e, e.Stderr, "")
 	default:
 		g.ended(e)
 	}
-	return g.out
-}
-
-// geminiCodes are its own exit codes.
-func geminiCode(code int) Class {
-	switch code {
-	case 41:
-		return Auth
-	case 42, 44, 52, 55: // input, sandbox, settings, folder that is not trusted
-		return Config
-	case 53:
-		return Capped
-	case 130:
-		return Interrupted
-	}
-	for _, status := range []int{400, 401, 403, 404, 429, 500, 502, 503, 504} {
-		if code == status%256 {
-			return judge(status, "", 0).class
-		}
-	}
-	return ""
 }
 
 func (g *gemini) failure(e Exit, said, message string) {
 	v := judge(0, said, g.o.Now())
-	if own := geminiCode(e.Code); v.class == "" || own != "" && e.Code < 128 {
+	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // the status of a failed request, modulo 256
+	if v.class == "" || own != "" && e.Code < 128 {
 		v.class = own
 	}
 	if message == "" {
 		message = telling(said, v.class)
 	}
 	if strings.Contains(said, "daily quota") { // it tells no time
-		v.at = quotaDay(g.o.Now())
+		v.at = quotaDay(time.Unix(g.o.Now(), 0))
 	}
-	switch {
-	case strings.Contains(strings.ToLower(said), "max session turns") || strings.Contains(said, "maximum session turns"):
-		v = verdict{class: Capped}
-	case v.class == "":
-		v.class = Crashed
-	}
-	g.fail(v.class, message)
-	g.out.RetryAt = v.at
+	g.failed(v, message)
 }
 
-// cut looks at a run that we stopped. Requests that fail are repeated for minutes, and only standard error tells of it.
+// cut looks at a run that wfs stopped. Requests that fail are repeated for minutes, and only standard error tells of it.
 func (g *gemini) cut(e Exit) {
 	i := strings.LastIndex(e.Stderr, "failed with status ")
 	if i < 0 || !strings.Contains(e.Stderr[i:], "Retrying with backoff") {
@@ -219,25 +169,21 @@ func (g *gemini) cut(e Exit) {
 		return
 	}
 	line, _, _ := strings.Cut(e.Stderr[i:], "\n")
-	v := judge(0, line, g.o.Now())
-	g.fail(v.class, "a request "+line)
-	g.out.RetryAt = v.at
+	g.failed(judge(0, line, g.o.Now()), "a request "+line)
 }
 
 // nothing looks at a run that is told to be a success and in which the model did not say a word: with a setting that gemini
 // cannot read it asks nobody, and ends with 0.
 func (g *gemini) nothing(e Exit) {
-	v := judge(0, e.Stderr, g.o.Now())
-	at := strings.Index(e.Stderr, "Invalid configuration in ")
-	switch {
-	case at >= 0:
-		v = verdict{class: Config}
-		said, _, _ := strings.Cut(e.Stderr[at:], "Please fix")
-		g.fail(Config, said)
-	case v.class != "":
-		g.fail(v.class, telling(e.Stderr, v.class))
-	default:
-		g.fail(NoResult, "no request reached the model")
+	if _, said, found := strings.Cut(e.Stderr, "Invalid configuration in "); found {
+		said, _, _ = strings.Cut(said, "Please fix")
+		g.fail(Config, "Invalid configuration in "+said)
+		return
 	}
-	g.out.RetryAt = v.at
+	v := judge(0, e.Stderr, g.o.Now())
+	if v.class == "" {
+		g.fail(NoResult, "no request reached the model")
+		return
+	}
+	g.failed(v, telling(e.Stderr, v.class))
 }

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 )
 
@@ -35,14 +34,7 @@ func ReadHook(r io.Reader) (Hook, error) {
 		Reason    string          `json:"reason"`
 		Model     json.RawMessage `json:"model"`
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxHook+1))
-	if err != nil {
-		return Hook{}, err
-	}
-	if len(data) > maxHook {
-		return Hook{}, errors.New("it is too large")
-	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r, maxHook)).Decode(&in); err != nil {
 		return Hook{}, err
 	}
 	h := Hook{Event: in.Event, Conversation: in.Session, Dir: in.Dir, Last: bounded(in.Last, MaxText), Why: in.Source + in.Reason}
@@ -50,9 +42,9 @@ func ReadHook(r io.Reader) (Hook, error) {
 	if in.ToolName != "" {
 		var args input
 		_ = json.Unmarshal(in.ToolInput, &args) // of a tool that takes something else
-		h.Tool = Tool{ID: in.ToolID, Name: bounded(in.ToolName, MaxDetail), Action: actionOf(in.ToolName), Detail: oneLine(args.detail(), MaxDetail)}
+		h.Tool = tool(in.ToolID, in.ToolName, args.detail())
 		if h.Tool.Action == Runs {
-			h.Command = args.Command
+			h.Command, _ = args["command"].(string)
 		}
 	}
 	return h, nil

@@ -17,11 +17,6 @@ type Record struct {
 
 // EncodeRecord returns the line, with its end.
 func EncodeRecord(at time.Time, e Event) []byte {
-	if e == (Event{Kind: Text, Text: e.Text}) { // most are, and a flood of them must not cost all fields
-		b := at.UTC().AppendFormat([]byte(`{"v":1,"at":"`), time.RFC3339Nano)
-		text, _ := json.Marshal(e.Text)
-		return append(append(append(b, `","kind":"text","text":`...), text...), "}\n"...)
-	}
 	line, err := json.Marshal(Record{RecordVersion, at.UTC(), e})
 	if err != nil { // a cost that is no number
 		e.Spent.USD, e.Limited.Used = 0, 0

@@ -1,45 +1,63 @@
 package agents
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// actionOf knows the tools of the agents by their names.
+// actions are the tools of the agents, in lower case.
+var actions = map[Action][]string{
+	Runs: {"bash", "run_shell_command", "shell", "command_execution", "exec", "local_shell"},
+	Writes: {"write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file", "patch", "apply_patch",
+		"file_change"},
+	Reads: {"read", "glob", "grep", "ls", "list", "bashoutput", "read_file", "read_many_files", "list_directory", "grep_search",
+		"search_file_content", "toolsearch"},
+	Fetches: {"webfetch", "websearch", "web_fetch", "google_web_search", "web_search", "codesearch"},
+}
+
 func actionOf(name string) Action {
-	switch strings.ToLower(name) {
-	case "bash", "run_shell_command", "shell", "command_execution", "exec", "local_shell":
-		return Runs
-	case "write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file", "patch", "apply_patch", "file_change":
-		return Writes
-	case "read", "glob", "grep", "ls", "list", "bashoutput", "read_file", "read_many_files", "list_directory", "grep_search",
-		"search_file_content", "toolsearch":
-		return Reads
-	case "webfetch", "websearch", "web_fetch", "google_web_search", "web_search", "codesearch":
-		return Fetches
+	for action, names := range actions {
+		if slices.Contains(names, strings.ToLower(name)) {
+			return action
+		}
 	}
 	return Does
 }
 
-// input is what the arguments of tools have in common.
-type input struct {
-	Command      string `json:"command"`
-	FilePath     string `json:"file_path"`
-	FilePathToo  string `json:"filePath"`
-	NotebookPath string `json:"notebook_path"`
-	Path         string `json:"path"`
-	Pattern      string `json:"pattern"`
-	URL          string `json:"url"`
-	Query        string `json:"query"`
-	Description  string `json:"description"`
-	Prompt       string `json:"prompt"`
-	Name         string `json:"name"`
-}
+// input are the arguments of a tool.
+type input map[string]any
 
-// detail is the word that says most about a call.
+// detail is the argument that says most about a call.
 func (in input) detail() string {
-	for _, s := range []string{in.Command, in.FilePath, in.FilePathToo, in.NotebookPath, in.Pattern, in.Path, in.URL, in.Query,
-		in.Description, in.Prompt, in.Name} {
-		if s != "" {
+	for _, name := range []string{"command", "file_path", "filePath", "notebook_path", "pattern", "path", "url", "query",
+		"description", "prompt", "name"} {
+		if s, _ := in[name].(string); s != "" {
 			return s
 		}
 	}
 	return ""
+}
+
+// risks finds commands that may destroy files, and git commands by their options. It does not look behind ; | and &.
+var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
+	`(rm|mv|rmdir|shred|truncate|unlink|dd)(?:$|[\s;|&()'"<>{}])` +
+	`|(find|rsync)\s[^;|&]*\s--?delete` +
+	`|(git)(?:\s+-[cC]\s+\S+|\s+-\S+)*\s+(?:` +
+	`(checkout|restore|stash|rm|mv|rebase|merge|pull|revert|apply|am|read-tree|checkout-index|filter-branch|update-ref|worktree)(?:$|[\s;|&()'"<>{}])` +
+	`|(reset)\s[^;|&]*--(?:hard|merge|keep)` +
+	`|(clean)(?:\s+(?:-[a-mo-zA-Z]+|--[a-ce-z]\S*|[^-\s]\S*))*\s*(?:$|[;|&)'"])` +
+	`|(switch)\s(?:[^;|&]*\s)?(?:-\w*[fC]|--force|--discard-changes)` +
+	`|(branch)\s(?:[^;|&]*\s)?-\w*[fD]))`)
+
+// Risk names the part of a shell command that may destroy files that no checkpoint has: "rm", "git clean". "" for a command
+// in which nothing of that kind is seen. It understands no shell: better once too often.
+func Risk(command string) string {
+	found := risks().FindStringSubmatch(command)
+	if found == nil {
+		return ""
+	}
+	if found[2] != "" {
+		return found[2] + " with deletion"
+	}
+	return strings.TrimSpace(found[1] + found[3] + " " + strings.Join(found[4:], ""))
 }

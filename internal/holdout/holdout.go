@@ -40,31 +40,19 @@ var skipped = []string{".git", ".wfs", ".workflow", "__pycache__", ".pytest_cach
 // ReadDir reads a directory. Directories of git, wfs and of caches are left out; links and what else is no ordinary file are
 // refused.
 func ReadDir(dir string) (Pack, error) {
-	var p Pack
+	var files []File
 	size := int64(0)
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if name == dir {
-			return nil
-		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
+	top := os.DirFS(dir)
+	err := fs.WalkDir(top, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case slices.Contains(skipped, d.Name()):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir():
+		case err != nil:
+			return err
+		case slices.Contains(skipped, d.Name()) && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir() || slices.Contains(skipped, d.Name()):
 			return nil
 		case !d.Type().IsRegular():
-			return fmt.Errorf("%s is not a regular file", rel)
-		case len(p) == MaxFiles:
-			return fmt.Errorf("there are more than %d files", MaxFiles)
+			return fmt.Errorf("%s is not a regular file", name)
 		}
 		info, err := d.Info()
 		if err != nil {
@@ -73,22 +61,19 @@ func ReadDir(dir string) (Pack, error) {
 		if size += info.Size(); size > MaxBytes {
 			return tooLarge()
 		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		p = append(p, File{Path: filepath.ToSlash(rel), Exec: info.Mode()&0o111 != 0, Data: data})
-		return nil
+		data, err := fs.ReadFile(top, name)
+		files = append(files, File{Path: name, Exec: info.Mode()&0o111 != 0, Data: data})
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.sorted()
+	return New(files)
 }
 
 func tooLarge() error { return fmt.Errorf("there are more than %d MB", MaxBytes>>20) }
 
-// New makes a pack of files from elsewhere.
+// New makes a pack of files.
 func New(files []File) (Pack, error) {
 	var p Pack
 	size := 0
@@ -104,10 +89,6 @@ func New(files []File) (Pack, error) {
 	if len(p) > MaxFiles {
 		return nil, fmt.Errorf("there are more than %d files", MaxFiles)
 	}
-	return p.sorted()
-}
-
-func (p Pack) sorted() (Pack, error) {
 	slices.SortFunc(p, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return p, p.check()
 }

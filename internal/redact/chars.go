@@ -2,25 +2,41 @@ package redact
 
 import (
 	"math"
-	"strings"
+	"regexp"
+	"sync"
 )
 
 // set is a set of ASCII characters.
 type set func(byte) bool
 
-func lower(b byte) bool  { return b >= 'a' && b <= 'z' }
-func upper(b byte) bool  { return b >= 'A' && b <= 'Z' }
-func digit(b byte) bool  { return b >= '0' && b <= '9' }
-func alnum(b byte) bool  { return lower(b) || upper(b) || digit(b) }
-func hex(b byte) bool    { return digit(b) || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F' }
-func base32(b byte) bool { return upper(b) || b >= '2' && b <= '7' }
-func caps(b byte) bool   { return upper(b) || digit(b) }
-func word(b byte) bool   { return alnum(b) || b == '_' || b == '-' }
-func dotted(b byte) bool { return word(b) || b == '.' }
-func base64(b byte) bool { return alnum(b) || b == '+' || b == '/' || b == '=' || b == '_' || b == '-' }
-func folder(b byte) bool { return base64(b) || b == '.' }
+var (
+	alnum  = of("A-Za-z0-9")
+	dotted = of("A-Za-z0-9_.-")
+	base64 = of("A-Za-z0-9+/=_-")
+	folder = of("A-Za-z0-9+/=_.-")
+)
 
-// longestSecret bounds what is looked at behind a prefix or a name, in bytes.
+func visible(b byte) bool { return b > ' ' && b < 0x7f }
+
+// of reads a set as regular expressions have it between brackets, with - at the end.
+func of(class string) set {
+	var in [256]bool
+	for i := 0; i < len(class); i++ {
+		to := class[i]
+		if i+2 < len(class) && class[i+1] == '-' {
+			to = class[i+2]
+		}
+		for c := class[i]; c <= to; c++ {
+			in[c] = true
+		}
+		if to != class[i] {
+			i += 2
+		}
+	}
+	return func(b byte) bool { return in[b] }
+}
+
+// longestSecret bounds the length of a secret behind a prefix or a name, in bytes.
 const longestSecret = 8 << 10
 
 // run is how many characters of the set a text has at its beginning.
@@ -50,31 +66,43 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// mixed tells text with letters and digits.
-func mixed(s string) bool {
-	letters, digits := false, false
+// count counts the capital letters, small letters and digits of a text.
+func count(s string) (uppers, lowers, digits int) {
 	for i := range len(s) {
-		letters, digits = letters || lower(s[i]) || upper(s[i]), digits || digit(s[i])
+		switch b := s[i]; {
+		case b >= 'A' && b <= 'Z':
+			uppers++
+		case b >= 'a' && b <= 'z':
+			lowers++
+		case b >= '0' && b <= '9':
+			digits++
+		}
 	}
-	return letters && digits
+	return uppers, lowers, digits
 }
 
-// named tells what names things and is no secret: a commit, a digest, a UUID.
-func named(s string) bool {
-	s = strings.TrimPrefix(strings.TrimPrefix(s, "sha256:"), "sha256-")
-	return len(s) >= 7 && set(hex).run(strings.ReplaceAll(s, "-", "")) == len(strings.ReplaceAll(s, "-", ""))
+// mixed tells text with letters and digits.
+func mixed(s string) bool {
+	uppers, lowers, digits := count(s)
+	return uppers+lowers > 0 && digits > 0
 }
+
+// likely tells random text from words: "sk-" and "hf_" begin words as well.
+func likely(s string) bool { return entropy(s) > 2.5 && (mixed(s) || entropy(s) > 3.5) }
+
+var (
+	digest  = lazy(`^(?:sha256[:-])?[A-Fa-f0-9-]{7,}$`)
+	uuid    = lazy(`^[A-Fa-f0-9]{8}(?:-[A-Fa-f0-9]{4}){3}-[A-Fa-f0-9]{12}$`)
+	numbers = lazy(`\d+`)
+	escaped = lazy(`(?:\\[nrtbf]|\\u[A-Fa-f0-9]{4}|%[A-Fa-f0-9]{2})$`)
+)
 
 // begins tells whether a word begins at i: behind what is no letter and no digit, or behind an escape, as in \n, \u003d and %3D.
 func begins(s string, i int) bool {
-	if i == 0 || !alnum(s[i-1]) {
-		return true
-	}
-	switch {
-	case i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrtbf", s[i-1]) >= 0:
-		return true
-	case i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && set(hex).run(s[i-4:i]) == 4:
-		return true
-	}
-	return i >= 3 && s[i-3] == '%' && hex(s[i-2]) && hex(s[i-1])
+	return i == 0 || !alnum(s[i-1]) || escaped().MatchString(s[max(0, i-6):i])
+}
+
+// lazy compiles a pattern when it is used first: most commands need none.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

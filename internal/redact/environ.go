@@ -10,29 +10,23 @@ import (
 // shortest is how long a value of the environment must be to be looked for, in bytes. Shorter ones are words.
 const shortest = 8
 
-// secretName tells a variable that holds a secret by the words of its name. One that ends in what is no secret is none:
-// SSH_KEY_FILE, AUTH_TOKEN_URL.
+// Words of names of variables: last ones of names that hold no secret, as in SSH_KEY_FILE and AUTH_TOKEN_URL, words that say
+// that there is one, and ends of such words.
+var (
+	plainLast = strings.Fields("FILE FILES PATH PATHS DIR SOCK SOCKET TYPE MODE NAME URL URI HOST PORT USER TTL LENGTH SIZE ENABLED " +
+		"PROVIDER VERSION COMMAND CMD HELPER ASKPASS TIMEOUT EXPIRY")
+	secretNames    = strings.Fields("PASS PWD PASSWD PAT CREDENTIAL CREDENTIALS COOKIE TOKENS SECRETS KEYS AUTH")
+	secretNameEnds = strings.Fields("KEY TOKEN SECRET PASSWORD PASSPHRASE")
+)
+
+// secretName tells a variable that holds a secret by the words of its name.
 func secretName(name string) bool {
-	words := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-	if len(words) == 0 || name == "PWD" || name == "OLDPWD" {
-		return false
-	}
-	switch words[len(words)-1] {
-	case "FILE", "FILES", "PATH", "PATHS", "DIR", "SOCK", "SOCKET", "TYPE", "MODE", "NAME", "URL", "URI", "HOST", "PORT", "USER", "TTL",
-		"LENGTH", "SIZE", "ENABLED", "PROVIDER", "VERSION", "COMMAND", "CMD", "HELPER", "ASKPASS", "TIMEOUT", "EXPIRY":
+	words := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return strings.ContainsRune("_-.", r) })
+	if len(words) == 0 || name == "PWD" || name == "OLDPWD" || slices.Contains(plainLast, words[len(words)-1]) {
 		return false
 	}
 	return slices.ContainsFunc(words, func(w string) bool {
-		switch w {
-		case "PASS", "PWD", "PASSWD", "PAT", "CREDENTIAL", "CREDENTIALS", "COOKIE", "TOKENS", "SECRETS", "KEYS", "AUTH":
-			return true
-		}
-		for _, end := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE"} {
-			if strings.HasSuffix(w, end) {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(secretNames, w) || slices.ContainsFunc(secretNameEnds, func(end string) bool { return strings.HasSuffix(w, end) })
 	})
 }
 

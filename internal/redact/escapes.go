@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+var colours = lazy(`(?:\x1b|\\u001[bB]|\\x1b)\[[ -?]{0,37}[@-~]`)
+
 // withoutEscapes returns a text without the sequences that colour it on a terminal, and what was cut out: a program that
 // highlights what it prints may put one into the middle of a secret.
 func withoutEscapes(s string) (string, cuts) {
@@ -12,23 +14,12 @@ func withoutEscapes(s string) (string, cuts) {
 		return s, nil
 	}
 	var b strings.Builder
-	b.Grow(len(s))
-	all := make(cuts, 0, min(strings.Count(s, "["), longest/16))
+	var all cuts
 	kept := 0
-	for i := 0; i < len(s); {
-		if s[i] != 0x1b && s[i] != '\\' {
-			i++
-			continue
-		}
-		n := escape(s[i:])
-		if n == 0 {
-			i++
-			continue
-		}
-		b.WriteString(s[kept:i])
-		i += n
-		kept = i
-		all = append(all, cut{b.Len(), i})
+	for _, found := range colours().FindAllStringIndex(s, -1) {
+		b.WriteString(s[kept:found[0]])
+		kept = found[1]
+		all = append(all, cut{b.Len(), kept})
 	}
 	b.WriteString(s[kept:])
 	return b.String(), all
@@ -47,26 +38,4 @@ func (c cuts) before(at int) int {
 		return at
 	}
 	return at - c[n-1].at + c[n-1].from
-}
-
-// escape is the length of the sequence that a text begins with, 0 for none: the sign, as it is or as JSON and others write
-// it, "[", parameters and a letter.
-func escape(s string) int {
-	n := 0
-	if strings.HasPrefix(s, "\x1b[") {
-		n = 2
-	} else if strings.HasPrefix(s, `\u001b[`) || strings.HasPrefix(s, `\u001B[`) {
-		n = 7
-	} else if strings.HasPrefix(s, `\x1b[`) {
-		n = 5
-	} else {
-		return 0
-	}
-	for n < len(s) && n < 40 && s[n] >= ' ' && s[n] <= '?' {
-		n++
-	}
-	if n < len(s) && s[n] >= '@' && s[n] <= '~' {
-		return n + 1
-	}
-	return 0
 }

@@ -1,216 +1,70 @@
 package redact
 
-import "strings"
-
-const (
-	keyEnd  = "-----END "
-	keyMax  = 32 << 10 // bytes behind the beginning of a private key that may be of it
-	keyIdle = 20       // lines in a row that are not of the key, before it is taken to have ended without an end
+import (
+	"bytes"
+	"strings"
 )
 
-// keyState is where a text, or a stream of them, stands in a private key. Lines of a key may have anything before and
-// behind them (a log's time, the marks of a diff, indentation, JSON), may lie between other lines, and may have no end.
-type keyState struct {
-	inside bool
-	size   int  // bytes since it began
-	idle   int  // lines in a row that were not of it
-	body   bool // the short last line may come: there was a full one
-	column int  // at which the newest full one began
-	torn   bool // the text before ended in the middle of a line of it
+// Key is a secret in a file that is certainly one: a private key with its body, or a token of a form that nothing else has.
+type Key struct {
+	Kind string   // for people
+	Line int      // where it begins, from 1
+	Text []string // the token, or the lines of the key, without what stands before and behind them
 }
 
-// find appends the private keys of a text, one span for lines that follow each other with nothing between them.
-func (k *keyState) find(s string, found []span) []span {
-	what := "" // of a key that goes on, the mark stands where it begins
-	own := len(found)
-	add := func(start, end int) {
-		if n := len(found); n > own && blank(s[found[n-1].end:start]) {
-			found[n-1].end = end
+// Keys returns the keys in the content of a file, nil for what is no text.
+func (r *Redactor) Keys(content []byte) []Key {
+	if bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
+		return nil
+	}
+	s := string(content)
+	var keys []Key
+	add := func(kind string, at int, text ...string) {
+		if len(text) > 0 {
+			keys = append(keys, Key{kind, 1 + strings.Count(s[:at], "\n"), text})
+		}
+	}
+	const private = "private key"
+	for _, f := range (&keyState{}).find(s, nil) {
+		add(private, f.start, keyLines(s[f.start:f.end])...)
+	}
+	if i := strings.Index(s, "\nPrivate-Lines: "); i >= 0 && strings.Contains(s, "PuTTY-User-Key-File-") {
+		add(private, i+1, strings.Fields(s[i:])[2:]...)
+	}
+	past := 0
+	r.begins.in(s, func(i int) {
+		if i < past {
 			return
 		}
-		found = append(found, span{from: start, start: start, end: end, mark: what})
-		what = ""
-	}
-	for at := 0; at < len(s); {
-		if !k.inside {
-			start, end, ok := keyBegin(s[at:])
-			if !ok {
-				break
-			}
-			*k = keyState{inside: true}
-			what, own = mark("private key"), len(found)
-			add(at+start, at+end)
-			at += end
-			continue
+		f, form := r.token(s, i)
+		if form == nil {
+			return
 		}
-		end, next := at, at // of the line, written as one or escaped
-		for end < len(s) {
-			kind, n := charAt(s, end)
-			if next = end + n; kind == lineEnd {
-				break
-			}
-			end = next
+		past = f.end
+		token := s[f.start+len(form.prefix) : f.end]
+		if form.sure > 0 && len(token) >= form.sure && !strings.Contains(token, "EXAMPLE") && likely(token) {
+			add(form.kind, f.start, s[f.start:f.end])
 		}
-		line := s[at:end]
-		e, again := strings.Index(line, keyEnd), false
-		if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {
-			line, next, again = line[:start], at+start, true
-		} else if e >= 0 {
-			after := e + len(keyEnd)
-			if i := strings.Index(line[after:], "-----"); i >= 0 && i < 60 {
-				after += i + len("-----")
-			}
-			k.line(line[:e], at, true, add)
-			add(at+e, at+after)
-			next, again = at+after, true
-		}
-		if again {
-			if e < 0 {
-				k.line(line, at, false, add)
-			}
-			k.inside = false
-		} else {
-			k.line(line, at, false, add)
-			k.torn = k.body && end == len(s) && next == end
-		}
-		if k.size += next - at; k.size > keyMax || k.idle > keyIdle {
-			k.inside = false
-		}
-		at = next
-	}
-	return found
+	})
+	return keys
 }
 
-// line adds what of a line is of the key. ends says that the key's end follows on it.
-func (k *keyState) line(line string, at int, ends bool, add func(start, end int)) {
-	if strings.TrimSpace(line) == "" {
-		return
-	}
-	full := false
-	from, to := 0, 0 // of the last run that is not long enough
-	for i := 0; i < len(line); {
-		kind, n := charAt(line, i)
+// keyLines are the full lines of a private key.
+func keyLines(s string) (lines []string) {
+	for i := 0; i < len(s); {
+		start := i
+		kind, n := charAt(s, i)
+		for ; kind == inBody; kind, n = charAt(s, i) {
+			if i += n; i == len(s) {
+				break
+			}
+		}
+		if keyBody(s[start:i]) {
+			lines = append(lines, s[start:i])
+		}
 		if kind != inBody {
 			i += n
-			continue
-		}
-		start := i
-		for i < len(line) && kind == inBody {
-			if i += n; i < len(line) {
-				kind, n = charAt(line, i)
-			}
-		}
-		if run := line[start:i]; keyBody(run) || k.torn && start == 0 {
-			add(at+start, at+i)
-			full, k.column = true, start
-			from, to = 0, 0
-		} else {
-			from, to = start, i
 		}
 	}
-	last := to > from && (k.body || full) && (ends && blank(line[to:]) || !full && k.short(line, from, to))
-	head := strings.TrimLeft(line, "+-|>*# \t0123456789")
-	switch {
-	case last:
-		add(at+from, at+to)
-	case !full && (strings.HasPrefix(head, "Proc-Type: ") || strings.HasPrefix(head, "DEK-Info: ")):
-		add(at+len(line)-len(head), at+len(line))
-	}
-	if full || last {
-		k.body, k.idle = full && !last, 0
-	} else {
-		k.idle++
-	}
-	k.torn = false
-}
-
-// short tells the last line of a key: of whole groups of four, where the others began, or filled up at its end.
-func (k *keyState) short(line string, from, to int) bool {
-	n := to - from
-	return line[to-1] == '=' || from == k.column && (n%4 == 0 || n%4 == 1 && strings.IndexByte("+-", line[from]) >= 0)
-}
-
-// keyBegin finds the line that begins a private key.
-func keyBegin(s string) (start, end int, ok bool) {
-	for at := 0; ; {
-		const word = "PRIVATE KEY"
-		i := strings.Index(s[at:], word)
-		if i < 0 {
-			return 0, 0, false
-		}
-		i += at
-		at = i + len(word)
-		from := max(0, i-40)
-		head := strings.LastIndex(s[from:i], "BEGIN ")
-		if head < 0 || !strings.HasSuffix(s[:from+head], "----") {
-			continue
-		}
-		start, end = len(strings.TrimRight(s[:from+head], "-")), at
-		if rest := strings.TrimPrefix(s[end:], " BLOCK"); strings.HasPrefix(rest, "----") {
-			end = len(s) - len(strings.TrimLeft(rest, "-"))
-		}
-		return max(start, from+head-5), end, true
-	}
-}
-
-// keyBody tells a full line of a key: long, and of capital and small letters. Names of directories and digests are not.
-func keyBody(run string) bool {
-	if len(run) < 20 {
-		return false
-	}
-	uppers, lowers, digits := false, false, false
-	for i := range len(run) {
-		uppers, lowers, digits = uppers || upper(run[i]), lowers || lower(run[i]), digits || digit(run[i])
-	}
-	return uppers && lowers && (digits || len(run) >= 40)
-}
-
-// Kinds of what a text in a key consists of.
-const (
-	foreign = iota
-	inBody
-	lineEnd
-)
-
-// charAt is the kind and the length of what stands at i: a byte, or what JSON writes for one. Escapes may be escaped again.
-func charAt(s string, i int) (kind, n int) {
-	switch c := s[i]; {
-	case c == '\n' || c == '\r':
-		return lineEnd, 1
-	case c != '\\' && base64(c):
-		return inBody, 1
-	case c != '\\':
-		return foreign, 1
-	}
-	end := i
-	for end < len(s) && s[end] == '\\' {
-		end++
-	}
-	switch rest := s[end:]; {
-	case rest == "":
-	case rest[0] == 'n' || rest[0] == 'r':
-		return lineEnd, end + 1 - i
-	case rest[0] == '/':
-		return inBody, end + 1 - i
-	case len(rest) >= 5 && rest[:3] == "u00":
-		switch strings.ToLower(rest[3:5]) {
-		case "0a", "0d":
-			return lineEnd, end + 5 - i
-		case "2b", "2f", "3d":
-			return inBody, end + 5 - i
-		}
-	}
-	return foreign, end - i
-}
-
-// blank tells what may stand between two lines of a key: nothing but white space and ends of lines.
-func blank(s string) bool {
-	for i := 0; i < len(s); {
-		kind, n := charAt(s, i)
-		if kind != lineEnd && s[i] != ' ' && s[i] != '\t' {
-			return false
-		}
-		i += n
-	}
-	return true
+	return lines
 }

@@ -13,10 +13,10 @@ import (
 
 // Redactor takes secrets out of text. It can be used by many at a time. A nil one takes nothing out.
 type Redactor struct {
-	tokens [256][]form // by the first byte of their prefixes
-	keys   *[longestOfVendor + 1][]vendor
-	values []value // the longest first, so that one which contains another goes as a whole
-	begins beginnings
+	tokens  [256][]form    // by the first byte of their prefixes
+	vendors map[int][]form // by the length of their keys
+	values  []value        // the longest first, so that one which contains another goes as a whole
+	begins  *beginnings
 }
 
 // value is one that must not be seen, and what is written in its place.
@@ -24,7 +24,7 @@ type value struct{ text, mark string }
 
 // New returns a redactor that knows the secret values of an environment, each variable as "NAME=value".
 func New(environ []string) *Redactor {
-	r := &Redactor{keys: bySize()}
+	r := &Redactor{vendors: map[int][]form{}, begins: &beginnings{}}
 	for _, word := range []string{bearer, basic} {
 		r.begins.add(word, nil)
 	}
@@ -32,7 +32,10 @@ func New(environ []string) *Redactor {
 	for _, b := range []byte(beforeOption) {
 		r.begins.add(string(b)+option, visible)
 	}
-	for _, f := range known() {
+	for _, f := range parse(vendors) {
+		r.vendors[f.least] = append(r.vendors[f.least], f)
+	}
+	for _, f := range parse(tokens) {
 		r.tokens[f.prefix[0]] = append(r.tokens[f.prefix[0]], f)
 		r.begins.add(f.prefix, f.in)
 	}
@@ -126,61 +129,41 @@ func (r *Redactor) inPlain(s string, key *keyState) []span {
 		if i < past {
 			return
 		}
-		if f, ok := r.token(s, i); ok {
+		if f, form := r.token(s, i); form != nil {
 			tokens, past = append(tokens, f), f.end
 		}
 	})
 	found = append(append(found, tokens...), others...)
-	return assigned(s, r.keys, found)
+	return r.assigned(s, found)
 }
 
 // beginnings is a set of the first four bytes of texts, and of few others that fall together with them: the quick look that
-// leaves little of a text for a second one. three has of each the first three bytes and the last three, so that only half of the
-// places of a text need a look.
-type beginnings struct{ three, four [1 << 16 / 64]uint64 }
+// leaves little of a text for a second one.
+type beginnings [1 << 16]bool
 
-// place is where a few bytes stand in a set.
-func place(bytes uint32) (word int, bit uint64) {
-	h := bytes * 0x9e3779b1 >> 16
-	return int(h >> 6), 1 << (h & 63)
-}
-
-func threeAt(s string, i int) (word int, bit uint64) {
-	return place(uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16)
-}
-
-func fourAt(s string, i int) (word int, bit uint64) {
-	return place(uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24)
+// place is where four bytes stand in the set.
+func place(s string, i int) uint16 {
+	return uint16((uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24) * 0x9e3779b1 >> 16)
 }
 
 // add enters a text. If it is shorter than four bytes, characters of the set follow it.
 func (b *beginnings) add(s string, follow set) {
-	if len(s) < 4 {
-		for c := range byte(0x80) {
-			if follow(c) {
-				b.add(s+string(rune(c)), follow)
-			}
-		}
+	if len(s) >= 4 {
+		b[place(s, 0)] = true
 		return
 	}
-	word, bit := fourAt(s, 0)
-	b.four[word] |= bit
-	for i := range 2 {
-		word, bit := threeAt(s, i)
-		b.three[word] |= bit
+	for c := range byte(0x80) {
+		if follow(c) {
+			b.add(s+string(rune(c)), follow)
+		}
 	}
 }
 
 // in calls look for the places, in order, at which one of the texts may begin.
 func (b *beginnings) in(s string, look func(i int)) {
-	for i := 0; i+2 < len(s); i += 2 {
-		if word, bit := threeAt(s, i); b.three[word]&bit == 0 {
-			continue
-		}
-		for at := max(i-1, 0); at <= i && at+3 < len(s); at++ {
-			if word, bit := fourAt(s, at); b.four[word]&bit != 0 {
-				look(at)
-			}
+	for i := 0; i+3 < len(s); i++ {
+		if b[place(s, i)] {
+			look(i)
 		}
 	}
 }

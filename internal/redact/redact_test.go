@@ -65,26 +65,25 @@ func planted() map[string]string {
 		"odd query":  "x?p=it%27s+%22quoted%22+%26+%3Codd%3E",
 		"two lines":  "line number one\nline number two",
 	}
-	for _, v := range vendors() {
-		if v.size == nil {
+	for _, v := range parse(vendors) {
+		if v.kind == "uuid" {
 			h := func(n int) string { return drawn(r, hexes, n) }
-			all["vendor "+v.name] = strings.ToUpper(v.name) + "_API: " + h(8) + "-" + h(4) + "-4" + h(3) + "-a" + h(3) + "-" + h(12)
+			all["vendor "+v.prefix] = strings.ToUpper(v.prefix) + "_API: " + h(8) + "-" + h(4) + "-4" + h(3) + "-a" + h(3) + "-" + h(12)
+			continue
 		}
-		for _, n := range v.size {
-			chars := ""
-			for c := byte('!'); c < 0x7f; c++ {
-				if v.in(c) && alnum(c) {
-					chars += string(c)
-				}
+		chars := ""
+		for c := byte('!'); c < 0x7f; c++ {
+			if v.in(c) && alnum(c) {
+				chars += string(c)
 			}
-			name := v.name + ".credential"
-			if v.bare {
-				name = v.name
-			}
-			all[fmt.Sprint("vendor ", v.name, n)] = name + "=" + drawn(r, chars, n-2) + "7" + chars[len(chars)-1:] // digits and letters
 		}
+		name := v.prefix
+		if v.kind == "secret" {
+			name += ".credential"
+		}
+		all[fmt.Sprint("vendor ", v.prefix, v.least)] = name + "=" + drawn(r, chars, v.least-2) + "7" + chars[len(chars)-1:] // digits and letters
 	}
-	for _, f := range known() {
+	for _, f := range parse(tokens) {
 		chars := ""
 		for c := byte('!'); c < 0x7f; c++ {
 			if f.in(c) && (c != '.' && c != '-' && c != '=' && c != '/' || f.has == string(c)) {

@@ -46,9 +46,7 @@ func Strip(s string) string {
 // Line is Strip for one line: white space becomes single spaces, and what is longer than limit characters is cut and
 // ends in "…". limit 0 does not cut.
 func Line(s string, limit int) string {
-	if s = Strip(s); !single(s) {
-		s = strings.Join(strings.Fields(s), " ")
-	}
+	s = strings.Join(strings.Fields(Strip(s)), " ")
 	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
 		return s
 	}
@@ -60,32 +58,8 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// single is the common case of a line: single spaces between ASCII.
-func single(s string) bool {
-	space := true // before the first byte there must be none either
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] >= 0x7f || s[i] == ' ' && space {
-			return false
-		}
-		space = s[i] == ' '
-	}
-	return !space || s == ""
-}
-
 // plain is the common case: printable ASCII.
 func plain(s string) bool {
-	for ; len(s) >= 8; s = s[8:] { // eight at once, if none of them is a control character or beyond ASCII
-		const each = 0x0101010101010101
-		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		if (w|(w-' '*each)|(w+each))&(0x80*each) != 0 && !plainBytes(s[:8]) {
-			return false
-		}
-	}
-	return plainBytes(s)
-}
-
-func plainBytes(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
 			return false

@@ -14,7 +14,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-func TestResetAt(t *testing.T) {
+func TestResetIn(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	const nov20 = "2026-11-20T15:20:00Z"
@@ -60,6 +60,7 @@ func TestResetAt(t *testing.T) {
 		{"resets at 2026-11-24T15:13:00+01:00.", nov20, "2026-11-24T14:13:00Z"},
 		{"available at 2026-11-24 15:13:00 UTC", nov20, "2026-11-24T15:13:00Z"},
 		{"resets at 18:13 (UTC)", nov20, "2026-11-20T18:13:00Z"},
+		{"limited until 3 more requests ended; resets 6pm (UTC)", nov20, "2026-11-20T18:00:00Z"},
 		// nothing that can be waited for
 		{"This request would exceed your account's rate limit. Please try again later.", nov20, ""},
 		{"resets soon", nov20, ""},
@@ -76,14 +77,14 @@ func TestResetAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if at := resetAt(c.said, now.Unix(), berlin); at != 0 {
+		if at := resetIn(c.said, now.In(berlin)); at != 0 {
 			got = time.Unix(at, 0).UTC().Format(time.RFC3339)
 		}
 		if got != c.want {
 			t.Errorf("%q at %s: %s, want %s", c.said, c.now, got, c.want)
 		}
 	}
-	if resetAt("resets 6pm (UTC)", 0, time.UTC) != 0 {
+	if resetIn("resets 6pm (UTC)", time.Unix(0, 0)) != 0 {
 		t.Error("a moment without a clock")
 	}
 }

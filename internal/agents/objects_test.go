@@ -10,19 +10,19 @@ import (
 )
 
 // found are the objects and the lines of noise in a stream, given in pieces of so many bytes.
-func found(s string, piece int) (objects, noise []string) {
-	v := values{
-		value: func(b []byte) { objects = append(objects, string(b)) },
-		noise: func(b []byte) { noise = append(noise, string(b)) },
+func found(s string, piece int) (got, noise []string) {
+	v := objects{
+		object: func(b []byte) { got = append(got, string(b)) },
+		noise:  func(b []byte) { noise = append(noise, string(b)) },
 	}
 	for p := range slices.Chunk([]byte(s), piece) {
 		v.Write(p)
 	}
 	v.end()
-	return objects, noise
+	return got, noise
 }
 
-func TestValues(t *testing.T) {
+func TestObjects(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, objects, noise string }{
 		{`{"a":1}` + "\n" + `{"b":[1,{"c":"x"}]}` + "\n", `{"a":1} {"b":[1,{"c":"x"}]}`, ""},
@@ -39,7 +39,7 @@ func TestValues(t *testing.T) {
 		{`{"a":"x","result":"it wor`, "", ""},                              // torn at the end
 		{`{ not json }` + "\n" + `{"b":2}`, `{"b":2}`, "n"},                // looked like one
 		{`{"a":1]` + "\n" + `{"b":2}`, `{"b":2}`, "]"},                     // closed wrongly
-		{`{"a":"\u12x"}` + "\n" + `{"b":2}`, `{"b":2}`, `x"}`},             //
+		{`{"a":"\u12x"}` + "\n" + `{"b":2}`, `{"b":2}`, `{"a":"\u12x"}`},   //
 		{"{\"a\":\"\\\"{}[]\\\\\"}\n", `{"a":"\"{}[]\\"}`, ""},             // quotes and brackets in a string
 		{"\x00\xff\xfe{\n{\"a\":1}\n", `{"a":1}`, "\x00\xff\xfe{"},         // binary
 		{"{}\n[]\n{\"a\":[[],{}]}\n", `{} {"a":[[],{}]}`, ""},              // empty
@@ -57,8 +57,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestValuesAreBounded gives objects that are too long in every way. What follows the long part is found.
-func TestValuesAreBounded(t *testing.T) {
+// TestObjectsAreBounded gives objects that are too long in every way. What follows the long part is found.
+func TestObjectsAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 3*maxObject)
 	list := strings.Repeat(`{"k":[1,2,"three"]},`, maxObject/10) + "4"
@@ -99,8 +99,8 @@ func TestValuesAreBounded(t *testing.T) {
 	}
 }
 
-// TestValuesAreTheStreams compares with the decoder of the standard library, on drawn objects.
-func TestValuesAreTheStreams(t *testing.T) {
+// TestObjectsAreTheStreams compares with the decoder of the standard library, on drawn objects.
+func TestObjectsAreTheStreams(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -1,7 +1,10 @@
 package agents
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
+	"time"
 )
 
 // verdict is what a text or a status of HTTP says about a failure.
@@ -11,11 +14,12 @@ type verdict struct {
 }
 
 // phrases are what providers and agents say in failures, in lower case, and in the order in which they are looked for:
-// what needs a person first, then what needs another conversation, then what passes.
+// failures that need a person first, then those that need another conversation, then those that pass.
 var phrases = []struct {
 	class Class
 	any   []string
 }{
+	{Capped, []string{"max session turns", "maximum session turns"}},
 	{Billing, []string{"credit balance", "insufficient_quota", "insufficient credit", "insufficient funds", "payment required",
 		"billing_error", "billing hard limit", "to use codex with your chatgpt plan, upgrade"}},
 	{LimitHit, []string{"usage limit", "you've hit your", "you’ve hit your", "limit reached|", "limit · resets", "daily quota",
@@ -32,73 +36,14 @@ var phrases = []struct {
 		"unknown model", "does not exist or you do not have access", "requires --verbose", "cannot be used with root",
 		"not inside a trusted directory", "not running in a trusted directory", "unknown option", "unexpected argument",
 		"unknown argument", "invalid value", "is not supported when using codex", "is not found for api version",
-		"error loading config", "error: model provider", "is not valid json(c)", "configuration is invalid at", "/settings.json: ", "invalid values:"}},
-	{RateLimited, []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted", "request rejected (429)", "quota exceeded for metric"}},
+		"error loading config", "error: model provider", "is not valid json(c)", "configuration is invalid at", "/settings.json: ",
+		"invalid values:"}},
+	{RateLimited, []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted", "request rejected (429)",
+		"quota exceeded for metric"}},
 	{Overloaded, []string{"overloaded", "high demand", "at capacity", "timed out", "timeout", "internal server error",
 		"bad gateway", "service unavailable", "gateway time", "stream disconnected", "connection error", "connection refused",
 		"connection reset", "econnre", "enotfound", "eai_again", "etimedout", "fetch failed", "socket hang up", "network error",
 		"empty or malformed response", "error sending request", "server_error"}},
-}
-
-// judge tells what a failure is by the status of HTTP, 0 for unknown, and by what is said about it.
-func judge(status int, said string, now int64) verdict {
-	low := strings.ToLower(said)
-	if status == 0 {
-		status = statusIn(low)
-	}
-	v := verdict{class: spoken(low)}
-	switch {
-	case outOfCredit(low):
-		v.class = Billing
-	case status == 401:
-		v.class = Auth
-	case status == 402:
-		v.class = Billing
-	case status == 403 && v.class != Billing && v.class != LimitHit:
-		v.class = Auth
-	case status == 404 && v.class != Lost:
-		v.class = Config
-	case status == 413:
-		v.class = TooLong
-	case status == 408 || status >= 500:
-		v.class = Overloaded
-	case status == 429 && v.class != LimitHit && v.class != Billing:
-		v.class = RateLimited
-	case status >= 400 && strings.Contains(low, "tool_result") && strings.Contains(low, "tool_use"):
-		v.class = Lost // a conversation that was cut between a call and its result cannot go on
-	case status >= 400 && v.class == "":
-		v.class = Config
-	}
-	if v.class == LimitHit || v.class == RateLimited || v.class == Overloaded {
-		v.at = resetIn(said, now)
-	}
-	return v
-}
-
-// outOfCredit tells OpenAI's words for an account without credit from Google's for a quota that comes back, which begin
-// alike and name the quota.
-func outOfCredit(low string) bool {
-	return strings.Contains(low, "check your plan and billing details") && !strings.Contains(low, "quota exceeded for metric")
-}
-
-// telling is the line of several that says what is wrong: the first one that has words for a class, else the last one. What
-// a line announces, with a colon at its end or an arrow on the next one, belongs to it.
-func telling(s string, c Class) string {
-	lines := strings.Split(s, "\n")
-	if c == "" {
-		lines = nil
-	}
-	for i, line := range lines {
-		said := oneLine(line, maxMessage)
-		if said == "" || spoken(strings.ToLower(said)) != c {
-			continue
-		}
-		if i+1 < len(lines) && (strings.HasSuffix(said, ":") || strings.HasPrefix(lines[i+1], "↳")) {
-			said = oneLine(said+" "+lines[i+1], maxMessage)
-		}
-		return said
-	}
-	return lastLine(s)
 }
 
 func spoken(low string) Class {
@@ -112,32 +57,78 @@ func spoken(low string) Class {
 	return ""
 }
 
-// statusIn finds a status of HTTP in a text in lower case: "status 401", "api error: 529", "(429)", `"code":503`.
-func statusIn(low string) int {
-	for i := 0; i+3 <= len(low); i++ {
-		if low[i] != '4' && low[i] != '5' || i > 0 && digit(low[i-1]) || i+3 < len(low) && digit(low[i+3]) || !digit(low[i+1]) || !digit(low[i+2]) {
+// byStatus are the classes of statuses of HTTP; 500 stands for all from there on. Words that say one of the classes in
+// wordsWin are believed instead.
+var (
+	byStatus = map[int]Class{401: Auth, 402: Billing, 403: Auth, 404: Config, 408: Overloaded, 413: TooLong, 429: RateLimited, 500: Overloaded}
+	wordsWin = map[int][]Class{403: {Billing, LimitHit}, 404: {Lost}, 429: {Billing, LimitHit}}
+)
+
+// judge tells the class of a failure by the status of HTTP, 0 for unknown, and by its words.
+func judge(status int, said string, now int64) verdict {
+	low := strings.ToLower(said)
+	if status == 0 {
+		status = statusIn(low)
+	}
+	v := verdict{class: spoken(low)}
+	switch class, known := byStatus[min(status, 500)]; {
+	case outOfCredit(low):
+		v.class = Billing
+	case known && slices.Contains(wordsWin[status], v.class):
+	case known:
+		v.class = class
+	case status >= 400 && strings.Contains(low, "tool_result") && strings.Contains(low, "tool_use"):
+		v.class = Lost // a conversation that was cut between a call and its result cannot go on
+	case status >= 400 && v.class == "":
+		v.class = Config
+	}
+	if v.class == LimitHit || v.class == RateLimited || v.class == Overloaded {
+		v.at = resetIn(said, time.Unix(now, 0))
+	}
+	return v
+}
+
+// outOfCredit tells OpenAI's words for an account without credit from Google's for a quota that comes back, which begin
+// alike and name the quota.
+func outOfCredit(low string) bool {
+	return strings.Contains(low, "check your plan and billing details") && !strings.Contains(low, "quota exceeded for metric")
+}
+
+// telling is the line of several that says what is wrong: the first one with words for the class, else the last one. A line
+// that ends in a colon, or before an arrow, goes on in the next one.
+func telling(s string, c Class) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		said := oneLine(line, maxMessage)
+		if c == "" || spoken(strings.ToLower(said)) != c {
 			continue
 		}
-		before := strings.TrimRight(low[:i], " :=\"'")
-		for _, w := range []string{"status", "status code", "code", "error", "http", "statuscode"} {
-			if strings.HasSuffix(before, w) {
-				return number(low[i : i+3])
-			}
+		if i+1 < len(lines) && (strings.HasSuffix(said, ":") || strings.HasPrefix(lines[i+1], "↳")) {
+			said = oneLine(said+" "+lines[i+1], maxMessage)
 		}
-		if i > 0 && low[i-1] == '(' && i+3 < len(low) && low[i+3] == ')' {
-			return number(low[i : i+3])
-		}
+		return said
+	}
+	return lastLine(s)
+}
+
+var statuses = lazy(`(?:status|code|error|http)[ :="']*([45]\d\d)(?:\D|$)|\(([45]\d\d)\)`)
+
+// statusIn finds a status of HTTP in a text in lower case: "status 401", "api error: 529", "(429)", `"code":503`.
+func statusIn(low string) int {
+	if found := statuses().FindStringSubmatch(low); found != nil {
+		return number(found[1] + found[2])
 	}
 	return 0
 }
 
-func digit(b byte) bool { return b >= '0' && b <= '9' }
-
-// number reads a number of digits alone, of at most nine.
-func number(s string) int {
-	n := 0
-	for i := 0; i < len(s) && i < 9; i++ {
-		n = n*10 + int(s[i]-'0')
+// inner is the message in an error that is JSON, or has some in it.
+func inner(s string) string {
+	for _, key := range []string{`"message":`, `{"detail":`} {
+		_, rest, _ := strings.Cut(s, key)
+		var text string
+		if json.NewDecoder(strings.NewReader(rest)).Decode(&text) == nil && text != "" {
+			return text
+		}
 	}
-	return n
+	return s
 }

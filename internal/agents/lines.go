@@ -1,0 +1,98 @@
+package agents
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// lines passes on the lines of a stream, of each at most so many bytes.
+type lines struct {
+	most int
+	line func(string)
+	part []byte // of a line that has not ended
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		l.part = append(l.part, line[:min(len(line), l.most-len(l.part))]...)
+		if ended {
+			l.flush()
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+func (l *lines) flush() {
+	l.line(string(l.part))
+	l.part = l.part[:0]
+}
+
+// text reads agents that print for people: every line is something said, and only the exit code tells how it went.
+type text struct {
+	lines
+	last string
+}
+
+func newText(o Options) Decoder {
+	t := &text{}
+	t.lines = lines{most: MaxText, line: func(line string) {
+		if line = strings.TrimSpace(bounded(line, MaxText)); line != "" {
+			t.last = line
+			o.Emit(Event{Kind: Text, Text: line})
+		}
+	}}
+	return t
+}
+
+func (t *text) End(e Exit) Outcome {
+	t.flush()
+	o := Outcome{Class: OK, Last: t.last}
+	switch {
+	case e.Stopped || e.Signal != "":
+		o.Class = Interrupted
+	case e.Code != 0:
+		o.Class, o.Message = Crashed, t.last
+	}
+	return o
+}
+
+// bounded makes a text valid and cuts it at a rune, so that it has at most so many bytes.
+func bounded(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+var colours = lazy(`\x1b\[[^@-~]*[@-~]?`)
+
+// oneLine makes one line of a text, of at most so many bytes, without colours and control characters.
+func oneLine(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, colours().ReplaceAllString(bounded(s, 4*most), ""))
+	return strings.TrimSpace(bounded(strings.Join(strings.Fields(s), " "), most))
+}
+
+// lastLine is the last line with something on it.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return oneLine(s[strings.LastIndexByte(s, '\n')+1:], maxMessage)
+}
+
+// lazy compiles a pattern when it is used first: most commands need none.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}

@@ -1,0 +1,209 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Bounds of what is kept of a whole run.
+const (
+	maxWord    = 200 // bytes of an id, a name, a version
+	maxMessage = 500 // bytes of why a run failed
+	maxOpen    = 256 // calls of tools whose result is to come
+	maxDenials = 50
+)
+
+// run is the part that all decoders of JSON streams share: it finds the objects, emits events, and keeps count.
+type run struct {
+	objects
+	o     Options
+	out   Outcome
+	agent agent
+	turns int
+	calls []Tool // begun, and without a result so far; the oldest first
+	prose string // the last line that is not JSON
+	fatal Class  // of the last request, if repeating it cannot help
+	why   string // it is so
+}
+
+// End concludes. Each agent looks first at what its stream says about the end, then at the exit code and standard error.
+func (r *run) End(e Exit) Outcome {
+	r.end()
+	r.out.Class = OK
+	r.agent.conclusion(e)
+	if r.turns > 0 {
+		r.out.Turns = r.turns
+	}
+	if len(r.out.Denials) > 0 && r.out.Class == OK {
+		var names []string
+		for _, t := range r.out.Denials {
+			if !slices.Contains(names, t.Name) {
+				names = append(names, t.Name)
+			}
+		}
+		r.fail(Denied, "not permitted: "+strings.Join(names, ", "))
+	}
+	return r.out
+}
+
+// decode reads an object into a struct. A field of another type than expected stays empty.
+func decode(b []byte, into any) { _ = json.Unmarshal(b, into) }
+
+// line notes a line that is not JSON.
+func (r *run) line(line []byte) {
+	if len(bytes.TrimSpace(line)) > 0 {
+		r.prose = string(line)
+	}
+	r.other()
+}
+
+// other tells that the run lives.
+func (r *run) other() { r.o.Emit(Event{Kind: Other}) }
+
+// started notes whose conversation this is.
+func (r *run) started(conversation, model, version string) {
+	set(&r.out.Conversation, conversation)
+	set(&r.out.Model, model)
+	set(&r.out.Version, version)
+	r.o.Emit(Event{Kind: Started, Conversation: r.out.Conversation, Model: r.out.Model, Version: r.out.Version})
+}
+
+func set(to *string, s string) {
+	if s != "" {
+		*to = bounded(s, maxWord)
+	}
+}
+
+// say passes on what the agent says.
+func (r *run) say(s string) {
+	if s = words(s); s == "" {
+		r.other()
+		return
+	}
+	r.out.Last = s
+	r.o.Emit(Event{Kind: Text, Text: s})
+}
+
+func words(s string) string { return strings.TrimSpace(bounded(s, MaxText)) }
+
+func (r *run) think(s string) { r.o.Emit(Event{Kind: Thinking, Text: words(s)}) }
+
+// used notes what the process used up so far.
+func (r *run) used(s Spent) {
+	r.out.Spent = s
+	r.o.Emit(Event{Kind: Usage, Spent: s})
+}
+
+// result tells that the agent ended a turn.
+func (r *run) result(text string, failed bool) {
+	r.o.Emit(Event{Kind: Result, Text: words(text), Failed: failed})
+}
+
+func tool(id, name, detail string) Tool {
+	return Tool{bounded(id, maxWord), bounded(name, maxWord), actionOf(name), oneLine(detail, MaxDetail)}
+}
+
+// call notes that a tool is used, unless it is known already.
+func (r *run) call(t Tool) {
+	if t.ID != "" && r.called(t.ID) >= 0 {
+		return
+	}
+	r.out.Tools++
+	r.calls = append(r.calls[max(0, len(r.calls)+1-maxOpen):], t)
+	r.o.Emit(Event{Kind: ToolCall, Tool: t})
+}
+
+// called finds an open call; -1: there is none.
+func (r *run) called(id string) int {
+	return slices.IndexFunc(r.calls, func(t Tool) bool { return t.ID == bounded(id, maxWord) })
+}
+
+// back tells that a call has its result.
+func (r *run) back(id string, failed bool, said string) Tool {
+	t := Tool{ID: bounded(id, maxWord)}
+	if i := r.called(id); i >= 0 {
+		t = r.calls[i]
+		r.calls = slices.Delete(r.calls, i, i+1)
+	}
+	e := Event{Kind: ToolResult, Tool: t, Failed: failed}
+	if failed && !r.denied(t) {
+		e.Text = lastLine(said)
+	}
+	r.o.Emit(e)
+	return t
+}
+
+func (r *run) denied(t Tool) bool {
+	return t.ID != "" && slices.ContainsFunc(r.out.Denials, func(d Tool) bool { return d.ID == t.ID })
+}
+
+// deny notes a call that needed a permission; each once.
+func (r *run) deny(t Tool) {
+	if r.denied(t) {
+		return
+	}
+	if len(r.out.Denials) < maxDenials {
+		r.out.Denials = append(r.out.Denials, t)
+	}
+	r.o.Emit(Event{Kind: Denial, Tool: t})
+}
+
+// retry tells of a request that the agent repeats.
+func (r *run) retry(t Retrying, c Class) {
+	if c != Auth && c != Billing {
+		c = ""
+	}
+	t.Error = oneLine(t.Error, maxMessage)
+	r.fatal, r.why = c, t.Says()
+	r.o.Emit(Event{Kind: Retry, Retrying: t, Fatal: c})
+}
+
+// fail sets how the run went, when it did not go well.
+func (r *run) fail(c Class, message string) {
+	r.out.Class, r.out.Message = c, oneLine(inner(message), maxMessage)
+}
+
+// failed is fail for a failure whose class may be unknown.
+func (r *run) failed(v verdict, message string) {
+	if v.class == "" {
+		v.class = Crashed
+	}
+	r.fail(v.class, message)
+	r.out.RetryAt = v.at
+}
+
+// ended concludes from how the process ended, where the stream says nothing.
+func (r *run) ended(e Exit) {
+	v := judge(0, e.Stderr+"\n"+r.prose, r.o.Now())
+	said := oneLine(r.prose, maxMessage)
+	if e.Stderr != "" {
+		said = telling(e.Stderr, v.class)
+	}
+	switch {
+	case r.fatal != "":
+		r.fail(r.fatal, r.why)
+	case e.Stopped:
+		r.fail(Interrupted, "")
+	case askedToStop(e):
+		r.fail(Interrupted, e.Signal)
+	case e.Signal != "":
+		r.fail(Crashed, "ended by "+e.Signal)
+	case e.Code == 126 || e.Code == 127: // of a shell, for a program that cannot be run, or is not there
+		r.fail(Config, said)
+	case e.Code == 0 && v.class != LimitHit:
+		r.fail(NoResult, said)
+	default:
+		r.failed(v, said)
+	}
+}
+
+// askedToStop tells the signals that people and systems end programs with from those of a crash. SIGKILL is one of a
+// crash: where wfs sends it, Stopped is set, and else it was the kernel, for want of memory.
+func askedToStop(e Exit) bool {
+	if e.Signal == "" {
+		return slices.Contains([]int{129, 130, 143}, e.Code)
+	}
+	return slices.Contains([]string{"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"}, e.Signal)
+}

@@ -1,0 +1,131 @@
+package redact
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed tokens.txt
+var tokens string
+
+//go:embed vendors.txt
+var vendors string
+
+// form is the look of tokens of one kind: how they begin, and which characters follow, at least so many. Of keys of vendors,
+// prefix is the vendor's name.
+type form struct {
+	kind   string
+	prefix string
+	in     set
+	least  int
+	most   int    // 0: any number
+	has    string // a character that must be among them; "" for none
+	sure   int    // nothing else looks like this if so many follow; 0: it may be something else
+}
+
+// parse reads a table of forms; its first lines describe it.
+func parse(table string) (all []form) {
+	for line := range strings.Lines(table) {
+		kind, rest, ok := strings.Cut(line, ": ")
+		class, rest, bounded := strings.Cut(strings.TrimLeft(rest, " ["), "]{")
+		if !ok || !bounded {
+			continue
+		}
+		f := form{kind: kind, in: of(class)}
+		words := strings.Fields(rest)
+		size, has, _ := strings.Cut(words[0], "}")
+		least, most, open := strings.Cut(size, ",")
+		f.has, f.least = has, number(least)
+		if f.most = f.least; open {
+			f.most = number(most)
+		}
+		for _, word := range words[1:] {
+			prefix, sure, _ := strings.Cut(word, "=")
+			f.prefix, f.sure = prefix, number(sure)
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// token finds a token of a known form that begins at i.
+func (r *Redactor) token(s string, i int) (span, *form) {
+	forms := r.tokens[s[i]]
+	if len(forms) == 0 || !begins(s, i) && s[i] != ':' {
+		return span{}, nil
+	}
+	for k := range forms {
+		f := &forms[k]
+		if !strings.HasPrefix(s[i:], f.prefix) {
+			continue
+		}
+		rest := s[i+len(f.prefix):]
+		n := f.in.run(rest)
+		if n < f.least || f.most > 0 && n > f.most || !strings.Contains(rest[:n], f.has) {
+			continue
+		}
+		if likely(rest[:n]) || len(f.prefix) >= 5 && entropy(rest[:n]) >= 2.5 {
+			return span{from: i, start: i, end: i + len(f.prefix) + n, mark: mark(f.kind)}, f
+		}
+	}
+	return span{}, nil
+}
+
+// secretWords are in names of secrets, harmless ends are those of names beside them, of values that are not secret.
+var (
+	secretWords  = strings.Fields("key token secret auth pass cred")
+	harmlessEnds = strings.Fields("id ids uuid guid sid sha commit hash digest md5 sum checksum etag rev revision ref version release build " +
+		"url name region zone trace span request run app project org account user")
+)
+
+// How long keys of vendors are, in characters.
+const (
+	shortestOfVendor = 15
+	longestOfVendor  = 88
+)
+
+// ofVendor finds the key of a vendor behind the sign at i, whose name stands before the sign. start is where the value
+// begins.
+func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
+	if last := start + shortestOfVendor - 1; last >= len(s) || !base64(s[last]) { // most values are not
+		return 0, 0, false
+	}
+	value := s[start : start+base64.run(s[start:min(len(s), start+longestOfVendor+1)])]
+	forms := r.vendors[len(value)]
+	if forms == nil || !mixed(value) || entropy(value) <= 2.5 {
+		return 0, 0, false
+	}
+	from, name := nameBefore(s, i)
+	for _, f := range forms {
+		if f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) && strings.Contains(name, f.prefix) &&
+			(f.kind != "secret" || containsAny(name, secretWords)) {
+			return from, start + len(value), true
+		}
+	}
+	return 0, 0, false
+}
+
+// nameBefore is the name before the sign at i in lower case and without separators of its words, and where it begins; ""
+// when it says of itself that it is of no secret.
+func nameBefore(s string, i int) (from int, name string) {
+	from = i
+	for from > 0 && i-from < 60 && (dotted(s[from-1]) || strings.IndexByte(" \t\"'`\\]", s[from-1]) >= 0) {
+		from--
+	}
+	words := strings.FieldsFunc(strings.ToLower(s[from:i]), func(r rune) bool { return r >= 0x80 || !alnum(byte(r)) })
+	if len(words) == 0 || slices.Contains(harmlessEnds, words[len(words)-1]) {
+		return from, ""
+	}
+	return from, strings.Join(words, "")
+}
+
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
