@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -41,7 +42,7 @@ type gateRun struct {
 	exit    int
 	millis  int64
 	started string // why it could not be started
-	report  *report
+	report  *report.Report
 	printed []string
 	found   finding            // what it means
 	leads   *session.LeadsBack // it was not run: it would have judged other files
@@ -102,46 +103,29 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	// beginnings and ends of texts: half a secret would not be recognised.
 	var mu sync.Mutex
 	var pipes []*lockedStream
-	lines, live := lineParserOf(g.Format, j.place())
-	count := func() {
-		if live != nil && j.Counted != nil {
-			j.Counted(len(live.tests))
-		}
-	}
+	reader := report.NewReader(g, j.place(), tail.add)
 	pipe := func(people, parser io.Writer) io.Writer {
-		pipes = append(pipes, &lockedStream{&mu, j.Secrets.Streams(people, parser), count})
-		return pipes[len(pipes)-1]
+		s := &lockedStream{&mu, j.Secrets.Streams(people, parser), func() {
+			if n := reader.Count(); n > 0 && j.Counted != nil {
+				j.Counted(n)
+			}
+		}}
+		pipes = append(pipes, s)
+		return s
 	}
-	read := func() *report { return newReport() }
-	compiler := newBuildErrors(j.place())
-	switch {
-	case g.Format == workflows.FormatGoTest:
-		tail.secrets = j.Secrets // what is in the events of one test comes together only there
-		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
-		live = p.r
-		spec.Stdout, spec.Stderr = pipe(log, p.stream(false)), pipe(log, p.stream(true))
-		read = p.finish
-	case lines != nil:
-		// One pipe for both streams keeps their lines in order.
-		feed := &lineFeed{to: lines.line}
-		all := pipe(both{log, tail}, io.MultiWriter(feed, compiler.stream()))
-		spec.Stdout, spec.Stderr = all, all
-		read = func() *report { feed.close(); return lines.finish() }
-	case g.Format.InFiles() && g.Report == "":
-		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
-		out := startDocument(fileParserOf(g.Format, j.place()))
-		spec.Stdout, spec.Stderr = pipe(both{log, tail}, io.MultiWriter(compiler.stream(), out)), pipe(both{log, tail}, compiler.stream())
-		read = out.finish
-	default:
-		all := pipe(both{log, tail}, compiler.stream())
-		spec.Stdout, spec.Stderr = all, all
+	people := io.Writer(both{log, tail})
+	if g.Format == workflows.FormatGoTest {
+		people, tail.secrets = log, j.Secrets // what is in the events of one test comes together only there
+	}
+	spec.Stdout = pipe(people, reader.Stdout)
+	if spec.Stderr = spec.Stdout; reader.Stderr != reader.Stdout {
+		spec.Stderr = pipe(people, reader.Stderr)
 	}
 	keepBegan(runDir)
 	res, err := proc.Run(ctx, spec)
 	for _, p := range pipes {
 		_ = p.Close() // what went wrong is known to the log
 	}
-	parsed := read()
 	if cerr := log.Close(); cerr != nil {
 		j.say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
 	}
@@ -152,7 +136,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, ctx.Err()
 	}
 	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
-	run.printed, run.report = tail.lines(), parsed
+	run.printed = tail.lines()
 	if j.clean != nil && j.clean.Changed != nil {
 		run.changed = j.clean.Changed()
 	}
@@ -160,7 +144,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
 	}
 	if g.Format.InFiles() {
-		err := j.readReports(run, reportFile, old)
+		err := j.readReports(reader, g, reportFile, old)
 		if err := cleanLeft(reportFile, j.Secrets); err != nil {
 			j.say("the report of gate " + g.Name + " could not be saved without secrets: " + reason(err))
 		}
@@ -168,11 +152,12 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 			return nil, err
 		}
 	}
+	run.report = reader.Report()
 	if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
 		return nil, err
 	}
-	if run.ran() && run.exit != 0 && g.Format != workflows.FormatCargo {
-		compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })
+	if run.ran() && run.exit != 0 {
+		reader.Explain(run.report, func(file string) bool { return j.read(file) != nil })
 	}
 	run.close()
 	if j.clean != nil {
@@ -186,32 +171,32 @@ func (g *gateRun) leadBack(room, live string) {
 	for i, line := range g.printed {
 		g.printed[i] = strings.ReplaceAll(line, room, live)
 	}
-	for id, text := range g.report.messages {
-		g.report.messages[id] = strings.ReplaceAll(text, room, live)
+	for id, text := range g.report.Messages {
+		g.report.Messages[id] = strings.ReplaceAll(text, room, live)
 	}
 }
 
 // close adds the entry for the gate as a whole: an exit-code gate's result, or a failure that no test explains, such as
 // a coverage threshold, an error outside of all tests, or a report that was cut.
 func (g *gateRun) close() {
-	id, tests := gateID(g.gate.Name), g.report.tests
+	id, tests := gateID(g.gate.Name), g.report.Tests
 	if !g.gate.Format.PerTest() {
 		if g.ran() {
 			tests[id] = session.TestPass
 			if g.exit != 0 {
 				tests[id] = session.TestFail
-				g.report.say(id, strings.Join(g.printed, "\n"))
+				g.report.Say(id, strings.Join(g.printed, "\n"))
 			}
 		}
 		return
 	}
-	if !g.report.noTests {
-		g.report.noTests = len(tests) == 0 && saysNoTests(g)
+	if !g.report.NoTests {
+		g.report.NoTests = len(tests) == 0 && saysNoTests(g)
 	}
 	c := tests.Count()
-	if g.ran() && (g.report.damaged != "" || g.exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
-		g.report.set(id, session.TestError)
-		g.report.say(id, strings.Join(g.printed, "\n"))
+	if g.ran() && (g.report.Damaged != "" || g.exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
+		g.report.Set(id, session.TestError)
+		g.report.Say(id, strings.Join(g.printed, "\n"))
 	}
 }
 
@@ -248,41 +233,36 @@ func saysNoTests(g *gateRun) bool {
 	return strings.Contains(text, "No tests found") || strings.Contains(text, "No test files found") || strings.Contains(text, "no packages to test")
 }
 
-// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT, or what was printed.
-func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stamp) error {
-	var files []string
-	if run.gate.Report != "" {
-		now, err := reportStamps(j.Root, run.gate.Report)
-		if err != nil {
-			return err
-		}
+// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
+func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string, old map[string]stamp) error {
+	files, err := writtenReports(reportFile)
+	if g.Report != "" {
+		var now map[string]stamp
+		now, err = reportStamps(j.Root, g.Report)
+		files = nil
 		for _, name := range sortedKeys(now) {
 			if before, ok := old[name]; !ok || before != now[name] {
 				files = append(files, filepath.Join(j.Root, filepath.FromSlash(name)))
 			}
 		}
-	} else {
-		var err error
-		if files, err = writtenReports(reportFile); err != nil || len(files) == 0 {
-			return err
-		}
 	}
-	p := fileParserOf(run.gate.Format, j.place())
+	if err != nil {
+		return err
+	}
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
-		p.parse(j.Secrets.Forms().Reader(f))
+		reader.File(j.Secrets.Forms().Reader(f))
 		_ = f.Close()
 	}
-	run.report = p.finish()
 	return nil
 }
 
 // place is the work tree as tools print it.
-func (j *Judge) place() place {
-	roots := place{filepath.ToSlash(j.Root)}
+func (j *Judge) place() report.Place {
+	roots := report.Place{filepath.ToSlash(j.Root)}
 	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
 		roots = append(roots, filepath.ToSlash(real))
 	}
@@ -324,7 +304,7 @@ type lastLines struct {
 }
 
 // maxKept is how much of a line is kept, in bytes.
-const maxKept = 2 * maxTestName
+const maxKept = 2 * report.MaxName
 
 // Write looks at the last lines of a large piece first: whatever comes before them is rarely needed.
 func (l *lastLines) Write(b []byte) (int, error) {
@@ -401,4 +381,30 @@ func fileName(gate string) string {
 		}
 		return '_'
 	}, gate)
+}
+
+// gateID stands for a gate as a whole among its tests: an exit-code gate, or an exit code that no test explains.
+func gateID(gate string) session.TestID { return session.TestID("gate " + gate) }
+
+// count sums the tests up without the entry for the gate as a whole.
+func count(tests session.Tests, gate string) session.Counts {
+	c := tests.Count()
+	switch tests[gateID(gate)] {
+	case session.TestPass:
+		c.Passed--
+	case session.TestFail:
+		c.Failed--
+	case session.TestError:
+		c.Errors--
+	}
+	return c
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

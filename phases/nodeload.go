@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/report"
 )
 
 // Node's test runner says of a file that could not be loaded only that it failed; the reason is nowhere in its JUnit
@@ -25,9 +26,9 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		return nil
 	}
 	done := 0
-	for i := range run.report.broken {
-		b := &run.report.broken[i]
-		if b.Missing != "" || !isScriptFile(b.File) || !strings.HasPrefix(b.Message, "test failed") || done == maxExplained {
+	for i := range run.report.Broken {
+		b := &run.report.Broken[i]
+		if b.Missing != "" || !report.IsScript(b.File) || !strings.HasPrefix(b.Message, "test failed") || done == maxExplained {
 			continue
 		}
 		done++
@@ -44,9 +45,9 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		case res.Ended != proc.Exited || res.Exit == 0:
 			continue
 		}
-		b.Message = excerpt(j.place().without(string(stderr.b)), maxExcerpt)
-		b.Missing = missingInScript(b.Message)
-		run.report.messages[b.Unit] = b.Message
+		b.Message = report.Excerpt(j.place().Without(string(stderr.b)), report.MaxExcerpt)
+		b.Missing = report.MissingInScript(b.Message)
+		run.report.Messages[b.Unit] = b.Message
 	}
 	return nil
 }
