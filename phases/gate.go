@@ -3,6 +3,7 @@ package phases
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -157,7 +158,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, err
 	}
 	if run.ran() && run.exit != 0 {
-		reader.Explain(run.report, func(file string) bool { return j.read(file) != nil })
+		reader.Explain(func(file string) bool { return j.read(file) != nil })
 	}
 	run.close()
 	if j.clean != nil {
@@ -254,8 +255,10 @@ func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile 
 		if err != nil {
 			return err
 		}
-		reader.File(j.Secrets.Forms().Reader(f))
-		_ = f.Close()
+		err = reader.File(j.Secrets.Forms().Reader(f))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

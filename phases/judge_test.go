@@ -252,29 +252,6 @@ func TestFailuresAreKeptForTheNextPrompt(t *testing.T) {
 	}
 }
 
-func TestWriteFailuresIsBounded(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	var list []report.Failure
-	for range 3 * report.MaxFailures {
-		list = append(list, report.Failure{Test: "x", Message: strings.Repeat("é\x00<", 10_000)})
-	}
-	if err := report.WriteFailures(dir, list, nil); err != nil {
-		t.Fatal(err)
-	}
-	got, err := report.ReadFailures(dir)
-	if err != nil || len(got) != report.MaxFailures {
-		t.Fatal(len(got), err)
-	}
-	n := 0
-	for _, f := range got {
-		n += len(f.Message)
-	}
-	if n > report.MaxAllExcerpt || n < report.MaxAllExcerpt/2 {
-		t.Errorf("%d bytes", n)
-	}
-}
-
 func TestCancelledJudgementIsAnError(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"a": "a"})

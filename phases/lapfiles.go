@@ -108,9 +108,9 @@ func (l *lapFiles) named(x report.Breakage) bool {
 
 // ownPackage is the name of the project's own package, if Node cannot find that: it has no exports yet.
 func (l *lapFiles) ownPackage(message string) string {
-	name, ok := report.Between(message, "Cannot find package '", "'")
+	name := report.NodePackage(message)
 	var manifest struct{ Name string }
-	if !ok || json.Unmarshal(l.now("package.json"), &manifest) != nil || manifest.Name != name {
+	if name == "" || json.Unmarshal(l.now("package.json"), &manifest) != nil || manifest.Name != name {
 		return ""
 	}
 	return name

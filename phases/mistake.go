@@ -25,7 +25,7 @@ func (l *lap) mistake(x report.Breakage) string {
 	}
 	switch {
 	case strings.HasSuffix(file, ".rs"):
-		if name := unlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") && !l.files.isCrate(file, name) {
+		if name := report.UnlinkedCrate(x.Message); name != "" && !slices.Contains(strings.Split(file, "/"), "src") && !l.files.isCrate(file, name) {
 			return name + " is not a crate of this one"
 		}
 		if text := l.files.now(file); x.Line > 0 && x.Line <= strings.Count(string(text[:testpaths.TestsFrom(file, text)]), "\n") {
@@ -86,16 +86,6 @@ func (l *lapFiles) inTestFile(dir, name string) bool {
 	return slices.ContainsFunc(l.changes, func(c session.Change) bool {
 		return path.Dir(c.Path) == dir && strings.HasSuffix(c.Path, "_test.go") && declares.Match(l.now(c.Path))
 	})
-}
-
-// unlinkedCrate is the crate that an error of rustc misses, "" if it is another error.
-func unlinkedCrate(message string) string {
-	for _, before := range []string{"unlinked crate `", "undeclared crate or module `", "a missing crate `"} {
-		if name, ok := report.Between(message, before, "`"); ok {
-			return name
-		}
-	}
-	return ""
 }
 
 // isCrate reports whether a manifest above a file gives the crate this name. Without a manifest nobody can tell.

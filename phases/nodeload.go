@@ -32,7 +32,7 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 			continue
 		}
 		done++
-		var stderr firstBytes
+		stderr := report.Beginning{Most: maxExplanation}
 		errs := j.Secrets.Forms().Stream(&stderr)
 		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)), Dir: j.Root,
 			Env: env, Stderr: errs, Timeout: explainTimeout, Marker: marker})
@@ -45,9 +45,7 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		case res.Ended != proc.Exited || res.Exit == 0:
 			continue
 		}
-		b.Message = report.Excerpt(j.place().Without(string(stderr.b)), report.MaxExcerpt)
-		b.Missing = report.MissingInScript(b.Message)
-		run.report.Messages[b.Unit] = b.Message
+		run.report.Reload(b, j.place().Without(string(stderr.Text)))
 	}
 	return nil
 }
@@ -89,12 +87,4 @@ func nodeCommand(run *gateRun) []string {
 		return nil
 	}
 	return node
-}
-
-// firstBytes keeps the beginning of a text.
-type firstBytes struct{ b []byte }
-
-func (f *firstBytes) Write(p []byte) (int, error) {
-	f.b = append(f.b, p[:min(len(p), maxExplanation-len(f.b))]...)
-	return len(p), nil
 }

@@ -23,9 +23,9 @@ const FailuresFile = "failures.json"
 
 // Bounds of what is kept of failing tests. They are small because the text ends up in an agent's prompt.
 const (
-	MaxFailures   = 20       // tests with an excerpt
-	MaxExcerpt    = 4 << 10  // bytes of one excerpt
-	MaxAllExcerpt = 16 << 10 // bytes of all excerpts together
+	maxFailures   = 20       // tests with an excerpt
+	maxExcerpt    = 4 << 10  // bytes of one excerpt
+	maxAllExcerpt = 16 << 10 // bytes of all excerpts together
 	maxFirst      = 200      // characters of the line that says first what is wrong
 )
 
@@ -89,10 +89,10 @@ func FirstError(message string) string {
 
 // writeFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
 func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
-	list = list[:min(len(list), MaxFailures)]
-	left := MaxAllExcerpt
+	list = list[:min(len(list), maxFailures)]
+	left := maxAllExcerpt
 	for i := range list {
-		list[i].Message = Excerpt(secrets.String(safetext.Strip(list[i].Message)), min(left, MaxExcerpt))
+		list[i].Message = excerpt(secrets.String(safetext.Strip(list[i].Message)), min(left, maxExcerpt))
 		left -= len(list[i].Message)
 	}
 	if list == nil {
@@ -109,7 +109,7 @@ func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) erro
 }
 
 // excerpt is a text without control characters, cut to a number of bytes at its end: what failed first is said first.
-func Excerpt(s string, most int) string {
+func excerpt(s string, most int) string {
 	s = strings.TrimSpace(safetext.Strip(s))
 	if len(s) <= most {
 		return s

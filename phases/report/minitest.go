@@ -1,133 +1,94 @@
 package report
 
 import (
-	"fmt"
-	"strings"
-	"sync"
-
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
-// minitestParser reads what Minitest prints with -v ("CalcTest#test_adds = 0.00 s = ."), the failures that follow, and
-// Ruby's last word about a file that it could not load.
-type minitestParser struct {
-	r     *Report
-	at    Place
+// minitests reads what Minitest prints with -v ("CalcTest#test_adds = 0.00 s = ."), the failures that follow, and Ruby's
+// error about a file that it could not load.
+type minitests struct {
+	results
 	open  session.TestID // what is running: a test may print between its name and its result
-	said  *quote
-	seen  map[session.TestID]int
-	heard int  // lines since a failure's number
-	ended bool // the sum was printed
-	load  *Breakage
+	ended bool           // the sum was printed
+	file  string         // that could not be loaded
+	error string         // why
 }
 
-func newMinitestParser(at Place) *minitestParser {
-	return &minitestParser{r: New(), at: at, seen: map[session.TestID]int{}}
-}
+var (
+	minitestTest   = newForm("#test_", `^(\S.*?)#(?:test_\d{4}_(\S.*?)|(test_\S.*?)) = (.*)$`)
+	minitestResult = newForm(" s = ", `[\d.]+ s = ([.FES])$`)
+	minitestNumber = newForm(") ", `^ +\d+\) (?:Failure|Error|Skipped):$`)
+	minitestName   = newForm("#test_", `^(\S.*?)#(?:test_\d{4}_(\S.*?)|(test_\S.*?))(?: \[.*:\d+\])?:$`)
+	minitestSum    = newForm(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, `)
+	rubyLoad       = newForm(".rb:", `^(\S.*?\.rb):\d+:in .*?[': ](?:.*)\(\w+(?:::\w+)*\)$`)
+	rubyFrom       = newForm(".rb:", `^\s*from (.*?\.rb):`)
+)
 
-var minitestRE = sync.OnceValue(func() (r struct{ test, result, number, name, sum, load, numbered lineForm }) {
-	r.test = newLineForm("#test_", `^(\S.*?)#(test_\S.*?) = (.*)$`)
-	r.result = newLineForm(" s = ", `[\d.]+ s = ([.FES])$`)
-	r.number = newLineForm(") ", `^ +\d+\) (Failure|Error|Skipped):$`)
-	r.name = newLineForm("#test_", `^(\S.*?)#(test_\S.*?)(?: \[.*:\d+\])?:$`)
-	r.numbered = newLineForm("test_", `^test_\d{4}_(.+)$`)
-	r.sum = newLineForm(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, `)
-	r.load = newLineForm(".rb:", `^(\S.*?\.rb):\d+:in .*?[': ](.*)\((\w+(?:::\w+)*)\)$`)
-	return r
-})
-
-func (p *minitestParser) line(text string) {
-	re := minitestRE()
-	if m := re.sum.find(text); m != nil {
+func (p *minitests) line(text string) {
+	if m := minitestSum.find(text); m != nil {
 		p.flush()
-		p.ended, p.r.NoTests = true, m[1] == "0"
+		p.ended, p.NoTests = true, m[1] == "0"
 		return
 	}
-	if m := re.number.find(text); m != nil {
+	if minitestNumber.find(text) != nil {
 		p.flush()
-		p.said, p.heard = &quote{}, 0
+		p.said = &quote{}
 		return
 	}
 	if p.said != nil {
-		if p.heard++; p.heard == 1 {
-			if m := re.name.find(text); m != nil {
-				p.said.id = minitestID(m[1], m[2])
-			}
-			return
+		if m := minitestName.find(text); m != nil && p.said.id == "" {
+			p.said.id = minitestID(m)
+		} else {
+			p.said.add(text)
 		}
-		p.said.add(text)
 		return
 	}
-	if m := re.test.find(text); m != nil {
-		p.open = minitestID(m[1], m[2])
-		text = m[3]
+	if m := minitestTest.find(text); m != nil {
+		p.open, text = minitestID(m), m[4]
 	}
 	if p.open != "" {
-		if m := re.result.find(text); m != nil {
+		if m := minitestResult.find(text); m != nil {
 			p.close(m[1])
 		}
 		return
 	}
-	if m := re.load.find(text); m != nil && p.load == nil {
-		file := p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
-		p.load = &Breakage{Unit: session.TestID(file), File: file, Message: m[0], Missing: missingInRuby(m[0])}
-	} else if p.load != nil && len(p.load.Message) < MaxExcerpt {
-		p.load.Message += "\n" + text
-		if file, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "from "), ":"); ok && strings.HasSuffix(file, ".rb") && !testpaths.HoldsTests(p.load.File) && testpaths.HoldsTests(file) {
-			p.load.File = p.at.relative(file) // it was loaded from there
-			p.load.Unit = session.TestID(p.load.File)
-		}
-	}
+	p.loadError(text)
 }
 
 // minitestID leaves out the number that Minitest gives to an `it`: it changes when another one is put in front.
-func minitestID(class, name string) session.TestID {
-	if m := minitestRE().numbered.find(name); m != nil {
-		name = m[1]
-	}
-	return session.TestID(testName(class + "::" + name))
+func minitestID(m []string) session.TestID {
+	return session.TestID(testName(m[1] + "::" + m[2] + m[3]))
 }
 
-func (p *minitestParser) close(result string) {
-	id := p.open
-	p.open = ""
-	if p.seen[id]++; p.seen[id] > 1 {
-		id = session.TestID(fmt.Sprintf("%s#%d", id, p.seen[id]))
+func (p *minitests) close(result string) {
+	status, ran := statuses[result]
+	if !ran {
+		status = session.TestSkip
 	}
-	switch result {
-	case ".":
-		p.r.Set(id, session.TestPass)
-	case "F":
-		p.r.Set(id, session.TestFail)
-	case "E":
-		p.r.Set(id, session.TestError)
-		if len(p.r.Raised) < maxTests {
-			p.r.Raised[id] = true
+	id := p.add(p.open, status, "")
+	if p.open = ""; status == session.TestError {
+		p.raise(id)
+	}
+}
+
+func (p *minitests) loadError(text string) {
+	if m := rubyLoad.find(text); m != nil && p.file == "" {
+		p.file, p.error = cleanPath(p.at.relative(m[1])), m[0]
+	} else if p.file != "" && len(p.error) < maxExcerpt {
+		p.error += "\n" + text
+		if m := rubyFrom.find(text); m != nil && !testpaths.HoldsTests(p.file) && testpaths.HoldsTests(m[1]) {
+			p.file = p.at.relative(m[1]) // it was loaded from there
 		}
-	case "S":
-		p.r.Set(id, session.TestSkip)
 	}
 }
 
-func (p *minitestParser) flush() {
-	if p.said != nil && p.said.id != "" && bad(p.r.Tests[p.said.id]) {
-		p.r.Say(p.said.id, p.at.Without(p.said.text.String()))
-	}
-	p.said = nil
-}
-
-func (p *minitestParser) finish() *Report {
+func (p *minitests) finish() {
 	p.flush()
-	if p.open != "" {
-		p.r.Set(p.open, session.TestError)
-		p.r.Say(p.open, "it was running when the test process exited")
+	p.died(p.open)
+	if p.file != "" && !p.ended {
+		p.unloaded(p.file, p.file, p.error, unknownInRuby)
+	} else if !p.ended && len(p.Tests) > 0 {
+		p.Damaged = "its end is missing"
 	}
-	if p.load != nil && !p.ended {
-		p.load.Message = p.at.Without(p.load.Message)
-		p.r.Breaks(*p.load)
-	} else if !p.ended && len(p.r.Tests) > 0 {
-		p.r.Damaged = "its end is missing"
-	}
-	return p.r
 }

@@ -1,12 +1,10 @@
 package report
 
 import (
-	"maps"
-	"path"
+	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -18,7 +16,7 @@ const (
 	maxLine   = 1 << 20
 )
 
-// report is what one run of a per-test gate said.
+// Report is what one run of a per-test gate said.
 type Report struct {
 	Tests    session.Tests
 	Messages map[session.TestID]string // of failing tests, at most maxFailures of them, at most maxExcerpt each
@@ -31,7 +29,7 @@ type Report struct {
 	TimedOut bool                    // the runner stopped tests that took longer than it gives them
 }
 
-// breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
+// Breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
 type Breakage struct {
 	Unit    session.TestID // its entry in the tests, with TestError
 	File    string         // where, as the runner names it; "" if it does not
@@ -43,11 +41,13 @@ type Breakage struct {
 	Build   bool // it stopped a whole build, so that other units could not run either
 }
 
+// New is an empty report.
 func New() *Report {
-	return &Report{Tests: session.Tests{}, Messages: map[session.TestID]string{}, Files: map[session.TestID]string{}, Crashed: map[string]bool{}, Raised: map[session.TestID]bool{}}
+	return &Report{Tests: session.Tests{}, Messages: map[session.TestID]string{}, Files: map[session.TestID]string{},
+		Crashed: map[string]bool{}, Raised: map[session.TestID]bool{}}
 }
 
-// set records a status. Of several for the same test the worst one stays: `-count=3` fails when one of them fails.
+// Set records a status. Of several for the same test the worst one stays: `-count=3` fails when one of them fails.
 func (r *Report) Set(id session.TestID, s session.TestStatus) {
 	old, known := r.Tests[id]
 	if !known && len(r.Tests) >= maxTests {
@@ -59,154 +59,120 @@ func (r *Report) Set(id session.TestID, s session.TestStatus) {
 	}
 }
 
+// Worse orders statuses.
 func Worse(s session.TestStatus) int {
 	return slices.Index([]session.TestStatus{session.TestSkip, session.TestPass, session.TestError, session.TestFail}, s)
 }
 
+// Say keeps what a failing test printed. The first text stays.
 func (r *Report) Say(id session.TestID, message string) {
-	if old, ok := r.Messages[id]; ok && old != "" || !ok && len(r.Messages) >= MaxFailures {
+	if old, ok := r.Messages[id]; ok && old != "" || !ok && len(r.Messages) >= maxFailures {
 		return
 	}
-	r.Messages[id] = Excerpt(message, MaxExcerpt)
+	r.Messages[id] = excerpt(message, maxExcerpt)
 }
 
+// Breaks records a unit that could not be built or loaded.
 func (r *Report) Breaks(b Breakage) {
 	r.Set(b.Unit, session.TestError)
 	if len(r.Broken) < maxBroken {
 		if b.Missing == "" && b.Misfit == "" && !b.Setup {
 			b.Misfit = misfit(b.File, b.Message)
 		}
-		b.Message = Excerpt(b.Message, MaxExcerpt)
+		b.Message = excerpt(b.Message, maxExcerpt)
 		r.Broken = append(r.Broken, b)
 	}
-	if old := r.Messages[b.Unit]; len(old) < MaxExcerpt {
+	if old := r.Messages[b.Unit]; len(old) < maxExcerpt {
 		delete(r.Messages, b.Unit)
 		r.Say(b.Unit, strings.TrimSpace(old+"\n"+b.Message))
 	}
 }
 
-// testName makes a name fit for an id: printable, on one line, bounded. It may be kept: it shares no memory with what was printed.
-func testName(s string) string {
-	return Excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
+// results is a report while a parser fills it.
+type results struct {
+	*Report
+	at   Place
+	seen map[session.TestID]int
+	said *quote // what is printed about a failing test
 }
 
-// A Go id is "import/path.TestName/sub". goTest splits it; pkg is "" for ids of other runners and of whole packages.
-func SplitGo(id session.TestID) (pkg, name string) {
-	s := string(id)
-	best := -1
-	for _, kind := range []string{".Test", ".Fuzz", ".Example", ".Benchmark"} {
-		if i := strings.Index(s, kind); i >= 0 && (best < 0 || i < best) {
-			best = i
-		}
-	}
-	if best < 0 || strings.Contains(s, "::") {
-		return "", ""
-	}
-	return s[:best], s[best+1:]
+func newResults(at Place) results {
+	return results{Report: New(), at: at, seen: map[session.TestID]int{}}
 }
 
-// leaf is the name that a test is declared by: the function of a Go test, without subtests; otherwise what follows the
-// suites, without the parameters of pytest.
-func Leaf(id session.TestID) string {
-	if _, name := SplitGo(id); name != "" {
-		top, _, _ := strings.Cut(name, "/")
-		return top
-	}
-	s := string(id)
-	if i := strings.LastIndex(s, "::"); i >= 0 {
-		s = s[i+2:]
-	}
-	for _, sep := range []string{SuiteSep, " › "} { // AVA's, which leaves the file's name out while there is one file
-		if _, after := beforeLast(s, sep); after != "" {
-			s = after
-		}
-	}
-	s = Bare(s)
-	if class, _, ok := strings.Cut(string(id), "::"); ok {
-		s, _, _ = strings.Cut(s, " with data set ") // PHPUnit's table
-		if word := method(class, s); word != "" {
-			return word
-		}
-	}
-	return s
+// statuses are the words of runners for results.
+var statuses = map[string]session.TestStatus{
+	"ok": session.TestPass, "passed": session.TestPass, "Passed": session.TestPass, "Warning": session.TestPass,
+	"PassedButRunAborted": session.TestPass, ".": session.TestPass, "pass": session.TestPass,
+	"FAIL": session.TestFail, "FAILED": session.TestFail, "failed": session.TestFail, "Failed": session.TestFail, "F": session.TestFail,
+	"unexpected success": session.TestFail, "UNEXPECTED SUCCESS": session.TestFail, "fail": session.TestFail,
+	"ERROR": session.TestError, "E": session.TestError,
+	"NotExecuted": session.TestSkip, "Inconclusive": session.TestSkip, "NotRunnable": session.TestSkip, "Pending": session.TestSkip,
+	"skip": session.TestSkip,
 }
 
-// method is the name in "adds()", "many(int)" of the JVM and "Adds(a: 1)" of .NET, "" for everything else.
-func method(class, name string) string {
-	word, _, ok := strings.Cut(name, "(")
-	if !ok || !strings.HasSuffix(name, ")") || !isWord(word) || strings.Contains(class, "/") || IsScript(class) {
-		return ""
+// add records a test. The second one with the same name is "name#2".
+func (r *results) add(id session.TestID, status session.TestStatus, message string) session.TestID {
+	if len(r.seen) < maxTests {
+		r.seen[id]++
 	}
-	return word
+	if n := r.seen[id]; n > 1 {
+		id = session.TestID(fmt.Sprintf("%s#%d", id, n))
+	}
+	r.Set(id, status)
+	if bad(status) && message != "" {
+		r.Say(id, r.at.Without(message))
+	}
+	return id
 }
 
-// bare takes pytest's parameters and the number of a duplicate from a name.
-func Bare(s string) string {
-	if i := strings.LastIndexByte(s, '#'); i > 0 && strings.Trim(s[i+1:], "0123456789") == "" {
-		s = s[:i]
+// raise notes that a test's own code was running when its error came.
+func (r *results) raise(id session.TestID) {
+	if len(r.Raised) < maxTests {
+		r.Raised[id] = true
 	}
-	if i := strings.IndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") {
-		s = s[:i]
-	}
-	return s
 }
 
-// parent is the test that a subtest belongs to: one that may lose and rename subtests while it passes itself. "" for
-// tests of their own.
-func Parent(id session.TestID) session.TestID {
-	if pkg, name := SplitGo(id); pkg != "" {
-		if i := strings.LastIndexByte(name, '/'); i > 0 {
-			return session.TestID(pkg + "." + name[:i])
-		}
-		return ""
+// died records a test that was running when its process ended, "" for none.
+func (r *results) died(id session.TestID) {
+	if id != "" {
+		r.Set(id, session.TestError)
+		r.Say(id, "it was running when the test process exited")
 	}
-	s := string(id)
-	if p := Bare(s); p != s && strings.HasSuffix(s, "]") {
-		return session.TestID(p)
-	}
-	if p, _, ok := strings.Cut(s, " with data set "); ok { // PHPUnit
-		return session.TestID(p)
-	}
-	class, name, ok := strings.Cut(s, "::")
-	if p, number := beforeLast(s, "::case_"); ok && number != "" && number[0] >= '0' && number[0] <= '9' { // rstest
-		return session.TestID(p)
-	}
-	if p := method(class, name); ok && p != "" {
-		return session.TestID(class + "::" + p)
-	}
-	return ""
 }
 
-// beforeLast cuts at the last separator; "" and "" when there is none.
-func beforeLast(s, sep string) (before, after string) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):]
+// unloaded records a file that could not be loaded. names are how the loader reports an unknown name. Ruby loads all files
+// before it runs the first test.
+func (r *results) unloaded(unit, file, message string, names *forms) {
+	message = r.at.Without(message)
+	r.Breaks(Breakage{Unit: session.TestID(testName(unit)), File: file, Missing: names.find(message), Message: message,
+		Build: names == unknownInRuby})
+}
+
+// flush keeps what was printed about a failing test.
+func (r *results) flush() {
+	if r.said != nil && bad(r.Tests[r.said.id]) {
+		r.Say(r.said.id, r.at.Without(r.said.text.String()))
 	}
-	return "", ""
+	r.said = nil
 }
 
-// isWord reports whether a text could be the name of a method.
-func isWord(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return r != '_' && r < 0x80 && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
-	}) < 0
+// quote collects the lines that belong to one test.
+type quote struct {
+	id   session.TestID
+	text strings.Builder
 }
 
-// under reports whether a test belongs to a unit: a Go package, a Python module, a test file.
-func Under(id, unit session.TestID) bool {
-	if pkg, _ := SplitGo(id); pkg != "" {
-		return pkg == string(unit)
+func (q *quote) add(line string) {
+	if q != nil && q.text.Len() < maxExcerpt {
+		q.text.WriteString(line)
+		q.text.WriteByte('\n')
 	}
-	rest, ok := strings.CutPrefix(string(id), string(unit))
-	return ok && rest != "" && (strings.HasPrefix(rest, "::") || rest[0] == '.')
 }
 
-// sameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
-func SameFile(inTree, printed string) bool {
-	printed = path.Clean(strings.ReplaceAll(printed, `\`, "/"))
-	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) || strings.HasSuffix(printed, "/"+inTree))
+// Reload notes what a file printed that was loaded once more, because the first time it did not say why it failed.
+func (r *Report) Reload(b *Breakage, printed string) {
+	b.Message = excerpt(printed, maxExcerpt)
+	b.Missing = MissingInScript(b.Message)
+	r.Messages[b.Unit] = b.Message
 }
-
-func bad(s session.TestStatus) bool { return s == session.TestFail || s == session.TestError }
-
-func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -14,15 +14,9 @@ import (
 
 // parsed reads a text as a gate's output of a format.
 func parsed(f workflows.Format, text string) *Report {
-	if p, _ := lineParserOf(f, Place{"/top"}); p != nil {
-		feed := &lineFeed{to: p.line}
-		_, _ = feed.Write([]byte(text))
-		feed.close()
-		return p.finish()
-	}
-	p := fileParserOf(f, Place{"/top"})
-	p.parse(strings.NewReader(text))
-	return p.finish()
+	r := NewReader(workflows.Gate{Format: f}, Place{"/top"}, func(string) {})
+	_, _ = r.Stdout.Write([]byte(text))
+	return r.Report()
 }
 
 // What runners really printed (testdata/runners), and what is read from it.
@@ -94,7 +88,7 @@ func TestMissingInRust(t *testing.T) {
 		"this function takes 2 arguments but 1 argument was supplied":                          "",
 		"expected one of `!` or `::`, found `x`":                                               "",
 	} {
-		if got := missingInRust(msg); got != want {
+		if got := unknownInRust.find(msg); got != want {
 			t.Errorf("%q misses %q, want %q", msg, got, want)
 		}
 	}
@@ -129,7 +123,7 @@ func TestTAPParser(t *testing.T) {
 func TestMinitestParser(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, in, want string }{
-		{"load error", "test/b_test.rb:1:in `require_relative': cannot load such file -- /top/nope (LoadError)\n\tfrom test/b_test.rb:1:in `<main>'\n", "test/b_test.rb=error [test/b_test.rb test/b_test.rb /top/nope]"},
+		{"load error", "test/b_test.rb:1:in `require_relative': cannot load such file -- /top/nope (LoadError)\n\tfrom test/b_test.rb:1:in `<main>'\n", "test/b_test.rb=error [test/b_test.rb test/b_test.rb ./nope]"},
 		{"cut", "CalcTest#test_a = 0.00 s = .\nCalcTest#test_b = ", "CalcTest::test_a=pass CalcTest::test_b=error damaged"},
 		{"specs are numbered", "calc::when empty#test_0002_adds two = 0.00 s = .\n1 runs, 1 assertions, 0 failures\n", "calc::when empty::adds two=pass"},
 	} {
@@ -193,12 +187,8 @@ func TestSetUpIsNoTest(t *testing.T) {
 	rule, line := strings.Repeat("=", 70), strings.Repeat("-", 70)
 	for what, unit := range map[string]string{"setUpClass (tests.test_acc.AccTest)": "tests.test_acc.AccTest", "tearDownClass (tests.test_acc.AccTest)": "tests.test_acc.AccTest",
 		"setUpModule (tests.test_acc)": "tests.test_acc", "tearDownModule (tests.test_acc)": "tests.test_acc"} {
-		p := newUnittestParser(Place{})
-		for text := range strings.Lines(what + " ... ERROR\n\n" + rule + "\nERROR: " + what + "\n" + line + "\nTraceback (most recent call last):\n  File \"/top/tests/base.py\", line 8, in x\n" +
-			"AttributeError: module 'calc' has no attribute 'Account'\n\n" + line + "\nRan 0 tests in 0.000s\n\nFAILED (errors=1)\n") {
-			p.line(strings.TrimSuffix(text, "\n"))
-		}
-		r := p.finish()
+		r := parsed(workflows.FormatUnittest, what+" ... ERROR\n\n"+rule+"\nERROR: "+what+"\n"+line+"\nTraceback (most recent call last):\n  File \"/top/tests/base.py\", line 8, in x\n"+
+			"AttributeError: module 'calc' has no attribute 'Account'\n\n"+line+"\nRan 0 tests in 0.000s\n\nFAILED (errors=1)\n")
 		if len(r.Tests) != 1 || len(r.Broken) != 1 || r.Broken[0].Unit != session.TestID(unit) || r.Broken[0].File != "tests/test_acc.py" || r.Broken[0].Missing != "Account" || !r.Broken[0].Setup {
 			t.Errorf("%s: %v %+v", what, r.Tests, r.Broken)
 		}
@@ -212,25 +202,28 @@ func TestTextParsersStaySmall(t *testing.T) {
 		workflows.FormatUnittest: {body: "test_a (m.T.test_a) ... x"},
 		workflows.FormatMinitest: {body: "A#test_a = 0.00 s = "},
 		workflows.FormatTAP:      {body: "    ok 1 - a # "},
+		workflows.FormatGoTest:   {head: `{"Action":"run","Package":"x","Test":"`, body: "TestA"},
 	} {
 		f.n = size
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		p, _ := lineParserOf(format, Place{"/top"})
-		feed := &lineFeed{to: p.line}
-		_, _ = io.Copy(struct{ io.Writer }{feed}, f)
-		feed.close()
-		p.finish()
+		reader := NewReader(workflows.Gate{Format: format}, Place{"/top"}, func(string) {})
+		_, _ = io.Copy(struct{ io.Writer }{reader.Stdout}, f)
+		reader.Report()
 		runtime.ReadMemStats(&after)
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > size/2 {
 			t.Errorf("%s: %d bytes allocated", format, grown)
 		}
 	}
-	// A report in JSON is read as a whole, and refused beyond a size.
-	p := newJestParser(Place{"/top"})
-	p.parse(&flood{head: `{"testResults":["`, body: "x", n: maxJSONReport + 10})
-	if p.finish().Damaged == "" {
-		t.Error("a report without end was not refused")
+}
+
+// A document is read as a whole, and refused beyond a size.
+func TestDocumentThatIsTooLarge(t *testing.T) {
+	for format, head := range map[workflows.Format]string{workflows.FormatJest: `{"testResults":["`, workflows.FormatJUnit: "<testsuite><!--"} {
+		r := NewReader(workflows.Gate{Format: format}, Place{"/top"}, func(string) {})
+		if err := r.File(&flood{head: head, body: "x", n: maxDocument + 10}); err != nil || r.Report().Damaged == "" {
+			t.Errorf("%s: a report without end was not refused, %v", format, err)
+		}
 	}
 }
 

@@ -1,22 +1,21 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
-// tapParser reads the Test Anything Protocol (versions 12 to 14), as Bats, prove, tape, AVA and many others print it.
+// tapTests reads the Test Anything Protocol (versions 12 to 14), as Bats, prove, tape, AVA and many others print it.
 // Subtests, indented by four, are "test > subtest". A test without a description is named by its number.
-type tapParser struct {
-	r      *Report
-	at     Place
-	level  []tapLevel
+type tapTests struct {
+	results
+	inside []tapTest // subtests whose parent's own line is still to come
 	yaml   bool
-	said   *quote
 	quotes []*quote // what failing tests print, which stands behind their lines
 	tape   bool     // "TAP version 13": a comment before results may be the name of their test
 	group  string   // that name
@@ -27,36 +26,27 @@ type tapParser struct {
 	tests  int    // at the top
 }
 
-// tapLevel is one depth of subtests.
-type tapLevel struct {
-	seen   map[string]int
-	inside []tapTest // results whose parent's own line is still to come
-	n      int
-}
-
 type tapTest struct {
-	name   []string
+	depth  int
+	name   string
 	status session.TestStatus
 	text   *quote
 }
 
-// maxTAPHeld bounds the results that wait for the line of their parent.
-const maxTAPHeld = 20_000
-
-func newTAPParser(at Place) *tapParser {
-	return &tapParser{r: New(), at: at, plan: -1, level: []tapLevel{{seen: map[string]int{}}}}
+// tapLoad is a file that could not be loaded.
+type tapLoad struct {
+	file string
+	why  *quote
 }
 
-var tapRE = sync.OnceValue(func() (r struct{ test, directive, plan, thrown lineForm }) {
-	r.test = newLineForm("ok", `^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
-	r.directive = newLineForm("#", `(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
-	r.thrown = newLineForm("Error", `^\w*Error(?: \[\w+\])?: `)
-	r.plan = newLineForm("1..", `^1\.\.(\d+)\s*(?:#.*)?$`)
-	return r
-})
+var (
+	tapLine      = newForm("ok", `^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
+	tapDirective = newForm("#", `(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
+	tapThrown    = newForm("Error", `^\w*Error(?: \[\w+\])?: `)
+	tapPlan      = newForm("1..", `^1\.\.(\d+)\s*(?:#.*)?$`)
+)
 
-func (p *tapParser) line(text string) {
-	re := tapRE()
+func (p *tapTests) line(text string) {
 	trimmed := strings.TrimLeft(text, " ")
 	depth := min((len(text)-len(trimmed))/4, 20)
 	switch {
@@ -67,18 +57,18 @@ func (p *tapParser) line(text string) {
 		}
 	case trimmed == "---":
 		p.yaml = true
-	case depth == 0 && strings.HasPrefix(text, "Bail out!"):
-		p.r.Damaged = "the runner bailed out"
+	case strings.HasPrefix(text, "Bail out!"):
+		p.Damaged = "the runner bailed out"
 	case text == "TAP version 13":
 		p.tape = true
 	case strings.HasPrefix(trimmed, "#"):
 		p.comment(depth, trimmed)
-	case strings.HasPrefix(trimmed, "1"):
-		if m := re.plan.find(trimmed); m != nil && depth == 0 {
+	case strings.HasPrefix(text, "1"):
+		if m := tapPlan.find(text); m != nil {
 			p.plan, _ = strconv.Atoi(m[1])
 		}
 	case strings.HasPrefix(trimmed, "ok"), strings.HasPrefix(trimmed, "not ok"):
-		if m := re.test.find(trimmed); m != nil {
+		if m := tapLine.find(trimmed); m != nil {
 			p.test(depth, m)
 		}
 	}
@@ -86,7 +76,7 @@ func (p *tapParser) line(text string) {
 
 // comment reads what tape prints before the assertions of a test, "# NAME". Elsewhere comments explain failures, say what
 // subtest follows, or sum up.
-func (p *tapParser) comment(depth int, text string) {
+func (p *tapTests) comment(depth int, text string) {
 	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
 	if strings.HasPrefix(name, "Subtest:") { // Node's runner names tests so; other comments are what the code printed
 		p.group, p.tape = "", false
@@ -98,74 +88,74 @@ func (p *tapParser) comment(depth int, text string) {
 	p.group = testName(name)
 }
 
-func (p *tapParser) test(depth int, m []string) {
+func (p *tapTests) test(depth int, m []string) {
 	name, status := m[3], session.TestPass
 	if m[1] != "" {
 		status = session.TestFail
 	}
-	if d := tapRE().directive.find(name); d != nil {
-		name = d[1]
-		if !strings.EqualFold(d[2], "time") {
+	if d := tapDirective.find(name); d != nil {
+		if name = d[1]; !strings.EqualFold(d[2], "time") {
 			status = session.TestSkip
 		}
 	}
-	name = strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {")
-	if depth == 0 && bad(status) && p.loadFailure(name) {
-		p.tests++
-		return
-	}
-	for len(p.level) <= depth {
-		p.level = append(p.level, tapLevel{seen: map[string]int{}})
-	}
-	here := &p.level[depth]
-	here.n++
-	if name == "" {
-		name = "(" + strconv.Itoa(here.n) + ")"
-	}
-	if here.seen[name]++; here.seen[name] > 1 {
-		name = fmt.Sprintf("%s#%d", name, here.seen[name])
-	}
-	t := tapTest{name: []string{testName(p.at.relative(name))}, status: status}
-	if p.said = nil; bad(status) {
-		p.said = &quote{}
-	}
-	t.text = p.said
-	var below []tapTest
-	if len(p.level) > depth+1 {
-		below = p.level[depth+1].inside
-		p.level = p.level[:depth+1]
-	}
+	name = p.at.relative(strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {"))
 	if depth == 0 {
 		p.tests++
-		if p.after = bad(status); p.group != "" {
-			t.name[0] = p.group // tape's tests have assertions without stable names; the worst of them counts
+		if bad(status) && p.loadFailure(name) {
+			return
 		}
-		p.add(t, below)
+		p.after = bad(status)
+	}
+	t := tapTest{depth, testName(cmp.Or(name, "("+cmp.Or(m[2], strconv.Itoa(p.tests))+")")), status, nil}
+	if p.said = nil; bad(status) {
+		t.text = &quote{}
+		p.said = t.text
+	}
+	if depth == 0 && p.group != "" {
+		// tape's tests have assertions without stable names; the worst of them counts
+		p.Set(session.TestID(p.group), status)
+		p.quote(session.TestID(p.group), t.text)
 		return
 	}
-	if len(below) == 0 || bad(status) && !anyBad(below) {
-		below = append(below, t)
-	} else {
-		for i := range below {
-			below[i].name = append([]string{t.name[0]}, below[i].name...)
-		}
+	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > depth })
+	if from < 0 {
+		from = len(p.inside)
 	}
-	if here = &p.level[depth]; len(here.inside) < maxTAPHeld {
-		here.inside = append(here.inside, below...)
+	below := p.inside[from:]
+	for i := range below {
+		below[i].depth, below[i].name = depth, t.name+SuiteSep+below[i].name
+	}
+	// A test that only sums up its subtests is none itself.
+	explained := slices.ContainsFunc(below, func(b tapTest) bool { return bad(b.status) })
+	if (len(below) == 0 || bad(status) && !explained) && len(p.inside) < maxTests {
+		p.inside = append(p.inside, t)
+	}
+	if depth > 0 {
+		return
+	}
+	for _, t := range p.inside {
+		p.quote(p.add(session.TestID(testName(t.name)), t.status, ""), t.text)
+	}
+	p.inside = p.inside[:0]
+}
+
+// quote keeps what is printed behind the line of a failing test.
+func (p *tapTests) quote(id session.TestID, text *quote) {
+	if text != nil && len(p.quotes) < maxFailures {
+		text.id = id
+		p.quotes = append(p.quotes, text)
 	}
 }
 
 // loadFailure reports whether a line stands for a file that could not be loaded, or for the reason, rather than for a test:
 // AVA says first what was thrown and then whose process ended, Node names the file.
-func (p *tapParser) loadFailure(name string) bool {
-	name = p.at.relative(name)
+func (p *tapTests) loadFailure(name string) bool {
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {
-	case tapRE().thrown.find(name) != nil:
+	case tapThrown.find(name) != nil:
 		p.fault = &quote{}
 		p.fault.add(name)
 		p.said = p.fault
-		return true
 	case ended && IsScript(file) || IsScript(name) && !strings.Contains(name, " "):
 		if p.fault == nil {
 			p.fault = &quote{}
@@ -173,70 +163,27 @@ func (p *tapParser) loadFailure(name string) bool {
 		}
 		p.loads = append(p.loads, tapLoad{file, p.fault})
 		p.fault, p.said = nil, nil
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-type tapLoad struct {
-	file string
-	why  *quote
-}
-
-func anyBad(list []tapTest) bool {
-	for _, t := range list {
-		if bad(t.status) {
-			return true
-		}
-	}
-	return false
-}
-
-// add records a test of the top, and those below it. A test that only sums up its subtests is none itself.
-func (p *tapParser) add(t tapTest, below []tapTest) {
-	if len(below) == 0 || bad(t.status) && !anyBad(below) {
-		p.set(t)
-	}
-	for _, b := range below {
-		b.name = append([]string{t.name[0]}, b.name...)
-		p.set(b)
-	}
-}
-
-func (p *tapParser) set(t tapTest) {
-	id := session.TestID(testName(strings.Join(t.name, SuiteSep)))
-	p.r.Set(id, t.status)
-	if bad(t.status) {
-		if _, ok := p.r.Messages[id]; !ok && len(p.r.Messages) < MaxFailures {
-			t.text.id = id
-			p.late(t.text)
-		}
-	}
-}
-
-// late keeps a place for what is printed behind a test's line.
-func (p *tapParser) late(q *quote) {
-	p.r.Messages[q.id] = ""
-	p.quotes = append(p.quotes, q)
-}
-
-func (p *tapParser) finish() *Report {
-	if p.fault != nil { // thrown outside of all tests, by nobody that is named
-		p.r.Damaged = strings.SplitN(p.fault.text.String(), "\n", 2)[0]
+func (p *tapTests) finish() {
+	if p.fault != nil { // thrown outside of all tests, by a file that is not named
+		p.Damaged, _, _ = strings.Cut(p.fault.text.String(), "\n")
 	}
 	for _, l := range p.loads {
-		message := p.at.Without(strings.TrimSpace(l.why.text.String()))
-		p.r.Breaks(Breakage{Unit: session.TestID(testName(l.file)), File: l.file, Missing: MissingInScript(message), Message: message})
+		p.unloaded(l.file, l.file, strings.TrimSpace(l.why.text.String()), unknownInScripts)
 	}
 	for _, q := range p.quotes {
-		p.r.Say(q.id, p.at.Without(q.text.String()))
+		p.Say(q.id, p.at.Without(q.text.String()))
 	}
 	switch {
 	case p.plan < 0 && p.tests > 0:
-		p.r.Damaged = "it has no plan (1..N)"
+		p.Damaged = "it has no plan (1..N)"
 	case p.plan > p.tests:
-		p.r.Damaged = fmt.Sprintf("%d of %d planned tests are missing", p.plan-p.tests, p.plan)
+		p.Damaged = fmt.Sprintf("%d of %d planned tests are missing", p.plan-p.tests, p.plan)
 	}
-	p.r.NoTests = p.r.NoTests || p.plan == 0
-	return p.r
+	p.NoTests = p.NoTests || p.plan == 0
 }

@@ -24,8 +24,8 @@ func TestBuildErrors(t *testing.T) {
 		{"export", "file:///top/test/a.test.mjs:1\nimport { sub } from '../src/calc.mjs';\n         ^^^\nSyntaxError: The requested module '../src/calc.mjs' does not provide an export named 'sub'\n", "test/a.test.mjs=error [test/a.test.mjs test/a.test.mjs sub]"},
 		{"what is not in the tree", "/elsewhere/T.java:9: error: cannot find symbol\n  symbol:   variable x\n", ""},
 	} {
-		b := newBuildErrors(Place{"/top"})
-		w := b.stream()
+		b := &compilers{at: Place{"/top"}}
+		w := &lineFeed{to: b.line, most: maxTextLine}
 		_, _ = w.Write([]byte(tc.in))
 		r := New()
 		b.explain(r, func(file string) bool { return !strings.HasPrefix(file, "/") })

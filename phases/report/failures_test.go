@@ -1,6 +1,9 @@
 package report
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFirstError(t *testing.T) {
 	t.Parallel()
@@ -13,5 +16,28 @@ func TestFirstError(t *testing.T) {
 		if got := FirstError(text); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
+	}
+}
+
+func TestWriteFailuresIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var list []Failure
+	for range 3 * maxFailures {
+		list = append(list, Failure{Test: "x", Message: strings.Repeat("é\x00<", 10_000)})
+	}
+	if err := WriteFailures(dir, list, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFailures(dir)
+	if err != nil || len(got) != maxFailures {
+		t.Fatal(len(got), err)
+	}
+	n := 0
+	for _, f := range got {
+		n += len(f.Message)
+	}
+	if n > maxAllExcerpt || n < maxAllExcerpt/2 {
+		t.Errorf("%d bytes", n)
 	}
 }

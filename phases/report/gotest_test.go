@@ -1,31 +1,23 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
-func parseGo(text string) *Report {
-	p := newGoParser("/top", nil)
-	_, _ = p.stream(false).Write([]byte(text))
-	return p.finish()
-}
+func parseGo(text string) *Report { return parsed(workflows.FormatGoTest, text) }
 
-func parseJUnit(text string) *Report {
-	p := newJUnitParser("/top")
-	p.parse(strings.NewReader(text))
-	return p.r
-}
+func parseJUnit(text string) *Report { return parsed(workflows.FormatJUnit, text) }
 
 func summary(r *Report) string {
 	var parts []string
-	for _, id := range sortedKeys(r.Tests) {
+	for _, id := range slices.Sorted(maps.Keys(r.Tests)) {
 		parts = append(parts, fmt.Sprintf("%s=%s", id, r.Tests[id]))
 	}
 	for _, b := range r.Broken {
@@ -160,31 +152,6 @@ func TestJUnitParser(t *testing.T) {
 	}
 }
 
-// TestQuickEvent compares what reads events quickly with encoding/json.
-func TestQuickEvent(t *testing.T) {
-	t.Parallel()
-	quick := 0
-	for _, line := range []string{
-		`{"Time":"2026-11-20T15:20:11Z","Action":"output","Package":"x.org/a","Test":"TestA/b","Output":"got \"two\"\t\\ \u003e é ✓\n"}`,
-		`{"ImportPath":"x.org/a","Action":"build-output","Output":"# x.org/a\n"}`, `{"Action":"fail","Package":"x","Elapsed":0.25,"FailedBuild":"x [x.test]"}`,
-		`{}`, `{"Action":"run"`, `{"Action":"run"}}`, `{"Action":"run",}`, `{"Action":"run" }`, `{"Action":"a\u00e9\ud83d\ude00"}`, `{"Action":"a` + "\x01" + `"}`,
-		`{"Action":"a` + "\xff" + `"}`, `{"Action":7}`, `{"action":"run"}`, `{"Action":"\`, `{"Action":"\u00`, `{"Elapsed":1}`, `{"Elapsed":[1]}`, `{"Other":"x","Action":"y"}`, "{", `{"Action":"\x41"}`,
-	} {
-		var want goEvent
-		err := json.Unmarshal([]byte(line), &want)
-		e, ok := quickEvent(line)
-		if ok && (err != nil || e != want) {
-			t.Errorf("%s: %+v, want %+v, %v", line, e, want, err)
-		}
-		if ok {
-			quick++
-		}
-	}
-	if quick != 4 {
-		t.Errorf("%d lines are read quickly", quick)
-	}
-}
-
 // flood is n bytes of something without ever holding them.
 type flood struct {
 	head, body, tail string
@@ -207,39 +174,6 @@ func (f *flood) Read(p []byte) (int, error) {
 		f.at++
 	}
 	return len(p), nil
-}
-
-func TestParsersStaySmall(t *testing.T) {
-	const size = 16 << 20
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.TotalAlloc
-	}
-	for name, f := range map[string]*flood{
-		"section":   {head: `<testsuite><testcase classname="c" name="a"><failure><![CDATA[`, body: "x]", tail: `]]></failure></testcase></testsuite>`},
-		"text":      {head: `<testsuite><testcase classname="c" name="a"><failure>`, body: "xy", tail: `</failure></testcase></testsuite>`},
-		"attribute": {head: `<testsuite><testcase classname="c" name="a"><failure message="`, body: "x>", tail: `"/></testcase></testsuite>`},
-		"comment":   {head: `<testsuite><testcase classname="c" name="a"><failure/></testcase><!--`, body: "<-", tail: `--></testsuite>`},
-	} {
-		f.n = size
-		before := heap()
-		p := newJUnitParser()
-		p.parse(f)
-		if grown := heap() - before; grown > size/2 {
-			t.Errorf("%s: %d bytes allocated", name, grown)
-		}
-		if p.r.Tests["c::a"] != session.TestFail || p.r.Damaged != "" {
-			t.Errorf("%s: %s", name, summary(p.r))
-		}
-	}
-	before := heap()
-	p := newGoParser("", nil)
-	_, _ = io.Copy(struct{ io.Writer }{p.stream(false)}, &flood{head: `{"Action":"run","Package":"x","Test":"`, body: "TestA", n: size})
-	if grown := heap() - before; grown > size/2 {
-		t.Errorf("one line of go test: %d bytes allocated", grown)
-	}
 }
 
 func FuzzGoTest(f *testing.F) {
@@ -271,8 +205,7 @@ func FuzzJUnit(f *testing.F) {
 // Node takes the line breaks out of the attribute that says what failed; the text has them.
 func TestJUnitLineBreaks(t *testing.T) {
 	t.Parallel()
-	p := &junitParser{r: New(), seen: map[session.TestID]int{}}
-	p.parse(strings.NewReader(`<testsuites><testcase name="x" classname="test"><failure type="testCodeFailure" message="Expected values to be strictly equal:+ actual - expected+ undefined- 1209600000">
+	r := parseJUnit(`<testsuites><testcase name="x" classname="test"><failure type="testCodeFailure" message="Expected values to be strictly equal:+ actual - expected+ undefined- 1209600000">
 Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:
 + actual - expected
 
@@ -280,8 +213,8 @@ Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:
 - 1209600000
 
     at run (a.js:1)
-</failure></testcase><testcase name="y" classname="test"><failure message="one line">another</failure></testcase></testsuites>`))
-	got := p.r.Messages["x"]
+</failure></testcase><testcase name="y" classname="test"><failure message="one line">another</failure></testcase></testsuites>`)
+	got := r.Messages["x"]
 	if want := "Expected values to be strictly equal:\n+ actual - expected\n\n+ undefined\n- 1209600000\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -289,7 +222,7 @@ Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:
 	if first := FirstError(got); first != want {
 		t.Errorf("%q", first)
 	}
-	if got := p.r.Messages["y"]; got != "one line\nanother" {
+	if got := r.Messages["y"]; got != "one line\nanother" {
 		t.Errorf("%q", got)
 	}
 }
