@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,8 +11,8 @@ import (
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
 	// A project without a build system is often no package, and another file then says what it needs.
-	builds := p.has("setup.py") || p.hasTable("build-system") || p.hasTable("project") && !requirements
-	from := declaredIn{plain: p.requiresPytest("requirements.txt")}
+	builds := p.has("setup.py") || p.shows(`pyproject.toml:^\[build-system\]`) != "" || !requirements && p.shows(`pyproject.toml:^\[project\]`) != ""
+	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
 	if pytest && !from.plain {
 		from = p.pytestFrom(builds)
 	}
@@ -54,37 +53,23 @@ type declaredIn struct {
 	plain bool   // what the project itself needs, which is installed anyway
 }
 
-// pytestFrom is where pytest, or a plugin of it, is declared. Of several places of a kind the first one counts that is
-// called after tests, because the others may hold much more, else the first one.
+// pytestFrom is where pytest, or a plugin of it, is declared.
 func (p *project) pytestFrom(builds bool) declaredIn {
-	text := p.text("pyproject.toml")
-	declares := func(l tomlList) bool { return plainPath(l.name) && slices.ContainsFunc(l.items, isPytest) }
-	if builds && slices.ContainsFunc(tomlLists(text, "project"), func(l tomlList) bool {
-		return l.name == "dependencies" && declares(l)
-	}) {
+	if builds && slices.Contains(p.declaring("project"), "dependencies") {
 		return declaredIn{plain: true}
 	}
-	named := func(table string) string {
-		var names []string
-		for _, l := range tomlLists(text, table) {
-			if declares(l) {
-				names = append(names, l.name)
-			}
-		}
-		return aboutTests(names)
-	}
-	if extra := named("project.optional-dependencies"); extra != "" && builds {
+	if extra := aboutTests(p.declaring("project.optional-dependencies")); extra != "" && builds {
 		return declaredIn{extra: extra}
 	}
-	if group := named("dependency-groups"); group != "" {
+	if group := aboutTests(p.declaring("dependency-groups")); group != "" {
 		return declaredIn{group: group}
 	}
-	return declaredIn{file: aboutTests(slices.DeleteFunc(p.requirementFiles(), func(file string) bool {
-		return !plainPath(file) || !p.requiresPytest(file)
+	return declaredIn{file: aboutTests(slices.DeleteFunc(append(p.glob("requirements/*.txt"), p.glob("*requirements*.txt")...), func(file string) bool {
+		return !plainPath.MatchString(file) || !isPytest.MatchString(p.text(file))
 	}))}
 }
 
-// aboutTests is the first of some names that is called after tests, else the first.
+// aboutTests is the first of some names that is called after tests, because the others may hold much more, else the first.
 func aboutTests(names []string) string {
 	if at := slices.IndexFunc(names, testWord.MatchString); at > 0 {
 		return names[at]
@@ -92,87 +77,23 @@ func aboutTests(names []string) string {
 	return strings.Join(names[:min(len(names), 1)], "")
 }
 
-var testWord = regexp.MustCompile(`(^|[^a-z])test`)
+var (
+	testWord = regexp.MustCompile(`(^|[^a-z])test`)
+	isPytest = regexp.MustCompile(`(?im)^\s*pytest(?:[-_][\w.-]*)?\s*(?:[^\w.-]|$)`)
+	// What people and tools mostly write for an array of strings in TOML, and its strings.
+	tomlArray  = regexp.MustCompile(`(?m)^\s*["']?([^"'=\s]+)["']?\s*=\s*\[((?:[^\]"'#]|"(?:[^"\\]|\\.)*"|'[^']*'|#[^\n]*)*)\]`)
+	tomlString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|'([^']*)'|#[^\n]*`)
+)
 
-// requirementFiles are the files from which pip installs, by their names.
-func (p *project) requirementFiles() []string {
-	list := prefixed("requirements/", p.list("requirements"))
-	for _, name := range p.list("") {
-		if strings.Contains(name, "requirements") {
-			list = append(list, name)
+// declaring are the keys of a table of pyproject.toml whose arrays have pytest, or a plugin of it, which brings it.
+func (p *project) declaring(table string) (names []string) {
+	body := regexp.MustCompile(`(?ms)^\[` + regexp.QuoteMeta(table) + `\][^\n]*$(.*?)(?:^\[|\z)`).FindString(p.text("pyproject.toml"))
+	for _, m := range tomlArray.FindAllStringSubmatch(body, -1) {
+		if plainPath.MatchString(m[1]) && slices.ContainsFunc(tomlString.FindAllStringSubmatch(m[2], -1), func(s []string) bool {
+			return isPytest.MatchString(s[1] + s[2])
+		}) {
+			names = append(names, m[1])
 		}
 	}
-	return slices.DeleteFunc(list, func(file string) bool { return path.Ext(file) != ".txt" })
-}
-
-func (p *project) requiresPytest(file string) bool {
-	for line := range strings.Lines(p.text(file)) {
-		if isPytest(line) {
-			return true
-		}
-	}
-	return false
-}
-
-// isPytest reports whether a requirement is pytest or a plugin, which brings it.
-func isPytest(requirement string) bool {
-	name, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(requirementName.FindString(requirement)), "_", "-"), "-")
-	return name == "pytest"
-}
-
-var requirementName = regexp.MustCompile(`^\s*[A-Za-z0-9._-]+`)
-
-// tomlList is an array of strings, by its key.
-type tomlList struct {
-	name  string
-	items []string
-}
-
-// tomlToken is what matters in a line of TOML to find the end of an array.
-var tomlToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|#.*|[][]`)
-
-// tomlLists finds the arrays of a table of a TOML file, in the order of the file. Whatever is written in another way
-// than people and tools mostly do is left out.
-func tomlLists(text, table string) []tomlList {
-	var lists []tomlList
-	within, depth := false, 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		key, value, isKey := strings.Cut(line, "=")
-		switch {
-		case depth > 0:
-			value = line
-		case strings.HasPrefix(line, "["):
-			header, _, _ := strings.Cut(line, "#")
-			within = strings.TrimSpace(header) == "["+table+"]"
-			continue
-		case !isKey || strings.HasPrefix(line, "#"):
-			continue
-		case within:
-			lists = append(lists, tomlList{name: strings.Trim(strings.TrimSpace(key), `"'`)})
-		}
-		for _, token := range tomlToken.FindAllString(value, -1) {
-			switch {
-			case token == "[":
-				depth++
-			case token == "]":
-				depth = max(0, depth-1)
-			case token[0] != '#' && within && depth > 0:
-				last := &lists[len(lists)-1]
-				last.items = append(last.items, token[1:len(token)-1])
-			}
-		}
-	}
-	return lists
-}
-
-// hasTable reports whether pyproject.toml has a table.
-func (p *project) hasTable(name string) bool {
-	for line := range strings.Lines(p.text("pyproject.toml")) {
-		header, _, _ := strings.Cut(line, "#")
-		if strings.TrimSpace(header) == "["+name+"]" {
-			return true
-		}
-	}
-	return false
+	return names
 }

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,17 +22,17 @@ var installs = []struct{ dir, file, command, extra, group string }{
 	{dir: ".venv/", file: "poetry.lock", command: "poetry install", extra: " --extras "},
 }
 
-// Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories
-// end in a slash): local settings, which are copied, and installed packages, which are installed anew, because they
-// often know their own place; with them what the gates are run by. A virtual environment that no file describes is
-// linked; one that leads back to the project is refused when the work tree is made. program reports whether a program
-// is there.
-func Worktree(root string, ignored []string, gates []workflows.Gate,
-	program func(name string) bool) workflows.Worktree {
+var usesPytest = regexp.MustCompile(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
+
+// Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories end in a
+// slash): local settings, which are copied, and installed packages, which are installed anew, because they often know
+// their own place; with them what the gates are run by. A virtual environment that no file describes is linked; one that
+// leads back to the project is refused when the work tree is made. program reports whether a program is there.
+func Worktree(root string, ignored []string, gates []workflows.Gate, program func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
 	var setup []string
 	p := &project{root: root, readFile: os.ReadFile}
-	pytest := slices.ContainsFunc(gates, func(g workflows.Gate) bool { return usesTool(g.Run.Text(), "pytest") })
+	pytest := slices.ContainsFunc(gates, func(g workflows.Gate) bool { return usesPytest.MatchString(g.Run.Text()) })
 	for _, name := range ignored {
 		if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") && !strings.Contains(name, "/") {
 			w.Copy = append(w.Copy, name)
