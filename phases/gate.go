@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,7 +84,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
 		return nil, err
 	}
-	old, err := reportStamps(j.Root, g.Report)
+	old, err := reportFiles(j.Root, g.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (g *gateRun) close() {
 		return
 	}
 	if !g.report.NoTests {
-		g.report.NoTests = len(tests) == 0 && saysNoTests(g)
+		g.report.NoTests = len(tests) == 0 && report.SaysNoTests(g.gate.Format, g.exit, strings.Join(g.printed, "\n"))
 	}
 	c := tests.Count()
 	if g.ran() && (g.report.Damaged != "" || g.exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
@@ -201,48 +202,25 @@ func (g *gateRun) close() {
 	}
 }
 
-// toolMissing returns the line in which an interpreter or a package manager says that the runner is not installed, ""
-// without one. They end with ordinary exit codes, and an agent's code is not to blame.
+// toolMissing returns the line that says that the runner is not installed, "" without one.
 func (g *gateRun) toolMissing() string {
 	for _, line := range g.quoted() {
-		for _, says := range []string{
-			"No module named pytest", "No module named unittest", "npx canceled due to missing packages", "could not determine executable to run",
-			"bundler: command not found", "Could not find command ", "error: no such command", "ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL",
-			"Couldn't find the binary ", "Could not open input file: vendor/bin", "error: toolchain ", "No .NET SDKs were found",
-		} {
-			if strings.Contains(line, says) {
-				return line
-			}
-		}
-		if strings.HasPrefix(line, "sh: ") && strings.Contains(line, "not found") || strings.HasPrefix(line, "error Command \"") && strings.HasSuffix(line, "not found.") {
+		if report.ToolMissing(line) {
 			return line
 		}
 	}
 	return ""
 }
 
-// saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
-// a sentence, node with 1 when nothing has the names that it was given.
-func saysNoTests(g *gateRun) bool {
-	if g.exit == 0 || g.exit == 5 && (g.gate.Format == workflows.FormatJUnit || g.gate.Format == workflows.FormatUnittest) {
-		return true
-	}
-	text := strings.Join(g.printed, "\n")
-	if slices.ContainsFunc(g.printed, func(line string) bool { return strings.HasPrefix(line, "Could not find '") }) { // node --test
-		return true
-	}
-	return strings.Contains(text, "No tests found") || strings.Contains(text, "No test files found") || strings.Contains(text, "no packages to test")
-}
-
 // readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
-func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string, old map[string]stamp) error {
+func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string, old map[string]fs.FileInfo) error {
 	files, err := writtenReports(reportFile)
 	if g.Report != "" {
-		var now map[string]stamp
-		now, err = reportStamps(j.Root, g.Report)
+		var now map[string]fs.FileInfo
+		now, err = reportFiles(j.Root, g.Report)
 		files = nil
 		for _, name := range sortedKeys(now) {
-			if before, ok := old[name]; !ok || before != now[name] {
+			if written(old[name], now[name]) {
 				files = append(files, filepath.Join(j.Root, filepath.FromSlash(name)))
 			}
 		}

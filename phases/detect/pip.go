@@ -10,8 +10,10 @@ import (
 // pytest if it is needed. "" when no file says what belongs there.
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
-	// A project without a build system is often no package, and another file then says what it needs.
-	builds := p.has("setup.py") || p.shows(`pyproject.toml:^\[build-system\]`) != "" || !requirements && p.shows(`pyproject.toml:^\[project\]`) != ""
+	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`) != ""
+	if !requirements { // without a build system it is often no package, and another file then says what it needs
+		builds = builds || p.shows(`pyproject.toml:^\[project\]`) != ""
+	}
 	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
 	if pytest && !from.plain {
 		from = p.pytestFrom(builds)
@@ -19,30 +21,24 @@ func (p *project) pipInstalls(pytest bool) string {
 	if !pyproject && !requirements && !builds && from.file == "" {
 		return ""
 	}
-	command, args := "python3 -m venv .venv && ", ""
-	if requirements {
-		args += " -r requirements.txt"
+	itself := "."
+	if from.extra != "" {
+		itself = "'.[" + from.extra + "]'"
 	}
-	if from.file != "" {
-		args += " -r " + from.file
-	}
-	switch {
-	case builds && from.extra != "":
-		args += " -e '.[" + from.extra + "]'"
-	case builds:
-		args += " -e ."
-	}
-	switch {
-	case from.group != "":
-		command += ".venv/bin/pip install 'pip>=25.1' && " // the first one that knows --group
-		args += " --group " + from.group
-	case pytest && from == declaredIn{}:
-		args += " pytest"
-	}
+	args := when(requirements, " -r requirements.txt") + when(from.file != "", " -r "+from.file) + when(builds, " -e "+itself) +
+		when(from.group != "", " --group "+from.group) + when(pytest && from == declaredIn{}, " pytest")
 	if args == "" {
 		return ""
 	}
-	return command + ".venv/bin/pip install" + args
+	newer := when(from.group != "", ".venv/bin/pip install 'pip>=25.1' && ") // the first one that knows --group
+	return "python3 -m venv .venv && " + newer + ".venv/bin/pip install" + args
+}
+
+func when(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
 }
 
 // declaredIn is where a project says that it needs something: one of these, none of them when it does not say so.

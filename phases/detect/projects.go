@@ -49,23 +49,10 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 		}
 	}
 	for _, dir := range top.dirs() {
-		below := &project{root: filepath.Join(root, dir), readFile: readFile}
-		for i, group := range below.propose() {
-			kind := group[0].Ecosystem
-			if atTop[kind] || kind == "make" && len(list) > 0 {
-				continue // the one above has it, or mostly runs the same
+		for _, group := range top.below(dir) {
+			if kind := group[0].Ecosystem; !atTop[kind] && (kind != "make" || len(list) == 0) { // the one above has it, or mostly runs the same
+				list = append(list, group)
 			}
-			if nameGates(group, dir); i > 0 {
-				nameGates(group, dir+"-"+kind)
-			}
-			for k := range group {
-				group[k].Why = dir + ": " + group[k].Why
-			}
-			for _, g := range gates(group) {
-				g.Run.Shell = "cd " + dir + " && " + g.Run.Shell
-				g.Paths = []string{"/" + dir + "/"}
-			}
-			list = append(list, group)
 		}
 	}
 	if len(list) == 1 {
@@ -74,7 +61,31 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 			g.Paths = nil
 		}
 	}
-	taken := map[string]int{} // a directory may be called "tests", and two projects may have a linter
+	uniqueNames(list)
+	return list
+}
+
+// below proposes for the projects in a directory, whose gates are about its files.
+func (p *project) below(dir string) [][]Proposal {
+	list := (&project{root: filepath.Join(p.root, dir), readFile: p.readFile}).propose()
+	for i, group := range list {
+		if nameGates(group, dir); i > 0 {
+			nameGates(group, dir+"-"+group[0].Ecosystem)
+		}
+		for k := range group {
+			group[k].Why = dir + ": " + group[k].Why
+		}
+		for _, g := range gates(group) {
+			g.Run.Shell = "cd " + dir + " && " + g.Run.Shell
+			g.Paths = []string{"/" + dir + "/"}
+		}
+	}
+	return list
+}
+
+// uniqueNames numbers gates of the same name: a directory may be called "tests", and two projects may have a linter.
+func uniqueNames(list [][]Proposal) {
+	taken := map[string]int{}
 	unique := func(name string) string {
 		if taken[name]++; taken[name] > 1 {
 			return fmt.Sprintf("%s-%d", name[:min(len(name), 36)], taken[name])
@@ -89,7 +100,6 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 			group[0].Beyond[i].Name = unique(g.Name)
 		}
 	}
-	return list
 }
 
 // gates are the proposed gates of a project, and those beyond them.

@@ -61,14 +61,12 @@ func (p *project) installs(dir string, pytest bool, program func(name string) bo
 		if i.dir != dir || !p.has(i.file) || pip != "" && !program(tool) {
 			continue
 		}
-		from := p.pytestFrom(true)
-		switch {
-		case pytest && from.extra != "" && i.extra != "":
-			return i.command + i.extra + from.extra
-		case pytest && from.group != "" && from.group != "dev" && i.group != "": // dev is there by default
-			return i.command + i.group + from.group
+		if !pytest {
+			return i.command
 		}
-		return i.command
+		from := p.pytestFrom(true)
+		return i.command + when(from.extra != "" && i.extra != "", i.extra+from.extra) +
+			when(from.group != "" && from.group != "dev" && i.group != "", i.group+from.group) // dev is there by default
 	}
 	return pip
 }

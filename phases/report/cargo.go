@@ -39,6 +39,7 @@ var (
 	cargoTest    = newForm("test ", `test (.*?) \.\.\. (.*)$`)
 	cargoResult  = newForm("", `(?:^|\.\.\. |[^\w])(ok|FAILED|ignored)(?:, .*)?$`)
 	cargoSection = newForm("---- ", `^---- (.*?)(?: stdout| stderr)? ----$`)
+	cargoStop    = newForm("could not ", `^could not (?:compile|document)`)
 	cargoNoise   = newForm("", `^(?:test failed,|doctest failed,|aborting due to)|failed:$`)
 	rustError    = newForm("error", `^error(?:\[(E\d+)\])?: (.*)$`)
 	rustPlace    = newForm("--> ", `^\s*--> (.+?):(\d+):\d+$`)
@@ -119,7 +120,7 @@ func (p *cargoTests) compiler(text string) bool {
 	if m := rustError.find(text); m != nil {
 		p.lines = 0
 		switch msg := m[2]; {
-		case strings.HasPrefix(msg, "could not compile"), strings.HasPrefix(msg, "could not document"):
+		case cargoStop.find(msg) != nil:
 			p.stop = msg
 		case cargoNoise.find(msg) == nil && len(p.diags) < maxBroken:
 			p.lines = maxBuildLines
@@ -132,7 +133,12 @@ func (p *cargoTests) compiler(text string) bool {
 		return false
 	}
 	p.lines--
-	d := &p.diags[len(p.diags)-1]
+	p.more(&p.diags[len(p.diags)-1], text)
+	return true
+}
+
+// more reads what stands below an error: where it is, and notes.
+func (p *cargoTests) more(d *cargoError, text string) {
 	if m := rustPlace.find(text); m != nil && d.File == "" {
 		d.File = p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
 		d.Line, _ = strconv.Atoi(m[2])
@@ -142,7 +148,6 @@ func (p *cargoTests) compiler(text string) bool {
 	} else if len(d.Message) < maxExcerpt {
 		d.Message += "\n" + text
 	}
-	return true
 }
 
 // ended closes the program that ran: one that printed fewer results than it promised has died.

@@ -49,9 +49,16 @@ func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string)
 	return damage
 }
 
+// xmlReader reads the elements of one document.
+type xmlReader interface {
+	start(xml.StartElement)
+	text([]byte)
+	end(name string)
+}
+
 // xmlDocuments reads the XML documents of a text whose root matches, past whatever else was printed around them.
 // Characters that XML forbids are read as spaces.
-func xmlDocuments(data []byte, root *regexp.Regexp, begin func() (token func(xml.Token))) (damage string) {
+func xmlDocuments(data []byte, root *regexp.Regexp, begin func() xmlReader) (damage string) {
 	data = bytes.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
 			return ' '
@@ -70,20 +77,22 @@ func xmlDocuments(data []byte, root *regexp.Regexp, begin func() (token func(xml
 	return damage
 }
 
-// readXML passes on the tokens of one element and all in it.
-func readXML(dec *xml.Decoder, token func(xml.Token)) error {
+func readXML(dec *xml.Decoder, to xmlReader) error {
 	for depth := 0; ; {
 		t, err := dec.RawToken()
 		if err != nil {
 			return err
 		}
-		token(t)
-		switch t.(type) {
+		switch t := t.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
 				return io.ErrShortBuffer
 			}
+			to.start(t)
+		case xml.CharData:
+			to.text(t)
 		case xml.EndElement:
+			to.end(t.Name.Local)
 			if depth--; depth <= 0 {
 				return nil
 			}

@@ -63,7 +63,7 @@ const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
 // An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
 var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
-// firstError is the line that says first what is wrong, else the first line, with up to three more where that one ends with a
+// FirstError is the line that says first what is wrong, else the first line, with up to three more where that one ends with a
 // colon, as a panic of Rust does; "" when nothing was printed.
 func FirstError(message string) string {
 	first := ""
@@ -87,7 +87,8 @@ func FirstError(message string) string {
 	return safetext.Line(first, maxFirst)
 }
 
-// writeFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable. Nothing that stands in its place is followed or waited for.
+// WriteFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable.
+// Nothing that stands in its place is followed or waited for.
 func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
 	list = list[:min(len(list), maxFailures)]
 	left := maxAllExcerpt

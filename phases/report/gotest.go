@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -198,17 +199,11 @@ func (p *goTests) brokenPackage(name string, g *goPackage) {
 		}
 	}
 	unit, n := session.TestID(name), len(p.Broken)
-	for i, line := range lines {
-		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "\t") || strings.HasSuffix(line, ": too many errors") {
-			continue
+	// "have (…)", "want (…)" and the like stand behind an error, indented.
+	for _, text := range goErrors.FindAllString(strings.Join(lines, "\n"), -1) {
+		if text[0] != '#' && !strings.HasSuffix(text, ": too many errors") {
+			p.Breaks(p.goError(unit, text))
 		}
-		for _, more := range lines[i+1:] { // "have (…)", "want (…)" and the like
-			if !strings.HasPrefix(more, "\t") {
-				break
-			}
-			line += "\n" + more
-		}
-		p.Breaks(p.goError(unit, line))
 	}
 	if len(p.Broken) == n {
 		p.Breaks(Breakage{Unit: unit, Message: strings.TrimSpace(strings.Join(lines, "\n") + "\n" + g.out.String())})
@@ -228,18 +223,17 @@ func (p *goTests) goError(unit session.TestID, text string) Breakage {
 	return Breakage{Unit: unit, File: file, Message: text, Missing: missingInGo(msg, ModulePrefix(string(unit), file))}
 }
 
-// goPosition splits "dir/file.go:3:8: message". file is "" when the line does not begin with a position.
-func goPosition(line string) (file, msg string) {
-	i := strings.Index(line, ".go:")
-	if i < 0 || strings.ContainsAny(line[:i], "\t\"") {
-		return "", line
+var (
+	goErrors = regexp.MustCompile(`(?m)^[^\t\n].*(?:\n\t.*)*`)
+	goPlace  = regexp.MustCompile(`(?s)^([^\t"]*?\.go):[\d:]+(.*)$`)
+)
+
+// goPosition splits "dir/file.go:3:8: message". file is "" when the text does not begin with a position.
+func goPosition(text string) (file, msg string) {
+	if m := goPlace.FindStringSubmatch(text); m != nil {
+		return m[1], strings.TrimSpace(m[2])
 	}
-	file, rest := line[:i+3], line[i+4:]
-	digits := strings.TrimLeft(rest, "0123456789:")
-	if digits == rest {
-		return "", line
-	}
-	return file, strings.TrimSpace(digits)
+	return "", text
 }
 
 // lastBytes keeps the end of a text, a little more than one excerpt. A nil one is empty.

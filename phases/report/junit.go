@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/xml"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,37 +33,38 @@ type testCase struct {
 var junitRoot = regexp.MustCompile(`<testsuites?\b`)
 
 func readJUnit(r results, data []byte) string {
-	return xmlDocuments(data, junitRoot, func() func(xml.Token) { return (&junitSuites{results: r}).token })
+	return xmlDocuments(data, junitRoot, func() xmlReader { return &junitSuites{results: r} })
 }
 
-func (p *junitSuites) token(tok xml.Token) {
-	switch t := tok.(type) {
-	case xml.StartElement:
-		switch {
-		case t.Name.Local == "testsuite":
-			p.suites = append(p.suites, testName(attr(t, "name")))
-		case t.Name.Local == "testcase":
-			p.test = &testCase{class: p.at.relative(testName(attr(t, "classname"))), name: p.at.relative(testName(attr(t, "name"))),
-				file: p.at.relative(attr(t, "file")), status: session.TestPass}
-		case p.test != nil:
-			p.inside = p.test.child(t)
-		}
-	case xml.CharData:
-		if p.inside && p.test.text.Len() < 2*maxExcerpt {
-			p.test.text.Write(t)
-		}
-	case xml.EndElement:
-		if p.inside {
-			p.test.failed()
-		}
-		p.inside = false
-		switch {
-		case t.Name.Local == "testsuite":
-			p.suites = p.suites[:max(len(p.suites)-1, 0)]
-		case t.Name.Local == "testcase" && p.test != nil:
-			p.end(p.test)
-			p.test = nil
-		}
+func (p *junitSuites) start(t xml.StartElement) {
+	switch {
+	case t.Name.Local == "testsuite":
+		p.suites = append(p.suites, testName(attr(t, "name")))
+	case t.Name.Local == "testcase":
+		p.test = &testCase{class: p.at.relative(testName(attr(t, "classname"))), name: p.at.relative(testName(attr(t, "name"))),
+			file: p.at.relative(attr(t, "file")), status: session.TestPass}
+	case p.test != nil:
+		p.inside = p.test.child(t)
+	}
+}
+
+func (p *junitSuites) text(data []byte) {
+	if p.inside && p.test.text.Len() < 2*maxExcerpt {
+		p.test.text.Write(data)
+	}
+}
+
+func (p *junitSuites) end(name string) {
+	if p.inside {
+		p.test.failed()
+	}
+	p.inside = false
+	switch {
+	case name == "testsuite":
+		p.suites = p.suites[:max(len(p.suites)-1, 0)]
+	case name == "testcase" && p.test != nil:
+		p.close(p.test)
+		p.test = nil
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *testCase) failed() {
 	c.text.Reset()
 }
 
-func (p *junitSuites) end(c *testCase) {
+func (p *junitSuites) close(c *testCase) {
 	if c.name == "" {
 		c.name = "(unnamed)"
 	}
@@ -151,13 +151,4 @@ func (c *testCase) loadFailure(message string) (unit, file string) {
 		return c.name, strings.ReplaceAll(c.name, ".", "/") + ".py"
 	}
 	return "", ""
-}
-
-// IsScript reports whether a name is that of a file in a language whose tests are loaded, not built.
-func IsScript(name string) bool {
-	switch path.Ext(name) {
-	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".py":
-		return !strings.ContainsAny(name, "\n\t")
-	}
-	return false
 }

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"path"
+	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -13,22 +13,22 @@ func testName(s string) string {
 	return excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
 }
 
-// A Go id is "import/path.TestName/sub". goTest splits it; pkg is "" for ids of other runners and of whole packages.
+var (
+	goID       = regexp.MustCompile(`^([^:]*?)\.((?:Test|Fuzz|Example|Benchmark).*)$`)
+	methodName = regexp.MustCompile(`^((?:\w|[^\x00-\x7f])+)\(.*\)$`)
+	bareName   = regexp.MustCompile(`^(.+?)(?:\[.*\])?(?:#\d*)?$`)
+	scriptName = regexp.MustCompile(`^[^\n\t]*\.(?:[cm]?[jt]sx?|py)$`)
+)
+
+// SplitGo splits a Go id, "import/path.TestName/sub". pkg is "" for ids of other runners and of whole packages.
 func SplitGo(id session.TestID) (pkg, name string) {
-	s := string(id)
-	best := -1
-	for _, kind := range []string{".Test", ".Fuzz", ".Example", ".Benchmark"} {
-		if i := strings.Index(s, kind); i >= 0 && (best < 0 || i < best) {
-			best = i
-		}
+	if m := goID.FindStringSubmatch(string(id)); m != nil && !strings.Contains(m[2], "::") {
+		return m[1], m[2]
 	}
-	if best < 0 || strings.Contains(s, "::") {
-		return "", ""
-	}
-	return s[:best], s[best+1:]
+	return "", ""
 }
 
-// leaf is the name that a test is declared by: the function of a Go test, without subtests; otherwise what follows the
+// Leaf is the name that a test is declared by: the function of a Go test, without subtests; otherwise what follows the
 // suites, without the parameters of pytest.
 func Leaf(id session.TestID) string {
 	if _, name := SplitGo(id); name != "" {
@@ -56,25 +56,25 @@ func Leaf(id session.TestID) string {
 
 // method is the name in "adds()", "many(int)" of the JVM and "Adds(a: 1)" of .NET, "" for everything else.
 func method(class, name string) string {
-	word, _, ok := strings.Cut(name, "(")
-	if !ok || !strings.HasSuffix(name, ")") || !isWord(word) || strings.Contains(class, "/") || IsScript(class) {
+	m := methodName.FindStringSubmatch(name)
+	if m == nil || strings.Contains(class, "/") || IsScript(class) {
 		return ""
 	}
-	return word
+	return m[1]
 }
 
-// bare takes pytest's parameters and the number of a duplicate from a name.
+// Bare takes pytest's parameters and the number of a duplicate from a name.
 func Bare(s string) string {
-	if i := strings.LastIndexByte(s, '#'); i > 0 && strings.Trim(s[i+1:], "0123456789") == "" {
-		s = s[:i]
-	}
-	if i := strings.IndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") {
-		s = s[:i]
+	if m := bareName.FindStringSubmatch(s); m != nil {
+		return m[1]
 	}
 	return s
 }
 
-// parent is the test that a subtest belongs to: one that may lose and rename subtests while it passes itself. "" for
+// IsScript reports whether a name is that of a file in a language whose tests are loaded, not built.
+func IsScript(name string) bool { return scriptName.MatchString(name) }
+
+// Parent is the test that a subtest belongs to: one that may lose and rename subtests while it passes itself. "" for
 // tests of their own.
 func Parent(id session.TestID) session.TestID {
 	if pkg, name := SplitGo(id); pkg != "" {
@@ -108,14 +108,7 @@ func beforeLast(s, sep string) (before, after string) {
 	return "", ""
 }
 
-// isWord reports whether a text could be the name of a method.
-func isWord(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return r != '_' && r < 0x80 && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
-	}) < 0
-}
-
-// under reports whether a test belongs to a unit: a Go package, a Python module, a test file.
+// Under reports whether a test belongs to a unit: a Go package, a Python module, a test file.
 func Under(id, unit session.TestID) bool {
 	if pkg, _ := SplitGo(id); pkg != "" {
 		return pkg == string(unit)
@@ -124,8 +117,8 @@ func Under(id, unit session.TestID) bool {
 	return ok && rest != "" && (strings.HasPrefix(rest, "::") || rest[0] == '.')
 }
 
-// sameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
+// SameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
 func SameFile(inTree, printed string) bool {
-	printed = path.Clean(strings.ReplaceAll(printed, `\`, "/"))
+	printed = cleanPath(printed)
 	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) || strings.HasSuffix(printed, "/"+inTree))
 }

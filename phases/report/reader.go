@@ -45,27 +45,27 @@ type Reader struct {
 // NewReader reads a gate that runs at a place. What `go test -json` wraps in events is passed on to text as lines.
 func NewReader(g workflows.Gate, at Place, text func(string)) *Reader {
 	r := &Reader{gate: g, results: newResults(at), compilers: &compilers{at: at}, finish: func() {}}
-	switch parser := lineParsers[g.Format]; {
+	to := r.compilers.line
+	if parser := lineParsers[g.Format]; parser != nil {
+		p := parser(r.results)
+		r.finish = p.finish
+		if to = p.line; g.Format != workflows.FormatCargo { // which reads the compiler's errors itself
+			to = func(line string) { p.line(line); r.compilers.line(line) }
+		}
+	}
+	switch {
 	case g.Format == workflows.FormatGoTest:
 		p := newGoTests(r.results, text)
 		r.Stdout, r.Stderr, r.finish = r.feed(p.line, maxLine), r.feed(p.plain, maxLine), p.finish
-	case g.Format == workflows.FormatCargo: // it reads the compiler's errors itself
-		p := parser(r.results)
-		r.Stdout, r.finish = r.feed(p.line, maxTextLine), p.finish
-	case parser != nil:
-		p := parser(r.results)
-		r.Stdout, r.finish = r.feed(func(line string) { p.line(line); r.compilers.line(line) }, maxTextLine), p.finish
+		return r
 	case g.Format.InFiles() && g.Report == "":
 		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
 		r.printed = &Beginning{Most: maxDocument + 1}
-		r.Stdout = io.MultiWriter(r.feed(r.compilers.line, maxTextLine), r.printed)
-		r.Stderr = r.feed(r.compilers.line, maxTextLine)
-	default:
-		r.Stdout = r.feed(r.compilers.line, maxTextLine)
+		r.Stdout, r.Stderr = io.MultiWriter(r.feed(to, maxTextLine), r.printed), r.feed(to, maxTextLine)
+		return r
 	}
-	if r.Stderr == nil {
-		r.Stderr = r.Stdout
-	}
+	r.Stdout = r.feed(to, maxTextLine)
+	r.Stderr = r.Stdout
 	return r
 }
 

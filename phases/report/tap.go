@@ -88,8 +88,9 @@ func (p *tapTests) comment(depth int, text string) {
 	p.group = testName(name)
 }
 
-func (p *tapTests) test(depth int, m []string) {
-	name, status := m[3], session.TestPass
+// tapResult reads "not ok 3 - name # SKIP why".
+func tapResult(m []string) (name string, status session.TestStatus) {
+	name, status = m[3], session.TestPass
 	if m[1] != "" {
 		status = session.TestFail
 	}
@@ -98,7 +99,12 @@ func (p *tapTests) test(depth int, m []string) {
 			status = session.TestSkip
 		}
 	}
-	name = p.at.relative(strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {"))
+	return strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {"), status
+}
+
+func (p *tapTests) test(depth int, m []string) {
+	name, status := tapResult(m)
+	name = p.at.relative(name)
 	if depth == 0 {
 		p.tests++
 		if bad(status) && p.loadFailure(name) {
@@ -117,26 +123,26 @@ func (p *tapTests) test(depth int, m []string) {
 		p.quote(session.TestID(p.group), t.text)
 		return
 	}
-	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > depth })
-	if from < 0 {
-		from = len(p.inside)
+	if p.nest(t); depth == 0 {
+		for _, t := range p.inside {
+			p.quote(p.add(session.TestID(testName(t.name)), t.status, ""), t.text)
+		}
+		p.inside = p.inside[:0]
 	}
-	below := p.inside[from:]
-	for i := range below {
-		below[i].depth, below[i].name = depth, t.name+SuiteSep+below[i].name
+}
+
+// nest makes the tests that came before it, and are deeper, subtests of a test. One that only sums them up is none itself.
+func (p *tapTests) nest(t tapTest) {
+	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > t.depth })
+	explained := false
+	for i := from; i >= 0 && i < len(p.inside); i++ {
+		b := &p.inside[i]
+		b.depth, b.name = t.depth, t.name+SuiteSep+b.name
+		explained = explained || bad(b.status)
 	}
-	// A test that only sums up its subtests is none itself.
-	explained := slices.ContainsFunc(below, func(b tapTest) bool { return bad(b.status) })
-	if (len(below) == 0 || bad(status) && !explained) && len(p.inside) < maxTests {
+	if (from < 0 || bad(t.status) && !explained) && len(p.inside) < maxTests {
 		p.inside = append(p.inside, t)
 	}
-	if depth > 0 {
-		return
-	}
-	for _, t := range p.inside {
-		p.quote(p.add(session.TestID(testName(t.name)), t.status, ""), t.text)
-	}
-	p.inside = p.inside[:0]
 }
 
 // quote keeps what is printed behind the line of a failing test.

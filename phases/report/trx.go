@@ -27,40 +27,41 @@ type trxTest struct {
 var trxRoot = regexp.MustCompile(`<TestRun\b`)
 
 func readTRX(r results, data []byte) string {
-	return xmlDocuments(data, trxRoot, func() func(xml.Token) { return (&trxRun{results: r, classes: map[string]string{}}).token })
+	return xmlDocuments(data, trxRoot, func() xmlReader { return &trxRun{results: r, classes: map[string]string{}} })
 }
 
-func (p *trxRun) token(tok xml.Token) {
-	switch t := tok.(type) {
-	case xml.StartElement:
-		switch t.Name.Local {
-		case "UnitTestResult":
-			p.open = &trxTest{id: attr(t, "testId"), name: testName(attr(t, "testName")), outcome: attr(t, "outcome")}
-			p.tests = append(p.tests, p.open)
-		case "UnitTest":
-			p.defined = attr(t, "id")
-		case "TestMethod":
-			p.classes[p.defined], _, _ = strings.Cut(testName(attr(t, "className")), ",")
-		case "Message", "StackTrace":
-			p.inside = p.open != nil
-		}
-	case xml.CharData:
-		if p.inside && p.open.message.Len() < maxExcerpt {
-			p.open.message.Write(t)
-			p.open.message.WriteByte('\n')
-		}
-	case xml.EndElement:
-		p.inside = false
-		switch t.Name.Local {
-		case "UnitTestResult":
-			p.open = nil
-		case "TestRun":
-			p.end()
-		}
+func (p *trxRun) start(t xml.StartElement) {
+	switch t.Name.Local {
+	case "UnitTestResult":
+		p.open = &trxTest{id: attr(t, "testId"), name: testName(attr(t, "testName")), outcome: attr(t, "outcome")}
+		p.tests = append(p.tests, p.open)
+	case "UnitTest":
+		p.defined = attr(t, "id")
+	case "TestMethod":
+		p.classes[p.defined], _, _ = strings.Cut(testName(attr(t, "className")), ",")
+	case "Message", "StackTrace":
+		p.inside = p.open != nil
 	}
 }
 
-func (p *trxRun) end() {
+func (p *trxRun) text(data []byte) {
+	if p.inside && p.open.message.Len() < maxExcerpt {
+		p.open.message.Write(data)
+		p.open.message.WriteByte('\n')
+	}
+}
+
+func (p *trxRun) end(name string) {
+	p.inside = false
+	switch name {
+	case "UnitTestResult":
+		p.open = nil
+	case "TestRun":
+		p.close()
+	}
+}
+
+func (p *trxRun) close() {
 	for _, t := range p.tests {
 		name := t.name
 		if class := p.classes[t.id]; class != "" {

@@ -1,11 +1,13 @@
 package report
 
 import (
+	"path"
 	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // This file has what compilers and loaders print about a name that does not exist. A test may fail for such a name before
@@ -70,22 +72,16 @@ func missingInGo(msg, module string) string {
 // ModulePrefix is the import path of the directory that the printed name of a file is relative to: the module's, or that
 // of a directory in it.
 func ModulePrefix(pkg, file string) string {
-	dir := ""
-	if i := strings.LastIndexByte(file, '/'); i >= 0 {
-		dir = file[:i]
+	if file == "" {
+		return ""
 	}
-	for dir != "" {
+	for dir, more := path.Dir(file), true; dir != "."; {
 		if prefix, ok := strings.CutSuffix(pkg, "/"+dir); ok {
 			return prefix
 		}
-		_, rest, ok := strings.Cut(dir, "/")
-		if !ok {
+		if _, dir, more = strings.Cut(dir, "/"); !more {
 			return ""
 		}
-		dir = rest
-	}
-	if file == "" {
-		return ""
 	}
 	return pkg
 }
@@ -206,3 +202,21 @@ func UnlinkedCrate(message string) string { return unlinkedCrate.find(message) }
 
 // NodePackage is the package that Node misses, "" if it is another error.
 func NodePackage(message string) string { return nodePackage.find(message) }
+
+// toolMissing is how interpreters and package managers say that a runner is not installed.
+var toolMissing = newForm("", `No module named (?:pytest|unittest)|npx canceled due to missing packages|could not determine executable to run|`+
+	`bundler: command not found|Could not find command |error: no such command|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|Couldn't find the binary |`+
+	`Could not open input file: vendor/bin|error: toolchain |No .NET SDKs were found|^sh: .*not found|^error Command ".*not found\.$`)
+
+// ToolMissing reports whether a line says that the runner is not installed. Those who print it end with ordinary exit codes,
+// and an agent's code is not to blame.
+func ToolMissing(line string) bool { return toolMissing.find(line) != nil }
+
+// noTests is how runners say that there is no test to run. The last one is Node's.
+var noTests = newForm("", `No tests found|No test files found|no packages to test|(?m)^Could not find '`)
+
+// SaysNoTests reports whether a run without results had no test to run: go and node end with 0 then, pytest and unittest
+// with 5, others with a sentence.
+func SaysNoTests(f workflows.Format, exit int, printed string) bool {
+	return exit == 0 || exit == 5 && (f == workflows.FormatJUnit || f == workflows.FormatUnittest) || noTests.find(printed) != nil
+}
