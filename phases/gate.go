@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +98,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if again && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
-	tail := &lastLines{}
+	tail := newLastLines()
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
 	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers keep names, and
 	// beginnings and ends of texts: half a secret would not be recognised.
@@ -279,79 +278,26 @@ func (l *lockedStream) Write(b []byte) (int, error) {
 // lastLines keeps the last lines of a text for people.
 type lastLines struct {
 	secrets *redact.Redactor // of lines that are not redacted yet
-	part    []byte
-	kept    [printedLines][]byte // the beginnings of lines, as they came: few are ever shown
-	n       int                  // all lines, those of the past as well
+	report.End
 }
 
-// maxKept is how much of a line is kept, in bytes.
-const maxKept = 2 * report.MaxName
+const (
+	maxTail = 64 << 10           // bytes in which the last lines are looked for
+	maxKept = 2 * report.MaxName // bytes of a line
+)
 
-// Write looks at the last lines of a large piece first: whatever comes before them is rarely needed.
-func (l *lastLines) Write(b []byte) (int, error) {
-	at := len(b)
-	for i := 0; i < 2*printedLines && at > 0; i++ {
-		at = bytes.LastIndexByte(b[:at], '\n')
-	}
-	n, part := l.n, l.part
-	if at > 0 {
-		l.part = nil
-		if l.take(b[at+1:]); l.n-n >= printedLines {
-			return len(b), nil
-		}
-	}
-	l.n, l.part = n, part // all that was put into places of older lines comes again
-	l.take(b)
-	return len(b), nil
-}
+func newLastLines() *lastLines { return &lastLines{End: report.End{Most: maxTail}} }
 
-func (l *lastLines) take(b []byte) {
-	for len(b) > 0 {
-		line, rest, ended := bytes.Cut(b, []byte{'\n'})
-		switch {
-		case ended && len(l.part) == 0:
-			l.keep(line)
-		default:
-			l.part = append(l.part, line[:min(len(line), max(0, maxKept-len(l.part)))]...)
-			if ended {
-				l.keep(l.part)
-				l.part = l.part[:0]
-			}
-		}
-		b = rest
-	}
-}
-
-func (l *lastLines) add(line string) { l.keep([]byte(line)) }
-
-func (l *lastLines) keep(line []byte) {
-	if first := bytes.TrimLeft(line, " \t"); len(first) == 0 || (first[0] <= ' ' || first[0] > '~') && strings.TrimSpace(safetext.Strip(string(first))) == "" {
-		return
-	}
-	if len(line) > maxKept {
-		line = []byte(l.secrets.String(string(line))) // half a secret would not be recognised
-	}
-	slot := &l.kept[l.n%printedLines]
-	*slot = append((*slot)[:0], line[:min(len(line), maxKept)]...)
-	l.n++
-}
+func (l *lastLines) add(line string) { _, _ = l.Write([]byte(line + "\n")) }
 
 func (l *lastLines) lines() []string {
-	if len(l.part) > 0 {
-		l.keep(l.part)
-		l.part = nil
-	}
-	var raw []string
-	for i := max(0, l.n-printedLines); i < l.n; i++ {
-		raw = append(raw, string(l.kept[i%printedLines]))
-	}
 	var list []string
-	for line := range strings.SplitSeq(l.secrets.String(strings.Join(raw, "\n")), "\n") {
-		if line = safetext.Line(line, 300); line != "" {
+	for line := range strings.SplitSeq(l.secrets.String(l.String()), "\n") {
+		if line = safetext.Line(line[:min(len(line), maxKept)], 300); line != "" {
 			list = append(list, line)
 		}
 	}
-	return list
+	return list[max(0, len(list)-printedLines):]
 }
 
 // fileName makes a gate's name fit for a file.

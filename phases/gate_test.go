@@ -29,7 +29,7 @@ func TestLastLines(t *testing.T) {
 		}
 		want = want[max(0, len(want)-printedLines):]
 		for _, size := range []int{1, 7, 64, 1 << 20} {
-			l := &lastLines{}
+			l := newLastLines()
 			_, _ = l.Write([]byte("before\n"))
 			for rest := []byte(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
 				_, _ = l.Write(rest[:min(size, len(rest))])
@@ -43,7 +43,8 @@ func TestLastLines(t *testing.T) {
 			}
 		}
 	}
-	l := &lastLines{secrets: redact.New([]string{"API_TOKEN=open-sesame-for-all"})}
+	l := newLastLines()
+	l.secrets = redact.New([]string{"API_TOKEN=open-sesame-for-all"})
 	l.add("open-sesame-for-all")
 	l.add(strings.Repeat(" ", maxKept-5) + "open-sesame-for-all")
 	if got := strings.Join(l.lines(), "|"); got != "[redacted: $API_TOKEN]|[red" && strings.Contains(got, "open") {

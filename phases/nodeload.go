@@ -3,6 +3,7 @@ package phases
 import (
 	"context"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,41 +51,17 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 	return nil
 }
 
+var (
+	nodeTest   = regexp.MustCompile(`(?:^|\s)((?:\S*/)?node)(\s.*)?\s--test(?:[\s=]|$)(.*)`)
+	nodeLoader = regexp.MustCompile(`(?:--(?:import|require|loader|experimental-loader|conditions)[=\s]|-[rC]\s)\s*\S+|` +
+		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
+)
+
 // nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run `node --test`.
 func nodeCommand(run *gateRun) []string {
-	words := run.gate.Run.Argv
-	if run.gate.Run.Shell != "" {
-		words = strings.Fields(run.gate.Run.Shell)
-	}
-	at := -1
-	for i, w := range words {
-		if filepath.Base(w) == "node" {
-			at = i
-			break
-		}
-	}
-	if at < 0 {
+	m := nodeTest.FindStringSubmatch(strings.NewReplacer(`"`, "", "'", "").Replace(run.gate.Run.Text()))
+	if m == nil {
 		return nil
 	}
-	node, tests := []string{words[at]}, false
-	for i := at + 1; i < len(words); i++ {
-		w := strings.Trim(words[i], `"'`)
-		name, _, joined := strings.Cut(w, "=")
-		switch name {
-		case "--test":
-			tests = true
-		case "--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C":
-			node = append(node, w)
-			if !joined && i+1 < len(words) {
-				i++
-				node = append(node, strings.Trim(words[i], `"'`))
-			}
-		case "--experimental-strip-types", "--experimental-transform-types", "--experimental-vm-modules", "--experimental-default-type":
-			node = append(node, w)
-		}
-	}
-	if !tests {
-		return nil
-	}
-	return node
+	return append(m[1:2], strings.Fields(strings.Join(nodeLoader.FindAllString(m[2]+" "+m[3], -1), " "))...)
 }

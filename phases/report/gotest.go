@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"path"
@@ -26,8 +25,8 @@ type goEvent struct {
 type goTests struct {
 	results
 	text    func(string)
-	running map[session.TestID]*lastBytes // what they printed, nil for nothing
-	live    int                           // of them whose output is kept
+	running map[session.TestID]*End // what they printed, nil for nothing
+	live    int                     // of them whose output is kept
 	packs   map[string]*goPackage
 	builds  map[string][]string // lines printed for an import path
 	header  string              // import path of "# path" in text, as before Go 1.24
@@ -37,7 +36,7 @@ type goPackage struct {
 	failed, broken, panicked bool
 	failedBuild              string
 	tests                    int // that failed
-	out                      lastBytes
+	out                      End
 }
 
 // Bounds of what is remembered while tests run.
@@ -52,7 +51,7 @@ const goTimeout = "panic: test timed out after "
 
 // newGoTests passes on to text what is meant for people.
 func newGoTests(r results, text func(string)) *goTests {
-	return &goTests{results: r, text: text, running: map[session.TestID]*lastBytes{}, packs: map[string]*goPackage{}, builds: map[string][]string{}}
+	return &goTests{results: r, text: text, running: map[session.TestID]*End{}, packs: map[string]*goPackage{}, builds: map[string][]string{}}
 }
 
 func (p *goTests) line(line string) {
@@ -88,7 +87,7 @@ func (p *goTests) buildLine(of, line string) {
 func (p *goTests) pack(name string) *goPackage {
 	g := p.packs[name]
 	if g == nil {
-		g = &goPackage{}
+		g = &goPackage{out: End{Most: maxExcerpt}}
 		if len(p.packs) < maxTests {
 			p.packs[name] = g
 		}
@@ -121,7 +120,7 @@ func (p *goTests) output(e goEvent) {
 	g.panicked = g.panicked || strings.HasPrefix(e.Output, "panic: ") || strings.HasPrefix(e.Output, "fatal error: ")
 	p.TimedOut = p.TimedOut || strings.HasPrefix(e.Output, goTimeout)
 	if e.Test == "" {
-		g.out.add(e.Output)
+		_, _ = g.out.Write([]byte(e.Output))
 		// Go 1.23 and older say only here that nothing was run.
 		g.broken = g.broken || strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]")
 		return
@@ -132,11 +131,11 @@ func (p *goTests) output(e goEvent) {
 		return
 	}
 	if out == nil {
-		out = &lastBytes{}
+		out = &End{Most: maxExcerpt}
 		p.running[id] = out
 		p.live++
 	}
-	out.add(e.Output)
+	_, _ = out.Write([]byte(e.Output))
 }
 
 func goTestID(e goEvent) session.TestID { return session.TestID(e.Package + "." + testName(e.Test)) }
@@ -234,23 +233,4 @@ func goPosition(text string) (file, msg string) {
 		return m[1], strings.TrimSpace(m[2])
 	}
 	return "", text
-}
-
-// lastBytes keeps the end of a text, a little more than one excerpt. A nil one is empty.
-type lastBytes struct{ b []byte }
-
-func (l *lastBytes) add(s string) {
-	l.b = append(l.b, s...)
-	if extra := len(l.b) - 2*maxExcerpt; extra > 0 {
-		cut := extra + maxExcerpt
-		cut += max(0, bytes.IndexAny(l.b[cut:], " \t\n")) // half a word may be half a secret
-		l.b = slices.Delete(l.b, 0, cut)
-	}
-}
-
-func (l *lastBytes) String() string {
-	if l == nil {
-		return ""
-	}
-	return string(l.b)
 }

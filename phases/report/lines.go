@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,28 +45,19 @@ type lineFeed struct {
 }
 
 func (l *lineFeed) Write(b []byte) (int, error) {
-	if bytes.IndexByte(b, '\n') >= 0 {
-		return l.WriteString(string(b))
-	}
-	l.begin(b)
-	return len(b), nil
-}
-
-// WriteString is Write.
-func (l *lineFeed) WriteString(text string) (int, error) {
-	n := len(text)
+	n := len(b)
 	if len(l.part) > 0 {
-		line, rest, ended := strings.Cut(text, "\n")
-		l.begin([]byte(line))
+		line, rest, ended := bytes.Cut(b, []byte{'\n'})
+		l.begin(line)
 		if !ended {
 			return n, nil
 		}
 		l.close()
-		text = rest
+		b = rest
 	}
-	end := strings.LastIndexByte(text, '\n') + 1
-	l.lines(text[:end])
-	l.begin([]byte(text[end:]))
+	end := bytes.LastIndexByte(b, '\n') + 1
+	l.lines(string(b[:end]))
+	l.begin(b[end:])
 	return n, nil
 }
 
@@ -101,6 +93,28 @@ type Beginning struct {
 func (b *Beginning) Write(p []byte) (int, error) {
 	b.Text = append(b.Text, p[:min(len(p), b.Most-len(b.Text))]...)
 	return len(p), nil
+}
+
+// End keeps the last bytes of what is written to it: at least Most, but for a word that would be cut. A nil one is empty.
+type End struct {
+	Most int
+	text []byte
+}
+
+func (e *End) Write(p []byte) (int, error) {
+	e.text = append(e.text, p...)
+	if cut := len(e.text) - e.Most; cut > e.Most {
+		cut += max(0, bytes.IndexAny(e.text[cut:], " \t\n")) // half a word may be half a secret
+		e.text = slices.Delete(e.text, 0, cut)
+	}
+	return len(p), nil
+}
+
+func (e *End) String() string {
+	if e == nil {
+		return ""
+	}
+	return string(e.text)
 }
 
 // form is an expression for lines that all have a text in them: a line without it costs no expression, since a flood of
