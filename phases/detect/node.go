@@ -183,7 +183,7 @@ func (n *nodePackage) byTool() []Proposal {
 	before := ""
 	for _, s := range n.steps {
 		switch {
-		case s.builds && runsScript.MatchString(s.text):
+		case s.builds && strings.Contains(s.text, " run "):
 			before += s.text + " && "
 		case s.builds:
 			before += n.exec() + s.text + " && "

@@ -138,10 +138,13 @@ func (p *project) propose() [][]Proposal {
 		if len(list) == 0 || e.name == "make" && len(all) > 0 {
 			continue
 		}
-		beside := gatesOf(p.besideTests())
+		var beside []workflows.Gate
+		if len(all) == 0 && list[0].Beyond == nil {
+			beside = gatesOf(p.besideTests())
+		}
 		for i := range list {
 			list[i].Ecosystem, list[i].Tools = e.name, append(list[i].Tools, e.tools...)
-			if list[0].Beyond == nil && list[i].Gate.Format.PerTest() && len(all) == 0 {
+			if beside != nil && list[i].Gate.Format.PerTest() {
 				list[i].Beyond = beside
 			}
 		}
