@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -140,7 +141,7 @@ func (a *app) configured(ctx context.Context, o newOptions) error {
 		return err
 	}
 	settings, err := a.settings(list)
-	if err != nil || findRules(list, configPath) != nil || len(settings.Config.Gates) > 0 || len(phases.Projects(a.repo.Root(), os.ReadFile)) == 0 {
+	if err != nil || findRules(list, configPath) != nil || len(settings.Config.Gates) > 0 || len(detect.Projects(a.repo.Root(), os.ReadFile)) == 0 {
 		return err
 	}
 	if !o.yes && !a.asksHere() {
@@ -225,7 +226,7 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 
 // mayTry shows what would run, and asks once: the repository may be a stranger's. What the person has typed is not asked
 // about. Filters of its own git configuration would run on every file that is looked at.
-func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]phases.Proposal,
+func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]detect.Proposal,
 	setup workflows.Command) error {
 	filters, err := a.repo.Filters(ctx)
 	if err != nil {
@@ -284,7 +285,7 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 
 // tryAll tries every project that was found, and what its test command runs beyond the tests. The first must show tests or
 // pass; others that cannot run are named, and so is what fails already and would fail every attempt.
-func (a *app) tryAll(ctx context.Context, list [][]phases.Proposal, setup workflows.Command) (found []initGate, failed []string, err error) {
+func (a *app) tryAll(ctx context.Context, list [][]detect.Proposal, setup workflows.Command) (found []initGate, failed []string, err error) {
 	for i, group := range list {
 		p, base, err := a.try(ctx, group, setup)
 		var refused *session.Refusal
@@ -338,8 +339,8 @@ func gateTimeout(millis int64) time.Duration {
 
 // try runs the proposals for one project, one after the other, until one shows tests. One that ran without any is taken
 // when none does.
-func (a *app) try(ctx context.Context, list []phases.Proposal, setup workflows.Command) (phases.Proposal, session.Baseline, error) {
-	var empty *phases.Proposal
+func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.Command) (detect.Proposal, session.Baseline, error) {
+	var empty *detect.Proposal
 	var emptyBase session.Baseline
 	var first error
 	for i, p := range list {
@@ -371,10 +372,10 @@ func (a *app) try(ctx context.Context, list []phases.Proposal, setup workflows.C
 	if empty != nil {
 		return *empty, emptyBase, nil
 	}
-	return phases.Proposal{}, session.Baseline{}, first
+	return detect.Proposal{}, session.Baseline{}, first
 }
 
-func cannotTry(p phases.Proposal, err error) error {
+func cannotTry(p detect.Proposal, err error) error {
 	hint := "make it run here (is everything installed?), or wfs init --test 'COMMAND'; or wfs init --test none"
 	if p.Install != "" {
 		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
@@ -427,23 +428,23 @@ func builtBelow(path string) string {
 }
 
 // propose lists the projects that are here, and for each what may test it.
-func (a *app) propose(o initOptions) ([][]phases.Proposal, error) {
+func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 	switch {
 	case o.test == noAgent:
 		return nil, nil
 	case o.test == "":
-		return phases.Projects(a.repo.Root(), os.ReadFile), nil
+		return detect.Projects(a.repo.Root(), os.ReadFile), nil
 	}
 	f := workflows.Format(o.format)
 	switch {
 	case f == "":
-		f = phases.GuessFormat(o.test)
+		f = detect.GuessFormat(o.test)
 	case !slices.Contains(workflows.Formats(), f):
 		return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
 	}
 	g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.Auto,
 		Timeout: workflows.DefaultGateTimeout}
-	return [][]phases.Proposal{{{Gate: g}}}, nil
+	return [][]detect.Proposal{{{Gate: g}}}, nil
 }
 
 // tryGate runs a gate on the work tree as it is.
@@ -467,18 +468,18 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Com
 
 // proposeWorktree says what a new work tree of this project lacks, and its gates need.
 func (a *app) proposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
-	return phases.ProposeWorktree(a.repo.Root(), ignored, gates, func(program string) bool {
+	return detect.Worktree(a.repo.Root(), ignored, gates, func(program string) bool {
 		_, err := proc.LookPath(program, a.env.get("PATH"))
 		return err == nil
 	})
 }
 
 // proposeSetup is what installs packages here, before it is known which of the proposed gates can run.
-func (a *app) proposeSetup(list [][]phases.Proposal) workflows.Command {
+func (a *app) proposeSetup(list [][]detect.Proposal) workflows.Command {
 	return a.proposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, firstGates(list)).Setup
 }
 
-func firstGates(list [][]phases.Proposal) (gates []workflows.Gate) {
+func firstGates(list [][]detect.Proposal) (gates []workflows.Gate) {
 	for _, group := range list {
 		gates = append(gates, group[0].Gate)
 	}

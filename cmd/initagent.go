@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -27,7 +27,7 @@ type workerOptions struct {
 
 // worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
 // then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
-func (a *app) worker(ctx context.Context, o initOptions, list [][]phases.Proposal, found []initGate) (agent workflows.Agent, next string, err error) {
+func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposal, found []initGate) (agent workflows.Agent, next string, err error) {
 	cards, err := a.cards(nil)
 	if err != nil {
 		return agent, "", err
@@ -107,7 +107,7 @@ var commandWord = regexp.MustCompile(`^[A-Za-z0-9_+.-]+$`)
 
 // usualCommands are the commands that somebody who works here types: those of the test commands, and the tools of what was
 // found. The repository's tests could run anything as well; what leaves it, or loses work, is refused by the agents' cards.
-func (a *app) usualCommands(list [][]phases.Proposal) []string {
+func (a *app) usualCommands(list [][]detect.Proposal) []string {
 	var commands []string
 	add := func(words ...string) {
 		for _, w := range words {
@@ -121,7 +121,7 @@ func (a *app) usualCommands(list [][]phases.Proposal) []string {
 			add(p.Gate.Run.Beginning())
 		}
 	}
-	for _, group := range phases.Projects(a.repo.Root(), os.ReadFile) {
+	for _, group := range detect.Projects(a.repo.Root(), os.ReadFile) {
 		add(group[0].Tools...)
 	}
 	return slices.DeleteFunc(commands, func(c string) bool { // what begins like another one is allowed with it

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wfs-dev/wfs/phases"
+	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -153,7 +153,7 @@ func (a *app) projectSettings(list []rulesFile, typed ...workflows.Layer) (*work
 	s, err := a.settings(list, typed...)
 	if err == nil && findRules(list, configPath) == nil && len(s.Config.Gates) == 0 {
 		hint := "wfs init --yes"
-		if len(phases.Projects(a.repo.Root(), os.ReadFile)) == 0 {
+		if len(detect.Projects(a.repo.Root(), os.ReadFile)) == 0 {
 			hint = "wfs init --test 'COMMAND'"
 		}
 		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no test command configured: there is no " + configPath, Hint: hint}

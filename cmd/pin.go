@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -120,8 +119,8 @@ func (a *app) agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("the agent's script cannot be read: %v", err), "wfs config list --show-origin"}
 	}
-	if _, errs := phases.ParseScript(string(text)); len(errs) > 0 {
-		return nil, &usageError{fmt.Sprintf("%s: %v", filepath.Base(agent.ScriptPath), errors.Join(errs...)), "wfs new --help"}
+	if _, err := phases.ParseScript(string(text)); err != nil {
+		return nil, &usageError{fmt.Sprintf("%s: %v", filepath.Base(agent.ScriptPath), err), "wfs new --help"}
 	}
 	agent.Script, agent.ScriptPath = string(text), ""
 	return &agent, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -19,11 +20,11 @@ func TestAdded(t *testing.T) {
 	const jsTable = "describe('add', () => {\n  const cases = [\n    [1, 2, 3],\n  ];\n  test('adds', () => {\n    for (const [a, b, c] of cases) expect(add(a, b)).toBe(c);\n  });\n  test('zero', () => {\n    expect(add(0, 0)).toBe(0);\n  });\n});\n"
 	const setUp = "import unittest\nimport calc\n\n\nclass AccTest(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        cls.acc = calc.Account(10)\n\n    def test_balance(self):\n        self.assertEqual(self.acc.balance, 10)\n"
 	const rustLib = "pub fn low(n: u32) -> u32 { n }\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn low_of() {\n        assert_eq!(low(1), 1);\n    }\n}\n"
-	missing := func(unit session.TestID, file, name string) breakage {
-		return breakage{Unit: unit, File: file, Missing: name}
+	missing := func(unit session.TestID, file, name string) report.Breakage {
+		return report.Breakage{Unit: unit, File: file, Missing: name}
 	}
-	rust := func(file string, line int, message string) breakage {
-		return breakage{Unit: session.TestID(file), File: file, Line: line, Message: message, Build: true}
+	rust := func(file string, line int, message string) report.Breakage {
+		return report.Breakage{Unit: session.TestID(file), File: file, Line: line, Message: message, Build: true}
 	}
 	pass := func(ids ...session.TestID) session.Tests {
 		tests := session.Tests{}
@@ -37,21 +38,21 @@ func TestAdded(t *testing.T) {
 		before, now map[string]string // all files of the tree
 		start       session.Tests
 		ran         session.Tests
-		broken      []breakage
+		broken      []report.Breakage
 		known       []session.TestID
 		class       session.Class
 		found       string // targets and expected names
 	}{
 		{name: "a method of a suite", before: map[string]string{"a_test.go": suites},
 			now:   map[string]string{"a_test.go": suites + "\nfunc (s *S) TestBye() { s.Equal(\"bye\", Bye()) }\n"},
-			start: pass("x.org/a.TestS", "x.org/a.TestS/TestHello"), broken: []breakage{missing("x.org/a", "a_test.go", "Bye")},
+			start: pass("x.org/a.TestS", "x.org/a.TestS/TestHello"), broken: []report.Breakage{missing("x.org/a", "a_test.go", "Bye")},
 			class: session.ClassMissingSymbol, found: "x.org/a"},
 		{name: "a test with a tag that the compiler speaks of", before: map[string]string{},
 			now:    map[string]string{"bye_test.go": "//go:build integration\n\n" + goBye},
-			broken: []breakage{missing("x.org/a", "bye_test.go", "Bye")}, class: session.ClassMissingSymbol, found: "x.org/a"},
+			broken: []report.Breakage{missing("x.org/a", "bye_test.go", "Bye")}, class: session.ClassMissingSymbol, found: "x.org/a"},
 		{name: "an example", before: map[string]string{},
 			now:    map[string]string{"example_test.go": "package a_test\n\nimport \"fmt\"\n\nfunc ExampleBye() {\n\tfmt.Println(a.Bye())\n\t// Output: bye\n}\n\nfunc Example_other() {\n\tfmt.Println(1)\n}\n"},
-			broken: []breakage{missing("x.org/a", "example_test.go", "a.Bye")}, class: session.ClassMissingSymbol, found: "x.org/a"},
+			broken: []report.Breakage{missing("x.org/a", "example_test.go", "a.Bye")}, class: session.ClassMissingSymbol, found: "x.org/a"},
 		{name: "an example that is to print something else", before: map[string]string{"e_test.go": "package a\n\nfunc ExampleBye() {\n\tprint(Bye())\n\t// Output: bye\n}\n"},
 			now:   map[string]string{"e_test.go": "package a\n\nfunc ExampleBye() {\n\tprint(Bye())\n\t// Output: bye!\n}\n"},
 			start: pass("x.org/a.ExampleBye"), ran: session.Tests{"x.org/a.ExampleBye": session.TestFail}, class: session.ClassTargetFailed, found: "x.org/a.ExampleBye"},
@@ -76,31 +77,31 @@ func TestAdded(t *testing.T) {
 			now: map[string]string{"go.mod": "module x.org/a\n", "top_test.go": strings.ReplaceAll(goBye, "TestBye", "TestTop"), "b/b_test.go": strings.ReplaceAll(goBye, "TestBye", "TestOther"),
 				"shop/b/bye_test.go": strings.Replace(goBye, "package a", "package b", 1)},
 			ran:    session.Tests{"x.org/a.TestTop": session.TestFail, "x.org/a/b.TestOther": session.TestFail},
-			broken: []breakage{missing("x.org/a/shop/b", "shop/b/bye_test.go", "Bye")}, class: session.ClassTargetFailed, found: "x.org/a.TestTop x.org/a/b.TestOther x.org/a/shop/b"},
+			broken: []report.Breakage{missing("x.org/a/shop/b", "shop/b/bye_test.go", "Bye")}, class: session.ClassTargetFailed, found: "x.org/a.TestTop x.org/a/b.TestOther x.org/a/shop/b"},
 		{name: "packages that wait, with tests of one name", before: map[string]string{"go.mod": "module x.org/a\n"},
 			now:    map[string]string{"go.mod": "module x.org/a\n", "b/b_test.go": goBye, "shop/b/bye_test.go": goBye},
-			broken: []breakage{missing("x.org/a/b", "b/b_test.go", "Bye"), missing("x.org/a/shop/b", "shop/b/bye_test.go", "Bye")},
+			broken: []report.Breakage{missing("x.org/a/b", "b/b_test.go", "Bye"), missing("x.org/a/shop/b", "shop/b/bye_test.go", "Bye")},
 			class:  session.ClassMissingSymbol, found: "x.org/a/b x.org/a/shop/b"},
 		{name: "other arguments in Rust", before: map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1), 2);\n}\n"},
 			now:    map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1, 2), 2);\n}\n"},
-			broken: []breakage{rust("tests/low.rs", 3, "error[E0061]: this function takes 1 argument but 2 arguments were supplied")}, class: session.ClassMissingSymbol, found: "tests/low.rs"},
+			broken: []report.Breakage{rust("tests/low.rs", 3, "error[E0061]: this function takes 1 argument but 2 arguments were supplied")}, class: session.ClassMissingSymbol, found: "tests/low.rs"},
 		{name: "a syntax error beside that", before: map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1), 2);\n}\n"},
 			now: map[string]string{"tests/low.rs": "#[test]\nfn low() {\n    assert_eq!(lib::low(1, 2), 2)\n    let\n}\n"},
-			broken: []breakage{rust("tests/low.rs", 3, "error[E0061]: this function takes 1 argument but 2 arguments were supplied"),
+			broken: []report.Breakage{rust("tests/low.rs", 3, "error[E0061]: this function takes 1 argument but 2 arguments were supplied"),
 				rust("tests/low.rs", 4, "error: expected pattern, found `}`")}, class: session.ClassBuildBroken},
 		{name: "other arguments in the tests of a module in Rust", before: map[string]string{"src/lib.rs": rustLib},
 			now:    map[string]string{"src/lib.rs": strings.Replace(rustLib, "low(1)", "low(1, 2)", 1)},
-			broken: []breakage{rust("src/lib.rs", 9, "error[E0061]: this function takes 1 argument but 2 arguments were supplied")}, class: session.ClassMissingSymbol, found: "src/lib.rs"},
+			broken: []report.Breakage{rust("src/lib.rs", 9, "error[E0061]: this function takes 1 argument but 2 arguments were supplied")}, class: session.ClassMissingSymbol, found: "src/lib.rs"},
 		{name: "the code itself in Rust", before: map[string]string{"src/lib.rs": rustLib},
 			now:    map[string]string{"src/lib.rs": strings.Replace(strings.Replace(rustLib, "low(1)", "low(1, 2)", 1), "{ n }", "{ \"a\" }", 1)},
-			broken: []breakage{rust("src/lib.rs", 1, "error[E0308]: mismatched types")}, class: session.ClassBuildBroken},
+			broken: []report.Breakage{rust("src/lib.rs", 1, "error[E0308]: mismatched types")}, class: session.ClassBuildBroken},
 		{name: "a crate that is renamed away", before: map[string]string{"Cargo.toml": "[package]\nname = \"my-lib\"\n", "tests/low.rs": "use my_lib::low;\n"},
 			now: map[string]string{"Cargo.toml": "[package]\nname = \"other\"\n", "tests/low.rs": "use my_lib::low;\n\n#[test]\nfn low_of() {\n    assert_eq!(low(1), 2);\n}\n"},
-			broken: []breakage{{Unit: "tests/low.rs", File: "tests/low.rs", Build: true, Missing: "my_lib",
+			broken: []report.Breakage{{Unit: "tests/low.rs", File: "tests/low.rs", Build: true, Missing: "my_lib",
 				Message: "error[E0432]: unresolved import `my_lib`\n  |     ^^^^^^^ use of unresolved module or unlinked crate `my_lib`"}}, class: session.ClassBuildBroken},
 		{name: "a crate that has no library yet", before: map[string]string{"Cargo.toml": "[package]\nname = \"my-lib\"\n"},
 			now: map[string]string{"Cargo.toml": "[package]\nname = \"my-lib\"\n", "tests/low.rs": "use my_lib::low;\n\n#[test]\nfn low_of() {\n    assert_eq!(low(1), 2);\n}\n"},
-			broken: []breakage{{Unit: "tests/low.rs", File: "tests/low.rs", Build: true, Missing: "my_lib",
+			broken: []report.Breakage{{Unit: "tests/low.rs", File: "tests/low.rs", Build: true, Missing: "my_lib",
 				Message: "error[E0432]: unresolved import `my_lib`\n  |     ^^^^^^^ use of unresolved module or unlinked crate `my_lib`"}}, class: session.ClassMissingSymbol, found: "tests/low.rs"},
 		{name: "a suite that was pending", before: map[string]string{"test/omit.test.js": "describe.skip('omit', () => {\n  it('drops', () => { assert(omit()); });\n});\n"},
 			now:   map[string]string{"test/omit.test.js": "describe('omit', () => {\n  it('drops', () => { assert(omit()); });\n});\n"},
@@ -117,27 +118,27 @@ func TestAdded(t *testing.T) {
 		{name: "a module that skipped itself, and waits for a name", before: map[string]string{"tests/test_omit.py": "import pytest\npytest.skip('later', allow_module_level=True)\nfrom lib import omit\n\n\ndef test_omit():\n    assert omit()\n"},
 			now:    map[string]string{"tests/test_omit.py": "from lib import omit\n\n\ndef test_omit():\n    assert omit()\n"},
 			start:  session.Tests{"pytest > tests.test_omit": session.TestSkip, "tests.test_a::test_a": session.TestPass},
-			broken: []breakage{missing("tests.test_omit", "tests/test_omit.py", "omit")}, class: session.ClassMissingSymbol, found: "tests.test_omit"},
+			broken: []report.Breakage{missing("tests.test_omit", "tests/test_omit.py", "omit")}, class: session.ClassMissingSymbol, found: "tests.test_omit"},
 		{name: "what a class sets up", before: map[string]string{}, now: map[string]string{"tests/test_acc.py": setUp},
-			broken: []breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Missing: "Account", Setup: true}}, class: session.ClassMissingSymbol, found: "tests.test_acc.AccTest"},
+			broken: []report.Breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Missing: "Account", Setup: true}}, class: session.ClassMissingSymbol, found: "tests.test_acc.AccTest"},
 		{name: "what a class sets up does not work yet", before: map[string]string{}, now: map[string]string{"tests/test_acc.py": setUp},
-			broken: []breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Setup: true}}, class: session.ClassMissingSymbol, found: "tests.test_acc.AccTest"},
+			broken: []report.Breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Setup: true}}, class: session.ClassMissingSymbol, found: "tests.test_acc.AccTest"},
 		{name: "what a class sets up was broken", before: map[string]string{"tests/test_acc.py": setUp}, now: map[string]string{"tests/test_acc.py": setUp, "calc.py": "x"},
-			start: pass("tests.test_acc.AccTest::test_balance"), broken: []breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Setup: true}}, class: session.ClassBuildBroken},
+			start: pass("tests.test_acc.AccTest::test_balance"), broken: []report.Breakage{{Unit: "tests.test_acc.AccTest", File: "tests/test_acc.py", Setup: true}}, class: session.ClassBuildBroken},
 		{name: "a package that could not be built before", before: map[string]string{"shop/shop_test.go": head},
 			now:    map[string]string{"shop/shop_test.go": head, "shop/bye_test.go": strings.Replace(goBye, "package a", "package shop", 1)},
-			broken: []breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassBuildBroken},
+			broken: []report.Breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassBuildBroken},
 		{name: "a package that could not be built before, and a test beside it", before: map[string]string{},
 			now: map[string]string{"b_test.go": goBye, "shop/bye_test.go": strings.Replace(goBye, "package a", "package shop", 1)}, ran: session.Tests{"x.org/a.TestBye": session.TestFail},
-			broken: []breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassTargetFailed, found: "x.org/a.TestBye"},
+			broken: []report.Breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassTargetFailed, found: "x.org/a.TestBye"},
 		{name: "a package that could not be built before, and now only waits", before: map[string]string{},
 			now:    map[string]string{"shop/bye_test.go": strings.Replace(goBye, "package a", "package shop", 1)},
-			broken: []breakage{missing("x.org/a/shop", "shop/bye_test.go", "Bye")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassMissingSymbol, found: "x.org/a/shop"},
+			broken: []report.Breakage{missing("x.org/a/shop", "shop/bye_test.go", "Bye")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassMissingSymbol, found: "x.org/a/shop"},
 		{name: "a file that could not be loaded before for the same reason", before: map[string]string{"test_db.py": "import psycopg2\n"},
 			now:    map[string]string{"test_db.py": "import psycopg2\n\n\ndef test_more():\n    assert f()\n"},
-			broken: []breakage{missing("test_db", "test_db.py", "psycopg2")}, known: []session.TestID{"test_db"}, class: session.ClassBuildBroken},
+			broken: []report.Breakage{missing("test_db", "test_db.py", "psycopg2")}, known: []session.TestID{"test_db"}, class: session.ClassBuildBroken},
 		{name: "a package that could not be built before, and is left alone", before: map[string]string{"shop/bye_test.go": goBye}, now: map[string]string{"shop/bye_test.go": goBye},
-			broken: []breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassNothingAdded},
+			broken: []report.Breakage{missing("x.org/a/shop", "shop/shop.go", "generated")}, known: []session.TestID{"x.org/a/shop"}, class: session.ClassNothingAdded},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -154,12 +155,12 @@ func TestAdded(t *testing.T) {
 					files.changes = append(files.changes, session.Change{Path: p, Status: "M"})
 				}
 			}
-			l := &lap{gate: "g", start: tc.start, known: map[session.TestID]bool{}, now: newReport(), files: files}
+			l := &lap{gate: "g", start: tc.start, known: map[session.TestID]bool{}, now: report.New(), files: files}
 			for id, s := range tc.ran {
-				l.now.set(id, s)
+				l.now.Set(id, s)
 			}
 			for _, b := range tc.broken {
-				l.now.breaks(b)
+				l.now.Breaks(b)
 			}
 			for _, id := range tc.known {
 				l.known[id] = true
@@ -193,24 +194,6 @@ func TestMethodOfASuite(t *testing.T) {
 	} {
 		if got := matches(id, "x.org/a.*/TestBye"); got != want {
 			t.Errorf("%s: %v", id, got)
-		}
-	}
-}
-
-// TestSetUpIsNoTest reads what unittest prints when what is done once for a class or a module fails.
-func TestSetUpIsNoTest(t *testing.T) {
-	t.Parallel()
-	rule, line := strings.Repeat("=", 70), strings.Repeat("-", 70)
-	for what, unit := range map[string]string{"setUpClass (tests.test_acc.AccTest)": "tests.test_acc.AccTest", "tearDownClass (tests.test_acc.AccTest)": "tests.test_acc.AccTest",
-		"setUpModule (tests.test_acc)": "tests.test_acc", "tearDownModule (tests.test_acc)": "tests.test_acc"} {
-		p := newUnittestParser(place{})
-		for text := range strings.Lines(what + " ... ERROR\n\n" + rule + "\nERROR: " + what + "\n" + line + "\nTraceback (most recent call last):\n  File \"/top/tests/base.py\", line 8, in x\n" +
-			"AttributeError: module 'calc' has no attribute 'Account'\n\n" + line + "\nRan 0 tests in 0.000s\n\nFAILED (errors=1)\n") {
-			p.line(strings.TrimSuffix(text, "\n"))
-		}
-		r := p.finish()
-		if len(r.tests) != 1 || len(r.broken) != 1 || r.broken[0].Unit != session.TestID(unit) || r.broken[0].File != "tests/test_acc.py" || r.broken[0].Missing != "Account" || !r.broken[0].Setup {
-			t.Errorf("%s: %v %+v", what, r.tests, r.broken)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -91,7 +92,7 @@ func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 	}
 	var packages, names, flags []string
 	for _, id := range ids {
-		pkg, name := goTest(id)
+		pkg, name := report.SplitGo(id)
 		if pkg == "" {
 			return nil, false
 		}
@@ -175,7 +176,7 @@ func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
 	}
 	var patterns []string
 	for _, id := range ids {
-		title := leaf(id)
+		title := report.Leaf(id)
 		if title == "" || strings.HasSuffix(title, "…") {
 			return nil, false
 		}

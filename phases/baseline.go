@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -29,12 +30,12 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 			return fail(err)
 		}
 		second := first
-		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.report.tests)), bad) {
+		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.report.Tests)), bad) {
 			if second, err = j.baseRun(ctx, g, &base.Tree, runDir, true); err != nil {
 				return fail(err)
 			}
 		}
-		tests, red, flaky := compare(first.report.tests, second.report.tests)
+		tests, red, flaky := compare(first.report.Tests, second.report.Tests)
 		if red, flaky, err = j.redAlone(ctx, g, &base.Tree, runDir, red, flaky); err != nil {
 			return fail(err)
 		}
@@ -49,7 +50,7 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		switch {
 		case len(tests) == 0:
 			res.Class = session.ClassNoTests
-		case len(first.report.broken) > 0 && tests.Count().Passed == 0:
+		case len(first.report.Broken) > 0 && tests.Count().Passed == 0:
 			res.Class = session.ClassBuildBroken
 		}
 		base.Gates = append(base.Gates, res)
@@ -112,7 +113,7 @@ func (j *Judge) runInCopy(ctx context.Context, g workflows.Gate, tree session.Tr
 	if err != nil || run.changed != "" || !run.ran() {
 		return nil, ctx.Err()
 	}
-	c := run.report.tests.Count()
+	c := run.report.Tests.Count()
 	run.alone = run.exit == 0 && c.Passed > 0 && c.Passed == c.Total() && len(at.clean.Written()) == 0
 	return run, nil
 }
@@ -140,14 +141,14 @@ func (j *Judge) recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 	if known == nil || !passes(known.Tests) {
 		return nil
 	}
-	run := &gateRun{gate: g, ended: proc.Exited, millis: known.Millis, report: newReport(), cached: true, alone: known.Alone}
-	run.report.tests = known.Tests
+	run := &gateRun{gate: g, ended: proc.Exited, millis: known.Millis, report: report.New(), cached: true, alone: known.Alone}
+	run.report.Tests = known.Tests
 	return run
 }
 
 func (j *Judge) remember(ctx context.Context, tree session.Tree, run *gateRun) {
-	if j.Runs != nil && !run.cached && run.ran() && run.exit == 0 && passes(run.report.tests) {
-		j.Runs.Write(ctx, run.gate, tree, BaseRun{Alone: run.alone, Millis: run.millis, Tests: run.report.tests})
+	if j.Runs != nil && !run.cached && run.ran() && run.exit == 0 && passes(run.report.Tests) {
+		j.Runs.Write(ctx, run.gate, tree, BaseRun{Alone: run.alone, Millis: run.millis, Tests: run.report.Tests})
 	}
 }
 
@@ -188,7 +189,7 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 		return nil, &NotInstalledError{reason: fmt.Sprintf("gate %s could not run%s: %s", g.Name, where, run.notInstalled())}
 	case !run.ran():
 		return nil, run.cannot(fmt.Sprintf("could not run (exit code %d)", run.exit))
-	case g.Format.PerTest() && len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests:
+	case g.Format.PerTest() && len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests:
 		return nil, run.cannot(fmt.Sprintf("exited with code %d and reported no test", run.exit))
 	}
 	now, err := j.Dirty(ctx)
@@ -234,7 +235,7 @@ func (j *Judge) redAlone(ctx context.Context, g workflows.Gate, tree *session.Tr
 		*tree = now
 	}
 	for _, id := range red {
-		if run.ran() && run.report.tests[id] == session.TestPass {
+		if run.ran() && run.report.Tests[id] == session.TestPass {
 			flaky = append(flaky, id)
 		} else {
 			still = append(still, id)
@@ -266,7 +267,7 @@ func (g *gateRun) cannot(why string) error {
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
 	tests = session.Tests{}
 	for id, s := range a {
-		if other, ok := b[id]; ok && worse(other) > worse(s) {
+		if other, ok := b[id]; ok && report.Worse(other) > report.Worse(s) {
 			s = other
 		}
 		tests[id] = s
@@ -296,7 +297,7 @@ func baseReason(run *gateRun, red, flaky []session.TestID) string {
 		}
 		return "the command exited with code 0"
 	}
-	if len(run.report.tests) == 0 {
+	if len(run.report.Tests) == 0 {
 		return "no tests yet"
 	}
 	var parts []string

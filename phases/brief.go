@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -37,13 +38,13 @@ func NotesFit(waiting []string, text string) bool {
 
 // found is what a brief quotes from the work tree and from the last run's directory.
 type found struct {
-	failures  []Failure // what failing tests of the newest judged attempt printed
-	note      string    // of the attempt before, for the next one
-	ruleFiles []string  // files with the project's rules that the agent's program has not loaded
+	failures  []report.Failure // what failing tests of the newest judged attempt printed
+	note      string           // of the attempt before, for the next one
+	ruleFiles []string         // files with the project's rules that the agent's program has not loaded
 }
 
 // Render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
-func Render(req session.RunRequest, last []Failure) []byte {
+func Render(req session.RunRequest, last []report.Failure) []byte {
 	return render(req, found{failures: last})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -278,7 +279,7 @@ func (b *brief) output() {
 	for _, g := range b.s.LastGates {
 		whole[gateID(g.Gate)] = true // its verdict tells of it
 	}
-	b.failures = slices.DeleteFunc(slices.Clone(b.failures), func(f Failure) bool { return f.Message == "" && f.Test == gateID(f.Gate) })
+	b.failures = slices.DeleteFunc(slices.Clone(b.failures), func(f report.Failure) bool { return f.Message == "" && f.Test == gateID(f.Gate) })
 	for _, f := range b.failures {
 		quoted[f.Test] = true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -77,15 +78,15 @@ func judged(r *session.RunRequest, phase string, attempt int, v session.Verdict,
 var lowers = []session.TestID{"example.org/slug.TestMakeLowers"}
 
 // red is a RED that passed.
-func red(r *session.RunRequest) []Failure {
+func red(r *session.RunRequest) []report.Failure {
 	judged(r, "RED", 1, session.Pass, session.ClassTargetFailed, false, session.FileLines{Path: "lower_test.go", Added: 11})
 	r.Session.Targets = lowers
 	r.Session.LastGates = []session.GateResult{{Gate: "tests", Verdict: session.Pass, Class: session.ClassTargetFailed, Counts: session.Counts{Passed: 40, Failed: 1}}}
 	return failure()
 }
 
-func failure() []Failure {
-	return []Failure{{Gate: "tests", Test: lowers[0], Status: session.TestFail, Message: `lower_test.go:8: Make("Hello") = "Hello", want "hello"`}}
+func failure() []report.Failure {
+	return []report.Failure{{Gate: "tests", Test: lowers[0], Status: session.TestFail, Message: `lower_test.go:8: Make("Hello") = "Hello", want "hello"`}}
 }
 
 // green is a GREEN that failed.
@@ -163,7 +164,7 @@ func situations(t *testing.T) map[string][]byte {
 		s := &r.Session
 		s.Targets, s.Expected = nil, []string{"TestMakeLowers"}
 		s.LastGates[0].Class, s.LastGates[0].Counts = session.ClassMissingSymbol, session.Counts{Passed: 40, Errors: 1}
-		return found{failures: []Failure{{Test: "example.org/slug", Status: session.TestError, Message: "lower_test.go:8:5: undefined: Make"}}}
+		return found{failures: []report.Failure{{Test: "example.org/slug", Status: session.TestError, Message: "lower_test.go:8:5: undefined: Make"}}}
 	})
 	add("tdd", "GREEN", "last-try", "codex", func(r *session.RunRequest) found {
 		f := twice(r)
@@ -174,7 +175,7 @@ func situations(t *testing.T) map[string][]byte {
 		f := twice(r)
 		f.failures[0].Message = strings.Repeat("lower_test.go:8: got 1, want 2\n", 700)
 		for i := range 40 {
-			f.failures = append(f.failures, Failure{Test: session.TestID(fmt.Sprintf("example.org/slug.TestMany/case %d", i)), Status: session.TestFail, Message: "wrong"})
+			f.failures = append(f.failures, report.Failure{Test: session.TestID(fmt.Sprintf("example.org/slug.TestMany/case %d", i)), Status: session.TestFail, Message: "wrong"})
 		}
 		return f
 	})
@@ -256,7 +257,7 @@ func situations(t *testing.T) map[string][]byte {
 		lint := session.GateResult{Gate: "lint", Verdict: session.Fail, Class: session.ClassCommandFailed, Failing: []session.TestID{"gate lint"},
 			Reason: "the command exited with code 2"}
 		r.Session.LastGates, r.Session.Last.Reason = []session.GateResult{tests, lint}, spoken(tests)
-		return found{failures: []Failure{{Gate: "tests", Test: "gate tests", Status: session.TestError}}}
+		return found{failures: []report.Failure{{Gate: "tests", Test: "gate tests", Status: session.TestError}}}
 	})
 	add("plan", "PLAN", "failed", "command", func(r *session.RunRequest) found {
 		judged(r, "PLAN", 1, session.Fail, session.ClassDocument, true, session.FileLines{Path: ".workflow/slugs/plan.md", Added: 9})

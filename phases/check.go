@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -216,7 +217,7 @@ func (c *checking) stands(ctx context.Context) (bool, error) {
 		c.to.CouldNot = "on the base: " + why
 		return false, nil
 	}
-	c.before = run.report.tests
+	c.before = run.report.Tests
 	r := c.r
 	r.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{c.gate.Name: c.before}}
 	r.Baseline, r.Known = r.LapStart, nil
@@ -235,25 +236,25 @@ func (c *checking) stands(ctx context.Context) (bool, error) {
 		c.to.CouldNot = why
 		return false, nil
 	}
-	if count(c.before, c.gate.Name).Passed+count(run.report.tests, c.gate.Name).Passed == 0 {
+	if count(c.before, c.gate.Name).Passed+count(run.report.Tests, c.gate.Name).Passed == 0 {
 		c.to.CouldNot = "no test passes on the base or with the change: " + res.Reason + run.leftOut()
 		return false, nil
 	}
-	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.tests}}
+	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.Tests}}
 	c.out.Gates = []session.GateResult{res}
 	c.lap = c.asLap(ctx, run)
 	fails, err := c.failing(ctx, run)
 	if err != nil || fails {
 		return false, err
 	}
-	for _, id := range sortedKeys(run.report.tests) {
-		if run.report.tests[id] == session.TestPass && id != gateID(c.gate.Name) && c.lap.isNew(id) {
+	for _, id := range sortedKeys(run.report.Tests) {
+		if run.report.Tests[id] == session.TestPass && id != gateID(c.gate.Name) && c.lap.isNew(id) {
 			c.tests = append(c.tests, id)
 		}
 	}
 	if len(c.tests) == 0 && c.edited && !c.withCode { // those of the files that were edited
-		for _, id := range sortedKeys(run.report.tests) {
-			if run.report.tests[id] == session.TestPass && c.declaredIn(id) != "" {
+		for _, id := range sortedKeys(run.report.Tests) {
+			if run.report.Tests[id] == session.TestPass && c.declaredIn(id) != "" {
 				c.tests = append(c.tests, id)
 			}
 		}
@@ -286,8 +287,8 @@ func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
 // failing finds tests that fail with the code that they came with. Those that do so once and not again are left out.
 func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
 	fail := func(run *gateRun) (ids []session.TestID) {
-		for _, id := range sortedKeys(run.report.tests) {
-			if bad(run.report.tests[id]) && !slices.Contains(c.r.Known, id) {
+		for _, id := range sortedKeys(run.report.Tests) {
+			if bad(run.report.Tests[id]) && !slices.Contains(c.r.Known, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -318,7 +319,7 @@ func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
 
 // printed is the first line that a failing test printed, to be put behind a sentence.
 func (c *checking) printed(run *gateRun, id session.TestID) string {
-	if line := safetext.Line(strings.TrimSpace(run.report.messages[id]), maxShown); line != "" {
+	if line := safetext.Line(strings.TrimSpace(run.report.Messages[id]), maxShown); line != "" {
 		return " (" + line + ")"
 	}
 	return ""
@@ -426,19 +427,19 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 			c.tried(tryWithout, notTried, "it could not be run: "+run.cannot("could not run").Error())
 			return false, nil
 		}
-		maps.Copy(c.without, run.report.tests)
+		maps.Copy(c.without, run.report.Tests)
 		c.changed(run)
 		passing = nil
 		var failing []session.TestID
 		for _, id := range c.tests {
-			s, ran := run.report.tests[id]
+			s, ran := run.report.Tests[id]
 			switch {
 			case s == session.TestPass:
 				passing = append(passing, id)
-			case ran, len(run.report.broken) > 0, !c.namesVary(run, id):
+			case ran, len(run.report.Broken) > 0, !c.namesVary(run, id):
 				failing = append(failing, id)
 			}
-			sure = sure || ran && s == session.TestFail && missingInScript(run.report.messages[id]) == ""
+			sure = sure || ran && s == session.TestFail && report.MissingInScript(run.report.Messages[id]) == ""
 		}
 		if len(failing) == 0 {
 			continue // once more, with all others
@@ -491,12 +492,12 @@ func (c *checking) newlySkipped() []session.TestID {
 
 // namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
 func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
-	p := parent(id)
+	p := report.Parent(id)
 	if p == "" {
 		return false
 	}
-	for other := range run.report.tests {
-		if _, known := c.out.Evidence.Gates[c.gate.Name][other]; !known && parent(other) == p {
+	for other := range run.report.Tests {
+		if _, known := c.out.Evidence.Gates[c.gate.Name][other]; !known && report.Parent(other) == p {
 			return true
 		}
 	}
@@ -507,7 +508,7 @@ func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
 func (c *checking) changed(bare *gateRun) {
 	now := c.out.Evidence.Gates[c.gate.Name]
 	for _, id := range sortedKeys(c.before) {
-		if s := bare.report.tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
+		if s := bare.report.Tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
 			s != session.TestPass && s != session.TestSkip && id != gateID(c.gate.Name) && !slices.Contains(c.tests, id) {
 			c.tests = append(c.tests, id)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -57,13 +58,13 @@ func (c *checking) oldTests(ctx context.Context) error {
 // them.
 func (c *checking) unbuilt(run *gateRun, paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-		at := slices.IndexFunc(run.report.broken, func(b breakage) bool {
-			return !c.lap.known[b.Unit] && sameFile(p, b.File)
+		at := slices.IndexFunc(run.report.Broken, func(b report.Breakage) bool {
+			return !c.lap.known[b.Unit] && report.SameFile(p, b.File)
 		})
 		if at < 0 || !testpaths.HoldsTests(p) {
 			return false
 		}
-		b := run.report.broken[at]
+		b := run.report.Broken[at]
 		happened := "it cannot be built or loaded"
 		if b.Missing != "" {
 			happened += ": " + b.Missing + " is missing"
@@ -80,12 +81,12 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	old := c.lap.asOf(run)
 	var failing, unknown []session.TestID
 	for _, id := range sortedKeys(c.before) {
-		s, ran := run.report.tests[id]
+		s, ran := run.report.Tests[id]
 		if c.before[id] != session.TestPass || id == gateID(c.gate.Name) || s == session.TestPass ||
 			old.hasFailingSubtest(id) {
 			continue
 		}
-		if !ran && (old.about().ranBelow[id] || parent(id) != "" || c.notBuilt(id, run)) { // it has no name of its own, or nobody could ask
+		if !ran && (old.about().ranBelow[id] || report.Parent(id) != "" || c.notBuilt(id, run)) { // it has no name of its own, or nobody could ask
 			continue
 		}
 		failing = append(failing, id)
@@ -127,7 +128,7 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 			f.Kind, f.Happened = checkChanged, happened+"; it has other parameters now"
 			c.name(f)
 			continue
-		case missingInScript(run.report.messages[id]) != "":
+		case report.MissingInScript(run.report.Messages[id]) != "":
 			f.Kind, f.Happened = checkUnbuilt, happened+"; it was removed with what it used"
 			c.name(f)
 			continue
@@ -162,7 +163,7 @@ func (c *checking) become(id session.TestID) session.TestID {
 		return id
 	}
 	for _, to := range sortedKeys(now) {
-		if _, had := c.before[to]; !had && leaf(to) == leaf(id) {
+		if _, had := c.before[to]; !had && report.Leaf(to) == report.Leaf(id) {
 			return to
 		}
 	}
@@ -172,15 +173,15 @@ func (c *checking) become(id session.TestID) session.TestID {
 // otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. Names
 // of rows may hold what is expected, or their place, so that a name may mean another row now.
 func (c *checking) otherRows(id session.TestID) bool {
-	p := parent(id)
+	p := report.Parent(id)
 	return p != "" && slices.ContainsFunc(c.tests, func(to session.TestID) bool {
-		return parent(to) == p && c.without[to] != session.TestPass
+		return report.Parent(to) == p && c.without[to] != session.TestPass
 	})
 }
 
 // notBuilt reports whether a test did not run because what it is in could not be built or loaded.
 func (c *checking) notBuilt(id session.TestID, run *gateRun) bool {
-	return slices.ContainsFunc(run.report.broken, func(b breakage) bool { return b.Build || under(id, b.Unit) }) ||
+	return slices.ContainsFunc(run.report.Broken, func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
 		c.lap.asOf(run).ranNothing()
 }
 
@@ -199,7 +200,7 @@ func (c *checking) alsoWithout(ctx context.Context, ids []session.TestID) error 
 		return ctx.Err()
 	}
 	for _, id := range ids {
-		c.without[id] = run.report.tests[id]
+		c.without[id] = run.report.Tests[id]
 	}
 	return nil
 }

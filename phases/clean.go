@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -73,7 +74,7 @@ func (j *Judge) enterClean(ctx context.Context, g workflows.Gate) (*gateRun, *Ju
 		}
 	}
 	if c.LeadsBack != nil {
-		return &gateRun{gate: g, report: newReport(), leads: c.LeadsBack}, nil, nil
+		return &gateRun{gate: g, report: report.New(), leads: c.LeadsBack}, nil, nil
 	}
 	return nil, at, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -64,7 +65,7 @@ type trials struct {
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
 // that fails for nothing but tests that are gone is tried in the same way: they may have become others.
-func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]Failure, error) {
+func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure, error) {
 	gone := goneOnly(out)
 	if out.Verdict != session.Pass && len(gone) == 0 {
 		return nil, nil
@@ -254,14 +255,14 @@ func (j *Judge) triedLater(ctx context.Context, r session.JudgeRequest) (bool, e
 
 // asFrozen makes the judgement's results those of the code with the frozen tests: what the attempt's own say is worth
 // nothing.
-func (t *trials) asFrozen() []Failure {
+func (t *trials) asFrozen() []report.Failure {
 	t.out.Gates, t.out.Evidence.Gates = nil, map[string]session.Tests{}
 	if t.asked == nil {
 		return nil
 	}
 	t.asked.TestsOf = t.r.FrozenAt
 	t.out.Gates = []session.GateResult{*t.asked}
-	t.out.Evidence.Tree, t.out.Evidence.Gates = t.with, map[string]session.Tests{t.gate.Name: t.ran.report.tests}
+	t.out.Evidence.Tree, t.out.Evidence.Gates = t.with, map[string]session.Tests{t.gate.Name: t.ran.report.Tests}
 	return t.failures(*t.asked, t.ran)
 }
 

@@ -41,7 +41,7 @@ func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequ
 // failing are those of some tests that fail in a run.
 func failing(run *gateRun, ids []session.TestID) (out []session.TestID) {
 	for _, id := range ids {
-		if run.ran() && bad(run.report.tests[id]) {
+		if run.ran() && bad(run.report.Tests[id]) {
 			out = append(out, id)
 		}
 	}
@@ -94,8 +94,8 @@ func (l *lap) isTargeted(id session.TestID) bool {
 
 // keepMessages takes over what a later run's failing tests printed.
 func (g *gateRun) keepMessages(later *gateRun) {
-	for id, text := range later.report.messages {
-		g.report.say(id, text)
+	for id, text := range later.report.Messages {
+		g.report.Say(id, text)
 	}
 }
 

@@ -1,10 +1,11 @@
 package phases
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -41,7 +43,7 @@ type gateRun struct {
 	exit    int
 	millis  int64
 	started string // why it could not be started
-	report  *report
+	report  *report.Report
 	printed []string
 	found   finding            // what it means
 	leads   *session.LeadsBack // it was not run: it would have judged other files
@@ -81,7 +83,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
 		return nil, err
 	}
-	old, err := reportStamps(j.Root, g.Report)
+	old, err := reportFiles(j.Root, g.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -96,52 +98,35 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	if again && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
-	tail := &lastLines{}
+	tail := newLastLines()
 	spec := proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
 	// What comes out of a pipe is redacted once, and passed on to all who read it, one pipe at a time. Parsers keep names, and
 	// beginnings and ends of texts: half a secret would not be recognised.
 	var mu sync.Mutex
 	var pipes []*lockedStream
-	lines, live := lineParserOf(g.Format, j.place())
-	count := func() {
-		if live != nil && j.Counted != nil {
-			j.Counted(len(live.tests))
-		}
-	}
+	reader := report.NewReader(g, j.place(), tail.add)
 	pipe := func(people, parser io.Writer) io.Writer {
-		pipes = append(pipes, &lockedStream{&mu, j.Secrets.Streams(people, parser), count})
-		return pipes[len(pipes)-1]
+		s := &lockedStream{&mu, j.Secrets.Streams(people, parser), func() {
+			if n := reader.Count(); n > 0 && j.Counted != nil {
+				j.Counted(n)
+			}
+		}}
+		pipes = append(pipes, s)
+		return s
 	}
-	read := func() *report { return newReport() }
-	compiler := newBuildErrors(j.place())
-	switch {
-	case g.Format == workflows.FormatGoTest:
-		tail.secrets = j.Secrets // what is in the events of one test comes together only there
-		p := newGoParser(filepath.ToSlash(j.Root), tail.add)
-		live = p.r
-		spec.Stdout, spec.Stderr = pipe(log, p.stream(false)), pipe(log, p.stream(true))
-		read = p.finish
-	case lines != nil:
-		// One pipe for both streams keeps their lines in order.
-		feed := &lineFeed{to: lines.line}
-		all := pipe(both{log, tail}, io.MultiWriter(feed, compiler.stream()))
-		spec.Stdout, spec.Stderr = all, all
-		read = func() *report { feed.close(); return lines.finish() }
-	case g.Format.InFiles() && g.Report == "":
-		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
-		out := startDocument(fileParserOf(g.Format, j.place()))
-		spec.Stdout, spec.Stderr = pipe(both{log, tail}, io.MultiWriter(compiler.stream(), out)), pipe(both{log, tail}, compiler.stream())
-		read = out.finish
-	default:
-		all := pipe(both{log, tail}, compiler.stream())
-		spec.Stdout, spec.Stderr = all, all
+	people := io.Writer(both{log, tail})
+	if g.Format == workflows.FormatGoTest {
+		people, tail.secrets = log, j.Secrets // what is in the events of one test comes together only there
+	}
+	spec.Stdout = pipe(people, reader.Stdout)
+	if spec.Stderr = spec.Stdout; reader.Stderr != reader.Stdout {
+		spec.Stderr = pipe(people, reader.Stderr)
 	}
 	keepBegan(runDir)
 	res, err := proc.Run(ctx, spec)
 	for _, p := range pipes {
 		_ = p.Close() // what went wrong is known to the log
 	}
-	parsed := read()
 	if cerr := log.Close(); cerr != nil {
 		j.say("the log of gate " + g.Name + " could not be written: " + cerr.Error())
 	}
@@ -152,7 +137,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		return nil, ctx.Err()
 	}
 	run.ended, run.exit, run.millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
-	run.printed, run.report = tail.lines(), parsed
+	run.printed = tail.lines()
 	if j.clean != nil && j.clean.Changed != nil {
 		run.changed = j.clean.Changed()
 	}
@@ -160,7 +145,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		j.say(fmt.Sprintf("gate %s left processes behind: %v", g.Name, res.Survivors))
 	}
 	if g.Format.InFiles() {
-		err := j.readReports(run, reportFile, old)
+		err := j.readReports(reader, g, reportFile, old)
 		if err := cleanLeft(reportFile, j.Secrets); err != nil {
 			j.say("the report of gate " + g.Name + " could not be saved without secrets: " + reason(err))
 		}
@@ -168,11 +153,12 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 			return nil, err
 		}
 	}
+	run.report = reader.Report()
 	if err := j.explainLoadFailures(ctx, run, env, marker); err != nil {
 		return nil, err
 	}
-	if run.ran() && run.exit != 0 && g.Format != workflows.FormatCargo {
-		compiler.explain(run.report, func(file string) bool { return j.read(file) != nil })
+	if run.ran() && run.exit != 0 {
+		reader.Explain(func(file string) bool { return j.read(file) != nil })
 	}
 	run.close()
 	if j.clean != nil {
@@ -186,103 +172,77 @@ func (g *gateRun) leadBack(room, live string) {
 	for i, line := range g.printed {
 		g.printed[i] = strings.ReplaceAll(line, room, live)
 	}
-	for id, text := range g.report.messages {
-		g.report.messages[id] = strings.ReplaceAll(text, room, live)
+	for id, text := range g.report.Messages {
+		g.report.Messages[id] = strings.ReplaceAll(text, room, live)
 	}
 }
 
 // close adds the entry for the gate as a whole: an exit-code gate's result, or a failure that no test explains, such as
 // a coverage threshold, an error outside of all tests, or a report that was cut.
 func (g *gateRun) close() {
-	id, tests := gateID(g.gate.Name), g.report.tests
+	id, tests := gateID(g.gate.Name), g.report.Tests
 	if !g.gate.Format.PerTest() {
 		if g.ran() {
 			tests[id] = session.TestPass
 			if g.exit != 0 {
 				tests[id] = session.TestFail
-				g.report.say(id, strings.Join(g.printed, "\n"))
+				g.report.Say(id, strings.Join(g.printed, "\n"))
 			}
 		}
 		return
 	}
-	if !g.report.noTests {
-		g.report.noTests = len(tests) == 0 && saysNoTests(g)
+	if !g.report.NoTests {
+		g.report.NoTests = len(tests) == 0 && report.SaysNoTests(g.gate.Format, g.exit, strings.Join(g.printed, "\n"))
 	}
 	c := tests.Count()
-	if g.ran() && (g.report.damaged != "" || g.exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
-		g.report.set(id, session.TestError)
-		g.report.say(id, strings.Join(g.printed, "\n"))
+	if g.ran() && (g.report.Damaged != "" || g.exit != 0 && c.Failed+c.Errors == 0 && c.Total() > 0) {
+		g.report.Set(id, session.TestError)
+		g.report.Say(id, strings.Join(g.printed, "\n"))
 	}
 }
 
-// toolMissing returns the line in which an interpreter or a package manager says that the runner is not installed, ""
-// without one. They end with ordinary exit codes, and an agent's code is not to blame.
+// toolMissing returns the line that says that the runner is not installed, "" without one.
 func (g *gateRun) toolMissing() string {
 	for _, line := range g.quoted() {
-		for _, says := range []string{
-			"No module named pytest", "No module named unittest", "npx canceled due to missing packages", "could not determine executable to run",
-			"bundler: command not found", "Could not find command ", "error: no such command", "ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL",
-			"Couldn't find the binary ", "Could not open input file: vendor/bin", "error: toolchain ", "No .NET SDKs were found",
-		} {
-			if strings.Contains(line, says) {
-				return line
-			}
-		}
-		if strings.HasPrefix(line, "sh: ") && strings.Contains(line, "not found") || strings.HasPrefix(line, "error Command \"") && strings.HasSuffix(line, "not found.") {
+		if report.ToolMissing(line) {
 			return line
 		}
 	}
 	return ""
 }
 
-// saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
-// a sentence, node with 1 when nothing has the names that it was given.
-func saysNoTests(g *gateRun) bool {
-	if g.exit == 0 || g.exit == 5 && (g.gate.Format == workflows.FormatJUnit || g.gate.Format == workflows.FormatUnittest) {
-		return true
-	}
-	text := strings.Join(g.printed, "\n")
-	if slices.ContainsFunc(g.printed, func(line string) bool { return strings.HasPrefix(line, "Could not find '") }) { // node --test
-		return true
-	}
-	return strings.Contains(text, "No tests found") || strings.Contains(text, "No test files found") || strings.Contains(text, "no packages to test")
-}
-
-// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT, or what was printed.
-func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stamp) error {
-	var files []string
-	if run.gate.Report != "" {
-		now, err := reportStamps(j.Root, run.gate.Report)
-		if err != nil {
-			return err
-		}
+// readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT.
+func (j *Judge) readReports(reader *report.Reader, g workflows.Gate, reportFile string, old map[string]fs.FileInfo) error {
+	files, err := writtenReports(reportFile)
+	if g.Report != "" {
+		var now map[string]fs.FileInfo
+		now, err = reportFiles(j.Root, g.Report)
+		files = nil
 		for _, name := range sortedKeys(now) {
-			if before, ok := old[name]; !ok || before != now[name] {
+			if written(old[name], now[name]) {
 				files = append(files, filepath.Join(j.Root, filepath.FromSlash(name)))
 			}
 		}
-	} else {
-		var err error
-		if files, err = writtenReports(reportFile); err != nil || len(files) == 0 {
-			return err
-		}
 	}
-	p := fileParserOf(run.gate.Format, j.place())
+	if err != nil {
+		return err
+	}
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
-		p.parse(j.Secrets.Forms().Reader(f))
-		_ = f.Close()
+		err = reader.File(j.Secrets.Forms().Reader(f))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
 	}
-	run.report = p.finish()
 	return nil
 }
 
 // place is the work tree as tools print it.
-func (j *Judge) place() place {
-	roots := place{filepath.ToSlash(j.Root)}
+func (j *Judge) place() report.Place {
+	roots := report.Place{filepath.ToSlash(j.Root)}
 	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
 		roots = append(roots, filepath.ToSlash(real))
 	}
@@ -318,79 +278,26 @@ func (l *lockedStream) Write(b []byte) (int, error) {
 // lastLines keeps the last lines of a text for people.
 type lastLines struct {
 	secrets *redact.Redactor // of lines that are not redacted yet
-	part    []byte
-	kept    [printedLines][]byte // the beginnings of lines, as they came: few are ever shown
-	n       int                  // all lines, those of the past as well
+	report.End
 }
 
-// maxKept is how much of a line is kept, in bytes.
-const maxKept = 2 * maxTestName
+const (
+	maxTail = 64 << 10           // bytes in which the last lines are looked for
+	maxKept = 2 * report.MaxName // bytes of a line
+)
 
-// Write looks at the last lines of a large piece first: whatever comes before them is rarely needed.
-func (l *lastLines) Write(b []byte) (int, error) {
-	at := len(b)
-	for i := 0; i < 2*printedLines && at > 0; i++ {
-		at = bytes.LastIndexByte(b[:at], '\n')
-	}
-	n, part := l.n, l.part
-	if at > 0 {
-		l.part = nil
-		if l.take(b[at+1:]); l.n-n >= printedLines {
-			return len(b), nil
-		}
-	}
-	l.n, l.part = n, part // all that was put into places of older lines comes again
-	l.take(b)
-	return len(b), nil
-}
+func newLastLines() *lastLines { return &lastLines{End: report.End{Most: maxTail}} }
 
-func (l *lastLines) take(b []byte) {
-	for len(b) > 0 {
-		line, rest, ended := bytes.Cut(b, []byte{'\n'})
-		switch {
-		case ended && len(l.part) == 0:
-			l.keep(line)
-		default:
-			l.part = append(l.part, line[:min(len(line), max(0, maxKept-len(l.part)))]...)
-			if ended {
-				l.keep(l.part)
-				l.part = l.part[:0]
-			}
-		}
-		b = rest
-	}
-}
-
-func (l *lastLines) add(line string) { l.keep([]byte(line)) }
-
-func (l *lastLines) keep(line []byte) {
-	if first := bytes.TrimLeft(line, " \t"); len(first) == 0 || (first[0] <= ' ' || first[0] > '~') && strings.TrimSpace(safetext.Strip(string(first))) == "" {
-		return
-	}
-	if len(line) > maxKept {
-		line = []byte(l.secrets.String(string(line))) // half a secret would not be recognised
-	}
-	slot := &l.kept[l.n%printedLines]
-	*slot = append((*slot)[:0], line[:min(len(line), maxKept)]...)
-	l.n++
-}
+func (l *lastLines) add(line string) { _, _ = l.Write([]byte(line + "\n")) }
 
 func (l *lastLines) lines() []string {
-	if len(l.part) > 0 {
-		l.keep(l.part)
-		l.part = nil
-	}
-	var raw []string
-	for i := max(0, l.n-printedLines); i < l.n; i++ {
-		raw = append(raw, string(l.kept[i%printedLines]))
-	}
 	var list []string
-	for line := range strings.SplitSeq(l.secrets.String(strings.Join(raw, "\n")), "\n") {
-		if line = safetext.Line(line, 300); line != "" {
+	for line := range strings.SplitSeq(l.secrets.String(l.String()), "\n") {
+		if line = safetext.Line(line[:min(len(line), maxKept)], 300); line != "" {
 			list = append(list, line)
 		}
 	}
-	return list
+	return list[max(0, len(list)-printedLines):]
 }
 
 // fileName makes a gate's name fit for a file.
@@ -401,4 +308,30 @@ func fileName(gate string) string {
 		}
 		return '_'
 	}, gate)
+}
+
+// gateID stands for a gate as a whole among its tests: an exit-code gate, or an exit code that no test explains.
+func gateID(gate string) session.TestID { return session.TestID("gate " + gate) }
+
+// count sums the tests up without the entry for the gate as a whole.
+func count(tests session.Tests, gate string) session.Counts {
+	c := tests.Count()
+	switch tests[gateID(gate)] {
+	case session.TestPass:
+		c.Passed--
+	case session.TestFail:
+		c.Failed--
+	case session.TestError:
+		c.Errors--
+	}
+	return c
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }

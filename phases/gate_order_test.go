@@ -25,7 +25,7 @@ func TestLinesOfBothStreamsStayInOrder(t *testing.T) {
 		if got := run.printed[max(0, len(run.printed)-len(want)):]; !slices.Equal(got, want) {
 			t.Errorf("%s: the last lines are %q, want %q", format, got, want)
 		}
-		if n := len(run.report.tests); format == workflows.FormatTAP && n != 200 {
+		if n := len(run.report.Tests); format == workflows.FormatTAP && n != 200 {
 			t.Errorf("%d of 200 results were read", n)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -14,7 +15,7 @@ func judgeGreen(l *lap) finding {
 	f := finding{verdict: session.Fail, knownRed: l.knownRed()}
 	var units []session.TestID
 	var files []string
-	for _, b := range l.now.broken {
+	for _, b := range l.now.Broken {
 		if !l.known[b.Unit] && !bad(l.start[b.Unit]) {
 			units = append(units, b.Unit)
 			files = append(files, b.File)
@@ -51,7 +52,7 @@ func judgeGreen(l *lap) finding {
 	case len(fresh) > 0:
 		f.class, f.failing = session.ClassTargetFailing, fresh
 		f.reason = plural(len(fresh), "new test of this lap fails", "new tests of this lap fail") + ": " + someNames(fresh)
-	case bad(l.now.tests[id]) && !l.known[id]:
+	case bad(l.now.Tests[id]) && !l.known[id]:
 		f = l.unexplained(f)
 	default:
 		f.verdict, f.class = session.Pass, session.ClassGreen
@@ -74,8 +75,8 @@ func judgeGreen(l *lap) finding {
 func (l *lap) unexplained(f finding) finding {
 	f.class, f.failing = session.ClassCommandFailed, []session.TestID{gateID(l.gate)}
 	f.reason = fmt.Sprintf("the command exited with code %d, but no test failed", l.exit)
-	if l.now.damaged != "" {
-		f.reason = "the report may be incomplete: " + l.now.damaged
+	if l.now.Damaged != "" {
+		f.reason = "the report may be incomplete: " + l.now.Damaged
 	}
 	return f
 }
@@ -89,7 +90,7 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 			return
 		}
 		seen[id] = true
-		s, ran := l.now.tests[id]
+		s, ran := l.now.Tests[id]
 		switch {
 		case !ran && slices.Contains(l.gone, id):
 		case !ran && l.about().failingBelow[id]: // it has parameters now
@@ -122,9 +123,9 @@ func (l *lap) missed(f *finding) (missing, failing []session.TestID) {
 // newlyFailing are tests that nobody asked for and that fail: absent or skipped at the lap's start.
 func (l *lap) newlyFailing() []session.TestID {
 	var out []session.TestID
-	for _, id := range sortedKeys(l.now.tests) {
+	for _, id := range sortedKeys(l.now.Tests) {
 		was, had := l.start[id]
-		if bad(l.now.tests[id]) && (!had || was == session.TestSkip) && !l.known[id] && id != gateID(l.gate) && !l.about().isTarget[id] && !l.hasFailingSubtest(id) {
+		if bad(l.now.Tests[id]) && (!had || was == session.TestSkip) && !l.known[id] && id != gateID(l.gate) && !l.about().isTarget[id] && !l.hasFailingSubtest(id) {
 			out = append(out, id)
 		}
 	}
@@ -139,7 +140,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 		if l.start[id] != session.TestPass || l.known[id] || id == gateID(l.gate) || l.about().isTarget[id] {
 			continue
 		}
-		s, ran := l.now.tests[id]
+		s, ran := l.now.Tests[id]
 		switch {
 		case s == session.TestPass:
 		case s == session.TestSkip:
@@ -177,7 +178,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 // mayBeGone reports whether a green test's absence says nothing: a subtest whose parent still stands, or a test of
 // something that cannot be built yet.
 func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
-	if p := parent(id); p != "" {
+	if p := report.Parent(id); p != "" {
 		if _, had := l.start[p]; had {
 			return true // the parent is judged itself
 		}
@@ -186,7 +187,7 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 		}
 	}
 	for unit := range b.missing {
-		if under(id, unit) {
+		if report.Under(id, unit) {
 			return true
 		}
 	}
@@ -205,7 +206,7 @@ func (l *lap) retitled(id session.TestID) bool {
 			return false
 		}
 	}
-	for other, s := range l.now.tests {
+	for other, s := range l.now.Tests {
 		if _, had := l.start[other]; !had && s == session.TestPass && strings.HasSuffix(string(other), " › "+string(id)) {
 			return true
 		}
@@ -215,7 +216,7 @@ func (l *lap) retitled(id session.TestID) bool {
 
 // ranNothing reports whether no test ran at all: pytest stops before the first one when a file cannot be loaded.
 func (l *lap) ranNothing() bool {
-	for id, s := range l.now.tests {
+	for id, s := range l.now.Tests {
 		if s != session.TestError && id != gateID(l.gate) {
 			return false
 		}
@@ -225,29 +226,29 @@ func (l *lap) ranNothing() bool {
 
 // stoppedBuild reports whether what waits for a missing name kept other units from being built too.
 func (l *lap) stoppedBuild(b broken) bool {
-	return slices.ContainsFunc(l.now.broken, func(x breakage) bool { return x.Build && b.missing[x.Unit] })
+	return slices.ContainsFunc(l.now.Broken, func(x report.Breakage) bool { return x.Build && b.missing[x.Unit] })
 }
 
 // tookDown reports whether one of the excused tests ended the process that the test would have run in.
 func (l *lap) tookDown(id session.TestID, excused []session.TestID) bool {
-	pkg, _ := goTest(id)
-	return pkg != "" && l.now.crashed[pkg] && slices.ContainsFunc(excused, func(e session.TestID) bool {
-		p, _ := goTest(e)
+	pkg, _ := report.SplitGo(id)
+	return pkg != "" && l.now.Crashed[pkg] && slices.ContainsFunc(excused, func(e session.TestID) bool {
+		p, _ := report.SplitGo(e)
 		return p == pkg
 	})
 }
 
 // hasFailingSubtest reports whether a failing test fails because of its subtests, which are judged themselves.
 func (l *lap) hasFailingSubtest(id session.TestID) bool {
-	return bad(l.now.tests[id]) && l.about().failingBelow[id]
+	return bad(l.now.Tests[id]) && l.about().failingBelow[id]
 }
 
 // withParents adds the tests that the given subtests belong to.
 func (l *lap) withParents(ids []session.TestID) []session.TestID {
 	all := slices.Clone(ids)
 	for _, id := range ids {
-		for p := parent(id); p != ""; p = parent(p) {
-			if _, ran := l.now.tests[p]; ran {
+		for p := report.Parent(id); p != ""; p = report.Parent(p) {
+			if _, ran := l.now.Tests[p]; ran {
 				all = append(all, p)
 			}
 		}
@@ -259,7 +260,7 @@ func (l *lap) withParents(ids []session.TestID) []session.TestID {
 // onlyFailing returns the tests if all of them ran and failed: those may be flaky. One that is gone or skipped is not.
 func (l *lap) onlyFailing(ids []session.TestID) []session.TestID {
 	for _, id := range ids {
-		if !bad(l.now.tests[id]) {
+		if !bad(l.now.Tests[id]) {
 			return nil
 		}
 	}
@@ -268,8 +269,8 @@ func (l *lap) onlyFailing(ids []session.TestID) []session.TestID {
 
 func (l *lap) knownRed() []session.TestID {
 	var out []session.TestID
-	for _, id := range sortedKeys(l.now.tests) {
-		if bad(l.now.tests[id]) && l.known[id] && !l.about().isTarget[id] {
+	for _, id := range sortedKeys(l.now.Tests) {
+		if bad(l.now.Tests[id]) && l.known[id] && !l.about().isTarget[id] {
 			out = append(out, id)
 		}
 	}
@@ -278,11 +279,11 @@ func (l *lap) knownRed() []session.TestID {
 
 // nothingRan is the finding about a run in which no test was reported. Neither red nor green can be told from it.
 func (l *lap) nothingRan(b broken) (finding, bool) {
-	if len(b.wrong) > 0 || len(b.missing) > 0 || count(l.now.tests, l.gate).Total() > 0 {
+	if len(b.wrong) > 0 || len(b.missing) > 0 || count(l.now.Tests, l.gate).Total() > 0 {
 		return finding{}, false
 	}
 	n := finding{class: session.ClassNoTests, reason: "the runner ran no test"}
-	if l.exit != 0 && !l.now.noTests {
+	if l.exit != 0 && !l.now.NoTests {
 		n.class, n.reason = session.ClassBuildBroken, fmt.Sprintf("the command exited with code %d before it reported any test", l.exit)
 	}
 	if had := count(l.start, l.gate).Passed; had > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -90,7 +91,7 @@ func (g *gateRun) heldCannot() string {
 		return "the command could not be started"
 	case g.ended != proc.Timeout && !g.ran():
 		return fmt.Sprintf("the command could not run (exit code %d)", g.exit)
-	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.tests) == 0 && g.toolMissing() != "":
+	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.Tests) == 0 && g.toolMissing() != "":
 		return "the command could not run: what it needs is not installed"
 	}
 	return ""
@@ -104,7 +105,7 @@ type heldRun struct {
 	replaced map[string]bool // files of the tree that hold-out tests stand in place of
 
 	failing  []session.TestID
-	failures []Failure
+	failures []report.Failure
 	silent   []string // files whose tests no gate ran
 	asked    bool     // silent is what the gates so far left over
 	notes    []string
@@ -143,17 +144,17 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		}
 		if err == nil && again.ran() {
 			for _, id := range bad {
-				if again.report.tests[id] == session.TestPass { // flaky: it is not held against anybody
-					run.report.tests[id] = session.TestPass
+				if again.report.Tests[id] == session.TestPass { // flaky: it is not held against anybody
+					run.report.Tests[id] = session.TestPass
 				}
 			}
-			bad = slices.DeleteFunc(bad, func(id session.TestID) bool { return run.report.tests[id] == session.TestPass })
+			bad = slices.DeleteFunc(bad, func(id session.TestID) bool { return run.report.Tests[id] == session.TestPass })
 		}
 	}
-	if len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests { // it ended before it reported any
+	if len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests { // it ended before it reported any
 		bad = append(bad, gateID(g.Name))
 	}
-	for id, s := range run.report.tests {
+	for id, s := range run.report.Tests {
 		_, had := plain[id]
 		if _, mine := own[id]; s == session.TestPass && (mine || len(plain) > 0 && !had) {
 			out.Passed++
@@ -177,8 +178,8 @@ func (h *heldRun) fails(run *gateRun, ids ...session.TestID) {
 // is wanted, and what fails for a reason of its own is noted.
 func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 	var list []session.TestID
-	for _, id := range sortedKeys(l.now.tests) {
-		s := l.now.tests[id]
+	for _, id := range sortedKeys(l.now.Tests) {
+		s := l.now.Tests[id]
 		if !bad(s) || l.known[id] || l.hasFailingSubtest(id) || id == gateID(l.gate) && len(list) > 0 {
 			continue
 		}
@@ -187,7 +188,7 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 			h.notes = append(h.notes, string(id)+" passes on the base, and fails together with the hold-out tests")
 		}
 	}
-	for _, b := range l.now.broken {
+	for _, b := range l.now.Broken {
 		if !h.base || l.known[b.Unit] || bad(l.start[b.Unit]) {
 			continue
 		}
@@ -208,7 +209,7 @@ func (h *heldRun) bad(l *lap, own map[session.TestID]string) []session.TestID {
 
 // brokenUnit reports whether an entry stands for something that could not be built or loaded.
 func (l *lap) brokenUnit(id session.TestID) bool {
-	return slices.ContainsFunc(l.now.broken, func(b breakage) bool { return b.Unit == id })
+	return slices.ContainsFunc(l.now.Broken, func(b report.Breakage) bool { return b.Unit == id })
 }
 
 // owned are the tests of a run that hold-out files bring, and the file. Those that ran without them are others of the
@@ -216,17 +217,17 @@ func (l *lap) brokenUnit(id session.TestID) bool {
 func (h *heldRun) owned(run *gateRun, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
-		for id := range run.report.tests {
+		for id := range run.report.Tests {
 			if _, had := plain[id]; had && !h.replaced[f.Path] {
 				continue
 			}
-			pkg, _ := goTest(id)
+			pkg, _ := report.SplitGo(id)
 			isGo := strings.HasSuffix(f.Path, "_test.go")
-			where := run.report.files[id]
-			if isGo != (pkg != "") || isGo && !inPackage(f.Path, pkg) || where != "" && !sameFile(f.Path, where) {
+			where := run.report.Files[id]
+			if isGo != (pkg != "") || isGo && !inPackage(f.Path, pkg) || where != "" && !report.SameFile(f.Path, where) {
 				continue
 			}
-			if sameFile(f.Path, where) || belongs(id, f.Path) ||
+			if report.SameFile(f.Path, where) || belongs(id, f.Path) ||
 				slices.ContainsFunc(declaredNames(id), func(n string) bool { return hasWord(f.Data, n) }) {
 				own[id] = f.Path
 			}
@@ -244,12 +245,12 @@ func (h *heldRun) left(run *gateRun, own map[session.TestID]string) {
 		}
 		ran := !testpaths.IsTest(f.Path)
 		for id, path := range own {
-			ran = ran || path == f.Path && run.report.tests[id] != session.TestSkip
+			ran = ran || path == f.Path && run.report.Tests[id] != session.TestSkip
 		}
-		for _, b := range run.report.broken {
-			ran = ran || b.Build || b.File != "" && sameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") && inPackage(f.Path, string(b.Unit))
+		for _, b := range run.report.Broken {
+			ran = ran || b.Build || b.File != "" && report.SameFile(f.Path, b.File) || strings.HasSuffix(f.Path, ".go") && inPackage(f.Path, string(b.Unit))
 		}
-		if !ran && !(len(run.report.tests) == 0 && run.exit != 0) {
+		if !ran && !(len(run.report.Tests) == 0 && run.exit != 0) {
 			silent = append(silent, f.Path)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -92,7 +93,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		return out, nil
 	}
 	files := j.lapFiles(ctx, r)
-	var failures []Failure
+	var failures []report.Failure
 	results := map[string]session.GateResult{}
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
@@ -142,10 +143,10 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		}
 		said := j.failures(res, run)
 		if res.Verdict != session.Pass && len(said) > 0 {
-			res.FirstError = j.firstError(said[0].Message)
+			res.FirstError = report.FirstError(j.Secrets.String(said[0].Message))
 		}
 		results[g.Name] = res
-		out.Evidence.Gates[g.Name] = run.report.tests
+		out.Evidence.Gates[g.Name] = run.report.Tests
 		failures = append(failures, said...)
 		if res.Verdict == session.Blocked {
 			break // what follows could not be judged either, or on another tree
@@ -254,7 +255,7 @@ func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 		}
 		var named []session.TestID
 		for _, id := range sortedKeys(now.Gates[g.Name]) {
-			if _, short := goTest(id); id != gateID(g.Name) && (short == r.NothingLeft || matches(id, r.NothingLeft)) {
+			if _, short := report.SplitGo(id); id != gateID(g.Name) && (short == r.NothingLeft || matches(id, r.NothingLeft)) {
 				named = append(named, id)
 			}
 		}
@@ -354,14 +355,14 @@ func (l *lap) passedAgain(failed []session.TestID, again *gateRun) []session.Tes
 	}
 	var flaky []session.TestID
 	for _, id := range failed {
-		if again.report.tests[id] != session.TestPass {
+		if again.report.Tests[id] != session.TestPass {
 			continue
 		}
 		flaky = append(flaky, id)
-		l.now.tests[id] = session.TestPass
+		l.now.Tests[id] = session.TestPass
 		// Their parents failed with them; they passed in the second run as well if nothing else fails below them.
-		for p := parent(id); p != "" && again.report.tests[p] == session.TestPass; p = parent(p) {
-			l.now.tests[p] = session.TestPass
+		for p := report.Parent(id); p != "" && again.report.Tests[p] == session.TestPass; p = report.Parent(p) {
+			l.now.Tests[p] = session.TestPass
 		}
 	}
 	l.index = nil
@@ -386,7 +387,7 @@ func (g *gateRun) judge(l *lap) finding {
 	case !g.ran():
 		could.reason = cmp.Or(g.notInstalled(), fmt.Sprintf("the command could not run (exit code %d)", g.exit))
 		return could
-	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.tests) == 0 && g.toolMissing() != "":
+	case g.gate.Format.PerTest() && g.exit != 0 && len(g.report.Tests) == 0 && g.toolMissing() != "":
 		could.reason = cmp.Or(g.notInstalled(), "the command could not run: "+g.toolMissing())
 		return could
 	case !g.gate.Format.PerTest() && g.gate.Expect == workflows.ExpectRed:
@@ -418,10 +419,10 @@ func (g *gateRun) byExit(l *lap) finding {
 // result is a finding as the session keeps it.
 func (g *gateRun) result(f finding) session.GateResult {
 	r := session.GateResult{Gate: g.gate.Name, Where: string(cmp.Or(g.gate.Where, workflows.InPlace)), Expect: string(g.gate.Expect), Verdict: f.verdict, Class: f.class,
-		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.tests, f.flaky, g.gate.Name), Failing: named(f.failing),
+		Reason: f.reason, Exit: g.exit, Millis: g.millis, Counts: countApart(g.report.Tests, f.flaky, g.gate.Name), Failing: named(f.failing),
 		KnownRed: named(f.knownRed), Flaky: named(f.flaky), Targets: f.targets, Expected: f.expected, Passing: f.passing}
 	if f.verdict != session.Pass {
-		r.Fingerprint = fingerprint(f.class, f.failing, g.report.messages)
+		r.Fingerprint = fingerprint(f.class, f.failing, g.report.Messages)
 	}
 	return r
 }
@@ -429,7 +430,7 @@ func (g *gateRun) result(f finding) session.GateResult {
 // lacks reports whether a test did not run.
 func (g *gateRun) lacks(id session.TestID) bool { return !g.has(id) }
 
-func (g *gateRun) has(id session.TestID) bool { _, ran := g.report.tests[id]; return ran }
+func (g *gateRun) has(id session.TestID) bool { _, ran := g.report.Tests[id]; return ran }
 
 func named(ids []session.TestID) []session.TestID {
 	ids = slices.Clone(ids)
@@ -439,18 +440,18 @@ func named(ids []session.TestID) []session.TestID {
 }
 
 // failures are what a gate's failing tests printed, those that are held against the attempt first.
-func (j *Judge) failures(res session.GateResult, run *gateRun) []Failure {
-	var out []Failure
+func (j *Judge) failures(res session.GateResult, run *gateRun) []report.Failure {
+	var out []report.Failure
 	add := func(id session.TestID) {
-		if s := run.report.tests[id]; !slices.ContainsFunc(out, func(f Failure) bool { return f.Test == id }) {
-			message := run.report.messages[id]
+		if s := run.report.Tests[id]; !slices.ContainsFunc(out, func(f report.Failure) bool { return f.Test == id }) {
+			message := run.report.Messages[id]
 			if s == "" {
 				s = session.TestError
 				if run.exit == 0 { // otherwise what the gate printed may say why
 					message = "It did not run."
 				}
 			}
-			out = append(out, Failure{Gate: res.Gate, Test: id, Status: s, Message: message, Log: run.log})
+			out = append(out, report.Failure{Gate: res.Gate, Test: id, Status: s, Message: message, Log: run.log})
 		}
 	}
 	for _, id := range res.Failing {
@@ -461,7 +462,7 @@ func (j *Judge) failures(res session.GateResult, run *gateRun) []Failure {
 		return out // the reason says it all; what a green run prints would only distract
 	}
 	if res.Verdict != session.Pass && len(out) == 0 {
-		out = append(out, Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError, Message: strings.Join(run.quoted(), "\n"), Log: run.log})
+		out = append(out, report.Failure{Gate: res.Gate, Test: gateID(res.Gate), Status: session.TestError, Message: strings.Join(run.quoted(), "\n"), Log: run.log})
 	}
 	if len(out) > 0 && out[0].Message == "" {
 		out[0].Message = strings.Join(run.quoted(), "\n")
@@ -477,8 +478,8 @@ func (g *gateRun) quoted() []string {
 	return g.printed
 }
 
-func (j *Judge) keepFailures(runDir string, list []Failure) {
-	if err := writeFailures(runDir, list, j.Secrets); err != nil {
+func (j *Judge) keepFailures(runDir string, list []report.Failure) {
+	if err := report.WriteFailures(runDir, list, j.Secrets); err != nil {
 		j.say("could not save the output of the failing tests: " + err.Error())
 	}
 }

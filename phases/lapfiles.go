@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -72,7 +73,7 @@ func (l *lapFiles) holdsTests(c session.Change) bool {
 // changedTests reports whether tests were changed in what a tool names in an error.
 func (l *lapFiles) changedTests(printed string) bool {
 	return slices.ContainsFunc(l.changes, func(c session.Change) bool {
-		return c.Status != "D" && sameFile(c.Path, printed) && l.holdsTests(c)
+		return c.Status != "D" && report.SameFile(c.Path, printed) && l.holdsTests(c)
 	})
 }
 
@@ -98,18 +99,18 @@ func (l *lapFiles) anyCode() bool {
 }
 
 // named reports whether the file of a breakage named what it misses at the lap's start already.
-func (l *lapFiles) named(x breakage) bool {
+func (l *lapFiles) named(x report.Breakage) bool {
 	name := x.Missing[strings.LastIndexAny(x.Missing, `./:\`)+1:]
 	return slices.ContainsFunc(l.changes, func(c session.Change) bool {
-		return sameFile(c.Path, x.File) && name != "" && hasWord(l.was(c), name)
+		return report.SameFile(c.Path, x.File) && name != "" && hasWord(l.was(c), name)
 	})
 }
 
 // ownPackage is the name of the project's own package, if Node cannot find that: it has no exports yet.
 func (l *lapFiles) ownPackage(message string) string {
-	name, ok := between(message, "Cannot find package '", "'")
+	name := report.NodePackage(message)
 	var manifest struct{ Name string }
-	if !ok || json.Unmarshal(l.now("package.json"), &manifest) != nil || manifest.Name != name {
+	if name == "" || json.Unmarshal(l.now("package.json"), &manifest) != nil || manifest.Name != name {
 		return ""
 	}
 	return name
@@ -180,7 +181,7 @@ func isCode(file string) bool {
 	case ".go", ".rs", ".rb", ".java", ".kt", ".kts", ".groovy", ".scala", ".cs", ".fs", ".vb", ".php":
 		return true
 	}
-	return isScriptFile(file)
+	return report.IsScript(file)
 }
 
 func hasWord(text []byte, word string) bool {

@@ -3,6 +3,7 @@ package phases
 import (
 	"testing"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -10,12 +11,12 @@ import (
 func TestMissedBy(t *testing.T) {
 	t.Parallel()
 	run := func(failing []session.TestID, all ...session.TestID) *gateRun {
-		r := &gateRun{report: newReport()}
+		r := &gateRun{report: report.New()}
 		for _, id := range all {
-			r.report.tests[id] = session.TestPass
+			r.report.Tests[id] = session.TestPass
 		}
 		for _, id := range failing {
-			r.report.tests[id] = session.TestFail
+			r.report.Tests[id] = session.TestFail
 		}
 		return r
 	}

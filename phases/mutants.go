@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -146,12 +147,12 @@ func (t *trials) noticing(ctx context.Context, a altered,
 	if err == nil && !run.ran() && only != nil { // runners do not find every name that they report
 		run, err = t.alter(ctx, tree, tryResults, nil)
 	}
-	if err != nil || !run.ran() || len(run.report.broken) > 0 {
+	if err != nil || !run.ran() || len(run.report.Broken) > 0 {
 		return nil, false, err
 	}
 	tests = map[session.TestID]bool{}
 	for _, id := range t.tests {
-		tests[id] = run.report.tests[id] != session.TestPass
+		tests[id] = run.report.Tests[id] != session.TestPass
 	}
 	return tests, true, nil
 }
@@ -181,7 +182,7 @@ func (t *trials) noticed(ctx context.Context, changes []session.Change) error {
 		if err != nil {
 			return t.cannot(ctx, tryMutants, err)
 		}
-		if len(run.report.broken) > 0 {
+		if len(run.report.Broken) > 0 {
 			continue // a change that cannot be built says nothing
 		}
 		if !run.ran() || !t.allPass(run) {
@@ -356,7 +357,7 @@ func (t *trials) compareNotices(ctx context.Context, pairs []pair) (result, says
 			return "", "", err
 		}
 		before := t.notices(old)
-		if !old.ran() || len(before) == 0 || len(old.report.broken) > 0 { // a change that cannot be built says nothing
+		if !old.ran() || len(before) == 0 || len(old.report.Broken) > 0 { // a change that cannot be built says nothing
 			continue
 		}
 		now, err := t.alter(ctx, p.now, tryMutants, nil)
@@ -379,7 +380,7 @@ func (t *trials) compareNotices(ctx context.Context, pairs []pair) (result, says
 // missedBy is a test that noticed a change of the code and does not any more, though nothing else took its place; ""
 // for none.
 func missedBy(before, after []session.TestID, old, now *gateRun) session.TestID {
-	fresh := func(id session.TestID) bool { _, had := old.report.tests[id]; return !had }
+	fresh := func(id session.TestID) bool { _, had := old.report.Tests[id]; return !had }
 	if len(before) == 0 || slices.ContainsFunc(after, fresh) {
 		return ""
 	}
@@ -388,7 +389,7 @@ func missedBy(before, after []session.TestID, old, now *gateRun) session.TestID 
 		tables[table(id)] = true
 	}
 	for _, id := range before {
-		s, ran := now.report.tests[id]
+		s, ran := now.report.Tests[id]
 		if missed := len(after) == 0 || ran && s == session.TestPass; missed && !tables[table(id)] {
 			return id
 		}
@@ -398,7 +399,7 @@ func missedBy(before, after []session.TestID, old, now *gateRun) session.TestID 
 
 // table is the test of its own that a test is, or is a row of.
 func table(id session.TestID) session.TestID {
-	for p := parent(id); p != ""; p = parent(id) {
+	for p := report.Parent(id); p != ""; p = report.Parent(id) {
 		id = p
 	}
 	return id
@@ -424,8 +425,8 @@ func (t *trials) editedWords(ctx context.Context, was session.Tree, changes []se
 // notices are the tests that fail in a run.
 func (t *trials) notices(run *gateRun) []session.TestID {
 	var ids []session.TestID
-	for _, id := range sortedKeys(run.report.tests) {
-		if bad(run.report.tests[id]) && !slices.Contains(t.r.Known, id) {
+	for _, id := range sortedKeys(run.report.Tests) {
+		if bad(run.report.Tests[id]) && !slices.Contains(t.r.Known, id) {
 			ids = append(ids, id)
 		}
 	}

@@ -3,10 +3,12 @@ package phases
 import (
 	"context"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/report"
 )
 
 // Node's test runner says of a file that could not be loaded only that it failed; the reason is nowhere in its JUnit
@@ -25,13 +27,13 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		return nil
 	}
 	done := 0
-	for i := range run.report.broken {
-		b := &run.report.broken[i]
-		if b.Missing != "" || !isScriptFile(b.File) || !strings.HasPrefix(b.Message, "test failed") || done == maxExplained {
+	for i := range run.report.Broken {
+		b := &run.report.Broken[i]
+		if b.Missing != "" || !report.IsScript(b.File) || !strings.HasPrefix(b.Message, "test failed") || done == maxExplained {
 			continue
 		}
 		done++
-		var stderr firstBytes
+		stderr := report.Beginning{Most: maxExplanation}
 		errs := j.Secrets.Forms().Stream(&stderr)
 		res, err := proc.Run(ctx, proc.Spec{Argv: append(append([]string{}, node...), filepath.FromSlash(b.File)), Dir: j.Root,
 			Env: env, Stderr: errs, Timeout: explainTimeout, Marker: marker})
@@ -44,56 +46,22 @@ func (j *Judge) explainLoadFailures(ctx context.Context, run *gateRun, env []str
 		case res.Ended != proc.Exited || res.Exit == 0:
 			continue
 		}
-		b.Message = excerpt(j.place().without(string(stderr.b)), maxExcerpt)
-		b.Missing = missingInScript(b.Message)
-		run.report.messages[b.Unit] = b.Message
+		run.report.Reload(b, j.place().Without(string(stderr.Text)))
 	}
 	return nil
 }
 
+var (
+	nodeTest   = regexp.MustCompile(`(?:^|\s)((?:\S*/)?node)(\s.*)?\s--test(?:[\s=]|$)(.*)`)
+	nodeLoader = regexp.MustCompile(`(?:--(?:import|require|loader|experimental-loader|conditions)[=\s]|-[rC]\s)\s*\S+|` +
+		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
+)
+
 // nodeCommand is the part of a gate's command that says how Node loads a file, nil if the gate does not run `node --test`.
 func nodeCommand(run *gateRun) []string {
-	words := run.gate.Run.Argv
-	if run.gate.Run.Shell != "" {
-		words = strings.Fields(run.gate.Run.Shell)
-	}
-	at := -1
-	for i, w := range words {
-		if filepath.Base(w) == "node" {
-			at = i
-			break
-		}
-	}
-	if at < 0 {
+	m := nodeTest.FindStringSubmatch(strings.NewReplacer(`"`, "", "'", "").Replace(run.gate.Run.Text()))
+	if m == nil {
 		return nil
 	}
-	node, tests := []string{words[at]}, false
-	for i := at + 1; i < len(words); i++ {
-		w := strings.Trim(words[i], `"'`)
-		name, _, joined := strings.Cut(w, "=")
-		switch name {
-		case "--test":
-			tests = true
-		case "--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C":
-			node = append(node, w)
-			if !joined && i+1 < len(words) {
-				i++
-				node = append(node, strings.Trim(words[i], `"'`))
-			}
-		case "--experimental-strip-types", "--experimental-transform-types", "--experimental-vm-modules", "--experimental-default-type":
-			node = append(node, w)
-		}
-	}
-	if !tests {
-		return nil
-	}
-	return node
-}
-
-// firstBytes keeps the beginning of a text.
-type firstBytes struct{ b []byte }
-
-func (f *firstBytes) Write(p []byte) (int, error) {
-	f.b = append(f.b, p[:min(len(p), maxExplanation-len(f.b))]...)
-	return len(p), nil
+	return append(m[1:2], strings.Fields(strings.Join(nodeLoader.FindAllString(m[2]+" "+m[3], -1), " "))...)
 }

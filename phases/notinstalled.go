@@ -2,10 +2,10 @@ package phases
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/report"
 )
 
 // NotInstalledError says that a set-up has left out what a gate runs.
@@ -16,10 +16,10 @@ func (e *NotInstalledError) Error() string { return e.reason }
 // notInstalled says that the set-up of the place where a gate ran has left out what it runs, "" when there was no
 // set-up, or something else was wrong.
 func (g *gateRun) notInstalled() string {
-	if g.setup == "" || g.exit == 0 || g.gate.Format.PerTest() && len(g.report.tests) > 0 {
+	if g.setup == "" || g.exit == 0 || g.gate.Format.PerTest() && len(g.report.Tests) > 0 {
 		return ""
 	}
-	what := lacking(strings.Join(g.quoted(), "\n"))
+	what := report.Lacking(strings.Join(g.quoted(), "\n"))
 	switch {
 	case g.ran() && !g.gate.Format.PerTest(): // its exit code is an answer, whatever it printed
 		return ""
@@ -33,8 +33,8 @@ func (g *gateRun) notInstalled() string {
 
 // leftOut says what the set-up has left out that tests need, as the end of a sentence, "" when none says so.
 func (g *gateRun) leftOut() string {
-	for _, id := range sortedKeys(g.report.messages) {
-		if what := lacking(g.report.messages[id]); what != "" && g.setup != "" {
+	for _, id := range sortedKeys(g.report.Messages) {
+		if what := report.Lacking(g.report.Messages[id]); what != "" && g.setup != "" {
 			return "; " + notInstalled(g.setup, what)
 		}
 	}
@@ -50,16 +50,3 @@ func notInstalled(setup, what string) string {
 func lineOf(setup string) string {
 	return "`setup: " + safetext.Line(setup, 200) + "` under worktree: in .wfs/config.yaml"
 }
-
-// lacking is the module or program that is not there, by what was printed, "" when nothing says so.
-func lacking(said string) string {
-	m := lackingRE.FindStringSubmatch(said)
-	if m == nil {
-		return ""
-	}
-	return safetext.Line(m[1]+m[2]+m[3], 100)
-}
-
-// lackingRE are the words of Python, Node and shells.
-var lackingRE = regexp.MustCompile(`(?m)No module named '?([\w.]+)|Cannot find (?:module|package) '([\w@][^'\n]*)'|` +
-	`^(?:\S*/)?(?:ba|da|k|z)?sh: (?:(?:line )?\d+: )?([^\s:]+): (?:command not found|not found|No such file)`)

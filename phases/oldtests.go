@@ -64,7 +64,7 @@ func (j *Judge) asChanged(ctx context.Context, g workflows.Gate, r session.Judge
 	}
 	l.old = old.report
 	l.different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool {
-		return old.report.tests[id] != session.TestPass
+		return old.report.Tests[id] != session.TestPass
 	})
 	return run.judge(l), nil
 }

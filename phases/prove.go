@@ -121,7 +121,7 @@ func spokenOf(files []string, failed *gateRun) []string {
 	for _, line := range failed.quoted() {
 		text.WriteString(line + "\n")
 	}
-	for _, m := range failed.report.messages {
+	for _, m := range failed.report.Messages {
 		text.WriteString(m + "\n")
 	}
 	said := text.String()

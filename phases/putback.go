@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -61,7 +62,7 @@ func (t *trials) references(ctx context.Context) ([]reference, error) {
 // putBack runs the gate on the attempt's code with the tests, and what they are run by, as they were. It reports
 // whether anything of that was changed since they were frozen. An attempt that fails so passes only with its own tests.
 // One that passes may still have made them weaker.
-func (t *trials) putBack(ctx context.Context) (changed bool, failures []Failure, err error) {
+func (t *trials) putBack(ctx context.Context) (changed bool, failures []report.Failure, err error) {
 	refs, err := t.references(ctx)
 	if err != nil {
 		return false, nil, err
@@ -182,7 +183,7 @@ func (t *trials) runsAsMany() bool {
 
 // against runs the gate on a tree that has the attempt's code, and the tests of a reference.
 func (t *trials) against(ctx context.Context, ref reference,
-	tree session.Tree) (result string, failures []Failure, err error) {
+	tree session.Tree) (result string, failures []report.Failure, err error) {
 	t.say("gate " + t.gate.Name + " with " + ref.says + " …")
 	res, run, err := t.judge(ctx, ref.r, tree, "frozen")
 	if err != nil {
@@ -279,11 +280,11 @@ func (t *trials) passesWithData(ctx context.Context, ref reference) ([]string, e
 // name.
 func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateRun) (bool, error) {
 	about := func(id session.TestID) bool {
-		if !bad(old.report.tests[id]) {
+		if !bad(old.report.Tests[id]) {
 			return false // it did not even run
 		}
-		return slices.Contains(t.r.Targets, id) || parent(id) != "" && slices.ContainsFunc(t.r.Targets,
-			func(other session.TestID) bool { return parent(other) == parent(id) })
+		return slices.Contains(t.r.Targets, id) || report.Parent(id) != "" && slices.ContainsFunc(t.r.Targets,
+			func(other session.TestID) bool { return report.Parent(other) == report.Parent(id) })
 	}
 	if len(failing) == 0 || slices.ContainsFunc(failing, func(id session.TestID) bool { return !about(id) }) {
 		return false, nil
@@ -293,7 +294,7 @@ func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateR
 		return false, err
 	}
 	for _, id := range failing {
-		if s, ran := run.report.tests[id]; ran && !bad(s) {
+		if s, ran := run.report.Tests[id]; ran && !bad(s) {
 			return false, nil
 		}
 	}
@@ -312,12 +313,12 @@ func (t *trials) maybeMeant(failing []session.TestID) bool {
 // with its code: what they are about has another shape now. It reports whether the code passes all others.
 func (t *trials) withoutBroken(ctx context.Context, ref reference, run *gateRun) (bool, error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
-		return t.came(ref, p) || slices.ContainsFunc(run.report.broken, func(b breakage) bool {
-			return b.File != "" && sameFile(p, b.File)
+		return t.came(ref, p) || slices.ContainsFunc(run.report.Broken, func(b report.Breakage) bool {
+			return b.File != "" && report.SameFile(p, b.File)
 		})
 	})
-	if len(run.report.broken) == 0 || len(rest) == 0 {
-		return len(run.report.broken) > 0 && len(rest) == 0, nil
+	if len(run.report.Broken) == 0 || len(rest) == 0 {
+		return len(run.report.Broken) > 0 && len(rest) == 0, nil
 	}
 	tree, err := t.withTests(ctx, ref.tree, ref.changes, rest)
 	if err != nil {
@@ -421,7 +422,7 @@ func (t *trials) withTests(ctx context.Context, from session.Tree, changes []ses
 // they are about has another shape, or the lap is about other behaviour; or the attempt's own tree fails there, too.
 func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 	failing []session.TestID) (result, says string, err error) {
-	if t.gone && run.exit == 0 && len(run.report.broken) == 0 && !slices.ContainsFunc(failing, run.has) {
+	if t.gone && run.exit == 0 && len(run.report.Broken) == 0 && !slices.ContainsFunc(failing, run.has) {
 		return "", "", nil // they vanish with the tests as they were, too: no name in them is why
 	}
 	if only, err := t.onlyRenamed(ctx, ref.tree, ref.changes, ref.aside); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -16,7 +17,7 @@ type lap struct {
 	exit     int
 	start    session.Tests // at the lap's start, or on the base
 	known    map[session.TestID]bool
-	now      *report
+	now      *report.Report
 	files    *lapFiles
 	targets  []session.TestID
 	expected []string
@@ -25,7 +26,7 @@ type lap struct {
 	different []session.TestID
 
 	// old is what the code says to the tests as they were at the lap's start, nil where that was not tried.
-	old *report
+	old *report.Report
 
 	index *lapIndex
 	// later: whether older tests may be gone is asked when the code is written, and left are those that are.
@@ -45,8 +46,8 @@ func (l *lap) about() *lapIndex {
 		return l.index
 	}
 	x := &lapIndex{failingBelow: map[session.TestID]bool{}, ranBelow: map[session.TestID]bool{}, isTarget: map[session.TestID]bool{}}
-	for id, s := range l.now.tests {
-		for p := parent(id); p != ""; p = parent(p) {
+	for id, s := range l.now.Tests {
+		for p := report.Parent(id); p != ""; p = report.Parent(p) {
 			x.ranBelow[p] = true
 			if bad(s) {
 				x.failingBelow[p] = true
@@ -94,11 +95,11 @@ func judgeRed(l *lap) finding {
 	}
 
 	var failed, errored, passed []session.TestID
-	for _, id := range sortedKeys(l.now.tests) {
-		s := l.now.tests[id]
+	for _, id := range sortedKeys(l.now.Tests) {
+		s := l.now.Tests[id]
 		switch {
 		case id == gateID(l.gate), broken.missing[id], l.hasFailingSubtest(id), !l.isNew(id):
-		case s == session.TestFail, s == session.TestError && (l.now.raised[id] || missingInScript(l.now.messages[id]) != ""):
+		case s == session.TestFail, s == session.TestError && (l.now.Raised[id] || report.MissingInScript(l.now.Messages[id]) != ""):
 			failed = append(failed, id)
 		case s == session.TestError:
 			errored = append(errored, id)
@@ -108,7 +109,7 @@ func judgeRed(l *lap) finding {
 	}
 	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
 		f.class, f.failing, f.reason = session.ClassBrokeGreen, broke, how
-		ran := func(id session.TestID) bool { _, ran := l.now.tests[id]; return ran }
+		ran := func(id session.TestID) bool { _, ran := l.now.Tests[id]; return ran }
 		if len(failed) > 0 && !slices.ContainsFunc(broke, ran) {
 			f.reason += fmt.Sprintf("; new tests fail as intended: %s. If the item changes what an old test expects,  "+
 				"change that test and keep its name; if the item removes what it tests, ask a person to approve", someNames(failed))
@@ -152,7 +153,7 @@ func (b broken) waitsFor() string {
 // noneRed says what is wrong when no new test fails.
 func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) finding {
 	switch {
-	case len(errored) > 0 && l.now.timedOut: // which it may be whatever the code does
+	case len(errored) > 0 && l.now.TimedOut: // which it may be whatever the code does
 		f.class, f.failing = session.ClassTimeout, errored
 		f.reason = "the new tests timed out in the test runner: " + someNames(errored)
 	case len(errored) > 0:
@@ -164,7 +165,7 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 	case len(passed) > 0:
 		f.class = session.ClassUnexpectedGreen
 		f.reason = plural(len(passed), "new or changed test passes", "new or changed tests pass") + " already: " + someNames(passed)
-	case bad(l.now.tests[gateID(l.gate)]) && !l.known[gateID(l.gate)]:
+	case bad(l.now.Tests[gateID(l.gate)]) && !l.known[gateID(l.gate)]:
 		// Not "nothing added": something may have been, and the runner did not get to it.
 		return l.unexplained(f)
 	default:
@@ -181,7 +182,7 @@ func (l *lap) noneRed(f finding, b broken, errored, passed []session.TestID) fin
 func (l *lap) isNew(id session.TestID) bool {
 	was, had := l.start[id]
 	return !had && !l.known[id] || slices.Contains(l.different, id) ||
-		was == session.TestSkip && bad(l.now.tests[id]) && l.files.anyCode()
+		was == session.TestSkip && bad(l.now.Tests[id]) && l.files.anyCode()
 }
 
 // broken is what could not be built or loaded, by whose fault.
@@ -199,8 +200,8 @@ type broken struct {
 // known, is not held against the attempt.
 func (l *lap) brokenUnits() broken {
 	b := broken{missing: map[session.TestID]bool{}}
-	byUnit := map[session.TestID][]breakage{}
-	for _, x := range l.now.broken {
+	byUnit := map[session.TestID][]report.Breakage{}
+	for _, x := range l.now.Broken {
 		byUnit[x.Unit] = append(byUnit[x.Unit], x)
 	}
 	var reasons []string
@@ -242,7 +243,7 @@ func (l *lap) brokenUnits() broken {
 				break
 			}
 		}
-		if why == "" && l.old != nil && bad(l.old.tests[unit]) {
+		if why == "" && l.old != nil && bad(l.old.Tests[unit]) {
 			why = "cannot be built or loaded with the previous tests either: the code change broke it"
 		}
 		if why != "" && before {
@@ -265,21 +266,21 @@ func (l *lap) brokenUnits() broken {
 }
 
 // unitChanged reports whether tests of a unit that cannot be built or loaded were changed.
-func (l *lap) unitChanged(unit session.TestID, why []breakage) bool {
+func (l *lap) unitChanged(unit session.TestID, why []report.Breakage) bool {
 	return l.files.changedIn(unit) ||
-		slices.ContainsFunc(why, func(x breakage) bool { return l.files.changedTests(x.File) })
+		slices.ContainsFunc(why, func(x report.Breakage) bool { return l.files.changedTests(x.File) })
 }
 
 // waited are the tests that a unit has that was waiting for code: those that came in this lap; where there are none,
 // those that were there before, one of which was changed. A parameter or subtest is judged with its test.
 func (l *lap) waited(unit string) []session.TestID {
 	var here, elsewhere, old []session.TestID
-	for _, id := range sortedKeys(l.now.tests) {
-		p := parent(id)
-		if _, both := l.now.tests[p]; p != "" && both || id == gateID(l.gate) || l.brokenUnit(id) {
+	for _, id := range sortedKeys(l.now.Tests) {
+		p := report.Parent(id)
+		if _, both := l.now.Tests[p]; p != "" && both || id == gateID(l.gate) || l.brokenUnit(id) {
 			continue
 		}
-		in := belongs(id, unit) || sameFile(unit, l.now.files[id])
+		in := belongs(id, unit) || report.SameFile(unit, l.now.Files[id])
 		switch _, had := l.start[id]; {
 		case had && in:
 			old = append(old, id)
@@ -301,7 +302,7 @@ func (l *lap) waited(unit string) []session.TestID {
 // belongs reports whether a test is in a unit, as far as its id says so: a Go package, a module, the file of a class.
 // An older wfs wrote names of tests here.
 func belongs(id session.TestID, unit string) bool {
-	if matches(id, unit) || under(id, session.TestID(unit)) {
+	if matches(id, unit) || report.Under(id, session.TestID(unit)) {
 		return true
 	}
 	class, _, ok := strings.Cut(string(id), "::")
@@ -315,11 +316,11 @@ const inSuite = ".*/"
 // matches reports whether a test is the one that is meant by a name: in full, as it is declared, or as a subtest of it.
 // Node reports a test that has subtests as their suite, not as a test.
 func matches(id session.TestID, name string) bool {
-	if string(id) == name || bare(string(id)) == name {
+	if string(id) == name || report.Bare(string(id)) == name {
 		return true
 	}
 	if pkg, method, ok := strings.Cut(name, inSuite); ok {
-		if of, _ := goTest(id); of != "" && of == pkg {
+		if of, _ := report.SplitGo(id); of != "" && of == pkg {
 			return strings.HasSuffix(string(id), "/"+method)
 		}
 	}
@@ -330,17 +331,17 @@ func matches(id session.TestID, name string) bool {
 
 // declaredNames are the names that a test may have been declared by, the likeliest first.
 func declaredNames(id session.TestID) []string {
-	names := []string{leaf(id)}
-	if _, name := goTest(id); name != "" {
+	names := []string{report.Leaf(id)}
+	if _, name := report.SplitGo(id); name != "" {
 		return append(names, strings.Split(name, "/")[1:]...) // methods of suites
 	}
 	if segments := strings.Split(string(id), "::"); len(segments) > 2 {
 		names = append(names, segments[1:len(segments)-1]...) // adds::case_1 of rstest
 	}
-	if suites := strings.Split(string(id), suiteSep); len(suites) > 1 {
+	if suites := strings.Split(string(id), report.SuiteSep); len(suites) > 1 {
 		names = append(names, suites[:len(suites)-1]...) // tests whose subtest it is
 	}
 	return names
 }
 
-func notGo(id session.TestID) bool { pkg, _ := goTest(id); return pkg == "" }
+func notGo(id session.TestID) bool { pkg, _ := report.SplitGo(id); return pkg == "" }

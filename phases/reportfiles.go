@@ -1,33 +1,21 @@
 package phases
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
-
-// stamp tells whether a report file was written by a run: it is compared with the one from before the run. Content alone
-// would not do, because a run may well write the same bytes again.
-type stamp struct {
-	size    int64
-	written time.Time
-	file    fileID
-	sum     [sha256.Size]byte
-}
 
 // maxReportFiles bounds how many files a glob may find.
 const maxReportFiles = 10_000
 
-// reportStamps looks at every file below the work tree that a glob matches. Nothing in `.git`, and nothing in
+// reportFiles lists the files below the work tree that a glob matches. Nothing in `.git`, and nothing in
 // `node_modules` unless the glob names it, is looked at. Symbolic links are not followed.
-func reportStamps(root, glob string) (map[string]stamp, error) {
-	found := map[string]stamp{}
+func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
+	found := map[string]fs.FileInfo{}
 	if glob == "" {
 		return found, nil
 	}
@@ -51,9 +39,8 @@ func reportStamps(root, glob string) (map[string]stamp, error) {
 		if len(found) >= maxReportFiles {
 			return fmt.Errorf("more than %d files match the report glob %q", maxReportFiles, glob)
 		}
-		s, err := stampOf(name)
-		if err == nil {
-			found[filepath.ToSlash(rel)] = s
+		if info, err := d.Info(); err == nil {
+			found[filepath.ToSlash(rel)] = info
 		}
 		return nil
 	})
@@ -84,21 +71,8 @@ func anchored(glob string) string {
 	return "/" + strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
 }
 
-func stampOf(name string) (stamp, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return stamp{}, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return stamp{}, err
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return stamp{}, err
-	}
-	s := stamp{size: info.Size(), written: info.ModTime(), file: idOf(info)}
-	h.Sum(s.sum[:0])
-	return s, nil
+// written reports whether a run wrote a report file, by what was there before. Content alone would not do, because a run
+// may well write the same bytes again.
+func written(before, now fs.FileInfo) bool {
+	return before == nil || !os.SameFile(before, now) || before.Size() != now.Size() || !before.ModTime().Equal(now.ModTime())
 }

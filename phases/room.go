@@ -11,6 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -139,20 +140,20 @@ func (j *Judge) difference(run *gateRun, g workflows.Gate, was session.Tests, kn
 	case g.Format.PerTest() && run.notInstalled() != "": // no test ran
 		return run.notInstalled()
 	}
-	now := run.report.tests
+	now := run.report.Tests
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(append(sortedKeys(was), sortedKeys(now)...)))) {
 		if slices.Contains(known, id) || was[id] == now[id] {
 			continue
 		}
 		return fmt.Sprintf("%s is %s there, and %s here%s", id, cmp.Or(now[id], "not run"), cmp.Or(was[id], "not run"),
-			j.mended(run.report.messages[id]))
+			j.mended(run.report.Messages[id]))
 	}
 	return ""
 }
 
 // mended names the setting that may make it the same, by what was printed.
 func (j *Judge) mended(said ...string) string {
-	what := lacking(strings.Join(said, "\n"))
+	what := report.Lacking(strings.Join(said, "\n"))
 	switch {
 	case j.Setup != "" && what != "":
 		return "; " + notInstalled(j.Setup, what)

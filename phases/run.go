@@ -15,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -215,7 +216,7 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 	}
 	dir := filepath.Join(filepath.Dir(req.RunDir), req.Session.LastRun)
 	var err error
-	if f.failures, err = ReadFailures(dir); err != nil {
+	if f.failures, err = report.ReadFailures(dir); err != nil {
 		r.say("cannot read the output of the last gates: " + reason(err))
 	}
 	if text, err := durable.ReadFile(filepath.Join(dir, ResultFile), maxResult); err == nil {

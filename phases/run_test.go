@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -220,7 +221,7 @@ func TestLastFailuresReachTheBrief(t *testing.T) {
 	b.req.Session.LastRun = "r1"
 	b.req.Session.Last = &session.Decided{Verdict: session.Fail, Class: session.ClassTargetFailing}
 	prior := filepath.Join(filepath.Dir(b.req.RunDir), "r1")
-	if err := writeFailures(prior, []Failure{{Test: "calc.TestAdd", Status: session.TestFail, Message: "want 3, got 4"}}, nil); err != nil {
+	if err := report.WriteFailures(prior, []report.Failure{{Test: "calc.TestAdd", Status: session.TestFail, Message: "want 3, got 4"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(prior, ResultFile), []byte(`{"note": "mind the carry"}`), 0o600); err != nil {
@@ -230,7 +231,7 @@ func TestLastFailuresReachTheBrief(t *testing.T) {
 	if brief := b.read(t, b.req.RunDir, BriefFile); !strings.Contains(brief, "want 3, got 4") || !strings.Contains(brief, "mind the carry") {
 		t.Errorf("%s", brief)
 	}
-	if err := os.WriteFile(filepath.Join(prior, FailuresFile), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(prior, report.FailuresFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.lines = nil

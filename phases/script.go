@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -40,8 +41,8 @@ type Step struct {
 	// What a command would write to $WFS_RESULT.
 	Done, Continue bool
 	Note, Ask      string
-	TestChange     string
-	NothingLeft    string
+	TestChange     string `yaml:"test_change"`
+	NothingLeft    string `yaml:"nothing_left"`
 	Wait           time.Duration
 }
 
@@ -82,9 +83,9 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	if ctx.Err() != nil {
 		return session.RunResult{Outcome: session.OutcomeInterrupted, Exit: -1}
 	}
-	script, problems := ParseScript(req.Plan.Agent.Script)
-	if len(problems) > 0 {
-		why := "cannot read the script: " + problems[0].Error()
+	script, err := ParseScript(req.Plan.Agent.Script)
+	if err != nil {
+		why, _, _ := strings.Cut("cannot read the script: "+err.Error(), "\n")
 		out.note(why)
 		return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
 	}

@@ -149,7 +149,7 @@ func TestGatesAreClean(t *testing.T) {
 			if err != nil || strings.Contains(shown, value) || strings.Contains(shown, token) || strings.Count(string(log), "[redacted: ") < 2 || len(run.printed) == 0 {
 				t.Errorf("%s to %s: %q, %q, %v", format, to, log, run.printed, err)
 			}
-			if all := fmt.Sprint(run.report.tests, run.report.messages, run.report.broken); strings.Contains(all, token) {
+			if all := fmt.Sprint(run.report.Tests, run.report.Messages, run.report.Broken); strings.Contains(all, token) {
 				t.Errorf("%s to %s: %s", format, to, all)
 			} else if to == "1" && format != workflows.FormatExit && !strings.Contains(all, value+":fail") {
 				t.Errorf("%s has no test with its name: %s", format, all)

@@ -32,7 +32,7 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 		return err
 	}
 	defer log.Close()
-	tail := &lastLines{}
+	tail := newLastLines()
 	out := newOutput(log, nil, r.Secrets, func(line string) {
 		r.say(line)
 		tail.add(line)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/experiment"
 	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -119,7 +120,7 @@ type canary struct {
 func (c *canary) saw(run *gateRun) {
 	c.runs++
 	c.passing = slices.DeleteFunc(c.passing, func(id session.TestID) bool {
-		return run.report.tests[id] != session.TestPass
+		return run.report.Tests[id] != session.TestPass
 	})
 }
 
@@ -145,8 +146,8 @@ func (t *trials) eachMustFail(ctx context.Context, changes []session.Change, c c
 	if err != nil {
 		return t.cannot(ctx, tryCanary, err)
 	}
-	deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.report.tests[id] != session.TestPass })
-	if len(deaf) == 0 || !run.ran() || len(run.report.broken) > 0 {
+	deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.report.Tests[id] != session.TestPass })
+	if len(deaf) == 0 || !run.ran() || len(run.report.Broken) > 0 {
 		return nil
 	}
 	says := fmt.Sprintf("with other expected values %s anyway: %s", plural(len(deaf), "test passes", "tests pass"),
@@ -163,7 +164,7 @@ func (t *trials) comparing(ctx context.Context, changes []session.Change,
 	ids []session.TestID) (list []session.TestID, path string, err error) {
 	names := map[string][]session.TestID{}
 	for _, id := range t.tests {
-		names[leaf(id)] = append(names[leaf(id)], id)
+		names[report.Leaf(id)] = append(names[report.Leaf(id)], id)
 	}
 	for _, c := range changes {
 		if c.Status == "D" || !isCode(c.Path) || !testpaths.HoldsTests(c.Path) {
@@ -399,7 +400,7 @@ func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only
 // allPass reports whether all tests of the lap pass in a run.
 func (t *trials) allPass(run *gateRun) bool {
 	for _, id := range t.tests {
-		if run.report.tests[id] != session.TestPass {
+		if run.report.Tests[id] != session.TestPass {
 			return false
 		}
 	}
@@ -409,7 +410,7 @@ func (t *trials) allPass(run *gateRun) bool {
 // nothingFails reports whether all that passed for the attempt passes in a run of everything.
 func (t *trials) nothingFails(run *gateRun) bool {
 	for id, s := range t.out.Evidence.Gates[t.gate.Name] {
-		if s == session.TestPass && run.report.tests[id] != session.TestPass {
+		if s == session.TestPass && run.report.Tests[id] != session.TestPass {
 			return false
 		}
 	}

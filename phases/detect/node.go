@@ -1,0 +1,332 @@
+package detect
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// nodePackage is what matters of a package.json.
+type nodePackage struct {
+	*project
+	Scripts         map[string]string `json:"scripts"`
+	Dependencies    map[string]any    `json:"dependencies"`
+	DevDependencies map[string]any    `json:"devDependencies"`
+	Workspaces      json.RawMessage   `json:"workspaces"`
+	PackageManager  string            `json:"packageManager"`
+
+	steps []step // what `npm test` runs
+}
+
+// step is one command of the test script, or of a script that npm runs with it.
+type step struct {
+	text   string
+	tool   *nodeTool // that runs tests; nil for all other commands
+	builds bool      // what is tested
+}
+
+// nodeTool is a runner, what makes it report, and how it is called.
+type nodeTool struct {
+	name, report string
+	format       workflows.Format
+	env          string
+	drop         string // arguments of the test script that a gate cannot have, with the value that may follow "="
+	alone        bool   // it is used when package.json depends on it, also without a test script
+}
+
+const nodeGate = "node --test --test-reporter=junit"
+
+// neverKept are arguments that no gate can have.
+const neverKept = " --watch --watchAll -w --coverage --ui --bail --reporter --reporters -R "
+
+// nodeTools report by test without a package of their own. What writes snapshots that are missing does not with CI=true.
+var nodeTools = []nodeTool{
+	{name: "node", format: workflows.FormatJUnit},
+	{name: "bun", format: workflows.FormatJUnit},
+	{name: "vitest", report: `--run --reporter=junit --outputFile="$WFS_REPORT"`, format: workflows.FormatJUnit, env: "CI=true ", drop: " run watch dev --run ", alone: true},
+	{name: "react-scripts", report: `--watchAll=false --ci --json --outputFile="$WFS_REPORT"`, format: workflows.FormatJest, env: "CI=true "},
+	{name: "jest", report: `--ci --json --outputFile="$WFS_REPORT"`, format: workflows.FormatJest, drop: " --ci ", alone: true},
+	{name: "mocha", report: `--reporter xunit --reporter-option output="$WFS_REPORT"`, format: workflows.FormatJUnit, alone: true},
+	{name: "ava", report: "--tap", format: workflows.FormatTAP, drop: " --tap ", alone: true},
+	{name: "tape", format: workflows.FormatTAP},
+	{name: "tap", report: "--reporter=tap", format: workflows.FormatTAP},
+	{name: "playwright", report: "--reporter=junit", format: workflows.FormatJUnit},
+}
+
+// proposeNode proposes for the runner that the test script runs, else for one that the project depends on, else for the
+// packages of a workspace. The exit code of the test script is the last resort.
+func proposeNode(p *project) []Proposal {
+	n := p.nodePackage()
+	if n == nil {
+		return nil
+	}
+	list := n.byTool()
+	if len(list) == 0 {
+		list = n.byWorkspaces()
+	}
+	manager, beyond := n.manager(), gatesOf(n.beyond())
+	for i := range list {
+		list[i].Beyond, list[i].Install = beyond, manager+" install"
+		if manager != "npm" {
+			list[i].Tools = []string{manager}
+		}
+	}
+	script := n.Scripts["test"]
+	if script == "" || strings.Contains(script, "no test specified") {
+		if len(list) == 0 && p.shows(nodeTests) != "" {
+			return []Proposal{{Gate: testsGate(nodeGate, workflows.FormatJUnit), Why: "package.json and test files"}}
+		}
+		return list
+	}
+	needs := "its test script has no per-test results that wfs can read; `" + nodeGate + "`, vitest, jest and mocha have them"
+	if len(list) > 0 {
+		needs = "the test script hides the per-test results; this would show them: " + list[0].Gate.Run.Shell
+	}
+	return append(list, Proposal{Gate: testsGate(manager+" test", workflows.FormatExit), Why: "package.json: " + script, Needs: needs})
+}
+
+// nodeTests is evidence of files that `node --test` would find.
+var nodeTests = inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."}, "js") + "|" +
+	inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."}, "[mc]js") + "|test/*.js|test/*.[mc]js"
+
+func (p *project) nodePackage() *nodePackage {
+	n := &nodePackage{project: p}
+	if json.Unmarshal([]byte(p.text("package.json")), n) != nil {
+		return nil
+	}
+	for _, script := range []string{"pretest", "test", "posttest"} {
+		n.steps = append(n.steps, n.stepsOf(script, 0)...)
+	}
+	return n
+}
+
+var (
+	commandEnd = regexp.MustCompile(`&&|\|\||;`)
+	runsScript = regexp.MustCompile(`^(?:npm|pnpm|yarn) run (\S+)$`)
+	nodeCall   = regexp.MustCompile(`(?:^|\s)(?:node|tsx)\s.*`)
+	nodeBuild  = regexp.MustCompile(`^(?:\S*/)?(?:(?:tsc|babel|swc|tsup|esbuild|rollup|webpack)(?: |$)|vite build)|^\S+ run build`)
+)
+
+// stepsOf are the commands of a script. Where it runs another script that runs tests, that one's stand instead.
+func (n *nodePackage) stepsOf(script string, depth int) (steps []step) {
+	for _, text := range commandEnd.Split(n.Scripts[script], -1) {
+		text, _, _ = strings.Cut(strings.TrimSpace(text), "|") // what only formats the output
+		s := step{text: strings.TrimSpace(text)}
+		if m := runsScript.FindStringSubmatch(s.text); m != nil && n.Scripts[m[1]] != "" {
+			if depth > 5 {
+				continue
+			}
+			inner := n.stepsOf(m[1], depth+1)
+			if slices.ContainsFunc(inner, func(s step) bool { return s.tool != nil }) {
+				steps = append(steps, inner...)
+				continue
+			}
+			s.builds = len(inner) > 0 && !slices.ContainsFunc(inner, func(s step) bool { return !s.builds })
+		} else if s.text == "" {
+			continue
+		}
+		s.tool = toolOf(s.text)
+		s.builds = s.builds || nodeBuild.MatchString(s.text) && !strings.Contains(s.text, "--noEmit")
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// toolOf is the runner that a command runs.
+func toolOf(command string) *nodeTool {
+	words := strings.Fields(command)
+	for i := range nodeTools {
+		t := &nodeTools[i]
+		at := slices.IndexFunc(words, func(w string) bool {
+			base := path.Base(strings.Trim(w, `"'`))
+			return !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") &&
+				(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == t.name || t.name == "node" && base == "tsx")
+		})
+		if at < 0 || t.name == "node" && !slices.Contains(words, "--test") || t.name == "bun" && !strings.Contains(command, "bun test") {
+			continue
+		}
+		return t
+	}
+	return nil
+}
+
+// nodeExec are the commands by which package managers run a tool that the project has installed.
+var nodeExec = map[string]string{"pnpm": "pnpm exec ", "yarn": "yarn run ", "bun": "bun run ", "npm": "npx --no-install "}
+
+func (n *nodePackage) manager() string {
+	name, _, _ := strings.Cut(n.PackageManager, "@")
+	switch {
+	case nodeExec[name] != "":
+		return name
+	case n.has("pnpm-lock.yaml"):
+		return "pnpm"
+	case n.has("yarn.lock"):
+		return "yarn"
+	case n.has("bun.lock"), n.has("bun.lockb"):
+		return "bun"
+	}
+	return "npm"
+}
+
+func (n *nodePackage) exec() string { return nodeExec[n.manager()] }
+
+// byTool proposes for the runner that the test script runs, else for one that the project depends on.
+func (n *nodePackage) byTool() []Proposal {
+	why := "package.json: " + n.Scripts["test"]
+	before := ""
+	for _, s := range n.steps {
+		switch {
+		case s.builds && strings.Contains(s.text, " run "):
+			before += s.text + " && "
+		case s.builds:
+			before += n.exec() + s.text + " && "
+		case s.tool != nil:
+			gate := testsGate(before+n.call(s.tool, s.text), s.tool.format)
+			list := []Proposal{{Gate: gate, Why: why}}
+			if tap := strings.Replace(gate.Run.Shell, "test-reporter=junit", "test-reporter=tap", 1); s.tool.name == "node" { // before Node 20
+				list = append(list, Proposal{Gate: testsGate(tap, workflows.FormatTAP), Why: why})
+			}
+			return list
+		}
+	}
+	if n.Scripts["test"] != "" {
+		return nil
+	}
+	for i := range nodeTools {
+		t := &nodeTools[i]
+		if t.alone && (n.Dependencies[t.name] != nil || n.DevDependencies[t.name] != nil) {
+			return []Proposal{{Gate: testsGate(n.call(t, t.name), t.format), Why: t.name + " in package.json"}}
+		}
+	}
+	return nil
+}
+
+// call makes a tool's command report to wfs. The arguments that it has in the test script stay.
+func (n *nodePackage) call(t *nodeTool, text string) string {
+	words := strings.Fields(text)
+	switch t.name {
+	case "bun":
+		return `bun test --reporter=junit --reporter-outfile="$WFS_REPORT"`
+	case "node":
+		if strings.Contains(text, "--test-reporter") {
+			return nodeGate
+		}
+		text = strings.Replace(text, "--test", "--test --test-reporter=junit", 1)
+		text = strings.TrimSpace(nodeCall.FindString(text)) // a tool for coverage may stand before it
+		if strings.HasPrefix(text, "tsx ") {
+			return n.exec() + text
+		}
+		return text
+	}
+	kept := words[:0:0]
+	for i := 0; i < len(words); i++ {
+		name, _, joined := strings.Cut(words[i], "=")
+		if i == 0 || !strings.Contains(neverKept+t.drop, " "+name+" ") {
+			kept = append(kept, words[i])
+		} else if !joined && slices.Contains([]string{"--reporter", "--reporters", "-R"}, name) {
+			i++
+		}
+	}
+	at := slices.IndexFunc(kept, func(w string) bool { return !strings.Contains(w, "=") }) // behind NODE_ENV=test
+	if kept[at] == t.name || kept[at] == "cross-env" {
+		kept[at] = n.exec() + kept[at]
+	}
+	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
+}
+
+// beyond are the commands of the test script, and of those that npm runs around it, that run no tests and build nothing.
+// Coverage is one of them.
+func (n *nodePackage) beyond() (commands []string) {
+	for _, s := range n.steps {
+		tool, _, _ := strings.Cut(s.text, " ")
+		installed := n.has("node_modules/.bin/" + tool)
+		switch {
+		case s.builds, s.tool != nil && !(installed && slices.Contains(strings.Fields(s.text), "--coverage")):
+		case installed:
+			commands = append(commands, n.exec()+s.text)
+		default:
+			commands = append(commands, s.text)
+		}
+	}
+	return commands
+}
+
+// eachMember are commands that run the tests of one package of a workspace, $d.
+var eachMember = map[string]string{
+	"vitest": `vitest --run --reporter=json --outputFile="$WFS_REPORT/$(echo $d | tr / -).json"`,
+	"jest":   `jest --ci --passWithNoTests --json --outputFile="$WFS_REPORT/$(echo $d | tr / -).json"`,
+	"node":   "",
+}
+
+// byWorkspaces proposes for a repository of many packages. Where all of them use the same runner, each is run with it and
+// reports into a directory.
+func (n *nodePackage) byWorkspaces() []Proposal {
+	var dirs, tools []string
+	for _, dir := range n.workspaces() {
+		m := (&project{root: filepath.Join(n.root, filepath.FromSlash(dir)), readFile: n.readFile}).nodePackage()
+		if m == nil || m.Scripts["test"] == "" || strings.Contains(m.Scripts["test"], "no test specified") {
+			continue
+		}
+		tool := ""
+		for _, s := range m.steps {
+			if s.tool != nil {
+				tool = s.tool.name
+			}
+		}
+		dirs = append(dirs, dir)
+		if !slices.Contains(tools, tool) {
+			tools = append(tools, tool)
+		}
+	}
+	if len(tools) != 1 {
+		return nil
+	}
+	command, known := eachMember[tools[0]]
+	t := nodeTools[max(0, slices.IndexFunc(nodeTools, func(t nodeTool) bool { return t.name == tools[0] }))]
+	why := "workspaces with " + tools[0]
+	switch {
+	case !known:
+		return nil
+	case command == "":
+		return []Proposal{{Gate: testsGate(n.buildAll()+nodeGate, workflows.FormatJUnit), Why: why}}
+	}
+	return []Proposal{{Gate: testsGate(n.buildAll()+`mkdir -p "$WFS_REPORT" && s=0; for d in `+strings.Join(dirs, " ")+
+		`; do (cd $d && `+t.env+n.exec()+command+`) || s=1; done; exit $s`, workflows.FormatJest), Why: why}}
+}
+
+// buildAll builds the packages that others of the workspace use, where turbo or nx says that tests need it.
+func (n *nodePackage) buildAll() string {
+	switch {
+	case strings.Contains(n.text("turbo.json"), "^build"):
+		return n.exec() + "turbo run build && "
+	case strings.Contains(n.text("nx.json"), "^build"):
+		return n.exec() + "nx run-many -t build && "
+	}
+	return ""
+}
+
+// workspaces lists the member directories of a workspace, as package.json or pnpm-workspace.yaml name them.
+func (n *nodePackage) workspaces() (dirs []string) {
+	var globs []string
+	var w struct{ Packages []string }
+	_ = yaml.Unmarshal([]byte(n.text("pnpm-workspace.yaml")), &w)
+	if json.Unmarshal(n.Workspaces, &globs) != nil {
+		_ = json.Unmarshal(n.Workspaces, &w)
+	}
+	for _, glob := range append(globs, w.Packages...) {
+		for _, file := range n.glob(path.Join(strings.ReplaceAll(glob, "**", "*"), "package.json")) {
+			if dir := path.Dir(file); plainPath.MatchString(dir) && !strings.Contains(dir, "node_modules") {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}

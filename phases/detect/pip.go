@@ -1,0 +1,95 @@
+package detect
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// pipInstalls is the command that makes a virtual environment with what the files of a Python project name, and with
+// pytest if it is needed. "" when no file says what belongs there.
+func (p *project) pipInstalls(pytest bool) string {
+	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
+	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`) != ""
+	if !requirements { // without a build system it is often no package, and another file then says what it needs
+		builds = builds || p.shows(`pyproject.toml:^\[project\]`) != ""
+	}
+	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
+	if pytest && !from.plain {
+		from = p.pytestFrom(builds)
+	}
+	if !pyproject && !requirements && !builds && from.file == "" {
+		return ""
+	}
+	itself := "."
+	if from.extra != "" {
+		itself = "'.[" + from.extra + "]'"
+	}
+	args := when(requirements, " -r requirements.txt") + when(from.file != "", " -r "+from.file) + when(builds, " -e "+itself) +
+		when(from.group != "", " --group "+from.group) + when(pytest && from == declaredIn{}, " pytest")
+	if args == "" {
+		return ""
+	}
+	newer := when(from.group != "", ".venv/bin/pip install 'pip>=25.1' && ") // the first one that knows --group
+	return "python3 -m venv .venv && " + newer + ".venv/bin/pip install" + args
+}
+
+func when(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+// declaredIn is where a project says that it needs something: one of these, none of them when it does not say so.
+type declaredIn struct {
+	extra string // of the package
+	group string // of dependencies
+	file  string // with requirements, beside requirements.txt
+	plain bool   // what the project itself needs, which is installed anyway
+}
+
+// pytestFrom is where pytest, or a plugin of it, is declared.
+func (p *project) pytestFrom(builds bool) declaredIn {
+	if builds && slices.Contains(p.declaring("project"), "dependencies") {
+		return declaredIn{plain: true}
+	}
+	if extra := aboutTests(p.declaring("project.optional-dependencies")); extra != "" && builds {
+		return declaredIn{extra: extra}
+	}
+	if group := aboutTests(p.declaring("dependency-groups")); group != "" {
+		return declaredIn{group: group}
+	}
+	return declaredIn{file: aboutTests(slices.DeleteFunc(append(p.glob("requirements/*.txt"), p.glob("*requirements*.txt")...), func(file string) bool {
+		return !plainPath.MatchString(file) || !isPytest.MatchString(p.text(file))
+	}))}
+}
+
+// aboutTests is the first of some names that is called after tests, because the others may hold much more, else the first.
+func aboutTests(names []string) string {
+	if at := slices.IndexFunc(names, testWord.MatchString); at > 0 {
+		return names[at]
+	}
+	return strings.Join(names[:min(len(names), 1)], "")
+}
+
+var (
+	testWord = regexp.MustCompile(`(^|[^a-z])test`)
+	isPytest = regexp.MustCompile(`(?im)^\s*pytest(?:[-_][\w.-]*)?\s*(?:[^\w.-]|$)`)
+	// What people and tools mostly write for an array of strings in TOML, and its strings.
+	tomlArray  = regexp.MustCompile(`(?m)^\s*["']?([^"'=\s]+)["']?\s*=\s*\[((?:[^\]"'#]|"(?:[^"\\]|\\.)*"|'[^']*'|#[^\n]*)*)\]`)
+	tomlString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|'([^']*)'|#[^\n]*`)
+)
+
+// declaring are the keys of a table of pyproject.toml whose arrays have pytest, or a plugin of it, which brings it.
+func (p *project) declaring(table string) (names []string) {
+	body := regexp.MustCompile(`(?ms)^\[` + regexp.QuoteMeta(table) + `\][^\n]*$(.*?)(?:^\[|\z)`).FindString(p.text("pyproject.toml"))
+	for _, m := range tomlArray.FindAllStringSubmatch(body, -1) {
+		if plainPath.MatchString(m[1]) && slices.ContainsFunc(tomlString.FindAllStringSubmatch(m[2], -1), func(s []string) bool {
+			return isPytest.MatchString(s[1] + s[2])
+		}) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}

@@ -1,0 +1,72 @@
+package detect
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// installs are the commands that fill a directory which git ignores, by the file that says what belongs there: each
+// installs exactly that, and changes no file that git tracks. Extra and group are options for what is not installed by
+// default.
+var installs = []struct{ dir, file, command, extra, group string }{
+	{dir: "node_modules/", file: "package-lock.json", command: "npm ci"},
+	{dir: "node_modules/", file: "pnpm-lock.yaml", command: "pnpm install --frozen-lockfile"},
+	{dir: "node_modules/", file: "yarn.lock", command: "yarn install --frozen-lockfile"},
+	{dir: "node_modules/", file: "bun.lock", command: "bun install --frozen-lockfile"},
+	{dir: "node_modules/", file: "bun.lockb", command: "bun install --frozen-lockfile"},
+	{dir: ".venv/", file: "uv.lock", command: "uv sync --frozen", extra: " --extra ", group: " --group "},
+	{dir: ".venv/", file: "poetry.lock", command: "poetry install", extra: " --extras "},
+}
+
+var usesPytest = regexp.MustCompile(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
+
+// Worktree says what a new work tree of the project at root lacks, by what git ignores at its top (directories end in a
+// slash): local settings, which are copied, and installed packages, which are installed anew, because they often know
+// their own place; with them what the gates are run by. A virtual environment that no file describes is linked; one that
+// leads back to the project is refused when the work tree is made. program reports whether a program is there.
+func Worktree(root string, ignored []string, gates []workflows.Gate, program func(name string) bool) workflows.Worktree {
+	var w workflows.Worktree
+	var setup []string
+	p := &project{root: root, readFile: os.ReadFile}
+	pytest := slices.ContainsFunc(gates, func(g workflows.Gate) bool { return usesPytest.MatchString(g.Run.Text()) })
+	for _, name := range ignored {
+		if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") && !strings.Contains(name, "/") {
+			w.Copy = append(w.Copy, name)
+		}
+		command := p.installs(name, pytest, program)
+		switch {
+		case command != "":
+			setup = append(setup, command)
+		case (name == ".venv/" || name == "venv/") && p.has(name+"pyvenv.cfg"): // no file says what belongs there
+			w.Link = append(w.Link, strings.TrimSuffix(name, "/"))
+		}
+	}
+	w.Setup.Shell = strings.Join(setup, " && ")
+	return w
+}
+
+// installs is the command that fills a directory, "" when none is known. Where the program that has made a lock file is
+// missing, and pip can do without it, pip does.
+func (p *project) installs(dir string, pytest bool, program func(name string) bool) string {
+	pip := ""
+	if dir == ".venv/" {
+		pip = p.pipInstalls(pytest)
+	}
+	for _, i := range installs {
+		tool, _, _ := strings.Cut(i.command, " ")
+		if i.dir != dir || !p.has(i.file) || pip != "" && !program(tool) {
+			continue
+		}
+		if !pytest {
+			return i.command
+		}
+		from := p.pytestFrom(true)
+		return i.command + when(from.extra != "" && i.extra != "", i.extra+from.extra) +
+			when(from.group != "" && from.group != "dev" && i.group != "", i.group+from.group) // dev is there by default
+	}
+	return pip
+}

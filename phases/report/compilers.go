@@ -1,0 +1,118 @@
+package report
+
+import (
+	"path"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/testpaths"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// compilers listens to what is printed around a report for the errors of compilers. Where tests are compiled, the report
+// of a build that failed is missing or has gaps, and only the compiler says why.
+type compilers struct {
+	at   Place
+	list []Breakage
+	more int // lines that may still belong to the last one
+
+	node  string // where Node says that it is, "file:///top/a.js:1"
+	loads []Breakage
+	stack bool // "Require stack:" is being printed
+}
+
+// compilerForms are how compilers print errors.
+var compilerForms = []form{
+	newForm(":[", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(?P<why>.*)$`),                        // Maven
+	newForm(": error: ", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|groovy|scala)):\d+: error: (?P<why>.*)$`),                                    // javac
+	newForm("e: ", `^(?:\[ERROR\] )?e: (?:file://)?(?P<file>\S.*?\.kts?):(?:\d+:\d+:?| \(\d+, \d+\):) (?P<why>.*)$`),                           // kotlinc
+	newForm(": error ", `^\s*(?P<file>\S.*?\.(?:cs|fs|vb))\(\d+,\d+(?:,\d+,\d+)?\): error (?P<why>(?:CS|FS|BC)\d+: .*?)(?: \[[^\]]*\])?$`),     // dotnet
+	newForm(" error TS", `^(?P<file>\S.*?\.[cm]?tsx?)(?:\(\d+,\d+\):|:\d+:\d+ -) error (?P<why>TS\d+: .*)$`),                                   // tsc
+	newForm("PHP ", `^PHP (?:Fatal|Parse) error: +(?:Uncaught )?(?P<why>.*?) in (?P<file>\S.*?\.php)(?:\(\d+\) : .*)?(?::\d+| on line \d+)?$`), // php
+	newForm(": error: ", `^(?P<file>\S.*?\.swift):\d+:\d+: error: (?P<why>.*)$`),
+}
+
+// noSymbol is what javac says of an unknown name, which it prints below.
+const noSymbol = "cannot find symbol"
+
+func (c *compilers) line(text string) {
+	c.nodeLine(text)
+	if c.more > 0 {
+		c.more--
+		rest := strings.TrimSpace(strings.TrimPrefix(text, "[ERROR]"))
+		if symbol, ok := strings.CutPrefix(rest, "symbol:"); ok {
+			last := &c.list[len(c.list)-1]
+			_, name, _ := strings.Cut(strings.TrimSpace(symbol), " ") // "method sub(int,int)", "variable x of type Calc"
+			name, _, _ = strings.Cut(name, " ")
+			name, _, _ = strings.Cut(name, "(")
+			last.Missing = strings.Clone(name)
+			last.Message += "\n  " + rest
+			c.more = 0
+			return
+		}
+	}
+	for _, f := range compilerForms {
+		m := f.find(text)
+		if m == nil || len(c.list) >= maxBroken {
+			continue
+		}
+		file := cleanPath(c.at.relative(m[f.re().SubexpIndex("file")]))
+		msg := m[f.re().SubexpIndex("why")]
+		c.list = append(c.list, Breakage{Unit: session.TestID(file), File: file, Missing: unknownInCompiled.find(msg), Message: file + ": " + msg, Build: true})
+		if c.more = 0; strings.Contains(msg, noSymbol) {
+			c.more = 4 // the line itself, a mark below it, and the symbol
+		}
+		return
+	}
+}
+
+var (
+	nodeAt     = newForm("/", `^(?:file://)?(/\S+\.[cm]?[jt]sx?):\d+$`)
+	nodeFailed = newForm("rror", `^(?:\w*Error(?: \[\w+\])?|error): .*`)
+	nodeFrom   = newForm("from ", `(?:imported from |' from ')([^'\s]+)`)
+)
+
+// nodeLine reads Node's errors about files that could not be loaded, for runners that report nothing then (Mocha, AVA, Bun).
+func (c *compilers) nodeLine(text string) {
+	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
+	file, listed := strings.CutPrefix(text, "- ")
+	switch m := nodeAt.find(text); {
+	case m != nil:
+		c.node = m[1]
+	case c.stack && listed: // the first of the stack has the require
+		c.loads[len(c.loads)-1].File = strings.Clone(c.at.relative(file))
+		c.stack = false
+	case text == "Require stack:":
+		c.stack = len(c.loads) > 0
+	default:
+		failed := nodeFailed.find(text)
+		if failed == nil || len(c.loads) >= maxBroken {
+			return
+		}
+		from := c.node
+		if m := nodeFrom.find(text); m != nil {
+			from = strings.TrimPrefix(m[1], "file://")
+		}
+		c.loads = append(c.loads, Breakage{File: c.at.relative(from), Missing: MissingInScript(failed[0]), Message: failed[0], Build: true})
+		c.stack = false
+	}
+}
+
+// explain adds the errors to a report. Only files of the work tree count: a test may print what looks like an error.
+func (c *compilers) explain(r *Report, inTree func(file string) bool) {
+	n := r.Tests.Count()
+	for _, x := range c.loads {
+		if (x.Missing != "" || n.Failed+n.Errors == 0) && testpaths.HoldsTests(x.File) && inTree(x.File) {
+			x.Unit, x.Message = session.TestID(x.File), c.at.Without(x.Message)
+			r.Breaks(x)
+		}
+	}
+	said := map[string]bool{} // Maven prints every error twice
+	for _, x := range c.list {
+		if inTree(x.File) && !said[x.Message] && (x.Missing != "" || !strings.Contains(x.Message, noSymbol)) {
+			said[x.Message] = true
+			r.Breaks(x)
+		}
+	}
+}
+
+func cleanPath(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }

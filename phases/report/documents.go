@@ -1,0 +1,110 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"regexp"
+	"unicode/utf8"
+)
+
+// Bounds of a document, which is read as a whole.
+const (
+	maxDocument  = 64 << 20 // bytes
+	maxJSONTries = 100      // beginnings of an object that are tried
+	maxDepth     = 1000     // elements in each other; far above what suites nest
+)
+
+var tooLarge = fmt.Sprintf("it is larger than %d bytes", maxDocument)
+
+const truncated = "it is truncated or malformed"
+
+// jsonDocuments reads the JSON objects of a text that have a key, past whatever else was printed around them.
+func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string) {
+	mark := []byte(`"` + key + `"`)
+	for tries := 0; tries < maxJSONTries && bytes.Contains(data, mark); {
+		data = bytes.TrimLeft(data, " \t\r\n")
+		if data[0] == '{' {
+			tries++
+			dec := json.NewDecoder(bytes.NewReader(data))
+			var raw json.RawMessage
+			if dec.Decode(&raw) == nil {
+				var doc T
+				if bytes.Contains(raw, mark) && json.Unmarshal(raw, &doc) != nil {
+					damage = "it does not match the format"
+				} else if bytes.Contains(raw, mark) {
+					read(doc)
+				}
+				data = data[dec.InputOffset():]
+				continue
+			}
+		}
+		_, data, _ = bytes.Cut(data, []byte{'\n'})
+		if !bytes.Contains(data, mark) {
+			damage = truncated
+		}
+	}
+	return damage
+}
+
+// xmlReader reads the elements of one document.
+type xmlReader interface {
+	start(xml.StartElement)
+	text([]byte)
+	end(name string)
+}
+
+// xmlDocuments reads the XML documents of a text whose root matches, past whatever else was printed around them.
+// Characters that XML forbids are read as spaces.
+func xmlDocuments(data []byte, root *regexp.Regexp, begin func() xmlReader) (damage string) {
+	data = bytes.Map(func(r rune) rune {
+		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return ' '
+		}
+		return r
+	}, data)
+	for at := root.FindIndex(data); at != nil; at = root.FindIndex(data) {
+		data = data[at[0]:]
+		dec := xml.NewDecoder(bytes.NewReader(data))
+		dec.Strict = false
+		if readXML(dec, begin()) != nil {
+			damage = truncated
+		}
+		data = data[dec.InputOffset():]
+	}
+	return damage
+}
+
+func readXML(dec *xml.Decoder, to xmlReader) error {
+	for depth := 0; ; {
+		t, err := dec.RawToken()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxDepth {
+				return io.ErrShortBuffer
+			}
+			to.start(t)
+		case xml.CharData:
+			to.text(t)
+		case xml.EndElement:
+			to.end(t.Name.Local)
+			if depth--; depth <= 0 {
+				return nil
+			}
+		}
+	}
+}
+
+func attr(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/redact"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// FailuresFile is the name of the file in a run's directory that holds what the failing tests printed. It stays outside
+// Git.
+const FailuresFile = "failures.json"
+
+// Bounds of what is kept of failing tests. They are small because the text ends up in an agent's prompt.
+const (
+	maxFailures   = 20       // tests with an excerpt
+	maxExcerpt    = 4 << 10  // bytes of one excerpt
+	maxAllExcerpt = 16 << 10 // bytes of all excerpts together
+	maxFirst      = 200      // characters of the line that says first what is wrong
+)
+
+// Failure is what one failing test, or one thing that could not be built, printed. Message comes from the project's
+// code: it is data, never instructions.
+type Failure struct {
+	Gate    string             `json:"gate"`
+	Test    session.TestID     `json:"test"`
+	Status  session.TestStatus `json:"status"`
+	Message string             `json:"message,omitempty"`
+	Log     string             `json:"log,omitempty"` // name of the gate's log in the run's directory
+}
+
+// ReadFailures returns what the gates kept of the failing tests of the run with this directory. Nothing is there when
+// nothing failed, when the directory is gone, and when something else is in the file's place. An error means that the file
+// is there and cannot be read.
+func ReadFailures(runDir string) ([]Failure, error) {
+	name := filepath.Join(runDir, FailuresFile)
+	data, err := durable.ReadFile(name, maxFailuresFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrTooLarge) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Failure
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list, nil
+}
+
+const maxFailuresFile = 16 << 20 // bytes; what is written is far smaller
+
+// An error of a compiler, or of an assertion: a place in a file at the beginning of a line, or the word.
+var saysError = regexp.MustCompile(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
+
+// FirstError is the line that says first what is wrong, else the first line, with up to three more where that one ends with a
+// colon, as a panic of Rust does; "" when nothing was printed.
+func FirstError(message string) string {
+	first := ""
+	more := 0
+	for line := range strings.SplitSeq(message, "\n") {
+		line = strings.TrimSpace(safetext.Line(line, maxFirst))
+		switch {
+		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "# "):
+		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // else what is wrong follows
+			return line
+		case first == "":
+			first = line
+			if strings.HasSuffix(line, ":") {
+				more = 3
+			}
+		case more > 0 && !strings.HasPrefix(line, "note: "):
+			first += " " + line
+			more--
+		}
+	}
+	return safetext.Line(first, maxFirst)
+}
+
+// WriteFailures replaces the file, without secrets. It is a convenience for the next prompt, so it need not be durable.
+// Nothing that stands in its place is followed or waited for.
+func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
+	list = list[:min(len(list), maxFailures)]
+	left := maxAllExcerpt
+	for i := range list {
+		list[i].Message = excerpt(secrets.String(safetext.Strip(list[i].Message)), min(left, maxExcerpt))
+		left -= len(list[i].Message)
+	}
+	if list == nil {
+		list = []Failure{}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(list); err != nil {
+		return err
+	}
+	return durable.WriteCache(filepath.Join(runDir, FailuresFile), b.Bytes(), 0o600)
+}
+
+// excerpt is a text without control characters, cut to a number of bytes at its end: what failed first is said first.
+func excerpt(s string, most int) string {
+	s = strings.TrimSpace(safetext.Strip(s))
+	if len(s) <= most {
+		return s
+	}
+	const cut = " […]"
+	keep := most - len(cut)
+	if keep <= 0 {
+		return ""
+	}
+	for keep > 0 && !utf8.RuneStart(s[keep]) {
+		keep--
+	}
+	if space := strings.LastIndexAny(s[:keep], " \t\n"); space > keep/2 { // half a word may be half a secret
+		keep = space
+	}
+	return s[:keep] + cut
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"encoding/xml"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// SuiteSep stands between the suites of a test and its name, for runners without class names.
+const SuiteSep = " > "
+
+// junitSuites is a document of JUnit XML. There is no standard, so it takes what the tools that are in use print: nested
+// suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around.
+type junitSuites struct {
+	results
+	suites []string
+	test   *testCase // nil outside of tests
+	inside bool      // in an element whose text says why the test failed
+}
+
+// testCase is one <testcase> while it is read.
+type testCase struct {
+	class, name, file string
+	status            session.TestStatus
+	attribute         string // what the newest failure says in its attribute
+	text              strings.Builder
+	message           string
+}
+
+var junitRoot = regexp.MustCompile(`<testsuites?\b`)
+
+func readJUnit(r results, data []byte) string {
+	return xmlDocuments(data, junitRoot, func() xmlReader { return &junitSuites{results: r} })
+}
+
+func (p *junitSuites) start(t xml.StartElement) {
+	switch {
+	case t.Name.Local == "testsuite":
+		p.suites = append(p.suites, testName(attr(t, "name")))
+	case t.Name.Local == "testcase":
+		p.test = &testCase{class: p.at.relative(testName(attr(t, "classname"))), name: p.at.relative(testName(attr(t, "name"))),
+			file: p.at.relative(attr(t, "file")), status: session.TestPass}
+	case p.test != nil:
+		p.inside = p.test.child(t)
+	}
+}
+
+func (p *junitSuites) text(data []byte) {
+	if p.inside && p.test.text.Len() < 2*maxExcerpt {
+		p.test.text.Write(data)
+	}
+}
+
+func (p *junitSuites) end(name string) {
+	if p.inside {
+		p.test.failed()
+	}
+	p.inside = false
+	switch {
+	case name == "testsuite":
+		p.suites = p.suites[:max(len(p.suites)-1, 0)]
+	case name == "testcase" && p.test != nil:
+		p.close(p.test)
+		p.test = nil
+	}
+}
+
+// child reads an element of a test case and reports whether its text says why it failed.
+func (c *testCase) child(t xml.StartElement) bool {
+	switch kind := t.Name.Local; {
+	case kind == "skipped":
+		c.status = session.TestSkip // also a failing one: Node's "todo", pytest's "xfail"
+	case c.status == session.TestSkip || kind != "failure" && kind != "error":
+		// system-out, properties, and the flakyFailure of tests that passed in the end
+	case kind == "failure":
+		c.status = session.TestFail
+		fallthrough
+	default:
+		if c.status != session.TestFail {
+			c.status = session.TestError
+		}
+		c.attribute = attr(t, "message")
+		return true
+	}
+	return false
+}
+
+// failed adds what a failure says. Node takes the line breaks out of its attribute, where the text holds the same.
+func (c *testCase) failed() {
+	first, text := c.attribute, c.text.String()
+	at := strings.Index(text, first[:min(len(first), 20)])
+	if first != "" && at > 0 && !strings.Contains(text, first) && strings.Contains(strings.ReplaceAll(text, "\n", ""), first) {
+		first, text = "", text[at:]
+	}
+	if first != "" {
+		first += "\n"
+	}
+	c.message += first + text
+	c.text.Reset()
+}
+
+func (p *junitSuites) close(c *testCase) {
+	if c.name == "" {
+		c.name = "(unnamed)"
+	}
+	message := p.at.Without(c.message)
+	if unit, file := c.loadFailure(message); unit != "" {
+		p.unloaded(unit, file, message, unknownInScripts)
+		return
+	}
+	id := session.TestID(c.class + "::" + c.name)
+	if c.class == "" || c.class == "test" { // Node gives every test the class "test"
+		if c.status == session.TestPass && IsScript(c.name) {
+			return // Node's entry for a file that declares no test
+		}
+		parts := slices.DeleteFunc(append(slices.Clone(p.suites), c.name), func(s string) bool { return s == "" })
+		id = session.TestID(testName(strings.Join(parts, SuiteSep)))
+	}
+	id = p.add(id, c.status, message)
+	if c.file != "" && len(p.Files) < maxTests {
+		p.Files[id] = cleanPath(c.file)
+	}
+	if c.status == session.TestError && c.raised(message) {
+		p.raise(id)
+	}
+}
+
+// raised reports whether an error came while the test itself ran: an exception that is no failed assertion, for runners
+// that tell them apart (Surefire, PHPUnit). pytest says "error" of what stands around a test, other runners name the class.
+func (c *testCase) raised(message string) bool {
+	return c.name != "(unnamed)" && c.name != c.class && c.name != "initializationError" &&
+		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")
+}
+
+// loadFailure reports whether the case stands for a file that could not be loaded rather than for a test, and names it:
+// pytest's collection errors, Jest's suites that failed to run, Node's files that ended with an error.
+func (c *testCase) loadFailure(message string) (unit, file string) {
+	if !bad(c.status) {
+		return "", ""
+	}
+	named := c.class == "" || c.class == "test" || c.class == c.name || strings.Contains(c.class, "failed to run")
+	switch {
+	case named && IsScript(c.name):
+		return c.name, c.name
+	case strings.Contains(c.name, "failed to run") && IsScript(c.class):
+		return c.class, c.class
+	case c.status == session.TestError && c.class == "" && strings.HasPrefix(message, "collection failure"):
+		return c.name, strings.ReplaceAll(c.name, ".", "/") + ".py"
+	}
+	return "", ""
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// testName makes a name fit for an id: printable, on one line, bounded. It may be kept: it shares no memory with what was printed.
+func testName(s string) string {
+	return excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
+}
+
+var (
+	goID       = regexp.MustCompile(`^([^:]*?)\.((?:Test|Fuzz|Example|Benchmark).*)$`)
+	methodName = regexp.MustCompile(`^((?:\w|[^\x00-\x7f])+)\(.*\)$`)
+	bareName   = regexp.MustCompile(`^(.+?)(?:\[.*\])?(?:#\d*)?$`)
+	scriptName = regexp.MustCompile(`^[^\n\t]*\.(?:[cm]?[jt]sx?|py)$`)
+)
+
+// SplitGo splits a Go id, "import/path.TestName/sub". pkg is "" for ids of other runners and of whole packages.
+func SplitGo(id session.TestID) (pkg, name string) {
+	if m := goID.FindStringSubmatch(string(id)); m != nil && !strings.Contains(m[2], "::") {
+		return m[1], m[2]
+	}
+	return "", ""
+}
+
+// Leaf is the name that a test is declared by: the function of a Go test, without subtests; otherwise what follows the
+// suites, without the parameters of pytest.
+func Leaf(id session.TestID) string {
+	if _, name := SplitGo(id); name != "" {
+		top, _, _ := strings.Cut(name, "/")
+		return top
+	}
+	s := string(id)
+	if i := strings.LastIndex(s, "::"); i >= 0 {
+		s = s[i+2:]
+	}
+	for _, sep := range []string{SuiteSep, " › "} { // AVA's, which leaves the file's name out while there is one file
+		if _, after := beforeLast(s, sep); after != "" {
+			s = after
+		}
+	}
+	s = Bare(s)
+	if class, _, ok := strings.Cut(string(id), "::"); ok {
+		s, _, _ = strings.Cut(s, " with data set ") // PHPUnit's table
+		if word := method(class, s); word != "" {
+			return word
+		}
+	}
+	return s
+}
+
+// method is the name in "adds()", "many(int)" of the JVM and "Adds(a: 1)" of .NET, "" for everything else.
+func method(class, name string) string {
+	m := methodName.FindStringSubmatch(name)
+	if m == nil || strings.Contains(class, "/") || IsScript(class) {
+		return ""
+	}
+	return m[1]
+}
+
+// Bare takes pytest's parameters and the number of a duplicate from a name.
+func Bare(s string) string {
+	if m := bareName.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return s
+}
+
+// IsScript reports whether a name is that of a file in a language whose tests are loaded, not built.
+func IsScript(name string) bool { return scriptName.MatchString(name) }
+
+// Parent is the test that a subtest belongs to: one that may lose and rename subtests while it passes itself. "" for
+// tests of their own.
+func Parent(id session.TestID) session.TestID {
+	if pkg, name := SplitGo(id); pkg != "" {
+		if i := strings.LastIndexByte(name, '/'); i > 0 {
+			return session.TestID(pkg + "." + name[:i])
+		}
+		return ""
+	}
+	s := string(id)
+	if p := Bare(s); p != s && strings.HasSuffix(s, "]") {
+		return session.TestID(p)
+	}
+	if p, _, ok := strings.Cut(s, " with data set "); ok { // PHPUnit
+		return session.TestID(p)
+	}
+	class, name, ok := strings.Cut(s, "::")
+	if p, number := beforeLast(s, "::case_"); ok && number != "" && number[0] >= '0' && number[0] <= '9' { // rstest
+		return session.TestID(p)
+	}
+	if p := method(class, name); ok && p != "" {
+		return session.TestID(class + "::" + p)
+	}
+	return ""
+}
+
+// beforeLast cuts at the last separator; "" and "" when there is none.
+func beforeLast(s, sep string) (before, after string) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):]
+	}
+	return "", ""
+}
+
+// Under reports whether a test belongs to a unit: a Go package, a Python module, a test file.
+func Under(id, unit session.TestID) bool {
+	if pkg, _ := SplitGo(id); pkg != "" {
+		return pkg == string(unit)
+	}
+	rest, ok := strings.CutPrefix(string(id), string(unit))
+	return ok && rest != "" && (strings.HasPrefix(rest, "::") || rest[0] == '.')
+}
+
+// SameFile reports whether the path that a tool printed, relative to wherever it ran, is this path of the work tree.
+func SameFile(inTree, printed string) bool {
+	printed = cleanPath(printed)
+	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) || strings.HasSuffix(printed, "/"+inTree))
+}

@@ -1,0 +1,117 @@
+// Package report reads what test runners and compilers print and write: the result of every test, and what could not be
+// built or loaded.
+package report
+
+import (
+	"io"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// lineParser reads a format that is printed line by line.
+type lineParser interface {
+	line(text string)
+	finish() // closes the report
+}
+
+// lineParsers are the formats that are printed line by line. `go test -json` has lines as well, of two kinds.
+var lineParsers = map[workflows.Format]func(results) lineParser{
+	workflows.FormatCargo:    func(r results) lineParser { return &cargoTests{results: r, crate: "crate", unit: "crate"} },
+	workflows.FormatUnittest: func(r results) lineParser { return &unittests{results: r, ran: -1} },
+	workflows.FormatMinitest: func(r results) lineParser { return &minitests{results: r} },
+	workflows.FormatTAP:      func(r results) lineParser { return &tapTests{results: r, plan: -1} },
+}
+
+// documents are the formats that are documents. They return why a document is not to be trusted to be complete.
+var documents = map[workflows.Format]func(r results, data []byte) (damage string){
+	workflows.FormatJUnit: readJUnit,
+	workflows.FormatJest:  readJest,
+	workflows.FormatRSpec: readRSpec,
+	workflows.FormatTRX:   readTRX,
+}
+
+// Reader makes a report of what one gate prints and writes.
+type Reader struct {
+	Stdout, Stderr io.Writer // the same one where lines of both have to stay in order
+	gate           workflows.Gate
+	results        results
+	feeds          []*lineFeed
+	finish         func()
+	printed        *Beginning // what may be a document; nil for none
+	compilers      *compilers
+}
+
+// NewReader reads a gate that runs at a place. What `go test -json` wraps in events is passed on to text as lines.
+func NewReader(g workflows.Gate, at Place, text func(string)) *Reader {
+	r := &Reader{gate: g, results: newResults(at), compilers: &compilers{at: at}, finish: func() {}}
+	to := r.compilers.line
+	if parser := lineParsers[g.Format]; parser != nil {
+		p := parser(r.results)
+		r.finish = p.finish
+		if to = p.line; g.Format != workflows.FormatCargo { // which reads the compiler's errors itself
+			to = func(line string) { p.line(line); r.compilers.line(line) }
+		}
+	}
+	switch {
+	case g.Format == workflows.FormatGoTest:
+		p := newGoTests(r.results, text)
+		r.Stdout, r.Stderr, r.finish = r.feed(p.line, maxLine), r.feed(p.plain, maxLine), p.finish
+		return r
+	case g.Format.InFiles() && g.Report == "":
+		// Stdout may be the report, unless $WFS_REPORT turns out to be written.
+		r.printed = &Beginning{Most: maxDocument + 1}
+		r.Stdout, r.Stderr = io.MultiWriter(r.feed(to, maxTextLine), r.printed), r.feed(to, maxTextLine)
+		return r
+	}
+	r.Stdout = r.feed(to, maxTextLine)
+	r.Stderr = r.Stdout
+	return r
+}
+
+func (r *Reader) feed(to func(string), most int) io.Writer {
+	f := &lineFeed{to: to, most: most}
+	r.feeds = append(r.feeds, f)
+	return f
+}
+
+// Count is the number of tests with a result so far, as far as it is known.
+func (r *Reader) Count() int { return len(r.results.Tests) }
+
+// File reads a file that the run wrote. It counts instead of what the run printed.
+func (r *Reader) File(in io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
+	r.printed = nil
+	r.document(data)
+	return err
+}
+
+func (r *Reader) document(data []byte) {
+	damage := tooLarge
+	if len(data) <= maxDocument {
+		damage = documents[r.gate.Format](r.results, data)
+	}
+	if r.results.Damaged == "" {
+		r.results.Damaged = damage
+	}
+}
+
+// Report is what the gate said, after its end.
+func (r *Reader) Report() *Report {
+	for _, f := range r.feeds {
+		f.close()
+	}
+	r.finish()
+	if r.printed != nil {
+		r.document(r.printed.Text)
+	}
+	return r.results.Report
+}
+
+// Explain adds what compilers printed to the report of a gate that failed. inTree reports whether a file is the project's.
+func (r *Reader) Explain(inTree func(file string) bool) {
+	r.compilers.explain(r.results.Report, inTree)
+}
+
+// bad reports whether a test has to be explained.
+func bad(s session.TestStatus) bool { return s == session.TestFail || s == session.TestError }

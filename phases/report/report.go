@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Bounds of one report. They are far above what real suites print; beyond them a report is damaged.
+const (
+	maxTests  = 200_000
+	MaxName   = 1000 // bytes
+	maxBroken = 200  // breakages that are kept
+	maxLine   = 1 << 20
+)
+
+// Report is what one run of a per-test gate said.
+type Report struct {
+	Tests    session.Tests
+	Messages map[session.TestID]string // of failing tests, at most maxFailures of them, at most maxExcerpt each
+	Files    map[session.TestID]string // where a failing test is, for runners that say so
+	Broken   []Breakage
+	Crashed  map[string]bool         // Go packages whose test process died in the middle
+	Raised   map[session.TestID]bool // tests with TestError whose own code was running when it came
+	Damaged  string                  // why the report is not to be trusted to be complete, "" if it is
+	NoTests  bool                    // the runner itself said that there are none
+	TimedOut bool                    // the runner stopped tests that took longer than it gives them
+}
+
+// Breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
+type Breakage struct {
+	Unit    session.TestID // its entry in the tests, with TestError
+	File    string         // where, as the runner names it; "" if it does not
+	Missing string         // the name that does not exist, when that is the reason
+	Misfit  string         // what is said of types that do not fit, when that is the reason and no name is missing
+	Message string
+	Line    int  // in File, 0 if it is not known
+	Setup   bool // it was loaded, and what is done once for its tests failed
+	Build   bool // it stopped a whole build, so that other units could not run either
+}
+
+// New is an empty report.
+func New() *Report {
+	return &Report{Tests: session.Tests{}, Messages: map[session.TestID]string{}, Files: map[session.TestID]string{},
+		Crashed: map[string]bool{}, Raised: map[session.TestID]bool{}}
+}
+
+// Set records a status. Of several for the same test the worst one stays: `-count=3` fails when one of them fails.
+func (r *Report) Set(id session.TestID, s session.TestStatus) {
+	old, known := r.Tests[id]
+	if !known && len(r.Tests) >= maxTests {
+		r.Damaged = "it has too many tests"
+		return
+	}
+	if !known || Worse(s) > Worse(old) {
+		r.Tests[id] = s
+	}
+}
+
+// Worse orders statuses.
+func Worse(s session.TestStatus) int {
+	return slices.Index([]session.TestStatus{session.TestSkip, session.TestPass, session.TestError, session.TestFail}, s)
+}
+
+// Say keeps what a failing test printed. The first text stays.
+func (r *Report) Say(id session.TestID, message string) {
+	if old, ok := r.Messages[id]; ok && old != "" || !ok && len(r.Messages) >= maxFailures {
+		return
+	}
+	r.Messages[id] = excerpt(message, maxExcerpt)
+}
+
+// Breaks records a unit that could not be built or loaded.
+func (r *Report) Breaks(b Breakage) {
+	r.Set(b.Unit, session.TestError)
+	if len(r.Broken) < maxBroken {
+		if b.Missing == "" && b.Misfit == "" && !b.Setup {
+			b.Misfit = misfit(b.File, b.Message)
+		}
+		b.Message = excerpt(b.Message, maxExcerpt)
+		r.Broken = append(r.Broken, b)
+	}
+	if old := r.Messages[b.Unit]; len(old) < maxExcerpt {
+		delete(r.Messages, b.Unit)
+		r.Say(b.Unit, strings.TrimSpace(old+"\n"+b.Message))
+	}
+}
+
+// results is a report while a parser fills it.
+type results struct {
+	*Report
+	at   Place
+	seen map[session.TestID]int
+	said *quote // what is printed about a failing test
+}
+
+func newResults(at Place) results {
+	return results{Report: New(), at: at, seen: map[session.TestID]int{}}
+}
+
+// statuses are the words of runners for results.
+var statuses = map[string]session.TestStatus{
+	"ok": session.TestPass, "passed": session.TestPass, "Passed": session.TestPass, "Warning": session.TestPass,
+	"PassedButRunAborted": session.TestPass, ".": session.TestPass, "pass": session.TestPass,
+	"FAIL": session.TestFail, "FAILED": session.TestFail, "failed": session.TestFail, "Failed": session.TestFail, "F": session.TestFail,
+	"unexpected success": session.TestFail, "UNEXPECTED SUCCESS": session.TestFail, "fail": session.TestFail,
+	"ERROR": session.TestError, "E": session.TestError,
+	"NotExecuted": session.TestSkip, "Inconclusive": session.TestSkip, "NotRunnable": session.TestSkip, "Pending": session.TestSkip,
+	"skip": session.TestSkip,
+}
+
+// add records a test. The second one with the same name is "name#2".
+func (r *results) add(id session.TestID, status session.TestStatus, message string) session.TestID {
+	if len(r.seen) < maxTests {
+		r.seen[id]++
+	}
+	if n := r.seen[id]; n > 1 {
+		id = session.TestID(fmt.Sprintf("%s#%d", id, n))
+	}
+	r.Set(id, status)
+	if bad(status) && message != "" {
+		r.Say(id, r.at.Without(message))
+	}
+	return id
+}
+
+// raise notes that a test's own code was running when its error came.
+func (r *results) raise(id session.TestID) {
+	if len(r.Raised) < maxTests {
+		r.Raised[id] = true
+	}
+}
+
+// died records a test that was running when its process ended, "" for none.
+func (r *results) died(id session.TestID) {
+	if id != "" {
+		r.Set(id, session.TestError)
+		r.Say(id, "it was running when the test process exited")
+	}
+}
+
+// unloaded records a file that could not be loaded. names are how the loader reports an unknown name. Ruby loads all files
+// before it runs the first test.
+func (r *results) unloaded(unit, file, message string, names *forms) {
+	message = r.at.Without(message)
+	r.Breaks(Breakage{Unit: session.TestID(testName(unit)), File: file, Missing: names.find(message), Message: message,
+		Build: names == unknownInRuby})
+}
+
+// flush keeps what was printed about a failing test.
+func (r *results) flush() {
+	if r.said != nil && bad(r.Tests[r.said.id]) {
+		r.Say(r.said.id, r.at.Without(r.said.text.String()))
+	}
+	r.said = nil
+}
+
+// quote collects the lines that belong to one test.
+type quote struct {
+	id   session.TestID
+	text strings.Builder
+}
+
+func (q *quote) add(line string) {
+	if q != nil && q.text.Len() < maxExcerpt {
+		q.text.WriteString(line)
+		q.text.WriteByte('\n')
+	}
+}
+
+// Reload notes what a file printed that was loaded once more, because the first time it did not say why it failed.
+func (r *Report) Reload(b *Breakage, printed string) {
+	b.Message = excerpt(printed, maxExcerpt)
+	b.Missing = MissingInScript(b.Message)
+	r.Messages[b.Unit] = b.Message
+}

@@ -1,0 +1,195 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// tapTests reads the Test Anything Protocol (versions 12 to 14), as Bats, prove, tape, AVA and many others print it.
+// Subtests, indented by four, are "test > subtest". A test without a description is named by its number.
+type tapTests struct {
+	results
+	inside []tapTest // subtests whose parent's own line is still to come
+	yaml   bool
+	quotes []*quote // what failing tests print, which stands behind their lines
+	tape   bool     // "TAP version 13": a comment before results may be the name of their test
+	group  string   // that name
+	after  bool     // the last line was a failing test or about one
+	plan   int      // -1: none
+	loads  []tapLoad
+	fault  *quote // an error outside of all tests, for whose file AVA says next that it ended
+	tests  int    // at the top
+}
+
+type tapTest struct {
+	depth  int
+	name   string
+	status session.TestStatus
+	text   *quote
+}
+
+// tapLoad is a file that could not be loaded.
+type tapLoad struct {
+	file string
+	why  *quote
+}
+
+var (
+	tapLine      = newForm("ok", `^(not )?ok\b *(\d+)? *(?:- +)?(.*)$`)
+	tapDirective = newForm("#", `(?i)^(.*?)(?:^| )#\s*(todo|skip(?:ped)?|time)\b.*$`)
+	tapThrown    = newForm("Error", `^\w*Error(?: \[\w+\])?: `)
+	tapPlan      = newForm("1..", `^1\.\.(\d+)\s*(?:#.*)?$`)
+)
+
+func (p *tapTests) line(text string) {
+	trimmed := strings.TrimLeft(text, " ")
+	depth := min((len(text)-len(trimmed))/4, 20)
+	switch {
+	case p.yaml:
+		p.said.add(trimmed)
+		if trimmed == "..." {
+			p.yaml, p.after = false, false
+		}
+	case trimmed == "---":
+		p.yaml = true
+	case strings.HasPrefix(text, "Bail out!"):
+		p.Damaged = "the runner bailed out"
+	case text == "TAP version 13":
+		p.tape = true
+	case strings.HasPrefix(trimmed, "#"):
+		p.comment(depth, trimmed)
+	case strings.HasPrefix(text, "1"):
+		if m := tapPlan.find(text); m != nil {
+			p.plan, _ = strconv.Atoi(m[1])
+		}
+	case strings.HasPrefix(trimmed, "ok"), strings.HasPrefix(trimmed, "not ok"):
+		if m := tapLine.find(trimmed); m != nil {
+			p.test(depth, m)
+		}
+	}
+}
+
+// comment reads what tape prints before the assertions of a test, "# NAME". Elsewhere comments explain failures, say what
+// subtest follows, or sum up.
+func (p *tapTests) comment(depth int, text string) {
+	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
+	if strings.HasPrefix(name, "Subtest:") { // Node's runner names tests so; other comments are what the code printed
+		p.group, p.tape = "", false
+	}
+	if depth > 0 || !p.tape || p.after || name == "" || p.plan >= 0 {
+		p.said.add(text)
+		return
+	}
+	p.group = testName(name)
+}
+
+// tapResult reads "not ok 3 - name # SKIP why".
+func tapResult(m []string) (name string, status session.TestStatus) {
+	name, status = m[3], session.TestPass
+	if m[1] != "" {
+		status = session.TestFail
+	}
+	if d := tapDirective.find(name); d != nil {
+		if name = d[1]; !strings.EqualFold(d[2], "time") {
+			status = session.TestSkip
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(name, `\#`, "#")), " {"), status
+}
+
+func (p *tapTests) test(depth int, m []string) {
+	name, status := tapResult(m)
+	name = p.at.relative(name)
+	if depth == 0 {
+		p.tests++
+		if bad(status) && p.loadFailure(name) {
+			return
+		}
+		p.after = bad(status)
+	}
+	t := tapTest{depth, testName(cmp.Or(name, "("+cmp.Or(m[2], strconv.Itoa(p.tests))+")")), status, nil}
+	if p.said = nil; bad(status) {
+		t.text = &quote{}
+		p.said = t.text
+	}
+	if depth == 0 && p.group != "" {
+		// tape's tests have assertions without stable names; the worst of them counts
+		p.Set(session.TestID(p.group), status)
+		p.quote(session.TestID(p.group), t.text)
+		return
+	}
+	if p.nest(t); depth == 0 {
+		for _, t := range p.inside {
+			p.quote(p.add(session.TestID(testName(t.name)), t.status, ""), t.text)
+		}
+		p.inside = p.inside[:0]
+	}
+}
+
+// nest makes the tests that came before it, and are deeper, subtests of a test. One that only sums them up is none itself.
+func (p *tapTests) nest(t tapTest) {
+	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > t.depth })
+	explained := false
+	for i := from; i >= 0 && i < len(p.inside); i++ {
+		b := &p.inside[i]
+		b.depth, b.name = t.depth, t.name+SuiteSep+b.name
+		explained = explained || bad(b.status)
+	}
+	if (from < 0 || bad(t.status) && !explained) && len(p.inside) < maxTests {
+		p.inside = append(p.inside, t)
+	}
+}
+
+// quote keeps what is printed behind the line of a failing test.
+func (p *tapTests) quote(id session.TestID, text *quote) {
+	if text != nil && len(p.quotes) < maxFailures {
+		text.id = id
+		p.quotes = append(p.quotes, text)
+	}
+}
+
+// loadFailure reports whether a line stands for a file that could not be loaded, or for the reason, rather than for a test:
+// AVA says first what was thrown and then whose process ended, Node names the file.
+func (p *tapTests) loadFailure(name string) bool {
+	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
+	switch {
+	case tapThrown.find(name) != nil:
+		p.fault = &quote{}
+		p.fault.add(name)
+		p.said = p.fault
+	case ended && IsScript(file) || IsScript(name) && !strings.Contains(name, " "):
+		if p.fault == nil {
+			p.fault = &quote{}
+			p.fault.add("test failed") // as in Node's JUnit: it has to be asked for the reason
+		}
+		p.loads = append(p.loads, tapLoad{file, p.fault})
+		p.fault, p.said = nil, nil
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *tapTests) finish() {
+	if p.fault != nil { // thrown outside of all tests, by a file that is not named
+		p.Damaged, _, _ = strings.Cut(p.fault.text.String(), "\n")
+	}
+	for _, l := range p.loads {
+		p.unloaded(l.file, l.file, strings.TrimSpace(l.why.text.String()), unknownInScripts)
+	}
+	for _, q := range p.quotes {
+		p.Say(q.id, p.at.Without(q.text.String()))
+	}
+	switch {
+	case p.plan < 0 && p.tests > 0:
+		p.Damaged = "it has no plan (1..N)"
+	case p.plan > p.tests:
+		p.Damaged = fmt.Sprintf("%d of %d planned tests are missing", p.plan-p.tests, p.plan)
+	}
+	p.NoTests = p.NoTests || p.plan == 0
+}
