@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -82,20 +83,25 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 			j.Report(inChecks.Replace(line))
 		}
 	}
-	c := &checking{trials: trials{Judge: &at, out: &session.Judgement{Tree: r.Head}}, changes: changes}
+	c := &checking{trials: trials{Judge: &at, out: &session.Judgement{Tree: r.Head}}}
 	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
 		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
-	c.paths, c.edited = c.aside(ctx, r.Base, changes)
-	about := false
-	for _, p := range c.paths {
-		if testpaths.AboutTests(p) || testpaths.MixesTests(p) || c.namedByGate(p) {
-			about = true
-			out.Tests = append(out.Tests, p)
-		}
-	}
-	if out.Code, err = c.code(ctx); err != nil {
+	if c.changed, err = c.since(ctx, r.Base); err != nil {
 		return out, err
 	}
+	c.paths, c.edited = asideOf(c.changed)
+	for _, f := range c.changed {
+		if f.aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) || c.namedByGate(f.Path)) {
+			out.Tests = append(out.Tests, f.Path)
+		}
+		same := func() bool { // but for comments and layout
+			return experiment.SameCode(f.Path, codeIn(f.Path, f.before), codeIn(f.Path, f.after))
+		}
+		if isCode(f.Path) && !testpaths.HoldsTests(f.Path) && (f.Status != "M" || !same()) {
+			out.Code = append(out.Code, f.Path)
+		}
+	}
+	about := len(out.Tests) > 0
 	c.withCode = len(out.Code) > 0
 	switch {
 	case !about && !c.withCode:
@@ -125,7 +131,7 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 // checking is one change, and what is known of it with the gate that is asked.
 type checking struct {
 	trials
-	changes  []session.Change
+	changed  []file
 	paths    []string // tests, what they read, and what they are run by
 	edited   bool     // any of them was there before
 	withCode bool
@@ -135,33 +141,6 @@ type checking struct {
 	lap     *lap
 	oldFail bool          // tests of the base fail with the code of the change
 	without session.Tests // of now, with the code of the base, as far as they were run
-	bare    session.Tree  // where that is
-}
-
-// code are the changed files of code. One in which nothing but comments and layout differs is none.
-func (c *checking) code(ctx context.Context) ([]string, error) {
-	list := []string{}
-	for _, x := range c.changes {
-		if !isCode(x.Path) || testpaths.HoldsTests(x.Path) {
-			continue
-		}
-		before, after, err := c.sides(ctx, c.r.LapTree, x)
-		if err != nil {
-			return nil, err
-		}
-		if c.mixed(x.Path) { // the tests in it are no code
-			before, after = before[:testpaths.TestsFrom(x.Path, before)], after[:testpaths.TestsFrom(x.Path, after)]
-		}
-		if x.Status == "M" && experiment.SameCode(x.Path, before, after) {
-			continue
-		}
-		list = append(list, x.Path)
-	}
-	return list, nil
-}
-
-func (c *checking) mixed(path string) bool {
-	return testpaths.MixesTests(path) && !testpaths.HoldsTests(path)
 }
 
 // ask puts all questions with one gate.
@@ -285,15 +264,7 @@ func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
 
 // failing finds tests that fail with the code that they came with. Those that do so once and not again are left out.
 func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
-	fail := func(run *gateRun) (ids []session.TestID) {
-		for _, id := range sortedKeys(run.report.tests) {
-			if bad(run.report.tests[id]) && !slices.Contains(c.r.Known, id) {
-				ids = append(ids, id)
-			}
-		}
-		return ids
-	}
-	once := fail(run)
+	once := c.notices(run)
 	if len(once) == 0 {
 		return false, nil
 	}
@@ -301,23 +272,23 @@ func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
 	if err != nil {
 		return false, ctx.Err()
 	}
-	twice := slices.DeleteFunc(fail(second), func(id session.TestID) bool { return !slices.Contains(once, id) })
+	twice := slices.DeleteFunc(c.notices(second), func(id session.TestID) bool { return !slices.Contains(once, id) })
 	if len(twice) == 0 {
 		return false, nil
 	}
-	lower := slices.DeleteFunc(slices.Clone(twice), func(id session.TestID) bool { return c.lap.hasFailingSubtest(id) })
+	lower := slices.DeleteFunc(slices.Clone(twice), c.lap.hasFailingSubtest)
 	if len(lower) == 0 {
 		lower = twice
 	}
 	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
 		Tried: "the tests of the change with its code, twice",
-		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) + c.printed(second,
-			lower[0])})
+		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) +
+			printed(second, lower[0])})
 	return true, nil
 }
 
 // printed is the first line that a failing test printed, to be put behind a sentence.
-func (c *checking) printed(run *gateRun, id session.TestID) string {
+func printed(run *gateRun, id session.TestID) string {
 	if line := safetext.Line(strings.TrimSpace(run.report.messages[id]), maxShown); line != "" {
 		return " (" + line + ")"
 	}
@@ -401,12 +372,28 @@ func (c *checking) newTests(ctx context.Context) error {
 	return nil
 }
 
+// bare runs tests of the change on the code of the base.
+func (c *checking) bare(ctx context.Context, name string, only []session.TestID) (*gateRun, error) {
+	back := trials{Judge: c.Judge, r: c.r, out: &session.Judgement{Tree: c.r.LapTree}, gate: c.gate}
+	tree, err := back.withTests(ctx, c.r.Tree, c.backwards(), c.paths)
+	if err != nil {
+		return nil, err
+	}
+	return c.alter(ctx, tree, name, only)
+}
+
+// backwards are the files that differ, as on the way from the change to its base.
+func (c *checking) backwards() []file {
+	back := slices.Clone(c.changed)
+	for i, f := range back {
+		back[i].before, back[i].after = f.after, f.before
+	}
+	return back
+}
+
 // withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what
 // it asserts: then it can fail, and needs the code.
 func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
-	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
-		return false, err
-	}
 	c.say("gate " + c.gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
@@ -414,31 +401,28 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		if again > 0 || c.edited { // of those that were there before nobody knows which were changed
 			only = nil
 		}
-		run, err := c.alter(ctx, c.bare, tryWithout, only)
-		if err != nil {
+		run, err := c.bare(ctx, tryWithout, only)
+		switch {
+		case err != nil:
 			return false, ctx.Err()
-		}
-		if run.ended == proc.Timeout { // it did end with the code
+		case run.ended == proc.Timeout: // it did end with the code
 			c.tried(tryWithout, holds, "without the code the new and changed tests do not finish")
 			return true, nil
-		}
-		if !run.ran() && run.exit != 0 || run.leads != nil {
+		case !run.ran() && run.exit != 0 || run.leads != nil:
 			c.tried(tryWithout, notTried, "it could not be run: "+run.cannot("could not run").Error())
 			return false, nil
 		}
 		maps.Copy(c.without, run.report.tests)
-		c.changed(run)
-		passing = nil
+		c.alsoChanged(run)
 		var failing []session.TestID
+		passing = nil
 		for _, id := range c.tests {
-			s, ran := run.report.tests[id]
-			switch {
-			case s == session.TestPass:
+			if run.passes(id) {
 				passing = append(passing, id)
-			case ran, len(run.report.broken) > 0, !c.namesVary(run, id):
+			} else if run.has(id) || len(run.report.broken) > 0 || !c.namesVary(run, id) {
 				failing = append(failing, id)
 			}
-			sure = sure || ran && s == session.TestFail && missingInScript(run.report.messages[id]) == ""
+			sure = sure || run.report.tests[id] == session.TestFail && missingInScript(run.report.messages[id]) == ""
 		}
 		if len(failing) == 0 {
 			continue // once more, with all others
@@ -456,21 +440,20 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		}
 		return sure, nil
 	}
-	if skipped := c.newlySkipped(); len(c.tests) == 0 && len(skipped) > 0 {
+	now := c.out.Evidence.Gates[c.gate.Name]
+	skipped := slices.DeleteFunc(sortedKeys(now), func(id session.TestID) bool {
+		return c.before[id] != "" || now[id] != session.TestSkip
+	})
+	says, test := "existing tests have new expected values, and none fails", session.TestID("")
+	switch {
+	case len(c.tests) == 0 && len(skipped) > 0:
 		c.tried(tryWithout, notTried, "the new tests are skipped here: "+someNames(skipped))
 		return true, nil
-	}
-	asks, err := c.asksMore(ctx)
-	if err != nil {
-		return false, err
-	}
-	if !asks {
+	case !c.asksMore():
 		c.tried(tryWithout, notTried, "no new tests and no new expected values: "+
 			"they pass with the code of the base, as before")
 		return true, nil
-	}
-	says, test := "existing tests have new expected values, and none fails", session.TestID("")
-	if len(passing) > 0 {
+	case len(passing) > 0:
 		test = passing[0]
 		says = fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
 	}
@@ -480,98 +463,58 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	return false, nil
 }
 
-// newlySkipped are the tests that were not there before, and do not run here.
-func (c *checking) newlySkipped() []session.TestID {
-	now := c.out.Evidence.Gates[c.gate.Name]
-	return slices.DeleteFunc(sortedKeys(now), func(id session.TestID) bool {
-		_, had := c.before[id]
-		return had || now[id] != session.TestSkip
+// namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
+func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
+	p, now := parent(id), c.out.Evidence.Gates[c.gate.Name]
+	return p != "" && slices.ContainsFunc(sortedKeys(run.report.tests), func(other session.TestID) bool {
+		return now[other] == "" && parent(other) == p
 	})
 }
 
-// namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
-func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
-	p := parent(id)
-	if p == "" {
-		return false
-	}
-	for other := range run.report.tests {
-		if _, known := c.out.Evidence.Gates[c.gate.Name][other]; !known && parent(other) == p {
-			return true
-		}
-	}
-	return false
-}
-
-// changed adds tests of the base to those of the change that pass with its code, and do not without.
-func (c *checking) changed(bare *gateRun) {
+// alsoChanged adds tests of the base to those of the change that pass with its code, and do not without.
+func (c *checking) alsoChanged(bare *gateRun) {
 	now := c.out.Evidence.Gates[c.gate.Name]
 	for _, id := range sortedKeys(c.before) {
 		if s := bare.report.tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
-			s != session.TestPass && s != session.TestSkip && id != gateID(c.gate.Name) && !slices.Contains(c.tests, id) {
+			s != session.TestPass && s != session.TestSkip && id != gateID(c.gate.Name) {
 			c.tests = append(c.tests, id)
 		}
 	}
-	slices.Sort(c.tests)
+	c.tests = sortedTests(c.tests)
 	c.to.Tests = append([]session.TestID{}, c.tests...)
 }
 
 // asksMore reports whether there are more tests than there were, or more values are compared with. Where neither is so,
 // tests were renamed, merged or edited, and have no reason to fail with the old code.
-func (c *checking) asksMore(ctx context.Context) (bool, error) {
-	more := 0
+func (c *checking) asksMore() bool {
+	more, now := 0, c.out.Evidence.Gates[c.gate.Name]
 	for _, id := range c.tests {
-		if _, had := c.before[id]; !had {
+		if c.before[id] == "" {
 			more++
 		}
 	}
 	for id := range c.before {
-		if _, has := c.out.Evidence.Gates[c.gate.Name][id]; !has {
+		if now[id] == "" {
 			more--
 		}
 	}
-	if more > 0 {
-		return true, nil
-	}
-	now, err := c.turned(ctx, c.changes, experiment.All)
-	if err != nil {
-		return false, err
-	}
-	back := slices.Clone(c.changes)
-	for i, x := range back {
-		back[i].Status = map[string]string{"A": "D", "D": "A"}[x.Status]
-	}
-	were, err := c.reversed().turned(ctx, back, experiment.All)
-	return now.n > were.n, err
-}
-
-// reversed is the way back, from the change to its base.
-func (c *checking) reversed() *trials {
-	t := c.trials
-	t.out, t.r.LapTree = &session.Judgement{Tree: c.r.LapTree}, c.r.Tree
-	return &t
+	return more > 0 || turned(c.changed, experiment.All).n > turned(c.backwards(), experiment.All).n
 }
 
 // fileOf is the changed file of tests that names a test, now or before; else the first changed one of tests.
 func (c *checking) fileOf(id session.TestID) string {
-	if file := c.declaredIn(id); file != "" {
-		return file
-	}
-	return c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))]
+	return cmp.Or(c.declaredIn(id), c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))])
 }
 
 // declaredIn is the changed file of tests that names a test, now or before; "" for none.
 func (c *checking) declaredIn(id session.TestID) string {
-	if id == "" {
+	at := slices.IndexFunc(c.lap.files.changes, func(x session.Change) bool {
+		return id != "" && c.lap.files.holdsTests(x) && slices.ContainsFunc(declaredNames(id), func(n string) bool {
+			return hasWord(c.lap.files.now(x.Path), n) || hasWord(c.lap.files.was(x), n)
+		})
+	})
+	if at < 0 {
 		return ""
 	}
-	for _, x := range c.lap.files.changes {
-		names := func(n string) bool {
-			return hasWord(c.lap.files.now(x.Path), n) || hasWord(c.lap.files.was(x), n)
-		}
-		if c.lap.files.holdsTests(x) && slices.ContainsFunc(declaredNames(id), names) {
-			return x.Path
-		}
-	}
-	return ""
+	return c.lap.files.changes[at].Path
 }

@@ -60,6 +60,7 @@ type trials struct {
 	gone, acquitted bool
 	runs            int
 	spent           int64
+	files           map[session.Tree][]file // see since
 }
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
@@ -101,7 +102,7 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		return nil, t.untried(ctx, why)
 	}
 	t.gone = len(gone) > 0
-	changed, failures, err := t.putBack(ctx)
+	changed, failures, err := t.passesFrozen(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -134,36 +135,24 @@ func (t *trials) nameFrozen() {
 // or a person is asked.
 func (t *trials) untried(ctx context.Context, why string) error {
 	t.tried(tryFrozen, notTried, why)
-	changes, err := t.Changes(ctx, t.r.Frozen, t.out.Tree)
-	if err != nil {
-		return err
-	}
-	aside, _ := t.aside(ctx, t.r.Frozen, changes)
-	return t.edited(ctx, changes, aside, why)
+	files, err := t.since(ctx, t.r.Frozen)
+	t.edited(files, why)
+	return err
 }
 
 // edited holds it against an attempt that it took something away from tests, or changed how they are run, where nobody
 // could ask what its code says to them as they were.
-func (t *trials) edited(ctx context.Context, changes []session.Change, aside []string, why string) error {
-	for _, c := range slices.Backward(changes) {
-		if c.Status == "A" || !slices.Contains(aside, c.Path) {
-			continue
+func (t *trials) edited(files []file, why string) {
+	for _, f := range slices.Backward(files) {
+		if f.aside && f.Status != "A" && (!isCode(f.Path) || len(experiment.Added(f.after, f.before)) > 0) {
+			t.found(kindEdited, f.Path, "",
+				"the code could not be judged with "+testsOf(t.r)+", which were changed: "+f.Path, why)
 		}
-		before, after, err := t.sides(ctx, t.r.Frozen, c)
-		if err != nil {
-			return err
-		}
-		if isCode(c.Path) && len(experiment.Added(after, before)) == 0 {
-			continue
-		}
-		t.found(kindEdited, c.Path, "",
-			"the code could not be judged with "+testsOf(t.r)+", which were changed: "+c.Path, why)
 	}
 	t.out.Tampered = t.out.Tampered[:min(len(t.out.Tampered), session.MaxNamed)]
 	if t.out.Verdict != session.Pass {
 		t.asFrozen()
 	}
-	return nil
 }
 
 // stillFails is a failed judgement with what experiments have said meanwhile.

@@ -20,19 +20,18 @@ func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.Ju
 		return nil, err
 	}
 	was := lapStart(r)
-	changes, err := j.Changes(ctx, was, r.Tree)
+	t := &trials{Judge: j, r: r, out: &session.Judgement{Tree: r.Tree}, gate: g}
+	files, err := t.since(ctx, was)
 	if err != nil {
 		return nil, err
 	}
-	t := &trials{Judge: j, r: r, out: &session.Judgement{Tree: r.Tree}, gate: g}
-	paths, _ := t.aside(ctx, was, changes)
-	for _, c := range changes { // data may be what tests read, wherever it lies
-		if !isCode(c.Path) && !ownFile(c.Path) && !testpaths.IsManifest(c.Path) && !testpaths.IsDocument(c.Path) &&
-			!slices.Contains(paths, c.Path) {
-			paths = append(paths, c.Path)
+	paths, _ := asideOf(files)
+	for _, f := range files { // data may be what tests read, wherever it lies
+		if !f.aside && !isCode(f.Path) && !testpaths.IsManifest(f.Path) && !testpaths.IsDocument(f.Path) {
+			paths = append(paths, f.Path)
 		}
 	}
-	tree, err := t.withTests(ctx, was, changes, paths)
+	tree, err := t.withTests(ctx, was, files, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,17 @@ import (
 // Lines are numbers of lines of a file, from 1.
 type Lines map[int]bool
 
+// Only are those of the lines that are to be kept.
+func (l Lines) Only(keep func(n int) bool) Lines {
+	out := Lines{}
+	for n := range l {
+		if keep(n) {
+			out[n] = true
+		}
+	}
+	return out
+}
+
 // Added are the lines of a text that an older one does not have, wherever they stand. Empty lines are none of them.
 func Added(before, after []byte) Lines {
 	had := map[string]int{}
