@@ -35,9 +35,6 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 			}
 		}
 		tests, red, flaky := compare(first.report.tests, second.report.tests)
-		if red, flaky, err = j.redAlone(ctx, g, &base.Tree, runDir, red, flaky); err != nil {
-			return fail(err)
-		}
 		if copied != nil {
 			j.noteRoom(g.Name, j.difference(copied, g, tests, slices.Concat(red, flaky)))
 		}
@@ -211,36 +208,6 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 		*tree = now
 	}
 	return run, nil
-}
-
-// redAlone runs what failed twice on the base once more, alone: what passes there fails only beside others, and is flaky
-// like all that does not do the same each time.
-func (j *Judge) redAlone(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, red, flaky []session.TestID) (still, found []session.TestID, err error) {
-	narrow, ok := j.alone(g, red)
-	if !ok {
-		return red, flaky, nil
-	}
-	j.say("gate " + g.Name + ", alone: " + someNames(red))
-	run, err := j.runGate(ctx, narrow, runDir, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	if now, err := j.Dirty(ctx); err != nil {
-		return nil, nil, err
-	} else if now != *tree {
-		if !g.MayChangeTree {
-			return red, flaky, nil // alone it does what it is not allowed; nothing is known from that
-		}
-		*tree = now
-	}
-	for _, id := range red {
-		if run.ran() && run.report.tests[id] == session.TestPass {
-			flaky = append(flaky, id)
-		} else {
-			still = append(still, id)
-		}
-	}
-	return still, flaky, nil
 }
 
 // ChangedTreeError says that a gate leaves files that git does not ignore.

@@ -199,7 +199,7 @@ func passAll(out *session.Judgement, why string) {
 // trials prepares experiments: nil where none belong. why is not "" where they do and cannot be made.
 func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	out *session.Judgement) (t *trials, why string, err error) {
-	if r.Frozen == "" || r.Phase.WritesTests() || j.Changes == nil || j.Show == nil {
+	if r.Frozen == "" || r.Phase.WritesTests() {
 		return nil, "", nil
 	}
 	t = &trials{Judge: j, r: r, out: out}
@@ -211,8 +211,6 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 		return t, "no gate with per-test results judges here", nil
 	case r.Plan.Unproven:
 		return t, "clean-proof is off", nil
-	case j.Overlay == nil || j.Clean == nil || j.WithTexts == nil:
-		return t, "there is no room for a clean checkout", nil
 	}
 	if why, err := j.noRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
 		return t, why, err

@@ -28,10 +28,8 @@ type Laid struct {
 func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid []Laid, base bool) (out session.HoldoutResult, notes []string, err error) {
 	h := &heldRun{j: j, laid: laid, base: base, replaced: map[string]bool{}}
 	for _, f := range laid {
-		if j.Show != nil {
-			old, err := j.Show(ctx, r.Tree, f.Path)
-			h.replaced[f.Path] = err == nil && old != nil
-		}
+		old, err := j.Show(ctx, r.Tree, f.Path)
+		h.replaced[f.Path] = err == nil && old != nil
 	}
 	out = session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}
 	j.judged = r.Tree

@@ -28,18 +28,17 @@ type Judge struct {
 	Counted func(tests int)
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
 	Dirty func(ctx context.Context) (session.Tree, error)
-	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
-	// that merely share a file with those. May be nil: then every test that a changed file declares counts as touched.
+	// Show returns a file of a tree, nil when the tree has none of that name.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
-	// Links are the symbolic links of a tree, and what they say. May be nil: then nobody looks where one leads.
+	// Links are the symbolic links of a tree, and what they say.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
-	// Overlay is a tree with some paths as another one has them. May be nil.
+	// Overlay is a tree with some paths as another one has them.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
-	// Paths are the paths of a tree's files. May be nil with WithTexts.
+	// Paths are the paths of a tree's files.
 	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
-	// WithTexts is a tree in which some files have other texts. May be nil: then nothing is tried.
+	// WithTexts is a tree in which some files have other texts.
 	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
-	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
+	// Changes lists the differences between two trees.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Clean makes the clean tree of a tree. nil: there is no place for one.
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
@@ -71,23 +70,8 @@ type Judge struct {
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "no gate judged it",
 		Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
-	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
-		out.Verdict, out.Class = session.Fail, session.ClassGuard
-		out.Reason = fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths))
-		out.Guarded = paths[:min(len(paths), session.MaxNamed)]
-		j.keepFailures(r.RunDir, nil)
-		return out, nil
-	}
-	if path, to := j.leadsOut(ctx, r); path != "" {
-		out.Verdict, out.Class, out.Guarded = session.Fail, session.ClassGuard, []string{path}
-		out.Reason = fmt.Sprintf("%s is a link to %s, outside the work tree: it would be broken for everyone else",
-			path, j.Secrets.String(safetext.Line(to, maxShown)))
-		j.keepFailures(r.RunDir, nil)
-		return out, nil
-	}
-	if len(r.Given) > 0 {
-		out.Verdict, out.Class = session.Fail, session.ClassKey
-		out.Reason = wroteKeys(r.Given)
+	if class, why, paths := j.forbidden(ctx, r); class != "" {
+		out.Verdict, out.Class, out.Reason, out.Guarded = session.Fail, class, why, paths
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
@@ -185,23 +169,33 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
-// wroteKeys says which files an attempt wrote keys into.
-func wroteKeys(given []session.Skip) string {
-	names := make([]string, len(given))
-	for i, s := range given {
-		names[i] = fmt.Sprintf("%s (%s)", s.Path, s.Why)
+// forbidden says what an attempt has done for which it fails before any gate runs: it changed paths that are not for
+// its phase, made a link that leads out of the work tree, or wrote a key. class is "" when it has not.
+func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string, paths []string) {
+	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
+		return session.ClassGuard, fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths)),
+			paths[:min(len(paths), session.MaxNamed)]
 	}
-	return "the attempt wrote a key: remove it from " + some(names) + "; if it is not a real key: wfs allow FILE"
+	if path, to := j.leadsOut(ctx, r); path != "" {
+		return session.ClassGuard, fmt.Sprintf("%s is a link to %s, outside the work tree: it would be broken for everyone else",
+			path, j.Secrets.String(safetext.Line(to, maxShown))), []string{path}
+	}
+	var names []string
+	for _, s := range r.Given {
+		names = append(names, fmt.Sprintf("%s (%s)", s.Path, s.Why))
+	}
+	if len(names) > 0 {
+		return session.ClassKey, "the attempt wrote a key: remove it from " + some(names) +
+			"; if it is not a real key: wfs allow FILE", nil
+	}
+	return "", "", nil
 }
 
 // leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without
 // one.
 func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
-	if j.Links == nil || r.Approved {
-		return "", ""
-	}
 	links, err := j.Links(ctx, r.Tree)
-	if err != nil {
+	if err != nil || r.Approved {
 		return "", ""
 	}
 	for _, c := range r.Changed {
@@ -215,28 +209,19 @@ func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to 
 
 // inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.
 func inRunningOrder(gates []workflows.Gate) []workflows.Gate {
-	out := slices.Clone(gates)
-	slices.SortStableFunc(out, func(a, b workflows.Gate) int {
-		switch {
-		case a.MayChangeTree == b.MayChangeTree:
-			return 0
-		case a.MayChangeTree:
-			return -1
-		}
-		return 1
-	})
-	return out
+	still := func(g workflows.Gate) bool { return !g.MayChangeTree }
+	moving := func(g workflows.Gate) bool { return g.MayChangeTree }
+	return append(slices.DeleteFunc(slices.Clone(gates), still), slices.DeleteFunc(slices.Clone(gates), moving)...)
 }
 
 // oneIsRed takes a gate that expects red and saw nothing new for passed when the new test is another one's.
 func oneIsRed(results []session.GateResult) {
 	red := func(g session.GateResult) bool { return g.Expect == string(workflows.ExpectRed) }
-	if !slices.ContainsFunc(results, func(g session.GateResult) bool { return red(g) && g.Verdict == session.Pass }) {
-		return
-	}
-	for i, g := range results {
-		if red(g) && (g.Class == session.ClassNothingAdded || g.Class == session.ClassNoTests && g.Exit == 0) {
-			results[i].Verdict, results[i].Class, results[i].Reason, results[i].Fingerprint = session.Pass, session.ClassGreen, "no passing test broke", ""
+	seen := slices.ContainsFunc(results, func(g session.GateResult) bool { return red(g) && g.Verdict == session.Pass })
+	for i := range results {
+		g := &results[i]
+		if seen && red(*g) && (g.Class == session.ClassNothingAdded || g.Class == session.ClassNoTests && g.Exit == 0) {
+			g.Verdict, g.Class, g.Reason, g.Fingerprint = session.Pass, session.ClassGreen, "no passing test broke", ""
 		}
 	}
 }
@@ -498,9 +483,6 @@ func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 
 // changesOf lists what differs, nothing when that cannot be found out.
 func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.Change {
-	if j.Changes == nil {
-		return nil
-	}
 	changes, err := j.Changes(ctx, from, to)
 	if err != nil {
 		return nil

@@ -37,9 +37,9 @@ func lapStart(r session.JudgeRequest) session.Tree {
 	return cmp.Or(r.LapStart.Tree, r.Baseline.Tree)
 }
 
-// shown reads files of a tree; nil when there is none to read from.
+// shown reads files of a tree; nil without a tree.
 func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) ([]byte, bool) {
-	if j.Show == nil || tree == "" {
+	if tree == "" {
 		return nil
 	}
 	return func(path string) ([]byte, bool) {

@@ -90,16 +90,10 @@ func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
 }
 
 // control are words with which a block begins that is no function's.
-var control = map[string]bool{
-	"if": true, "for": true, "while": true, "switch": true, "catch": true, "else": true, "match": true, "loop": true,
-	"try": true, "do": true, "select": true, "synchronized": true,
-	"with": true, "unless": true, "using": true, "class": true, "struct": true, "impl": true, "interface": true,
-	"enum": true, "trait": true, "mod": true, "namespace": true,
-	"type": true, "case": true, "default": true, "finally": true, "unsafe": true, "record": true, "import": true,
-	"module": true, "package": true, "when": true, "object": true,
-	"return": true, "new": true, "foreach": true, "lock": true, "declare": true, "throw": true, "defer": true, "go": true,
-	"let": true,
-}
+var control = wordSet(`
+	if for while switch catch else match loop try do select synchronized with unless using class struct impl
+	interface enum trait mod namespace type case default finally unsafe record import module package when object
+	return new foreach lock declare throw defer go let`)
 
 // braceBodies finds the bodies of functions between braces, and arrow functions of one expression.
 func braceBodies(l *source.Language, toks []source.Token) []body {

@@ -57,6 +57,15 @@ func SameCode(file string, before, after []byte) bool {
 	})
 }
 
+// wordSet is the set of the words of a text.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
 // edit puts a text in place of some bytes.
 type edit struct {
 	from, to int

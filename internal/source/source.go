@@ -238,9 +238,11 @@ func numberEnd(s string) int {
 	return len(s)
 }
 
+// operators are those of several characters, the longest first.
+var operators = strings.Fields("=== !== ... **= <<= >>= == != <= >= && || => -> := += -= *= /= ++ -- :: ** ??")
+
 func operatorLength(s string) int {
-	for _, op := range []string{"===", "!==", "...", "**=", "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "=>", "->",
-		":=", "+=", "-=", "*=", "/=", "++", "--", "::", "**", "??"} {
+	for _, op := range operators {
 		if strings.HasPrefix(s, op) {
 			return len(op)
 		}
