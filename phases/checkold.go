@@ -137,13 +137,6 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	return nil
 }
 
-// asOf is the same change with the results of another run.
-func (l *lap) asOf(run *gateRun) *lap {
-	other := *l
-	other.now, other.exit, other.index = run.report, run.exit, nil
-	return &other
-}
-
 // become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
 func (c *checking) become(id session.TestID) session.TestID {
 	now := c.out.Evidence.Gates[c.gate.Name]

@@ -13,7 +13,6 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/redact"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -315,82 +314,32 @@ func (l *lockedStream) Write(b []byte) (int, error) {
 	return l.Stream.Write(b)
 }
 
-// lastLines keeps the last lines of a text for people.
+// lastLines keeps the end of a text, for its last lines.
 type lastLines struct {
-	secrets *redact.Redactor // of lines that are not redacted yet
-	part    []byte
-	kept    [printedLines][]byte // the beginnings of lines, as they came: few are ever shown
-	n       int                  // all lines, those of the past as well
+	secrets *redact.Redactor // of what is not redacted yet
+	kept    []byte
+	begins  bool // in the middle of a line
 }
 
-// maxKept is how much of a line is kept, in bytes.
-const maxKept = 2 * maxTestName
+// maxKept is how much of a text is kept, in bytes.
+const maxKept = 64 << 10
 
-// Write looks at the last lines of a large piece first: whatever comes before them is rarely needed.
-func (l *lastLines) Write(b []byte) (int, error) {
-	at := len(b)
-	for i := 0; i < 2*printedLines && at > 0; i++ {
-		at = bytes.LastIndexByte(b[:at], '\n')
+func (l *lastLines) Write(p []byte) (int, error) {
+	l.kept = append(l.kept, p...)
+	if over := len(l.kept) - maxKept; over > maxKept {
+		l.kept, l.begins = append(l.kept[:0], l.kept[over:]...), true
 	}
-	n, part := l.n, l.part
-	if at > 0 {
-		l.part = nil
-		if l.take(b[at+1:]); l.n-n >= printedLines {
-			return len(b), nil
-		}
-	}
-	l.n, l.part = n, part // all that was put into places of older lines comes again
-	l.take(b)
-	return len(b), nil
+	return len(p), nil
 }
 
-func (l *lastLines) take(b []byte) {
-	for len(b) > 0 {
-		line, rest, ended := bytes.Cut(b, []byte{'\n'})
-		switch {
-		case ended && len(l.part) == 0:
-			l.keep(line)
-		default:
-			l.part = append(l.part, line[:min(len(line), max(0, maxKept-len(l.part)))]...)
-			if ended {
-				l.keep(l.part)
-				l.part = l.part[:0]
-			}
-		}
-		b = rest
-	}
-}
-
-func (l *lastLines) add(line string) { l.keep([]byte(line)) }
-
-func (l *lastLines) keep(line []byte) {
-	if first := bytes.TrimLeft(line, " \t"); len(first) == 0 || (first[0] <= ' ' || first[0] > '~') && strings.TrimSpace(safetext.Strip(string(first))) == "" {
-		return
-	}
-	if len(line) > maxKept {
-		line = []byte(l.secrets.String(string(line))) // half a secret would not be recognised
-	}
-	slot := &l.kept[l.n%printedLines]
-	*slot = append((*slot)[:0], line[:min(len(line), maxKept)]...)
-	l.n++
-}
+func (l *lastLines) add(line string) { _, _ = l.Write([]byte(line + "\n")) }
 
 func (l *lastLines) lines() []string {
-	if len(l.part) > 0 {
-		l.keep(l.part)
-		l.part = nil
+	text := l.kept
+	if l.begins { // half a secret would not be recognised
+		_, text, _ = bytes.Cut(text, []byte{'\n'})
 	}
-	var raw []string
-	for i := max(0, l.n-printedLines); i < l.n; i++ {
-		raw = append(raw, string(l.kept[i%printedLines]))
-	}
-	var list []string
-	for line := range strings.SplitSeq(l.secrets.String(strings.Join(raw, "\n")), "\n") {
-		if line = safetext.Line(line, 300); line != "" {
-			list = append(list, line)
-		}
-	}
-	return list
+	return lastLinesOf(l.secrets.String(string(text)), printedLines, 300)
 }
 
 // fileName makes a gate's name fit for a file.

@@ -284,6 +284,13 @@ func (l *lap) with(f, what finding) finding {
 	return f
 }
 
+// asOf is the same lap with the results of another run.
+func (l *lap) asOf(run *gateRun) *lap {
+	other := *l
+	other.now, other.exit, other.index = run.report, run.exit, nil
+	return &other
+}
+
 // plural is "1 test fails", "3 tests fail".
 func plural(n int, one, many string) string {
 	if n == 1 {

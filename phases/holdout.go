@@ -7,17 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
-
-// Laid is a file of hold-out tests, as it is put over a tree.
-type Laid struct {
-	Path string
-	Data []byte
-}
 
 // Holdout runs gates in a clean tree with hold-out tests put over it, which is what Clean makes here. Known are tests whose
 // failures say nothing, LapStart what the gates said without those files, when that is known. RunDir is a directory that
@@ -25,7 +20,7 @@ type Laid struct {
 //
 // notes are for the person alone: they name tests. On the base, where nothing is done yet, they name what waits for
 // something that does not exist, and what fails for a reason of its own. Only ctx makes an error.
-func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid []Laid, base bool) (out session.HoldoutResult, notes []string, err error) {
+func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack, base bool) (out session.HoldoutResult, notes []string, err error) {
 	h := &heldRun{j: j, laid: laid, base: base, replaced: map[string]bool{}}
 	for _, f := range laid {
 		old, err := j.Show(ctx, r.Tree, f.Path)
@@ -97,7 +92,7 @@ func (g *gateRun) heldCannot() string {
 // heldRun collects what several gates said with hold-out tests.
 type heldRun struct {
 	j        *Judge
-	laid     []Laid
+	laid     holdout.Pack
 	base     bool
 	replaced map[string]bool // files of the tree that hold-out tests stand in place of
 

@@ -293,24 +293,8 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 	for _, id := range r.Known {
 		l.known[id] = true
 	}
-	f := run.judge(l)
-	if f.class == session.ClassBrokeGreen && g.Expect == workflows.ExpectRed && slices.ContainsFunc(f.failing, run.lacks) {
-		if l.later, err = j.triedLater(ctx, r); err != nil {
-			return session.GateResult{}, nil, err
-		}
-		if l.later {
-			f = run.judge(l)
-		}
-	}
-	if len(f.retry) > 0 {
-		f, err = j.again(ctx, g, r, l, run, f)
-	} else if len(f.expected) > 0 {
-		f, err = j.asChanged(ctx, g, r, l, run, f, nil)
-	}
+	f, err := doubts{j, g, r, l, run}.settled(ctx)
 	if err != nil {
-		return session.GateResult{}, nil, err
-	}
-	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
 		return session.GateResult{}, nil, err
 	}
 	run.found = f

@@ -12,15 +12,15 @@ import (
 // withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start.
 // What fails there was broken by the code. What fails only with the tests of now asks for something else since they
 // were changed. nil where that cannot be tried.
-func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*gateRun, error) {
-	if r.Plan.Unproven {
+func (d doubts) withOldTests(ctx context.Context) (*gateRun, error) {
+	if d.r.Plan.Unproven {
 		return nil, nil
 	}
-	if why, err := j.noRoom(ctx, r, g); err != nil || why != "" {
+	if why, err := d.noRoom(ctx, d.r, d.gate); err != nil || why != "" {
 		return nil, err
 	}
-	was := lapStart(r)
-	t := &trials{Judge: j, r: r, out: &session.Judgement{Tree: r.Tree}, gate: g}
+	was := lapStart(d.r)
+	t := &trials{Judge: d.Judge, r: d.r, out: &session.Judgement{Tree: d.r.Tree}, gate: d.gate}
 	files, err := t.since(ctx, was)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.Ju
 	if err != nil {
 		return nil, err
 	}
-	j.say("gate " + g.Name + " with the former tests …")
+	d.say("gate " + d.gate.Name + " with the former tests …")
 	run, err := t.alter(ctx, tree, "older", nil)
 	if err != nil || !run.ran() {
 		return nil, ctx.Err()
@@ -45,25 +45,22 @@ func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.Ju
 
 // asChanged judges RED anew where older tests fail, or cannot be built: by those that pass with the code as it is, and
 // the tests as they were, the attempt has done what RED asks for.
-func (j *Judge) asChanged(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun,
-	f finding, failing []session.TestID) (finding, error) {
-	if g.Expect != workflows.ExpectRed || len(failing)+len(f.expected) == 0 {
+func (d doubts) asChanged(ctx context.Context, f finding, failing []session.TestID) (finding, error) {
+	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.expected) == 0 {
 		return f, nil
 	}
-	if l.files.onlyTests() {
-		if len(failing) == 0 {
-			return f, nil
+	if d.lap.files.onlyTests() {
+		if len(failing) > 0 {
+			d.lap.different = failing
+			f = d.run.judge(d.lap)
 		}
-		l.different = failing
-		return run.judge(l), nil
+		return f, nil
 	}
-	old, err := j.withOldTests(ctx, g, r)
+	old, err := d.withOldTests(ctx)
 	if err != nil || old == nil {
 		return f, err
 	}
-	l.old = old.report
-	l.different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool {
-		return old.report.tests[id] != session.TestPass
-	})
-	return run.judge(l), nil
+	d.lap.old = old.report
+	d.lap.different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool { return !old.passes(id) })
+	return d.run.judge(d.lap), nil
 }

@@ -219,7 +219,7 @@ func (c *canary) literal(i int) bool {
 	}
 }
 
-var opposite = map[string]string{"true": "false", "false": "true", "True": "False", "False": "True"}
+var opposite = opposites("true false True False")
 
 // matchers compare two values, or one with what the chain began with: the first two of their arguments are values.
 var matchers = wordSet(`
@@ -231,13 +231,14 @@ var matchers = wordSet(`
 	isFalse hasSize equalTo approx DeepEqual`)
 
 // said are matchers without a value, and what says the opposite.
-var said = map[string]string{
-	"assertTrue": "assertFalse", "assertFalse": "assertTrue", "toBeTruthy": "toBeFalsy", "toBeFalsy": "toBeTruthy",
-	"toBeUndefined": "toBeDefined", "toBeDefined": "toBeUndefined",
-	"assertIsNone": "assertIsNotNone", "assertIsNotNone": "assertIsNone", "assertNull": "assertNotNull",
-	"assertNotNull": "assertNull", "isTrue": "isFalse", "isFalse": "isTrue",
-	"assertIn": "assertNotIn", "assertNotIn": "assertIn", "True": "False", "False": "True",
-}
+var said = opposites(`assertTrue assertFalse
+	toBeTruthy toBeFalsy
+	toBeUndefined toBeDefined
+	assertIsNone assertIsNotNone
+	assertNull assertNotNull
+	isTrue isFalse
+	assertIn assertNotIn
+	True False`)
 
 // expectations finds values beside == and !=, and in the arguments of matchers.
 func (c *canary) expectations() {

@@ -66,6 +66,15 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
+// opposites are words of a text, of which each two stand for each other.
+func opposites(text string) map[string]string {
+	words := map[string]string{}
+	for pair := range slices.Chunk(strings.Fields(text), 2) {
+		words[pair[0]], words[pair[1]] = pair[1], pair[0]
+	}
+	return words
+}
+
 // edit puts a text in place of some bytes.
 type edit struct {
 	from, to int

@@ -14,11 +14,7 @@ type Mutant struct {
 }
 
 // swaps are operators and what stands in their places.
-var swaps = map[string]string{
-	"==": "!=", "!=": "==", "===": "!==", "!==": "===", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "+": "-", "-": "+",
-	"*": "+", "/": "*", "&&": "||", "||": "&&",
-	"and": "or", "or": "and", "+=": "-=", "-=": "+=", "true": "false", "false": "true", "True": "False", "False": "True",
-}
+var swaps = opposites("== != === !== < >= > <= + - * / && || and or += -= true false True False")
 
 // Mutants are at most so many changes of the chosen lines, spread over them, and one for each line: a number, an
 // operator, a negation or a truth value. Messages and imports are left alone.
