@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -217,35 +218,31 @@ func (g *gateRun) close() {
 // toolMissing returns the line in which an interpreter or a package manager says that the runner is not installed, ""
 // without one. They end with ordinary exit codes, and an agent's code is not to blame.
 func (g *gateRun) toolMissing() string {
-	for _, line := range g.quoted() {
-		for _, says := range []string{
-			"No module named pytest", "No module named unittest", "npx canceled due to missing packages", "could not determine executable to run",
-			"bundler: command not found", "Could not find command ", "error: no such command", "ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL",
-			"Couldn't find the binary ", "Could not open input file: vendor/bin", "error: toolchain ", "No .NET SDKs were found",
-		} {
-			if strings.Contains(line, says) {
-				return line
-			}
-		}
-		if strings.HasPrefix(line, "sh: ") && strings.Contains(line, "not found") || strings.HasPrefix(line, "error Command \"") && strings.HasSuffix(line, "not found.") {
-			return line
-		}
+	lines := g.quoted()
+	if at := slices.IndexFunc(lines, toolMissingRE().MatchString); at >= 0 {
+		return lines[at]
 	}
 	return ""
 }
 
+var toolMissingRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`No module named (?:pytest|unittest)|npx canceled due to missing packages|` +
+		`could not determine executable to run|bundler: command not found|Could not find command |` +
+		`error: no such command|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|Couldn't find the binary |` +
+		`Could not open input file: vendor/bin|error: toolchain |No \.NET SDKs were found|` +
+		`^sh: .*not found|^error Command ".*not found\.$`)
+})
+
 // saysNoTests knows how runners end when there is no test: go and node with 0, pytest with 5, Jest and Vitest with 1 and
 // a sentence, node with 1 when nothing has the names that it was given.
 func saysNoTests(g *gateRun) bool {
-	if g.exit == 0 || g.exit == 5 && (g.gate.Format == workflows.FormatJUnit || g.gate.Format == workflows.FormatUnittest) {
-		return true
-	}
-	text := strings.Join(g.printed, "\n")
-	if slices.ContainsFunc(g.printed, func(line string) bool { return strings.HasPrefix(line, "Could not find '") }) { // node --test
-		return true
-	}
-	return strings.Contains(text, "No tests found") || strings.Contains(text, "No test files found") || strings.Contains(text, "no packages to test")
+	python := g.gate.Format == workflows.FormatJUnit || g.gate.Format == workflows.FormatUnittest
+	return g.exit == 0 || g.exit == 5 && python || slices.ContainsFunc(g.printed, noTestsRE().MatchString)
 }
+
+var noTestsRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^Could not find '|No tests found|No test files found|no packages to test`)
+})
 
 // readReports reads the reports that this very run wrote: files of the gate's glob, or $WFS_REPORT, or what was printed.
 func (j *Judge) readReports(run *gateRun, reportFile string, old map[string]stamp) error {

@@ -19,16 +19,16 @@ import (
 // A test for a new shape of something that exists (other arguments, another result, a public field) cannot be built
 // before the code is written either. Compilers speak of types then, not of a name.
 
-// misfits are what compilers say of types that do not fit: numbers of errors, and the beginnings of Go's.
+// misfits are what compilers say of types that do not fit: numbers of errors, the beginnings of Go's, and words of those
+// of Java, Kotlin, Scala and Swift.
 var misfits = sync.OnceValue(func() (r struct {
-	codes     map[string]bool
-	code      *regexp.Regexp
-	goForms   []string
-	wordForms []string
+	codes         map[string]bool
+	code          *regexp.Regexp
+	inGo, inWords *regexp.Regexp
 }) {
 	r.code = regexp.MustCompile(`\b(?:E|TS|CS|FS|BC)\d+\b`)
 	r.codes = map[string]bool{}
-	for _, code := range strings.Fields(`E0004 E0023 E0026 E0027 E0049 E0050 E0053 E0057 E0061 E0063 E0107 E0185 E0186 E0195 E0220 E0271 E0277 E0308
+	for code := range strings.FieldsSeq(`E0004 E0023 E0026 E0027 E0049 E0050 E0053 E0057 E0061 E0063 E0107 E0185 E0186 E0195 E0220 E0271 E0277 E0308
 		E0368 E0369 E0404 E0423 E0451 E0532 E0533 E0560 E0573 E0574 E0599 E0600 E0603 E0604 E0605 E0606 E0607 E0608 E0609 E0610 E0614 E0616 E0618 E0624
 		TS2322 TS2341 TS2344 TS2345 TS2349 TS2351 TS2352 TS2353 TS2362 TS2363 TS2365 TS2367 TS2416 TS2420 TS2445 TS2459 TS2488 TS2493 TS2495 TS2511
 		TS2515 TS2531 TS2532 TS2540 TS2554 TS2555 TS2558 TS2559 TS2571 TS2722 TS2739 TS2740 TS2741 TS2769 TS2794 TS18047 TS18048
@@ -36,17 +36,19 @@ var misfits = sync.OnceValue(func() (r struct {
 		CS1929 CS1955 CS7036 FS0001 FS0193 FS0501 BC30057 BC30311 BC30455 BC30512`) {
 		r.codes[code] = true
 	}
-	r.goForms = []string{"cannot use ", "not enough arguments in call to ", "too many arguments in call to ", "assignment mismatch: ", "invalid operation: ",
-		"invalid argument: ", "multiple-value ", "too many values in struct literal", "too few values in struct literal", "cannot range over ", "cannot index ",
-		"cannot convert ", "too many type arguments", "not enough type arguments", "non-boolean condition in ", "cannot assign to ", "in call to ",
-		"cannot infer ", "impossible type ", "cannot call "}
-	r.wordForms = []string{"cannot be applied to given types", "incompatible types", "no suitable method found", "no suitable constructor found",
-		"bad operand type", "incomparable types", "has private access in", "for-each not applicable", "cannot be dereferenced",
-		"cannot be referenced from a static context", "does not override or implement a method", "array required, but", "is never thrown in body of",
-		"is not abstract and does not override", "wrong number of type arguments", // javac
-		"ype mismatch", "oo many arguments for", "No value passed for parameter", "None of the following candidates", "Cannot access '", "overrides nothing",
-		"not enough arguments for", "Found:", // kotlinc, scalac
-		"cannot convert value of type", "missing argument for parameter", "extra argument", "incorrect argument label", "is inaccessible due to"} // swift
+	r.inGo = regexp.MustCompile(`^(?:cannot use |not enough arguments in call to |too many arguments in call to |assignment mismatch: |` +
+		`invalid operation: |invalid argument: |multiple-value |too many values in struct literal|` +
+		`too few values in struct literal|cannot range over |cannot index |cannot convert |` +
+		`too many type arguments|not enough type arguments|non-boolean condition in |cannot assign to |` +
+		`in call to |cannot infer |impossible type |cannot call )|^[^\n]*(?: does not satisfy | \(no value\) used as value(?:\n|$))`)
+	r.inWords = regexp.MustCompile(`cannot be applied to given types|incompatible types|no suitable method found|` +
+		`no suitable constructor found|bad operand type|incomparable types|has private access in|` +
+		`for-each not applicable|cannot be dereferenced|cannot be referenced from a static context|` +
+		`does not override or implement a method|array required, but|is never thrown in body of|` +
+		`is not abstract and does not override|wrong number of type arguments|ype mismatch|` +
+		`oo many arguments for|No value passed for parameter|None of the following candidates|` +
+		`Cannot access '|overrides nothing|not enough arguments for|Found:|cannot convert value of type|` +
+		`missing argument for parameter|extra argument|incorrect argument label|is inaccessible due to`)
 	return r
 })
 
@@ -54,14 +56,9 @@ var misfits = sync.OnceValue(func() (r struct {
 func misfit(file, message string) string {
 	forms := misfits()
 	first, _, _ := strings.Cut(message, "\n")
-	has := func(text string, is func(string, string) bool, list []string) bool {
-		return slices.ContainsFunc(list, func(form string) bool { return is(text, form) })
-	}
 	switch path.Ext(file) {
 	case ".go":
-		_, msg := goPosition(message)
-		first, _, _ = strings.Cut(msg, "\n")
-		if has(msg, strings.HasPrefix, forms.goForms) || strings.HasSuffix(first, " (no value) used as value") || strings.Contains(first, " does not satisfy ") {
+		if _, msg := goPosition(message); forms.inGo.MatchString(msg) {
 			return safetext.Line(msg, maxMisfit)
 		}
 		return ""
@@ -70,7 +67,7 @@ func misfit(file, message string) string {
 			return safetext.Line(misfitInTypeScript(errs), maxMisfit)
 		}
 	case ".java", ".kt", ".kts", ".groovy", ".scala", ".swift":
-		if !has(first, strings.Contains, forms.wordForms) {
+		if !forms.inWords.MatchString(first) {
 			return ""
 		}
 		return safetext.Line(first, maxMisfit)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -253,11 +252,7 @@ type output struct {
 
 func newOutput(log *boundedLog, events *runLog, secrets *redact.Redactor, report func(string)) *output {
 	o := &output{log: log, events: events, progress: progress{report: report}}
-	to := io.Writer(both{log, &o.progress})
-	if events != nil {
-		to = both{to, events}
-	}
-	o.safe = secrets.Stream(to)
+	o.safe = secrets.Stream(both{log, &o.progress})
 	return o
 }
 
@@ -277,5 +272,5 @@ func (o *output) Close() error {
 	if o.events == nil {
 		return o.log.Close()
 	}
-	return errors.Join(o.log.Close(), o.events.Close())
+	return errors.Join(o.log.Close(), o.events.log.Close())
 }

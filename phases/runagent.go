@@ -90,8 +90,8 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
 		told = both{errs, warnings}
 	}
-	stdout := a.Secrets.Stream(both{both{a.out.log, decoder}, a.out.events})
-	stderr := a.Secrets.Stream(both{told, a.out.events})
+	stdout := a.Secrets.Stream(both{a.out.log, decoder})
+	stderr := a.Secrets.Stream(told)
 	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...), Stdin: stdin,
 		Stdout: stdout, Stderr: stderr, Signs: w.signs, Interrupt: card.Interrupt})
 	_, _ = stdout.Close(), stderr.Close()

@@ -26,11 +26,7 @@ const (
 //
 // No two values are changed by the same amount: what was to be the same as something else is not any more.
 func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
-	l := source.LanguageOf(file)
-	if l == nil {
-		return src, 0
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c := newCanary(file, src, lines)
 	c.leaveBenchmarks(src)
 	loose := c.find()
 	var edits []edit
@@ -39,11 +35,17 @@ func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 		if sort != All && (loose || (sort == Numbers) != (t.Kind == source.Number)) {
 			continue
 		}
-		if to := turned(t, l, n); to != t.Text {
+		if to := turned(t, c.l, n); to != t.Text {
 			edits = append(edits, edit{t.From, t.To, to})
 		}
 	}
 	return apply(src, edits), len(edits)
+}
+
+func newCanary(file string, src []byte, lines Lines) *canary {
+	c := &canary{lines: lines}
+	c.l, c.toks = source.Read(file, src)
+	return c
 }
 
 // leaveBenchmarks takes benchmarks of Go out of the chosen lines: they are not run together with tests.
@@ -66,11 +68,7 @@ func (c *canary) leaveBenchmarks(src []byte) {
 // may be tried, nor what a row is called. literals is how many numbers, texts and truth values are among these values.
 func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	at = Lines{}
-	l := source.LanguageOf(file)
-	if l == nil {
-		return at, 0
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c := newCanary(file, src, lines)
 	c.expectations()
 	for _, i := range c.found {
 		at[c.toks[i].Line] = true
@@ -97,11 +95,7 @@ func (c *canary) find() (loose bool) {
 // Expected are the values that the chosen lines of a test expect, without quotes.
 func Expected(file string, src []byte, lines Lines) map[string]bool {
 	values := map[string]bool{}
-	l := source.LanguageOf(file)
-	if l == nil {
-		return values
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c := newCanary(file, src, lines)
 	c.find()
 	for _, i := range c.found {
 		if k := c.toks[i].Kind; k == source.Number || k == source.String {
@@ -117,15 +111,14 @@ var valuesWithin = regexp.MustCompile(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
 // Values are all numbers and texts of a file, without quotes, and those within texts.
 func Values(file string, src []byte) map[string]bool {
 	values := map[string]bool{}
-	if l := source.LanguageOf(file); l != nil {
-		for _, t := range l.Tokens(src) {
-			if t.Kind == source.Number || t.Kind == source.String {
-				values[plain(t.Text)] = true
-			}
-			if t.Kind == source.String {
-				for _, v := range valuesWithin.FindAllString(t.Text, -1) {
-					values[plain(v)] = true
-				}
+	_, toks := source.Read(file, src)
+	for _, t := range toks {
+		if t.Kind == source.Number || t.Kind == source.String {
+			values[plain(t.Text)] = true
+		}
+		if t.Kind == source.String {
+			for _, v := range valuesWithin.FindAllString(t.Text, -1) {
+				values[plain(v)] = true
 			}
 		}
 	}

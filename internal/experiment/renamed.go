@@ -183,9 +183,7 @@ func declared(all ...Files) map[string]bool {
 	names := map[string]bool{}
 	for _, files := range all {
 		for name, src := range files {
-			if l := source.LanguageOf(name); l != nil {
-				maps.Copy(names, declaredIn(l, l.Tokens(src)))
-			}
+			maps.Copy(names, declaredIn(source.Read(name, src)))
 		}
 	}
 	return names

@@ -75,6 +75,14 @@ var byExtension = map[string]*Language{
 // LanguageOf is nil for a file that is no source code which this package reads.
 func LanguageOf(file string) *Language { return byExtension[path.Ext(file)] }
 
+// Read splits a file. There is nothing in one that is no source code which this package reads.
+func Read(file string, src []byte) (*Language, []Token) {
+	if l := LanguageOf(file); l != nil {
+		return l, l.Tokens(src)
+	}
+	return &Language{}, nil
+}
+
 // Tokens splits a file.
 func (l *Language) Tokens(src []byte) []Token {
 	s := scanner{l: l, src: string(src), line: 1}
