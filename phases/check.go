@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -145,7 +146,8 @@ type checking struct {
 
 // ask puts all questions with one gate.
 func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, error) {
-	to := CheckedGate{Gate: g.Name, Command: g.Run.Text(), Tests: []session.TestID{}, Findings: []CheckFinding{}}
+	to := CheckedGate{Gate: g.Name, Command: g.Run.Text(), Tests: []session.TestID{}, Findings: []CheckFinding{},
+		Experiments: []session.Experiment{}}
 	c.to, c.gate = &to, g
 	c.gate.Expect = workflows.ExpectPass
 	c.out = &session.Judgement{Tree: c.r.Tree, Verdict: session.Pass}
@@ -158,21 +160,23 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 	case !g.Format.PerTest():
 		to.CouldNot = "its output has no per-test results"
 	}
-	if to.CouldNot == "" {
-		ok, err := c.stands(ctx)
-		if err == nil && ok {
-			err = c.questions(ctx)
-		}
-		if err != nil {
+	if to.CouldNot != "" {
+		return to, nil
+	}
+	err := c.stands(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return to, ctx.Err()
+	case err != nil:
+		to.CouldNot = reason(err)
+	case len(to.Findings) == 0:
+		if err := c.questions(ctx); err != nil {
 			return to, err
 		}
 	}
-	to.Experiments = slices.Clone(c.out.Experiments)
-	for i := range to.Experiments {
-		to.Experiments[i].Says = inChecks.Replace(to.Experiments[i].Says)
-	}
-	if to.Experiments == nil {
-		to.Experiments = []session.Experiment{}
+	for _, e := range c.out.Experiments {
+		e.Says = inChecks.Replace(e.Says)
+		to.Experiments = append(to.Experiments, e)
 	}
 	return to, nil
 }
@@ -181,110 +185,77 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one
-// of the two cannot be judged, there is nothing to ask.
-func (c *checking) stands(ctx context.Context) (bool, error) {
-	base := c.r.LapTree
-	c.say("gate " + c.gate.Name + " on the base …")
-	res, run, err := c.judge(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir,
-		LapTree: base}, base, "base")
-	if err != nil || run == nil {
-		return c.cannot(ctx, err)
-	}
-	if why := couldNot(run, res); why != "" {
-		c.to.CouldNot = "on the base: " + why
-		return false, nil
+// stands runs the gate on the base and on the change, and finds the tests that it is about. Tests that fail with the code
+// that they came with are a finding. An error says why there is nothing to ask.
+func (c *checking) stands(ctx context.Context) error {
+	base, gate := c.r.LapTree, c.gate.Name
+	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir, LapTree: base},
+		base, "base")
+	if err != nil {
+		return fmt.Errorf("on the base: %s", reason(err))
 	}
 	c.before = run.report.tests
-	r := c.r
-	r.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{c.gate.Name: c.before}}
-	r.Baseline, r.Known = r.LapStart, nil
-	for _, id := range sortedKeys(c.before) {
-		if bad(c.before[id]) {
-			r.Known = append(r.Known, id)
-		}
+	c.r.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{gate: c.before}}
+	c.r.Baseline = c.r.LapStart
+	c.r.Known = slices.DeleteFunc(sortedKeys(c.before), func(id session.TestID) bool { return !bad(c.before[id]) })
+	c.to.KnownRed = named(c.r.Known)
+	res, run, err := c.on(ctx, c.r, c.r.Tree, "change")
+	if err != nil {
+		return err
 	}
-	c.r, c.to.KnownRed = r, named(r.Known)
-	c.say("gate " + c.gate.Name + " on the change …")
-	res, run, err = c.judge(ctx, r, r.Tree, "head")
-	if err != nil || run == nil {
-		return c.cannot(ctx, err)
+	if count(c.before, gate).Passed+count(run.report.tests, gate).Passed == 0 {
+		return errors.New("no test passes on the base or with the change: " + res.Reason + run.leftOut())
 	}
-	if why := couldNot(run, res); why != "" {
-		c.to.CouldNot = why
-		return false, nil
-	}
-	if count(c.before, c.gate.Name).Passed+count(run.report.tests, c.gate.Name).Passed == 0 {
-		c.to.CouldNot = "no test passes on the base or with the change: " + res.Reason + run.leftOut()
-		return false, nil
-	}
-	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.tests}}
+	c.out.Evidence = session.Evidence{Tree: c.r.Tree, Gates: map[string]session.Tests{gate: run.report.tests}}
 	c.out.Gates = []session.GateResult{res}
-	c.lap = c.asLap(ctx, run)
-	fails, err := c.failing(ctx, run)
-	if err != nil || fails {
-		return false, err
+	c.lap = run.lap(c.before, c.r.Known, c.lapFiles(ctx, c.r))
+	if err := c.failing(ctx, run); err != nil {
+		return err
 	}
-	for _, id := range sortedKeys(run.report.tests) {
-		if run.report.tests[id] == session.TestPass && id != gateID(c.gate.Name) && c.lap.isNew(id) {
-			c.tests = append(c.tests, id)
-		}
-	}
+	passing := slices.DeleteFunc(sortedKeys(run.report.tests), func(id session.TestID) bool {
+		return !run.passes(id) || id == gateID(gate)
+	})
+	c.tests = slices.DeleteFunc(slices.Clone(passing), func(id session.TestID) bool { return !c.lap.isNew(id) })
 	if len(c.tests) == 0 && c.edited && !c.withCode { // those of the files that were edited
-		for _, id := range sortedKeys(run.report.tests) {
-			if run.report.tests[id] == session.TestPass && c.declaredIn(id) != "" {
-				c.tests = append(c.tests, id)
-			}
-		}
+		c.tests = slices.DeleteFunc(passing, func(id session.TestID) bool { return c.declaredIn(id) == "" })
 	}
 	c.to.Tests = append(c.to.Tests, c.tests...)
-	return true, nil
+	return nil
 }
 
-// cannot takes down that a gate could not be run. Only what ends the whole check is an error.
-func (c *checking) cannot(ctx context.Context, err error) (bool, error) {
-	if ctx.Err() == nil && err != nil {
-		c.to.CouldNot = reason(err)
+// on runs the gate on a tree. An error says why it cannot judge there.
+func (c *checking) on(ctx context.Context, r session.JudgeRequest, tree session.Tree,
+	name string) (session.GateResult, *gateRun, error) {
+	c.say("gate " + c.gate.Name + " on the " + name + " …")
+	res, run, err := c.judge(ctx, r, tree, name)
+	if err == nil && couldNot(run, res) != "" {
+		err = errors.New(couldNot(run, res))
 	}
-	return false, ctx.Err()
-}
-
-// asLap is the change as judgements of laps see one.
-func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
-	files := c.lapFiles(ctx, c.r)
-	show := c.shown(ctx, c.r.Tree)
-	files.now = func(path string) []byte { data, _ := show(path); return data }
-	l := &lap{gate: c.gate.Name, exit: run.exit, start: c.before, known: map[session.TestID]bool{}, now: run.report,
-		files: files}
-	for _, id := range c.r.Known {
-		l.known[id] = true
-	}
-	return l
+	return res, run, err
 }
 
 // failing finds tests that fail with the code that they came with. Those that do so once and not again are left out.
-func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
+func (c *checking) failing(ctx context.Context, run *gateRun) error {
 	once := c.notices(run)
 	if len(once) == 0 {
-		return false, nil
+		return nil
 	}
-	second, err := c.alter(ctx, c.r.Tree, "head", nil)
+	second, err := c.alter(ctx, c.r.Tree, "change", nil)
 	if err != nil {
-		return false, ctx.Err()
+		return err
 	}
 	twice := slices.DeleteFunc(c.notices(second), func(id session.TestID) bool { return !slices.Contains(once, id) })
-	if len(twice) == 0 {
-		return false, nil
-	}
 	lower := slices.DeleteFunc(slices.Clone(twice), c.lap.hasFailingSubtest)
 	if len(lower) == 0 {
 		lower = twice
 	}
-	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
-		Tried: "the tests of the change with its code, twice",
-		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) +
-			printed(second, lower[0])})
-	return true, nil
+	if len(lower) > 0 {
+		c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
+			Tried: "the tests of the change with its code, twice",
+			Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) +
+				printed(second, lower[0])})
+	}
+	return nil
 }
 
 // printed is the first line that a failing test printed, to be put behind a sentence.
@@ -340,7 +311,7 @@ func (c *checking) askLess(ctx context.Context) error {
 	}
 	result, says, err := c.weaker(ctx, c.r.LapTree)
 	if err != nil {
-		return c.trials.cannot(ctx, tryMutants, err)
+		return c.cannot(ctx, tryMutants, err)
 	}
 	if result == fails {
 		c.found(CheckFinding{Kind: checkWeakened, Path: c.fileOf(""), Happened: says,

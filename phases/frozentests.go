@@ -18,6 +18,14 @@ func mayRemove(r session.JudgeRequest) bool {
 	return red == nil || red.On[workflows.Pass] != r.Phase.Name
 }
 
+// testsOf names the frozen tests.
+func testsOf(r session.JudgeRequest) string {
+	if r.FrozenAt == nil {
+		return "the former tests"
+	}
+	return fmt.Sprintf("the tests of checkpoint %d", *r.FrozenAt)
+}
+
 // reference is a state whose tests an attempt's code must pass.
 type reference struct {
 	tree session.Tree

@@ -43,7 +43,6 @@ type gateRun struct {
 	started string // why it could not be started
 	report  *report
 	printed []string
-	found   finding            // what it means
 	leads   *session.LeadsBack // it was not run: it would have judged other files
 	changed string             // an installed file that was changed while it ran
 	setup   string             // what has installed what is there, "" for people
@@ -60,7 +59,11 @@ func (g *gateRun) ran() bool {
 // the gate could not be watched, or that ctx ended it.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
 	if g.Where == workflows.Clean && j.clean == nil {
-		return j.runClean(ctx, g, runDir, again)
+		run, at, err := j.enterClean(ctx, g)
+		if run != nil || err != nil {
+			return run, err
+		}
+		j = at
 	}
 	argv := g.Run.Argv
 	if g.Run.Shell != "" {

@@ -123,10 +123,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		return nil
 	}
 	plain := r.LapStart.Gates[g.Name]
-	l := &lap{gate: g.Name, exit: run.exit, start: plain, known: map[session.TestID]bool{}, now: run.report, files: &lapFiles{now: func(string) []byte { return nil }}}
-	for _, id := range r.Known {
-		l.known[id] = true
-	}
+	l := run.lap(plain, r.Known, &lapFiles{now: func(string) []byte { return nil }})
 	own := h.owned(run, plain)
 	bad := h.bad(l, own)
 	if len(bad) > 0 && !h.base {

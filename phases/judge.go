@@ -62,7 +62,6 @@ type Judge struct {
 	anew   bool               // no result that a runner has cached counts
 	trial  string             // what is tried there, for the names of logs; "" for a judgement
 	clean  *session.CleanTree // where this judge is, nil in the work tree
-	home   string             // of whoever started wfs, in a clean tree
 }
 
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
@@ -81,9 +80,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
 		j.say("gate " + n.Gate + " not run: " + n.Why)
-		if out.Evidence.Gates[n.Gate] = r.LapStart.Gates[n.Gate]; out.Evidence.Gates[n.Gate] == nil {
-			out.Evidence.Gates[n.Gate] = r.Baseline.Gates[n.Gate]
-		}
+		out.Evidence.Gates[n.Gate] = startOf(r, n.Gate)
 	}
 	if err := j.choosePlaces(ctx, &r); err != nil {
 		return session.Judgement{}, err
@@ -233,10 +230,7 @@ func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
 			continue
 		}
-		start := r.LapStart.Gates[g.Name]
-		if start == nil {
-			start = r.Baseline.Gates[g.Name]
-		}
+		start := startOf(r, g.Name)
 		var named []session.TestID
 		for _, id := range sortedKeys(now.Gates[g.Name]) {
 			if _, short := goTest(id); id != gateID(g.Name) && (short == r.NothingLeft || matches(id, r.NothingLeft)) {
@@ -282,23 +276,24 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
-	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		gone: r.Gone, files: files}
+	l := run.lap(startOf(r, g.Name), r.Known, files)
+	l.gone = r.Gone
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
-	}
-	if l.start == nil {
-		l.start = r.Baseline.Gates[g.Name]
-	}
-	for _, id := range r.Known {
-		l.known[id] = true
 	}
 	f, err := doubts{j, g, r, l, run}.settled(ctx)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
-	run.found = f
 	return run.result(f), run, nil
+}
+
+// startOf are a gate's results at the lap's start, else on the base.
+func startOf(r session.JudgeRequest, gate string) session.Tests {
+	if tests := r.LapStart.Gates[gate]; tests != nil {
+		return tests
+	}
+	return r.Baseline.Gates[gate]
 }
 
 // targetGate names the gate whose tests a lap is about; others with results by test know nothing of them.
