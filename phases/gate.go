@@ -65,10 +65,6 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 		}
 		j = at
 	}
-	argv := g.Run.Argv
-	if g.Run.Shell != "" {
-		argv = []string{"sh", "-c", g.Run.Shell}
-	}
 	name := fileName(g.Name)
 	if j.trial != "" {
 		name += "-" + j.trial
@@ -83,6 +79,12 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	reportFile := filepath.Join(runDir, "report-"+name+".xml")
 	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
 		return nil, err
+	}
+	argv := slices.Clone(argv(g.Run))
+	if g.Run.Shell == "" { // see alone
+		for i, word := range argv {
+			argv[i] = strings.ReplaceAll(word, reportWord, reportFile)
+		}
 	}
 	old, err := reportStamps(j.Root, g.Report)
 	if err != nil {

@@ -105,18 +105,13 @@ type heldRun struct {
 
 // judge counts what one gate said. What fails is run once more, and counts if it fails again.
 func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun, out *session.HoldoutResult) error {
-	if !g.Format.PerTest() {
+	if run.ended == proc.Timeout || !g.Format.PerTest() {
 		if run.ended == proc.Exited && run.exit == 0 {
 			out.Passed++
 			return nil
 		}
 		out.Failed++
-		h.fails(run, gateID(g.Name))
-		return nil
-	}
-	if run.ended == proc.Timeout {
-		out.Failed++
-		if h.base {
+		if h.base && run.ended == proc.Timeout {
 			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name, g.Timeout))
 		}
 		h.fails(run, gateID(g.Name))
@@ -131,21 +126,16 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil && again.ran() {
-			for _, id := range bad {
-				if again.report.tests[id] == session.TestPass { // flaky: it is not held against anybody
-					run.report.tests[id] = session.TestPass
-				}
-			}
-			bad = slices.DeleteFunc(bad, func(id session.TestID) bool { return run.report.tests[id] == session.TestPass })
+		if err == nil { // what is flaky is not held against anybody
+			l.passedAgain(bad, again)
+			bad = slices.DeleteFunc(bad, run.passes)
 		}
 	}
 	if len(run.report.tests) == 0 && run.exit != 0 && !run.report.noTests { // it ended before it reported any
 		bad = append(bad, gateID(g.Name))
 	}
 	for id, s := range run.report.tests {
-		_, had := plain[id]
-		if _, mine := own[id]; s == session.TestPass && (mine || len(plain) > 0 && !had) {
+		if s == session.TestPass && (own[id] != "" || len(plain) > 0 && plain[id] == "") {
 			out.Passed++
 		}
 	}
