@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"regexp"
@@ -40,46 +41,32 @@ func commandName(command string) string {
 var checks = regexp.MustCompile(`(^|[\s/:@-])(lint|vet|eslint|golangci-lint|staticcheck|gofmt|ruff|flake8|mypy|pyright|pylint|` +
 	`black|isort|phpstan|psalm|phpcs|rubocop|clippy|tsc|typecheck|type-check|types|style|format-check|check-format|fmt-check)($|[\s:])`)
 
-var quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+// makeTest are what the target "test" of a Makefile needs, and its recipe. toxCommands are those of tox's only environment.
+var (
+	makeTest    = regexp.MustCompile(`(?m)^test:([^=\n].*)?\n((?:\t.*\n|\n)*)`)
+	toxCommands = regexp.MustCompile(`(?m)^\[testenv\]\n(?:[^\[\n].*\n|\n)*?commands *=(.*\n(?:[ \t]+.*\n|\n)*)`)
+)
 
-// besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script, a task of
-// pyproject.toml.
+// besideTests are the checks that a project's own test command runs: `make test`, tox, Composer's script.
 func (p *project) besideTests() []string {
 	var list []string
 	add := func(command, as string) {
-		if command = strings.TrimSpace(command); checks.MatchString(command) && !strings.ContainsAny(command, "$`{}") && !slices.Contains(list, as) {
+		as = cmp.Or(as, command)
+		if checks.MatchString(command) && !strings.ContainsAny(command, "$`{}") && !slices.Contains(list, as) {
 			list = append(list, as)
 		}
 	}
-	in := false
-	for line := range strings.Lines(p.text("Makefile")) {
-		recipe, indented := strings.CutPrefix(line, "\t")
-		needs, begins := strings.CutPrefix(line, "test:")
-		switch {
-		case begins && !strings.HasPrefix(needs, "="):
-			in = true
-			for _, target := range strings.Fields(needs) {
-				add(target, "make "+target)
-			}
-		case in && indented:
-			recipe = strings.TrimLeft(strings.TrimSpace(recipe), "@-")
-			add(recipe, recipe)
-		case strings.TrimSpace(line) != "":
-			in = false
+	if m := makeTest.FindStringSubmatch(p.text("Makefile") + "\n"); m != nil {
+		for _, target := range strings.Fields(m[1]) {
+			add(target, "make "+target)
+		}
+		for line := range strings.Lines(m[2]) {
+			add(strings.TrimLeft(strings.TrimSpace(line), "@-"), "")
 		}
 	}
-	section, key := "", ""
-	for line := range strings.Lines(p.text("tox.ini")) {
-		text := strings.TrimSpace(line)
-		name, value, assigns := strings.Cut(text, "=")
-		switch {
-		case strings.HasPrefix(text, "["):
-			section, key = text, ""
-		case assigns && text != "" && line[0] > ' ':
-			key, text = strings.TrimSpace(name), strings.TrimSpace(value)
-		}
-		if section == "[testenv]" && key == "commands" {
-			add(text, text)
+	if m := toxCommands.FindStringSubmatch(p.text("tox.ini") + "\n"); m != nil {
+		for line := range strings.Lines(m[1]) {
+			add(strings.TrimSpace(line), "")
 		}
 	}
 	var composer struct {
@@ -95,18 +82,7 @@ func (p *project) besideTests() []string {
 		if script, ok := strings.CutPrefix(step, "@"); ok {
 			add(script, "composer run "+script)
 		} else {
-			add(step, step)
-		}
-	}
-	for line := range strings.Lines(p.text("pyproject.toml")) {
-		name, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(name) != "test" {
-			continue
-		}
-		for _, text := range quoted.FindAllString(value, -1) {
-			for _, command := range commandsOf(strings.Trim(text, `"'`)) {
-				add(command, strings.TrimSpace(command))
-			}
+			add(strings.TrimSpace(step), "")
 		}
 	}
 	return list
