@@ -159,7 +159,8 @@ func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
 	return slices.Insert(slices.Clone(words), at+1, sortedOnce(patterns)...), true
 }
 
-func sortedOnce(list []string) []string {
+// sortedOnce sorts a list, and leaves each of its texts in it once.
+func sortedOnce[T ~string](list []T) []T {
 	slices.Sort(list)
 	return slices.Compact(list)
 }

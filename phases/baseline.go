@@ -53,10 +53,7 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		base.Gates = append(base.Gates, res)
 	}
 	ev.Tree = base.Tree
-	for _, list := range []*[]session.TestID{&base.Red, &base.Flaky} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
+	base.Red, base.Flaky = sortedOnce(base.Red), sortedOnce(base.Flaky)
 	return base, ev, nil
 }
 

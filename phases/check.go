@@ -451,7 +451,7 @@ func (c *checking) alsoChanged(bare *gateRun) {
 			c.tests = append(c.tests, id)
 		}
 	}
-	c.tests = sortedTests(c.tests)
+	c.tests = sortedOnce(c.tests)
 	c.to.Tests = append([]session.TestID{}, c.tests...)
 }
 

@@ -150,9 +150,6 @@ func (t *trials) edited(files []file, why string) {
 		}
 	}
 	t.out.Tampered = t.out.Tampered[:min(len(t.out.Tampered), session.MaxNamed)]
-	if t.out.Verdict != session.Pass {
-		t.asFrozen()
-	}
 }
 
 // stillFails is a failed judgement with what experiments have said meanwhile.
@@ -279,14 +276,16 @@ func (t *trials) cannot(ctx context.Context, kind string, err error) error {
 	return ctx.Err()
 }
 
-// found makes the judgement fail by what an experiment said. why is told with the verdict, says with the finding.
-func (t *trials) found(kind, path, test, why, says string) {
+// found makes the judgement fail by what an experiment said. why is told with the verdict, says with the finding. Its
+// results are then those of the code with the frozen tests; it returns what those printed that failed.
+func (t *trials) found(kind, path, test, why, says string) []Failure {
 	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
 	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, t.Secrets.String(why)
 	if kind != kindCannotFail && kind != kindNotNeeded {
 		t.out.Question = asked(t.out.Grave())
 	}
+	return t.asFrozen()
 }
 
 // judge runs the gate on a tree, and judges it with the tests that a request is about.

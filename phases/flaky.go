@@ -106,7 +106,7 @@ func (d doubts) stable(ctx context.Context, f finding) (finding, error) {
 				held = append(held, id)
 			}
 		}
-		f.flaky = sortedTests(append(f.flaky, said.failing...))
+		f.flaky = sortedOnce(append(f.flaky, said.failing...))
 		if len(held) > 0 || len(named) == 0 {
 			f.verdict, f.class, f.failing = session.Fail, session.ClassFlaky, held
 			f.reason = fmt.Sprintf("run %d of %d on the same files had another result: %s", n, g.Stable, said.reason)
@@ -142,9 +142,4 @@ func countApart(tests session.Tests, flaky []session.TestID, gate string) sessio
 	c := count(sure, gate)
 	c.Flaky = all.Total() - c.Total()
 	return c
-}
-
-func sortedTests(ids []session.TestID) []session.TestID {
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

@@ -157,7 +157,6 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 		if weaker == fails {
 			path := ref.aside[max(0, slices.IndexFunc(ref.aside, testpaths.HoldsTests))]
 			t.found(kindWeaker, path, "", "weakened the tests: "+path, says)
-			t.asFrozen()
 		}
 	case result == notTried && ref.newest:
 		t.edited(ref.files, t.out.Experiments[len(t.out.Experiments)-1].Says)
@@ -236,9 +235,8 @@ func (t *trials) against(ctx context.Context, ref reference,
 	if len(res.Failing) > 0 {
 		test = string(res.Failing[0])
 	}
-	t.found(kindOnlySo, ref.aside[0], test, "the code passes only with the changed tests: "+says, says)
 	t.asked, t.ran, t.with = &res, run, tree
-	return fails, t.asFrozen(), nil
+	return fails, t.found(kindOnlySo, ref.aside[0], test, "the code passes only with the changed tests: "+says, says), nil
 }
 
 // passesWithout reports whether the code passes the tests of a reference but for some of its paths, which stay as the

@@ -16,17 +16,17 @@ func judgeGreen(l *lap) finding {
 	for _, b := range l.now.broken {
 		if !l.known[b.Unit] && !bad(l.start[b.Unit]) {
 			units = append(units, b.Unit)
-			files = append(files, b.File)
+			if b.File != "" {
+				files = append(files, b.File)
+			}
 		}
 	}
 	missing, failing := l.missed(&f)
 	if len(units) > 0 {
-		slices.Sort(units)
-		f.class, f.failing = session.ClassBuildBroken, slices.Compact(units)
+		f.class, f.failing = session.ClassBuildBroken, sortedOnce(units)
 		f.reason = "cannot be built or loaded: " + someNames(f.failing)
-		slices.Sort(files)
-		if files = slices.DeleteFunc(slices.Compact(files), func(s string) bool { return s == "" }); len(files) > 0 {
-			f.reason += " (" + some(files) + ")"
+		if len(files) > 0 {
+			f.reason += " (" + some(sortedOnce(files)) + ")"
 		}
 		return f
 	}
@@ -234,8 +234,7 @@ func (l *lap) withParents(ids []session.TestID) []session.TestID {
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return sortedOnce(all)
 }
 
 // onlyFailing returns the tests if all of them ran and failed: those may be flaky. One that is gone or skipped is not.

@@ -396,9 +396,7 @@ func (g *gateRun) lacks(id session.TestID) bool { return !g.has(id) }
 func (g *gateRun) has(id session.TestID) bool { _, ran := g.report.tests[id]; return ran }
 
 func named(ids []session.TestID) []session.TestID {
-	ids = slices.Clone(ids)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
+	ids = sortedOnce(slices.Clone(ids))
 	return ids[:min(len(ids), session.MaxNamed)]
 }
 

@@ -267,8 +267,7 @@ func (l *lap) brokenUnits() broken {
 		b.names, b.misfits = append(b.names, names...), append(b.misfits, misfits...)
 		b.expected = append(b.expected, string(unit))
 	}
-	slices.Sort(b.names)
-	b.names = slices.Compact(b.names)
+	b.names = sortedOnce(b.names)
 	b.why = some(reasons)
 	return b
 }
