@@ -189,7 +189,7 @@ func (t *trials) mustFail(ctx context.Context, kind, finding string, a, other al
 }
 
 // bound bounds a run on another tree, which may never end, by what the attempt's took.
-func (t *trials) bound(most time.Duration) time.Duration {
+func (t *variants) bound(most time.Duration) time.Duration {
 	if ms := t.gateMillis(); ms > 0 {
 		return min(most, time.Duration(ms)*5*time.Millisecond+longer)
 	}
@@ -197,7 +197,7 @@ func (t *trials) bound(most time.Duration) time.Duration {
 }
 
 // gateMillis is how long the gate took.
-func (t *trials) gateMillis() int64 {
+func (t *variants) gateMillis() int64 {
 	for _, g := range t.out.Gates {
 		if g.Gate == t.gate.Name {
 			return g.Millis
@@ -212,7 +212,7 @@ const longer = time.Minute
 
 // alter runs the gate on a tree that was changed on purpose: these tests alone where that can be had, all of them anew
 // where none are named.
-func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gateRun, error) {
+func (t *variants) alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gateRun, error) {
 	at := *t.Judge
 	at.judged, at.trial = tree, name
 	g := t.gate
@@ -229,7 +229,7 @@ func (t *trials) alter(ctx context.Context, tree session.Tree, name string, only
 }
 
 // alterFiles is alter on a tree in which some files have other texts.
-func (t *trials) alterFiles(ctx context.Context, tree session.Tree, a altered, name string,
+func (t *variants) alterFiles(ctx context.Context, tree session.Tree, a altered, name string,
 	only []session.TestID) (*gateRun, error) {
 	tree, err := t.WithTexts(ctx, tree, a.texts)
 	if err != nil {
@@ -239,12 +239,12 @@ func (t *trials) alterFiles(ctx context.Context, tree session.Tree, a altered, n
 }
 
 // allPass reports whether all tests of the lap pass in a run.
-func (t *trials) allPass(run *gateRun) bool {
+func (t *variants) allPass(run *gateRun) bool {
 	return !slices.ContainsFunc(t.tests, func(id session.TestID) bool { return !run.passes(id) })
 }
 
 // nothingFails reports whether all that passed for the attempt passes in a run of everything.
-func (t *trials) nothingFails(run *gateRun) bool {
+func (t *variants) nothingFails(run *gateRun) bool {
 	for id, s := range t.out.Evidence.Gates[t.gate.Name] {
 		if s == session.TestPass && !run.passes(id) {
 			return false

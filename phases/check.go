@@ -84,7 +84,7 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 			j.Report(inChecks.Replace(line))
 		}
 	}
-	c := &checking{trials: trials{Judge: &at, out: &session.Judgement{Tree: r.Head}}}
+	c := &checking{trials: trials{variants: variants{Judge: &at, out: &session.Judgement{Tree: r.Head}}}}
 	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
 		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
 	if c.changed, err = c.since(ctx, r.Base); err != nil {
@@ -345,7 +345,7 @@ func (c *checking) newTests(ctx context.Context) error {
 
 // bare runs tests of the change on the code of the base.
 func (c *checking) bare(ctx context.Context, name string, only []session.TestID) (*gateRun, error) {
-	back := trials{Judge: c.Judge, r: c.r, out: &session.Judgement{Tree: c.r.LapTree}, gate: c.gate}
+	back := variants{Judge: c.Judge, r: c.r, out: &session.Judgement{Tree: c.r.LapTree}, gate: c.gate}
 	tree, err := back.withTests(ctx, c.r.Tree, c.backwards(), c.paths)
 	if err != nil {
 		return nil, err

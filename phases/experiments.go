@@ -43,24 +43,29 @@ const (
 	unfit   = "unfit"   // they cannot be built with it any more
 )
 
-// trials are the experiments with one attempt that passes. They run in a clean tree, on trees made from the attempt's:
-// what they say is what happened, and not how the source reads.
-type trials struct {
+// variants runs a gate on variants of an attempt's tree, in a clean tree: what they say is what happened, and not how the
+// source reads.
+type variants struct {
 	*Judge
 	r    session.JudgeRequest
 	out  *session.Judgement
 	gate workflows.Gate // whose tests the lap is about
 	// tests are those of the lap that passed, by their ids of now.
 	tests []session.TestID
+	runs  int
+	spent int64
+	files map[session.Tree][]file // see since
+}
+
+// trials are the experiments with one attempt that passes.
+type trials struct {
+	variants
 	// asked is what the gate said of the code with the frozen tests, nil when it was not asked or could not say.
 	asked *session.GateResult
 	ran   *gateRun
 	with  session.Tree // that it ran on
 	// gone: tests are gone, for which the attempt fails unless it is acquitted: what there is now is worth as much.
 	gone, acquitted bool
-	runs            int
-	spent           int64
-	files           map[session.Tree][]file // see since
 }
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
@@ -199,7 +204,7 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	if r.Frozen == "" || r.Phase.WritesTests() {
 		return nil, "", nil
 	}
-	t = &trials{Judge: j, r: r, out: out}
+	t = &trials{variants: variants{Judge: j, r: r, out: out}}
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
 		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && (targetGate(r) == "" || g.Name == targetGate(r))
 	})
@@ -262,14 +267,14 @@ func asked(grave []session.Tampering) *session.Question {
 }
 
 // tried enters what an experiment said.
-func (t *trials) tried(kind, result, says string) {
+func (t *variants) tried(kind, result, says string) {
 	t.out.Experiments = append(t.out.Experiments,
 		session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
 	t.runs, t.spent = 0, 0
 }
 
 // cannot enters that an experiment could not be made at all. Only ctx makes an error of that.
-func (t *trials) cannot(ctx context.Context, kind string, err error) error {
+func (t *variants) cannot(ctx context.Context, kind string, err error) error {
 	if ctx.Err() == nil {
 		t.tried(kind, notTried, "it could not be tried: "+reason(err))
 	}
@@ -289,7 +294,7 @@ func (t *trials) found(kind, path, test, why, says string) []Failure {
 }
 
 // judge runs the gate on a tree, and judges it with the tests that a request is about.
-func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
+func (t *variants) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gateRun, error) {
 	var err error
 	at := *t.Judge

@@ -165,13 +165,13 @@ func (t *trials) weigh(ctx context.Context, ref reference, result string) (err e
 }
 
 // ofLap reports whether a test is one that the lap is about.
-func (t *trials) ofLap(id session.TestID) bool {
+func (t *variants) ofLap(id session.TestID) bool {
 	return slices.Contains(t.r.Targets, id) ||
 		slices.ContainsFunc(t.r.Expected, func(unit string) bool { return string(id) == unit || belongs(id, unit) })
 }
 
 // runsAsMany reports whether as many tests pass as did at the lap's start, and those of the lap.
-func (t *trials) runsAsMany() bool {
+func (t *variants) runsAsMany() bool {
 	start := t.r.LapStart.Gates[t.gate.Name]
 	want := count(start, t.gate.Name).Passed + len(t.r.Expected)
 	for _, id := range t.r.Targets {
@@ -285,7 +285,7 @@ func (t *trials) withoutBroken(ctx context.Context, ref reference, run *gateRun)
 // meant reports whether all tests that fail as they were at the lap's start, old, have been changed, and were red as
 // they are now before the code was written: then it is what the lap is about. A test with other parameters has another
 // name.
-func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateRun) (bool, error) {
+func (t *variants) meant(ctx context.Context, failing []session.TestID, old *gateRun) (bool, error) {
 	notAbout := func(id session.TestID) bool { // or it did not even run
 		return !bad(old.report.tests[id]) || !slices.ContainsFunc(t.r.Targets, func(other session.TestID) bool {
 			return other == id || parent(id) != "" && parent(other) == parent(id)
@@ -302,7 +302,7 @@ func (t *trials) meant(ctx context.Context, failing []session.TestID, old *gateR
 
 // maybeMeant reports whether all tests that fail are among those that the lap is about by name: they were changed where
 // nothing could be built, so that nobody knows whether they were red as they are now.
-func (t *trials) maybeMeant(failing []session.TestID) bool {
+func (t *variants) maybeMeant(failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
 		return !slices.ContainsFunc(t.r.Expected, func(unit string) bool { return belongs(id, unit) })
 	})
@@ -310,7 +310,7 @@ func (t *trials) maybeMeant(failing []session.TestID) bool {
 
 // withTests is the attempt's tree with paths as another has them. Of files that hold code and tests only the tests are
 // taken.
-func (t *trials) withTests(ctx context.Context, from session.Tree, files []file, paths []string) (session.Tree, error) {
+func (t *variants) withTests(ctx context.Context, from session.Tree, files []file, paths []string) (session.Tree, error) {
 	texts := map[string][]byte{}
 	for _, f := range files {
 		if testpaths.MixesTests(f.Path) && slices.Contains(paths, f.Path) {
@@ -351,7 +351,7 @@ func (t *trials) excused(ctx context.Context, ref reference, run *gateRun,
 
 // onlyRenamed reports whether tests differ in nothing but names from what they were. Code counts as it was when the
 // phase was entered, too: what the lap has written since its tests were frozen may have another name now.
-func (t *trials) onlyRenamed(ctx context.Context, files []file) (bool, error) {
+func (t *variants) onlyRenamed(ctx context.Context, files []file) (bool, error) {
 	tests, code := [2]experiment.Files{{}, {}}, [2]experiment.Files{{}, {}}
 	for _, f := range files {
 		if f.aside && !testpaths.HoldsTests(f.Path) {

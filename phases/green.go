@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -145,7 +146,7 @@ func (l *lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 			skipped = append(skipped, id)
 		case !ran:
 			switch {
-			case slices.Contains(l.gone, id),
+			case slices.Contains(l.gone, id), l.retitled(id),
 				l.about().ranBelow[id], l.mayBeGone(id, b, excused): // it may have parameters now, which are judged themselves
 			case l.later:
 				l.left = append(l.left, id)
@@ -193,6 +194,23 @@ func (l *lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 		return true
 	}
 	return l.tookDown(id, excused)
+}
+
+// retitled reports whether a green test passes under a longer title, and nothing but new tests came to what tests are
+// and are run by: AVA puts the names of files before titles as soon as there are several files.
+func (l *lap) retitled(id session.TestID) bool {
+	for _, c := range l.files.changes {
+		about := l.files.holdsTests(c) || testpaths.AboutTests(c.Path) || testpaths.IsScript(c.Path)
+		if about && (c.Status != "A" || !testpaths.IsTest(c.Path)) {
+			return false
+		}
+	}
+	for other, s := range l.now.tests {
+		if _, had := l.start[other]; !had && s == session.TestPass && strings.HasSuffix(string(other), " › "+string(id)) {
+			return true
+		}
+	}
+	return false
 }
 
 // ranNothing reports whether no test ran at all: pytest stops before the first one when a file cannot be loaded.

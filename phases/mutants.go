@@ -156,7 +156,7 @@ func (t *trials) asStrong(ctx context.Context, ref reference) (bool, error) {
 // weaker asks whether the attempt's tests notice what those of another state notice: single changes of the functions
 // that the edited lines of tests speak of. A test that has kept its name must notice it itself, or one that is new. Of a
 // table any row will do: rows are often named by their place.
-func (t *trials) weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
+func (t *variants) weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	files, err := t.since(ctx, was)
 	if err != nil {
 		return "", "", err
@@ -184,7 +184,7 @@ func (t *trials) weaker(ctx context.Context, was session.Tree) (result, says str
 
 // covered are changes of the functions that have some names. Functions that hold nothing to be changed are asked about by
 // what they call; helpers of tests speak of no function: then the lap's own code is changed.
-func (t *trials) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
+func (t *variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
 	lap, err := t.since(ctx, t.r.LapTree)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (t *trials) covered(ctx context.Context, names map[string]bool) ([]altered,
 
 // compareNotices runs the tests of another state and those of now beside each change, until those of now miss what the
 // others notice.
-func (t *trials) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string, err error) {
+func (t *variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string, err error) {
 	noticed := 0
 	for _, a := range list {
 		old, err := t.alterFiles(ctx, was, a, tryMutants+"-frozen", nil)
@@ -266,14 +266,14 @@ func table(id session.TestID) session.TestID {
 }
 
 // notices are the tests that fail in a run.
-func (t *trials) notices(run *gateRun) []session.TestID {
+func (t *variants) notices(run *gateRun) []session.TestID {
 	return slices.DeleteFunc(sortedKeys(run.report.tests), func(id session.TestID) bool {
 		return !bad(run.report.tests[id]) || slices.Contains(t.r.Known, id)
 	})
 }
 
 // functions are the lines of all functions of the attempt's code that have one of some names.
-func (t *trials) functions(ctx context.Context,
+func (t *variants) functions(ctx context.Context,
 	names map[string]bool) (map[string]experiment.Lines, map[string][]byte, error) {
 	lines, texts := map[string]experiment.Lines{}, map[string][]byte{}
 	paths, err := t.Paths(ctx, t.out.Tree)

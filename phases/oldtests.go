@@ -20,7 +20,7 @@ func (d doubts) withOldTests(ctx context.Context) (*gateRun, error) {
 		return nil, err
 	}
 	was := lapStart(d.r)
-	t := &trials{Judge: d.Judge, r: d.r, out: &session.Judgement{Tree: d.r.Tree}, gate: d.gate}
+	t := &variants{Judge: d.Judge, r: d.r, out: &session.Judgement{Tree: d.r.Tree}, gate: d.gate}
 	files, err := t.since(ctx, was)
 	if err != nil {
 		return nil, err

@@ -307,6 +307,7 @@ func (l *lap) waited(unit string) []session.TestID {
 }
 
 // belongs reports whether a test is in a unit, as far as its id says so: a Go package, a module, the file of a class.
+// An older wfs wrote names of tests here.
 func belongs(id session.TestID, unit string) bool {
 	if matches(id, unit) || under(id, session.TestID(unit)) {
 		return true
@@ -316,11 +317,19 @@ func belongs(id session.TestID, unit string) bool {
 	return ok && stem != unit && (class == stem || strings.HasSuffix(class, "."+stem))
 }
 
+// inSuite stood in the names that an older wfs wrote, between a Go package and the method of a suite.
+const inSuite = ".*/"
+
 // matches reports whether a test is the one that is meant by a name: in full, as it is declared, or as a subtest of it.
 // Node reports a test that has subtests as their suite, not as a test.
 func matches(id session.TestID, name string) bool {
 	if string(id) == name || bare(string(id)) == name {
 		return true
+	}
+	if pkg, method, ok := strings.Cut(name, inSuite); ok {
+		if of, _ := goTest(id); of != "" && of == pkg {
+			return strings.HasSuffix(string(id), "/"+method)
+		}
 	}
 	return !strings.Contains(name, "::") && notGo(id) && slices.ContainsFunc(declaredNames(id), func(n string) bool {
 		return n == name || strings.Contains(string(id), "::") && strings.HasSuffix(n, " "+name) // behind its suites

@@ -21,7 +21,7 @@ type file struct {
 }
 
 // since are the files that the attempt has changed since another state, but for those of wfs's own.
-func (t *trials) since(ctx context.Context, was session.Tree) ([]file, error) {
+func (t *variants) since(ctx context.Context, was session.Tree) ([]file, error) {
 	if known, ok := t.files[was]; ok {
 		return known, nil
 	}
@@ -73,7 +73,7 @@ func ownFile(path string) bool {
 
 // testsOrInstrument reports whether a changed file is a test, or says how tests are run. Of manifests only changes of
 // what runs tests count: a dependency is part of the work. Of code that has tests beside it, those count.
-func (t *trials) testsOrInstrument(f file) bool {
+func (t *variants) testsOrInstrument(f file) bool {
 	switch {
 	case testpaths.HoldsTests(f.Path), f.Status != "A" && isCode(f.Path) && testpaths.Asserts(f.Path, f.before):
 		return true
@@ -87,7 +87,7 @@ func (t *trials) testsOrInstrument(f file) bool {
 }
 
 // namedByGate reports whether a gate's command names a path.
-func (t *trials) namedByGate(path string) bool {
+func (t *variants) namedByGate(path string) bool {
 	for _, g := range t.r.Phase.Gates {
 		words := strings.FieldsFunc(g.Run.Text(), func(c rune) bool { return strings.ContainsRune(" \t\n\"'=;&|()", c) })
 		if g.Runs() && slices.ContainsFunc(words, func(w string) bool { return strings.TrimPrefix(w, "./") == path }) {
