@@ -15,7 +15,6 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/holdout"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -281,11 +280,7 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 		durable.Hit(durable.HoldoutLaid)
 		return c, err
 	}
-	laid := make([]phases.Laid, len(pack))
-	for i, f := range pack {
-		laid[i] = phases.Laid{Path: f.Path, Data: f.Data}
-	}
-	res, notes, err := j.Holdout(ctx, r, laid, base)
+	res, notes, err := j.Holdout(ctx, r, pack, base)
 	if c, e := clean(context.WithoutCancel(ctx), r.Tree); e == nil {
 		_ = os.Remove(laidMark(c.Root))
 	}

@@ -147,7 +147,7 @@ func TestAdded(t *testing.T) {
 					return []byte(text)
 				}
 				return nil
-			}, before: func(p string) ([]byte, bool) { text, ok := tc.before[p]; return []byte(text), ok }}
+			}, before: func(p string) []byte { return []byte(tc.before[p]) }}
 			for _, p := range sortedKeys(tc.now) {
 				if was, had := tc.before[p]; !had {
 					files.changes = append(files.changes, session.Change{Path: p, Status: "A"})

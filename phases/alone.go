@@ -18,7 +18,7 @@ const mostAlone = 50
 // alone returns the gate that runs nothing but these tests. ok is false where the command is not understood well enough:
 // it must be the runner itself, started by a plain command line that has no choice of tests in it.
 func (j *Judge) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
-	words, shell := plainWords(g.Run)
+	words := plainWords(g.Run)
 	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
 		return g, false
 	}
@@ -38,20 +38,10 @@ func (j *Judge) alone(g workflows.Gate, ids []session.TestID) (narrow workflows.
 	}
 	narrow = g
 	narrow.Name += "-alone"
-	narrow.Run = workflows.Command{Argv: chosen}
-	if shell { // for $WFS_REPORT
-		quoted := make([]string, len(chosen))
-		leads := true
-		for i, w := range chosen {
-			name, value, sets := strings.Cut(w, "=")
-			if leads = leads && sets && !strings.ContainsAny(name, "-/."); leads { // a variable is none any more when its name is quoted
-				quoted[i] = name + "=" + shellQuoted(value)
-			} else {
-				quoted[i] = shellQuoted(w)
-			}
-		}
-		narrow.Run = workflows.Command{Shell: strings.Join(quoted, " ")}
+	if strings.Contains(chosen[0], "=") { // a variable is set
+		chosen = append([]string{"env"}, chosen...)
 	}
+	narrow.Run = workflows.Command{Argv: chosen}
 	return narrow, true
 }
 
@@ -59,30 +49,15 @@ const reportWord = `$WFS_REPORT`
 
 // plainWords splits a command into its words. There are none when a shell would do more with it than split it and put in
 // $WFS_REPORT.
-func plainWords(c workflows.Command) (words []string, shell bool) {
+func plainWords(c workflows.Command) []string {
 	if c.Shell == "" {
-		return slices.Clone(c.Argv), false
+		return slices.Clone(c.Argv)
 	}
-	rest := strings.ReplaceAll(c.Shell, `"$WFS_REPORT"`, "\x00")
-	if strings.ContainsAny(rest, "'\"\\|&;<>()$`*?[]#~{}\n!") {
-		return nil, true
+	line := strings.ReplaceAll(c.Shell, `"$WFS_REPORT"`, "\x00")
+	if strings.ContainsAny(line, "'\"\\|&;<>()$`*?[]#~{}\n!") {
+		return nil
 	}
-	words = strings.Fields(rest)
-	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], "\x00", reportWord)
-	}
-	return words, true
-}
-
-// shellQuoted is a word as a shell reads it, but for $WFS_REPORT, which it puts in.
-func shellQuoted(w string) string {
-	if before, after, ok := strings.Cut(w, reportWord); ok {
-		return shellQuoted(before) + `"` + reportWord + `"` + shellQuoted(after)
-	}
-	if w == "" {
-		return ""
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	return strings.Fields(strings.ReplaceAll(line, "\x00", reportWord))
 }
 
 // goAlone replaces the packages of `go test` by those of the tests, and chooses these.
@@ -185,7 +160,8 @@ func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
 	return slices.Insert(slices.Clone(words), at+1, sortedOnce(patterns)...), true
 }
 
-func sortedOnce(list []string) []string {
+// sortedOnce sorts a list, and leaves each of its texts in it once.
+func sortedOnce[T ~string](list []T) []T {
 	slices.Sort(list)
 	return slices.Compact(list)
 }

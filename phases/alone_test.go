@@ -16,25 +16,25 @@ func TestAlone(t *testing.T) {
 		format  workflows.Format
 		command string
 		ids     string // separated by commas
-		want    string // of the shell, or the words; "" when the command is not understood
+		want    string // the words; "" when the command is not understood
 	}{
-		{workflows.FormatGoTest, "go test -json ./...", "m/a.TestB,m/a.TestA/sub,m.TestC", "'go' 'test' '-json' '-count=1' '-run=^(TestA|TestB|TestC)$' 'm' 'm/a'"},
-		{workflows.FormatGoTest, "go test -race -json ./a ./b", "m/a.TestB", "'go' 'test' '-race' '-json' '-count=1' '-run=^(TestB)$' 'm/a'"},
+		{workflows.FormatGoTest, "go test -json ./...", "m/a.TestB,m/a.TestA/sub,m.TestC", `go test -json -count=1 -run=^(TestA|TestB|TestC)$ m m/a`},
+		{workflows.FormatGoTest, "go test -race -json ./a ./b", "m/a.TestB", `go test -race -json -count=1 -run=^(TestB)$ m/a`},
 		{workflows.FormatGoTest, "go test -json -run Test ./...", "m.TestA", ""},
 		{workflows.FormatGoTest, "go test -json -tags integration ./...", "m.TestA", ""},
 		{workflows.FormatGoTest, "go test -json ./... | tee log", "m.TestA", ""},
 		{workflows.FormatGoTest, "make test", "m.TestA", ""},
 		{workflows.FormatGoTest, "go test -json ./...", "m/a", ""}, // a package that could not be built
-		{workflows.FormatUnittest, "python3 -B -m unittest discover -v", "tests.test_calc.CalcTest::test_add", "'python3' '-B' '-m' 'unittest' '-v' 'tests.test_calc.CalcTest.test_add'"},
+		{workflows.FormatUnittest, "python3 -B -m unittest discover -v", "tests.test_calc.CalcTest::test_add", `python3 -B -m unittest -v tests.test_calc.CalcTest.test_add`},
 		{workflows.FormatUnittest, "python3 -m unittest discover -s src -v", "test_calc.CalcTest::test_add", ""},
 		{workflows.FormatUnittest, "python3 -m unittest discover -v", "unittest.loader._FailedTest::tests.test_calc (x)", ""},
 		{workflows.FormatJUnit, `python3 -B -m pytest --junitxml="$WFS_REPORT"`, "tests.test_calc::test_add[1-2],tests.unit.test_more.TestX::test_it",
-			`'python3' '-B' '-m' 'pytest' '--junitxml='"$WFS_REPORT" 'tests/test_calc.py::test_add[1-2]' 'tests/unit/test_more.py::TestX::test_it'`},
+			`python3 -B -m pytest --junitxml=$WFS_REPORT tests/test_calc.py::test_add[1-2] tests/unit/test_more.py::TestX::test_it`},
 		{workflows.FormatJUnit, `PYTHONPATH=a=b python3 -m pytest --junitxml="$WFS_REPORT"`, "tests.test_calc::test_add",
-			`PYTHONPATH='a=b' 'python3' '-m' 'pytest' '--junitxml='"$WFS_REPORT" 'tests/test_calc.py::test_add'`},
+			`env PYTHONPATH=a=b python3 -m pytest --junitxml=$WFS_REPORT tests/test_calc.py::test_add`},
 		{workflows.FormatJUnit, `pytest -k add --junitxml="$WFS_REPORT"`, "tests.test_calc::test_add", ""},
 		{workflows.FormatJUnit, `pytest --junitxml="$WFS_REPORT"`, "tests.test_other::test_add", ""}, // no such file
-		{workflows.FormatJUnit, "node --test --test-reporter=junit", "test::it's (a) test", `'node' '--test' '--test-name-pattern=^it'\''s \(a\) test$' '--test-reporter=junit'`},
+		{workflows.FormatJUnit, "node --test --test-reporter=junit", "test::it's (a) test", `node --test --test-name-pattern=^it's \(a\) test$ --test-reporter=junit`},
 		{workflows.FormatJUnit, "npx jest --ci", "calc::adds", ""},
 		{workflows.FormatTAP, "node --test --test-reporter=tap", "adds", ""},
 	} {
@@ -43,8 +43,8 @@ func TestAlone(t *testing.T) {
 			ids = append(ids, session.TestID(id))
 		}
 		g, ok := l.judge.alone(workflows.Gate{Name: "tests", Run: workflows.Command{Shell: tc.command}, Format: tc.format}, ids)
-		if ok != (tc.want != "") || ok && g.Run.Shell != tc.want {
-			t.Errorf("%s, %s:\n %v %s, want\n %s", tc.command, tc.ids, ok, g.Run.Shell, tc.want)
+		if got := strings.Join(g.Run.Argv, " "); ok != (tc.want != "") || ok && got != tc.want {
+			t.Errorf("%s, %s:\n %v %s, want\n %s", tc.command, tc.ids, ok, got, tc.want)
 		}
 	}
 	g, ok := l.judge.alone(workflows.Gate{Name: "tests", Run: workflows.Command{Argv: []string{"go", "test", "-json", "./..."}}, Format: workflows.FormatGoTest}, []session.TestID{"m.TestA"})

@@ -24,21 +24,19 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	fail := func(err error) (session.Baseline, session.Evidence, error) {
 		return session.Baseline{}, session.Evidence{}, err
 	}
+	b := baseRuns{j, p, &base.Tree, runDir}
 	for _, g := range inRunningOrder(p.Baseline) {
-		first, copied, err := j.firstRun(ctx, p, g, &base.Tree, runDir)
+		first, copied, err := b.first(ctx, g)
 		if err != nil {
 			return fail(err)
 		}
 		second := first
 		if g.Format.PerTest() && slices.ContainsFunc(slices.Collect(maps.Values(first.report.Tests)), bad) {
-			if second, err = j.baseRun(ctx, g, &base.Tree, runDir, true); err != nil {
+			if second, err = b.run(ctx, g, true); err != nil {
 				return fail(err)
 			}
 		}
 		tests, red, flaky := compare(first.report.Tests, second.report.Tests)
-		if red, flaky, err = j.redAlone(ctx, g, &base.Tree, runDir, red, flaky); err != nil {
-			return fail(err)
-		}
 		if copied != nil {
 			j.noteRoom(g.Name, j.difference(copied, g, tests, slices.Concat(red, flaky)))
 		}
@@ -56,60 +54,64 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		base.Gates = append(base.Gates, res)
 	}
 	ev.Tree = base.Tree
-	for _, list := range []*[]session.TestID{&base.Red, &base.Flaky} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
+	base.Red, base.Flaky = sortedOnce(base.Red), sortedOnce(base.Flaky)
 	return base, ev, nil
 }
 
-// firstRun is a gate's first run on the base. Where the work tree has nothing that a clean tree lacks, and everything
+// baseRuns are the runs of a plan's gates on a base.
+type baseRuns struct {
+	*Judge
+	plan   workflows.Plan
+	tree   *session.Tree // as gates leave it that may change it
+	runDir string
+}
+
+// first is a gate's first run on the base. Where the work tree has nothing that a clean tree lacks, and everything
 // passes in a clean tree, one run there is enough. Else it runs in the work tree; copied is what it did in a clean tree
 // before, nil if it was not run there.
-func (j *Judge) firstRun(ctx context.Context, p workflows.Plan, g workflows.Gate, tree *session.Tree,
-	runDir string) (run, copied *gateRun, err error) {
+func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gateRun, err error) {
 	clean := g
 	clean.Where = workflows.Clean
-	auto := g.Where == workflows.Auto && !g.MayChangeTree && !p.Unproven && g.When != workflows.WhenFinish
-	if run := j.recall(ctx, clean, *tree); auto && run != nil && run.alone {
+	auto := g.Where == workflows.Auto && !g.MayChangeTree && !b.plan.Unproven && g.When != workflows.WhenFinish
+	if run := b.recall(ctx, clean, *b.tree); auto && run != nil && run.alone {
 		return run, run, nil
 	}
 	if g.Where == workflows.Auto {
 		g.Where = workflows.InPlace
 	}
-	if run := j.recall(ctx, g, *tree); run != nil {
+	if run := b.recall(ctx, g, *b.tree); run != nil {
 		return run, nil, nil
 	}
 	if auto {
-		if copied, err = j.runInCopy(ctx, clean, *tree, runDir); err != nil {
+		if copied, err = b.inCopy(ctx, clean); err != nil {
 			return nil, nil, err
 		} else if copied != nil && copied.alone {
-			j.remember(ctx, *tree, copied)
+			b.remember(ctx, *b.tree, copied)
 			return copied, copied, nil
 		}
 	}
-	if run, err = j.baseRun(ctx, g, tree, runDir, false); err == nil && !g.MayChangeTree {
-		j.remember(ctx, *tree, run)
+	if run, err = b.run(ctx, g, false); err == nil && !g.MayChangeTree {
+		b.remember(ctx, *b.tree, run)
 	}
 	return run, copied, err
 }
 
-// runInCopy runs a gate in a clean tree of the base, if the work tree has nothing that is missing there; nil: it has, or
+// inCopy runs a gate in a clean tree of the base, if the work tree has nothing that is missing there; nil: it has, or
 // the gate could not run there. Only ctx makes an error.
-func (j *Judge) runInCopy(ctx context.Context, g workflows.Gate, tree session.Tree, runDir string) (*gateRun, error) {
-	if j.Clean == nil || j.Bare == nil {
+func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gateRun, error) {
+	if b.Clean == nil || b.Bare == nil {
 		return nil, nil
 	}
-	if bare, err := j.Bare(ctx, tree); err != nil || !bare {
+	if bare, err := b.Bare(ctx, *b.tree); err != nil || !bare {
 		return nil, ctx.Err()
 	}
-	j.judged = tree
-	left, at, err := j.enterClean(ctx, g)
+	b.judged = *b.tree
+	left, at, err := b.enterClean(ctx, g)
 	if left != nil || err != nil {
 		return nil, ctx.Err()
 	}
-	j.say("gate " + g.Name + " in a clean checkout …")
-	run, err := at.runGate(ctx, g, runDir, false)
+	b.say("gate " + g.Name + " in a clean checkout …")
+	run, err := at.runGate(ctx, g, b.runDir, false)
 	if err != nil || run.changed != "" || !run.ran() {
 		return nil, ctx.Err()
 	}
@@ -157,9 +159,9 @@ func passes(tests session.Tests) bool {
 	return c.Passed > 0 && c.Passed+c.Skipped == c.Total()
 }
 
-// baseRun runs a gate on the base and refuses one that cannot judge.
-func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, again bool) (*gateRun, error) {
-	where := ""
+// run runs a gate on the base and refuses one that cannot judge.
+func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gateRun, error) {
+	where, more := "", ""
 	if g.Where == workflows.Auto {
 		g.Where = workflows.InPlace
 	}
@@ -167,12 +169,11 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 		where = " in a clean checkout"
 	}
 	if again {
-		j.say("gate " + g.Name + where + " again, to check that every result is the same …")
-	} else {
-		j.say("gate " + g.Name + where + " …")
+		more = " again, to check that every result is the same"
 	}
-	j.judged = *tree
-	run, err := j.runGate(ctx, g, runDir, again)
+	b.say("gate " + g.Name + where + more + " …")
+	b.judged = *b.tree
+	run, err := b.runGate(ctx, g, b.runDir, again)
 	if err != nil {
 		return nil, err
 	}
@@ -192,56 +193,20 @@ func (j *Judge) baseRun(ctx context.Context, g workflows.Gate, tree *session.Tre
 	case g.Format.PerTest() && len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests:
 		return nil, run.cannot(fmt.Sprintf("exited with code %d and reported no test", run.exit))
 	}
-	now, err := j.Dirty(ctx)
-	if err != nil {
-		return nil, err
+	was := *b.tree
+	if *b.tree, err = b.Dirty(ctx); err != nil || *b.tree == was || g.MayChangeTree {
+		return run, err
 	}
-	if now != *tree {
-		if !g.MayChangeTree {
-			fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
-				g.Name, j.changedTree(ctx, *tree, now))}
-			for _, c := range j.changesOf(ctx, *tree, now) {
-				if c.Status == "A" {
-					fault.New = append(fault.New, c.Path)
-				} else {
-					fault.Edited = append(fault.Edited, c.Path)
-				}
-			}
-			return nil, fault
-		}
-		*tree = now
-	}
-	return run, nil
-}
-
-// redAlone runs what failed twice on the base once more, alone: what passes there fails only beside others, and is flaky
-// like all that does not do the same each time.
-func (j *Judge) redAlone(ctx context.Context, g workflows.Gate, tree *session.Tree, runDir string, red, flaky []session.TestID) (still, found []session.TestID, err error) {
-	narrow, ok := j.alone(g, red)
-	if !ok {
-		return red, flaky, nil
-	}
-	j.say("gate " + g.Name + ", alone: " + someNames(red))
-	run, err := j.runGate(ctx, narrow, runDir, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	if now, err := j.Dirty(ctx); err != nil {
-		return nil, nil, err
-	} else if now != *tree {
-		if !g.MayChangeTree {
-			return red, flaky, nil // alone it does what it is not allowed; nothing is known from that
-		}
-		*tree = now
-	}
-	for _, id := range red {
-		if run.ran() && run.report.Tests[id] == session.TestPass {
-			flaky = append(flaky, id)
+	fault := &ChangedTreeError{reason: fmt.Sprintf("gate %s: %s. If the gate creates such files: add them to .gitignore, or set may-change-tree for it",
+		g.Name, b.changedTree(ctx, was, *b.tree))}
+	for _, c := range b.changesOf(ctx, was, *b.tree) {
+		if c.Status == "A" {
+			fault.New = append(fault.New, c.Path)
 		} else {
-			still = append(still, id)
+			fault.Edited = append(fault.Edited, c.Path)
 		}
 	}
-	return still, flaky, nil
+	return nil, fault
 }
 
 // ChangedTreeError says that a gate leaves files that git does not ignore.

@@ -224,9 +224,7 @@ func (b *brief) noted() {
 		return
 	}
 	b.line("\nThe previous attempt left a note, which may be wrong.")
-	b.open("the note")
-	b.line("%s", b.inner(b.note))
-	b.close()
+	b.data("the note", b.note)
 }
 
 // Data stands between two marks that its authors could not know.
@@ -242,6 +240,15 @@ func (b *brief) open(what string) {
 	}
 	b.fenced = true
 	b.line("%s", b.opening())
+}
+
+// data quotes texts of others.
+func (b *brief) data(what string, texts ...string) {
+	b.open(what)
+	for _, text := range texts[:min(len(texts), maxListed)] {
+		b.line("%s", b.inner(text))
+	}
+	b.close()
 }
 
 func (b *brief) inner(text string) string {

@@ -195,20 +195,27 @@ func (b *brief) card() *workflows.Card {
 	return b.req.Plan.Agent.Card
 }
 
+// byForm chooses by the form in which the agent answers: in a file, by a schema, or in a line of its last message.
+func (b *brief) byForm(inFile, bySchema, inLine string) string {
+	switch card := b.card(); {
+	case card == nil:
+		return inFile
+	case len(card.Answer) > 0:
+		return bySchema
+	}
+	return inLine
+}
+
 // answer says how to answer, in the form that this agent answers in.
 func (b *brief) answer() {
 	if b.req.Phase.Review != nil {
 		b.verdictForm()
 		return
 	}
-	switch card := b.card(); {
-	case card == nil:
-		b.line("\nAnswer with one JSON object in the file that $WFS_RESULT names, for example `{\"done\": true}`:")
-	case len(card.Answer) > 0:
-		b.line("\nEnd with the structured answer, and do not ask in prose: it is not read.")
-	default:
-		b.line("\nEnd your last message with one line, for example `%s {\"done\": true}`. Do not ask in prose: it is not read. The object:", statusMark)
-	}
+	b.line("\n%s", b.byForm("Answer with one JSON object in the file that $WFS_RESULT names, for example `{\"done\": true}`:",
+		"End with the structured answer, and do not ask in prose: it is not read.",
+		"End your last message with one line, for example `"+statusMark+
+			" {\"done\": true}`. Do not ask in prose: it is not read. The object:"))
 	for _, k := range answerKeys {
 		if k.when(&b.req) {
 			b.line("- `%s`: %s", k.name, k.about)
@@ -273,13 +280,8 @@ func capitalUnless(s string) string {
 }
 
 func (b *brief) goOnEnd() {
-	form := "end with the structured answer"
-	switch card := b.card(); {
-	case card == nil:
-		form = "answer in the file that $WFS_RESULT names"
-	case len(card.Answer) == 0:
-		form = fmt.Sprintf("end your last message with the line `%s {…}`", statusMark)
-	}
+	form := b.byForm("answer in the file that $WFS_RESULT names", "end with the structured answer",
+		"end your last message with the line `"+statusMark+" {…}`")
 	b.line("\nYour edits are still there, unless a person changed them. Same job, same rules; %s.", form)
 }
 

@@ -30,9 +30,7 @@ func (b *brief) people() {
 				asked = "Your question was answered."
 			}
 			b.line("%s%s", gap, asked)
-			b.open("the question")
-			b.line("%s", b.inner(x.Ask))
-			b.close()
+			b.data("the question", x.Ask)
 			b.line("The answer:")
 		}
 		text := cut(person(x.Text), max(0, left))
@@ -80,19 +78,16 @@ func (b *brief) about() {
 	if b.s.Last == nil || b.s.Last.Class != session.ClassRejected || b.s.Last.Question == nil {
 		return
 	}
-	q := b.s.Last.Question
-	lines := q.Evidence
+	lines := slices.Clone(b.s.Last.Question.Evidence)
 	if len(lines) == 0 {
-		lines = q.Paths
+		lines = slices.Clone(b.s.Last.Question.Paths)
 	}
-	if len(lines) == 0 {
-		return
+	for i, line := range lines {
+		lines[i] = "- " + safetext.Line(line, maxSaid)
 	}
-	b.open("what the question was about")
-	for _, line := range lines[:min(len(lines), maxListed)] {
-		b.line("- %s", b.inner(safetext.Line(line, maxSaid)))
+	if len(lines) > 0 {
+		b.data("what the question was about", lines...)
 	}
-	b.close()
 }
 
 // leftOut says how many older lines are not in a list.

@@ -18,9 +18,7 @@ func (b *brief) tampered() {
 			if slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Text == why }) {
 				return // a person said so, and it stands above
 			}
-			b.open("why it should be changed")
-			b.line("%s", b.inner(why))
-			b.close()
+			b.data("why it should be changed", why)
 		}
 		return
 	}
@@ -88,11 +86,11 @@ func (b *brief) grave() []session.Tampering {
 }
 
 func (b *brief) foundIn(list []session.Tampering) {
-	b.open("what was found")
-	for _, t := range list[:min(len(list), maxListed)] {
-		b.line("- %s", b.inner(safetext.Line(t.String(), maxSaid)))
+	var lines []string
+	for _, t := range list {
+		lines = append(lines, "- "+safetext.Line(t.String(), maxSaid))
 	}
-	b.close()
+	b.data("what was found", lines...)
 }
 
 // codeAlone says what is known of the code of an attempt that changed tests, whatever those say now.

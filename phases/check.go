@@ -1,7 +1,9 @@
 package phases
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,20 +85,25 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 			j.Report(inChecks.Replace(line))
 		}
 	}
-	c := &checking{trials: trials{Judge: &at, out: &session.Judgement{Tree: r.Head}}, changes: changes}
+	c := &checking{trials: trials{variants: variants{Judge: &at, out: &session.Judgement{Tree: r.Head}}}}
 	c.r = session.JudgeRequest{Tree: r.Head, LapTree: r.Base, Frozen: r.Base, Plan: r.Plan, RunDir: r.RunDir,
 		Changed: changes, Phase: workflows.Phase{Gates: r.Plan.Baseline}}
-	c.paths, c.edited = c.aside(ctx, r.Base, changes)
-	about := false
-	for _, p := range c.paths {
-		if testpaths.AboutTests(p) || testpaths.MixesTests(p) || c.namedByGate(p) {
-			about = true
-			out.Tests = append(out.Tests, p)
-		}
-	}
-	if out.Code, err = c.code(ctx); err != nil {
+	if c.changed, err = c.since(ctx, r.Base); err != nil {
 		return out, err
 	}
+	c.paths, c.edited = asideOf(c.changed)
+	for _, f := range c.changed {
+		if f.aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) || c.namedByGate(f.Path)) {
+			out.Tests = append(out.Tests, f.Path)
+		}
+		same := func() bool { // but for comments and layout
+			return experiment.SameCode(f.Path, codeIn(f.Path, f.before), codeIn(f.Path, f.after))
+		}
+		if isCode(f.Path) && !testpaths.HoldsTests(f.Path) && (f.Status != "M" || !same()) {
+			out.Code = append(out.Code, f.Path)
+		}
+	}
+	about := len(out.Tests) > 0
 	c.withCode = len(out.Code) > 0
 	switch {
 	case !about && !c.withCode:
@@ -126,7 +133,7 @@ func (j *Judge) Check(ctx context.Context, r CheckRequest) (Check, error) {
 // checking is one change, and what is known of it with the gate that is asked.
 type checking struct {
 	trials
-	changes  []session.Change
+	changed  []file
 	paths    []string // tests, what they read, and what they are run by
 	edited   bool     // any of them was there before
 	withCode bool
@@ -136,38 +143,12 @@ type checking struct {
 	lap     *lap
 	oldFail bool          // tests of the base fail with the code of the change
 	without session.Tests // of now, with the code of the base, as far as they were run
-	bare    session.Tree  // where that is
-}
-
-// code are the changed files of code. One in which nothing but comments and layout differs is none.
-func (c *checking) code(ctx context.Context) ([]string, error) {
-	list := []string{}
-	for _, x := range c.changes {
-		if !isCode(x.Path) || testpaths.HoldsTests(x.Path) {
-			continue
-		}
-		before, after, err := c.sides(ctx, c.r.LapTree, x)
-		if err != nil {
-			return nil, err
-		}
-		if c.mixed(x.Path) { // the tests in it are no code
-			before, after = before[:testpaths.TestsFrom(x.Path, before)], after[:testpaths.TestsFrom(x.Path, after)]
-		}
-		if x.Status == "M" && experiment.SameCode(x.Path, before, after) {
-			continue
-		}
-		list = append(list, x.Path)
-	}
-	return list, nil
-}
-
-func (c *checking) mixed(path string) bool {
-	return testpaths.MixesTests(path) && !testpaths.HoldsTests(path)
 }
 
 // ask puts all questions with one gate.
 func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, error) {
-	to := CheckedGate{Gate: g.Name, Command: g.Run.Text(), Tests: []session.TestID{}, Findings: []CheckFinding{}}
+	to := CheckedGate{Gate: g.Name, Command: g.Run.Text(), Tests: []session.TestID{}, Findings: []CheckFinding{},
+		Experiments: []session.Experiment{}}
 	c.to, c.gate = &to, g
 	c.gate.Expect = workflows.ExpectPass
 	c.out = &session.Judgement{Tree: c.r.Tree, Verdict: session.Pass}
@@ -180,21 +161,23 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 	case !g.Format.PerTest():
 		to.CouldNot = "its output has no per-test results"
 	}
-	if to.CouldNot == "" {
-		ok, err := c.stands(ctx)
-		if err == nil && ok {
-			err = c.questions(ctx)
-		}
-		if err != nil {
+	if to.CouldNot != "" {
+		return to, nil
+	}
+	err := c.stands(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return to, ctx.Err()
+	case err != nil:
+		to.CouldNot = reason(err)
+	case len(to.Findings) == 0:
+		if err := c.questions(ctx); err != nil {
 			return to, err
 		}
 	}
-	to.Experiments = slices.Clone(c.out.Experiments)
-	for i := range to.Experiments {
-		to.Experiments[i].Says = inChecks.Replace(to.Experiments[i].Says)
-	}
-	if to.Experiments == nil {
-		to.Experiments = []session.Experiment{}
+	for _, e := range c.out.Experiments {
+		e.Says = inChecks.Replace(e.Says)
+		to.Experiments = append(to.Experiments, e)
 	}
 	return to, nil
 }
@@ -203,122 +186,81 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (CheckedGate, erro
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and finds the tests that it is about. Without those, or where one
-// of the two cannot be judged, there is nothing to ask.
-func (c *checking) stands(ctx context.Context) (bool, error) {
-	base := c.r.LapTree
-	c.say("gate " + c.gate.Name + " on the base …")
-	res, run, err := c.judge(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir,
-		LapTree: base}, base, "base")
-	if err != nil || run == nil {
-		return c.cannot(ctx, err)
-	}
-	if why := couldNot(run, res); why != "" {
-		c.to.CouldNot = "on the base: " + why
-		return false, nil
+// stands runs the gate on the base and on the change, and finds the tests that it is about. Tests that fail with the code
+// that they came with are a finding. An error says why there is nothing to ask.
+func (c *checking) stands(ctx context.Context) error {
+	base, gate := c.r.LapTree, c.gate.Name
+	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.r.Plan, Phase: c.r.Phase, RunDir: c.r.RunDir, LapTree: base},
+		base, "base")
+	if err != nil {
+		return fmt.Errorf("on the base: %s", reason(err))
 	}
 	c.before = run.report.Tests
-	r := c.r
-	r.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{c.gate.Name: c.before}}
-	r.Baseline, r.Known = r.LapStart, nil
-	for _, id := range sortedKeys(c.before) {
-		if bad(c.before[id]) {
-			r.Known = append(r.Known, id)
-		}
+	c.r.LapStart = session.Evidence{Tree: base, Gates: map[string]session.Tests{gate: c.before}}
+	c.r.Baseline = c.r.LapStart
+	c.r.Known = slices.DeleteFunc(sortedKeys(c.before), func(id session.TestID) bool { return !bad(c.before[id]) })
+	c.to.KnownRed = named(c.r.Known)
+	res, run, err := c.on(ctx, c.r, c.r.Tree, "change")
+	if err != nil {
+		return err
 	}
-	c.r, c.to.KnownRed = r, named(r.Known)
-	c.say("gate " + c.gate.Name + " on the change …")
-	res, run, err = c.judge(ctx, r, r.Tree, "head")
-	if err != nil || run == nil {
-		return c.cannot(ctx, err)
+	if count(c.before, gate).Passed+count(run.report.Tests, gate).Passed == 0 {
+		return errors.New("no test passes on the base or with the change: " + res.Reason + run.leftOut())
 	}
-	if why := couldNot(run, res); why != "" {
-		c.to.CouldNot = why
-		return false, nil
-	}
-	if count(c.before, c.gate.Name).Passed+count(run.report.Tests, c.gate.Name).Passed == 0 {
-		c.to.CouldNot = "no test passes on the base or with the change: " + res.Reason + run.leftOut()
-		return false, nil
-	}
-	c.out.Evidence = session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{c.gate.Name: run.report.Tests}}
+	c.out.Evidence = session.Evidence{Tree: c.r.Tree, Gates: map[string]session.Tests{gate: run.report.Tests}}
 	c.out.Gates = []session.GateResult{res}
-	c.lap = c.asLap(ctx, run)
-	fails, err := c.failing(ctx, run)
-	if err != nil || fails {
-		return false, err
+	c.lap = run.lap(c.before, c.r.Known, c.lapFiles(ctx, c.r))
+	if err := c.failing(ctx, run); err != nil {
+		return err
 	}
-	for _, id := range sortedKeys(run.report.Tests) {
-		if run.report.Tests[id] == session.TestPass && id != gateID(c.gate.Name) && c.lap.isNew(id) {
-			c.tests = append(c.tests, id)
-		}
-	}
+	passing := slices.DeleteFunc(sortedKeys(run.report.Tests), func(id session.TestID) bool {
+		return !run.passes(id) || id == gateID(gate)
+	})
+	c.tests = slices.DeleteFunc(slices.Clone(passing), func(id session.TestID) bool { return !c.lap.isNew(id) })
 	if len(c.tests) == 0 && c.edited && !c.withCode { // those of the files that were edited
-		for _, id := range sortedKeys(run.report.Tests) {
-			if run.report.Tests[id] == session.TestPass && c.declaredIn(id) != "" {
-				c.tests = append(c.tests, id)
-			}
-		}
+		c.tests = slices.DeleteFunc(passing, func(id session.TestID) bool { return c.declaredIn(id) == "" })
 	}
 	c.to.Tests = append(c.to.Tests, c.tests...)
-	return true, nil
+	return nil
 }
 
-// cannot takes down that a gate could not be run. Only what ends the whole check is an error.
-func (c *checking) cannot(ctx context.Context, err error) (bool, error) {
-	if ctx.Err() == nil && err != nil {
-		c.to.CouldNot = reason(err)
+// on runs the gate on a tree. An error says why it cannot judge there.
+func (c *checking) on(ctx context.Context, r session.JudgeRequest, tree session.Tree,
+	name string) (session.GateResult, *gateRun, error) {
+	c.say("gate " + c.gate.Name + " on the " + name + " …")
+	res, run, err := c.judge(ctx, r, tree, name)
+	if err == nil && couldNot(run, res) != "" {
+		err = errors.New(couldNot(run, res))
 	}
-	return false, ctx.Err()
-}
-
-// asLap is the change as judgements of laps see one.
-func (c *checking) asLap(ctx context.Context, run *gateRun) *lap {
-	files := c.lapFiles(ctx, c.r)
-	show := c.shown(ctx, c.r.Tree)
-	files.now = func(path string) []byte { data, _ := show(path); return data }
-	l := &lap{gate: c.gate.Name, exit: run.exit, start: c.before, known: map[session.TestID]bool{}, now: run.report,
-		files: files}
-	for _, id := range c.r.Known {
-		l.known[id] = true
-	}
-	return l
+	return res, run, err
 }
 
 // failing finds tests that fail with the code that they came with. Those that do so once and not again are left out.
-func (c *checking) failing(ctx context.Context, run *gateRun) (bool, error) {
-	fail := func(run *gateRun) (ids []session.TestID) {
-		for _, id := range sortedKeys(run.report.Tests) {
-			if bad(run.report.Tests[id]) && !slices.Contains(c.r.Known, id) {
-				ids = append(ids, id)
-			}
-		}
-		return ids
-	}
-	once := fail(run)
+func (c *checking) failing(ctx context.Context, run *gateRun) error {
+	once := c.notices(run)
 	if len(once) == 0 {
-		return false, nil
+		return nil
 	}
-	second, err := c.alter(ctx, c.r.Tree, "head", nil)
+	second, err := c.alter(ctx, c.r.Tree, "change", nil)
 	if err != nil {
-		return false, ctx.Err()
+		return err
 	}
-	twice := slices.DeleteFunc(fail(second), func(id session.TestID) bool { return !slices.Contains(once, id) })
-	if len(twice) == 0 {
-		return false, nil
-	}
-	lower := slices.DeleteFunc(slices.Clone(twice), func(id session.TestID) bool { return c.lap.hasFailingSubtest(id) })
+	twice := slices.DeleteFunc(c.notices(second), func(id session.TestID) bool { return !slices.Contains(once, id) })
+	lower := slices.DeleteFunc(slices.Clone(twice), c.lap.hasFailingSubtest)
 	if len(lower) == 0 {
 		lower = twice
 	}
-	c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
-		Tried: "the tests of the change with its code, twice",
-		Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) + c.printed(second,
-			lower[0])})
-	return true, nil
+	if len(lower) > 0 {
+		c.found(CheckFinding{Kind: checkHeadFails, Path: c.declaredIn(lower[0]), Test: string(lower[0]),
+			Tried: "the tests of the change with its code, twice",
+			Happened: fmt.Sprintf("%s: %s", plural(len(lower), "test fails", "tests fail"), someNames(lower)) +
+				printed(second, lower[0])})
+	}
+	return nil
 }
 
 // printed is the first line that a failing test printed, to be put behind a sentence.
-func (c *checking) printed(run *gateRun, id session.TestID) string {
+func printed(run *gateRun, id session.TestID) string {
 	if line := safetext.Line(strings.TrimSpace(run.report.Messages[id]), maxShown); line != "" {
 		return " (" + line + ")"
 	}
@@ -370,7 +312,7 @@ func (c *checking) askLess(ctx context.Context) error {
 	}
 	result, says, err := c.weaker(ctx, c.r.LapTree)
 	if err != nil {
-		return c.trials.cannot(ctx, tryMutants, err)
+		return c.cannot(ctx, tryMutants, err)
 	}
 	if result == fails {
 		c.found(CheckFinding{Kind: checkWeakened, Path: c.fileOf(""), Happened: says,
@@ -402,12 +344,28 @@ func (c *checking) newTests(ctx context.Context) error {
 	return nil
 }
 
+// bare runs tests of the change on the code of the base.
+func (c *checking) bare(ctx context.Context, name string, only []session.TestID) (*gateRun, error) {
+	back := variants{Judge: c.Judge, r: c.r, out: &session.Judgement{Tree: c.r.LapTree}, gate: c.gate}
+	tree, err := back.withTests(ctx, c.r.Tree, c.backwards(), c.paths)
+	if err != nil {
+		return nil, err
+	}
+	return c.alter(ctx, tree, name, only)
+}
+
+// backwards are the files that differ, as on the way from the change to its base.
+func (c *checking) backwards() []file {
+	back := slices.Clone(c.changed)
+	for i, f := range back {
+		back[i].before, back[i].after = f.after, f.before
+	}
+	return back
+}
+
 // withoutCode runs the tests of the change on the code of the base. It reports whether one of them fails there by what
 // it asserts: then it can fail, and needs the code.
 func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
-	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
-		return false, err
-	}
 	c.say("gate " + c.gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
@@ -415,31 +373,28 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		if again > 0 || c.edited { // of those that were there before nobody knows which were changed
 			only = nil
 		}
-		run, err := c.alter(ctx, c.bare, tryWithout, only)
-		if err != nil {
+		run, err := c.bare(ctx, tryWithout, only)
+		switch {
+		case err != nil:
 			return false, ctx.Err()
-		}
-		if run.ended == proc.Timeout { // it did end with the code
+		case run.ended == proc.Timeout: // it did end with the code
 			c.tried(tryWithout, holds, "without the code the new and changed tests do not finish")
 			return true, nil
-		}
-		if !run.ran() && run.exit != 0 || run.leads != nil {
+		case !run.ran() && run.exit != 0 || run.leads != nil:
 			c.tried(tryWithout, notTried, "it could not be run: "+run.cannot("could not run").Error())
 			return false, nil
 		}
 		maps.Copy(c.without, run.report.Tests)
-		c.changed(run)
-		passing = nil
+		c.alsoChanged(run)
 		var failing []session.TestID
+		passing = nil
 		for _, id := range c.tests {
-			s, ran := run.report.Tests[id]
-			switch {
-			case s == session.TestPass:
+			if run.passes(id) {
 				passing = append(passing, id)
-			case ran, len(run.report.Broken) > 0, !c.namesVary(run, id):
+			} else if run.has(id) || len(run.report.Broken) > 0 || !c.namesVary(run, id) {
 				failing = append(failing, id)
 			}
-			sure = sure || ran && s == session.TestFail && report.MissingInScript(run.report.Messages[id]) == ""
+			sure = sure || run.report.Tests[id] == session.TestFail && report.MissingInScript(run.report.Messages[id]) == ""
 		}
 		if len(failing) == 0 {
 			continue // once more, with all others
@@ -457,21 +412,20 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 		}
 		return sure, nil
 	}
-	if skipped := c.newlySkipped(); len(c.tests) == 0 && len(skipped) > 0 {
+	now := c.out.Evidence.Gates[c.gate.Name]
+	skipped := slices.DeleteFunc(sortedKeys(now), func(id session.TestID) bool {
+		return c.before[id] != "" || now[id] != session.TestSkip
+	})
+	says, test := "existing tests have new expected values, and none fails", session.TestID("")
+	switch {
+	case len(c.tests) == 0 && len(skipped) > 0:
 		c.tried(tryWithout, notTried, "the new tests are skipped here: "+someNames(skipped))
 		return true, nil
-	}
-	asks, err := c.asksMore(ctx)
-	if err != nil {
-		return false, err
-	}
-	if !asks {
+	case !c.asksMore():
 		c.tried(tryWithout, notTried, "no new tests and no new expected values: "+
 			"they pass with the code of the base, as before")
 		return true, nil
-	}
-	says, test := "existing tests have new expected values, and none fails", session.TestID("")
-	if len(passing) > 0 {
+	case len(passing) > 0:
 		test = passing[0]
 		says = fmt.Sprintf("%s, and none fails: %s", plural(len(passing), "passes", "pass"), someNames(passing))
 	}
@@ -481,98 +435,58 @@ func (c *checking) withoutCode(ctx context.Context) (sure bool, err error) {
 	return false, nil
 }
 
-// newlySkipped are the tests that were not there before, and do not run here.
-func (c *checking) newlySkipped() []session.TestID {
-	now := c.out.Evidence.Gates[c.gate.Name]
-	return slices.DeleteFunc(sortedKeys(now), func(id session.TestID) bool {
-		_, had := c.before[id]
-		return had || now[id] != session.TestSkip
+// namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
+func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
+	p, now := report.Parent(id), c.out.Evidence.Gates[c.gate.Name]
+	return p != "" && slices.ContainsFunc(sortedKeys(run.report.Tests), func(other session.TestID) bool {
+		return now[other] == "" && report.Parent(other) == p
 	})
 }
 
-// namesVary reports whether a row of a table did not run although others of its table did: its name may hold the time.
-func (c *checking) namesVary(run *gateRun, id session.TestID) bool {
-	p := report.Parent(id)
-	if p == "" {
-		return false
-	}
-	for other := range run.report.Tests {
-		if _, known := c.out.Evidence.Gates[c.gate.Name][other]; !known && report.Parent(other) == p {
-			return true
-		}
-	}
-	return false
-}
-
-// changed adds tests of the base to those of the change that pass with its code, and do not without.
-func (c *checking) changed(bare *gateRun) {
+// alsoChanged adds tests of the base to those of the change that pass with its code, and do not without.
+func (c *checking) alsoChanged(bare *gateRun) {
 	now := c.out.Evidence.Gates[c.gate.Name]
 	for _, id := range sortedKeys(c.before) {
 		if s := bare.report.Tests[id]; c.edited && c.before[id] == session.TestPass && now[id] == session.TestPass &&
-			s != session.TestPass && s != session.TestSkip && id != gateID(c.gate.Name) && !slices.Contains(c.tests, id) {
+			s != session.TestPass && s != session.TestSkip && id != gateID(c.gate.Name) {
 			c.tests = append(c.tests, id)
 		}
 	}
-	slices.Sort(c.tests)
+	c.tests = sortedOnce(c.tests)
 	c.to.Tests = append([]session.TestID{}, c.tests...)
 }
 
 // asksMore reports whether there are more tests than there were, or more values are compared with. Where neither is so,
 // tests were renamed, merged or edited, and have no reason to fail with the old code.
-func (c *checking) asksMore(ctx context.Context) (bool, error) {
-	more := 0
+func (c *checking) asksMore() bool {
+	more, now := 0, c.out.Evidence.Gates[c.gate.Name]
 	for _, id := range c.tests {
-		if _, had := c.before[id]; !had {
+		if c.before[id] == "" {
 			more++
 		}
 	}
 	for id := range c.before {
-		if _, has := c.out.Evidence.Gates[c.gate.Name][id]; !has {
+		if now[id] == "" {
 			more--
 		}
 	}
-	if more > 0 {
-		return true, nil
-	}
-	now, err := c.turned(ctx, c.changes, experiment.All)
-	if err != nil {
-		return false, err
-	}
-	back := slices.Clone(c.changes)
-	for i, x := range back {
-		back[i].Status = map[string]string{"A": "D", "D": "A"}[x.Status]
-	}
-	were, err := c.reversed().turned(ctx, back, experiment.All)
-	return now.n > were.n, err
-}
-
-// reversed is the way back, from the change to its base.
-func (c *checking) reversed() *trials {
-	t := c.trials
-	t.out, t.r.LapTree = &session.Judgement{Tree: c.r.LapTree}, c.r.Tree
-	return &t
+	return more > 0 || turned(c.changed, experiment.All).n > turned(c.backwards(), experiment.All).n
 }
 
 // fileOf is the changed file of tests that names a test, now or before; else the first changed one of tests.
 func (c *checking) fileOf(id session.TestID) string {
-	if file := c.declaredIn(id); file != "" {
-		return file
-	}
-	return c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))]
+	return cmp.Or(c.declaredIn(id), c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))])
 }
 
 // declaredIn is the changed file of tests that names a test, now or before; "" for none.
 func (c *checking) declaredIn(id session.TestID) string {
-	if id == "" {
+	at := slices.IndexFunc(c.lap.files.changes, func(x session.Change) bool {
+		return id != "" && c.lap.files.holdsTests(x) && slices.ContainsFunc(declaredNames(id), func(n string) bool {
+			return hasWord(c.lap.files.now(x.Path), n) || hasWord(c.lap.files.was(x), n)
+		})
+	})
+	if at < 0 {
 		return ""
 	}
-	for _, x := range c.lap.files.changes {
-		names := func(n string) bool {
-			return hasWord(c.lap.files.now(x.Path), n) || hasWord(c.lap.files.was(x), n)
-		}
-		if c.lap.files.holdsTests(x) && slices.ContainsFunc(declaredNames(id), names) {
-			return x.Path
-		}
-	}
-	return ""
+	return c.lap.files.changes[at].Path
 }

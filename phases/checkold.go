@@ -21,7 +21,7 @@ func (c *checking) oldTests(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
 	for range mostUnbuilt + 1 {
-		tree, err := c.withTests(ctx, c.r.LapTree, c.changes, paths)
+		tree, err := c.withTests(ctx, c.r.LapTree, c.changed, paths)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (c *checking) oldTests(ctx context.Context) error {
 			c.tried(tryFrozen, notTried, "with "+says+" it could not be judged: "+why)
 			return nil
 		}
-		if only, err := c.onlyRenamed(ctx, c.r.LapTree, c.changes, c.paths); err != nil {
+		if only, err := c.onlyRenamed(ctx, c.changed); err != nil {
 			return err
 		} else if only && res.Verdict != session.Pass {
 			c.tried(tryFrozen, holds, "only names differ from "+says)
@@ -102,58 +102,40 @@ func (c *checking) compare(ctx context.Context, run *gateRun) error {
 	if err := c.alsoWithout(ctx, unknown); err != nil {
 		return err
 	}
-	weaker := false
+	result := holds
 	for _, id := range failing {
-		f := CheckFinding{Path: c.fileOf(id), Test: string(id),
-			Tried: "the test as it was on the base, with the code of the change"}
-		happened := "it fails" + c.printed(run, id)
 		is := c.become(id)
 		s, there := now[is]
+		passes := s == session.TestPass
+		kind, so := checkRemoved, "it was removed"
 		switch {
-		case there && s == session.TestPass && c.without[is] != session.TestPass:
-			f.Kind, f.Happened = checkChanged, happened+"; the new version fails with the code of the base: it expects something else"
-			c.name(f)
-			continue
-		case there && s == session.TestPass && c.declaredIn(is) == "":
-			f.Kind, f.Happened = checkChanged, happened+"; its text is unchanged: its data or its runner changed"
-			c.name(f)
-			continue
-		case there && s == session.TestPass && c.otherRows(id):
-			f.Kind, f.Happened = checkChanged, happened+"; its table has new rows, which fail with the code of the base"
-			c.name(f)
-			continue
-		case there && s == session.TestPass:
-			f.Kind, f.Happened = checkWeakened, happened+"; the new version passes, also with the code of the base: it was weakened"
+		case passes && c.without[is] != session.TestPass:
+			kind, so = checkChanged, "the new version fails with the code of the base: it expects something else"
+		case passes && c.declaredIn(is) == "":
+			kind, so = checkChanged, "its text is unchanged: its data or its runner changed"
+		case passes && c.otherRows(id):
+			kind, so = checkChanged, "its table has new rows, which fail with the code of the base"
+		case passes:
+			kind, so = checkWeakened, "the new version passes, also with the code of the base: it was weakened"
 		case !there && c.otherRows(id):
-			f.Kind, f.Happened = checkChanged, happened+"; it has other parameters now"
-			c.name(f)
-			continue
+			kind, so = checkChanged, "it has other parameters now"
 		case report.MissingInScript(run.report.Messages[id]) != "":
-			f.Kind, f.Happened = checkUnbuilt, happened+"; it was removed with what it used"
-			c.name(f)
-			continue
+			kind, so = checkUnbuilt, "it was removed with what it used"
 		case there:
-			f.Kind, f.Happened = checkRemoved, happened+"; it is skipped now"
-		default:
-			f.Kind, f.Happened = checkRemoved, happened+"; it was removed"
+			so = "it is skipped now"
 		}
-		weaker = true
-		c.found(f)
-	}
-	result := holds
-	if weaker {
-		result = fails
+		f := CheckFinding{Kind: kind, Path: c.fileOf(id), Test: string(id), Happened: "it fails" + printed(run, id) + "; " + so,
+			Tried: "the test as it was on the base, with the code of the change"}
+		if kind == checkWeakened || kind == checkRemoved {
+			result = fails
+			c.found(f)
+		} else {
+			c.name(f)
+		}
 	}
 	c.tried(tryFrozen, result, fmt.Sprintf("with the tests of the base %s: %s", plural(len(failing), "fails", "fail"),
 		someNames(failing)))
 	return nil
-}
-
-// asOf is the same change with the results of another run.
-func (l *lap) asOf(run *gateRun) *lap {
-	other := *l
-	other.now, other.exit, other.index = run.report, run.exit, nil
-	return &other
 }
 
 // become is the id that a test of the base has now: where it is gone, a new one of its name stands elsewhere.
@@ -190,12 +172,8 @@ func (c *checking) alsoWithout(ctx context.Context, ids []session.TestID) error 
 	if len(ids) == 0 {
 		return nil
 	}
-	var err error
-	if c.bare, err = c.reversed().withTests(ctx, c.r.Tree, c.changes, c.paths); err != nil {
-		return err
-	}
 	c.say("gate " + c.gate.Name + " without the code …")
-	run, err := c.alter(ctx, c.bare, tryWithout+"-others", ids)
+	run, err := c.bare(ctx, tryWithout+"-others", ids)
 	if err != nil {
 		return ctx.Err()
 	}

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if a, err := parseResult([]byte(o.Last), now); err == nil && a != (answer{}) {
 		return a // the form was asked for, and the stream has no field for it
 	}
-	for _, line := range backward(o.Last) {
+	for _, line := range slices.Backward(strings.Split(o.Last, "\n")) {
 		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // some write all that they say in Markdown
 		if !ok {
 			continue
@@ -38,14 +39,6 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 		return a
 	}
 	return answer{}
-}
-
-func backward(text string) []string {
-	lines := strings.Split(text, "\n")
-	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
-		lines[i], lines[j] = lines[j], lines[i]
-	}
-	return lines
 }
 
 // ClaimNote is what an agent claims at the end of what it said, in words for the next brief: "says that the work is done:

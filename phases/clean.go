@@ -1,11 +1,10 @@
 package phases
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -27,36 +26,12 @@ func (j *Judge) in(ctx context.Context, tree session.Tree) (*Judge, session.Clea
 	}
 	at := *j
 	at.Root, at.Clean, at.clean = c.Root, nil, &c
-	at.Env = roomEnv(ledEnv(j.Env, &c), c.Home, c.Temp)
-	at.home = cmp.Or(homeIn(j.Env), c.Home)
+	at.Env = slices.Clone(j.Env)
+	for i, entry := range at.Env {
+		at.Env[i] = c.Lead(entry)
+	}
+	at.Env = roomEnv(at.Env, c.Home, c.Temp)
 	return &at, c, nil
-}
-
-func homeIn(env []string) string {
-	for _, entry := range env {
-		if home, ok := strings.CutPrefix(entry, "HOME="); ok {
-			return home
-		}
-	}
-	return ""
-}
-
-// ledEnv is an environment for a clean tree.
-func ledEnv(env []string, c *session.CleanTree) []string {
-	out := make([]string, len(env))
-	for i, entry := range env {
-		out[i] = c.Lead(entry)
-	}
-	return out
-}
-
-// runClean runs a gate in the clean tree of the tree that is judged.
-func (j *Judge) runClean(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
-	run, at, err := j.enterClean(ctx, g)
-	if run != nil || err != nil {
-		return run, err
-	}
-	return at.runGate(ctx, g, runDir, again)
 }
 
 // enterClean makes the clean tree of the tree that is judged, and returns the judge in it, or the run of a gate that may

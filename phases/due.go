@@ -13,32 +13,24 @@ import (
 func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) {
 	gates := r.Phase.Gates
 	why := make([]string, len(gates)) // "": now
-	judges := func(is func(workflows.Gate) bool) bool {
-		for i, g := range gates {
-			if why[i] == "" && is(g) {
-				return true
-			}
-		}
-		return false
-	}
-	red := func(g workflows.Gate) bool { return g.Expect == workflows.ExpectRed }
 	for i, g := range gates {
 		why[i] = notYet(g, r)
 	}
-	if !judges(func(g workflows.Gate) bool { return g.Runs() }) {
-		for i := range gates {
-			if why[i] == noPathChanged {
-				why[i] = ""
-			}
-		}
-	}
-	if !judges(red) {
+	// atOnce lets gates of a kind judge at once that would not for a reason, if no other of that kind does.
+	atOnce := func(is func(workflows.Gate) bool, reason string) {
 		for i, g := range gates {
-			if red(g) {
+			if why[i] == "" && is(g) {
+				return
+			}
+		}
+		for i, g := range gates {
+			if is(g) && (reason == "" || why[i] == reason) {
 				why[i] = ""
 			}
 		}
 	}
+	atOnce(func(g workflows.Gate) bool { return g.Runs() }, noPathChanged)
+	atOnce(func(g workflows.Gate) bool { return g.Expect == workflows.ExpectRed }, "")
 	for i, g := range gates {
 		if why[i] == "" {
 			now = append(now, g)

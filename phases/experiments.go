@@ -44,23 +44,29 @@ const (
 	unfit   = "unfit"   // they cannot be built with it any more
 )
 
-// trials are the experiments with one attempt that passes. They run in a clean tree, on trees made from the attempt's:
-// what they say is what happened, and not how the source reads.
-type trials struct {
+// variants runs a gate on variants of an attempt's tree, in a clean tree: what they say is what happened, and not how the
+// source reads.
+type variants struct {
 	*Judge
 	r    session.JudgeRequest
 	out  *session.Judgement
 	gate workflows.Gate // whose tests the lap is about
 	// tests are those of the lap that passed, by their ids of now.
 	tests []session.TestID
+	runs  int
+	spent int64
+	files map[session.Tree][]file // see since
+}
+
+// trials are the experiments with one attempt that passes.
+type trials struct {
+	variants
 	// asked is what the gate said of the code with the frozen tests, nil when it was not asked or could not say.
 	asked *session.GateResult
 	ran   *gateRun
 	with  session.Tree // that it ran on
 	// gone: tests are gone, for which the attempt fails unless it is acquitted: what there is now is worth as much.
 	gone, acquitted bool
-	runs            int
-	spent           int64
 }
 
 // experiment tries what a judgement that passes is worth, and makes it fail where the experiments say so. An attempt
@@ -102,7 +108,7 @@ func (j *Judge) experiment(ctx context.Context, r session.JudgeRequest, out *ses
 		return nil, t.untried(ctx, why)
 	}
 	t.gone = len(gone) > 0
-	changed, failures, err := t.putBack(ctx)
+	changed, failures, err := t.passesFrozen(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -135,36 +141,21 @@ func (t *trials) nameFrozen() {
 // or a person is asked.
 func (t *trials) untried(ctx context.Context, why string) error {
 	t.tried(tryFrozen, notTried, why)
-	changes, err := t.Changes(ctx, t.r.Frozen, t.out.Tree)
-	if err != nil {
-		return err
-	}
-	aside, _ := t.aside(ctx, t.r.Frozen, changes)
-	return t.edited(ctx, changes, aside, why)
+	files, err := t.since(ctx, t.r.Frozen)
+	t.edited(files, why)
+	return err
 }
 
 // edited holds it against an attempt that it took something away from tests, or changed how they are run, where nobody
 // could ask what its code says to them as they were.
-func (t *trials) edited(ctx context.Context, changes []session.Change, aside []string, why string) error {
-	for _, c := range slices.Backward(changes) {
-		if c.Status == "A" || !slices.Contains(aside, c.Path) {
-			continue
+func (t *trials) edited(files []file, why string) {
+	for _, f := range slices.Backward(files) {
+		if f.aside && f.Status != "A" && (!isCode(f.Path) || len(experiment.Added(f.after, f.before)) > 0) {
+			t.found(kindEdited, f.Path, "",
+				"the code could not be judged with "+testsOf(t.r)+", which were changed: "+f.Path, why)
 		}
-		before, after, err := t.sides(ctx, t.r.Frozen, c)
-		if err != nil {
-			return err
-		}
-		if isCode(c.Path) && len(experiment.Added(after, before)) == 0 {
-			continue
-		}
-		t.found(kindEdited, c.Path, "",
-			"the code could not be judged with "+testsOf(t.r)+", which were changed: "+c.Path, why)
 	}
 	t.out.Tampered = t.out.Tampered[:min(len(t.out.Tampered), session.MaxNamed)]
-	if t.out.Verdict != session.Pass {
-		t.asFrozen()
-	}
-	return nil
 }
 
 // stillFails is a failed judgement with what experiments have said meanwhile.
@@ -211,10 +202,10 @@ func passAll(out *session.Judgement, why string) {
 // trials prepares experiments: nil where none belong. why is not "" where they do and cannot be made.
 func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 	out *session.Judgement) (t *trials, why string, err error) {
-	if r.Frozen == "" || r.Phase.WritesTests() || j.Changes == nil || j.Show == nil {
+	if r.Frozen == "" || r.Phase.WritesTests() {
 		return nil, "", nil
 	}
-	t = &trials{Judge: j, r: r, out: out}
+	t = &trials{variants: variants{Judge: j, r: r, out: out}}
 	at := slices.IndexFunc(r.Phase.Gates, func(g workflows.Gate) bool {
 		return g.Runs() && g.Format.PerTest() && !g.MayChangeTree && (targetGate(r) == "" || g.Name == targetGate(r))
 	})
@@ -223,8 +214,6 @@ func (j *Judge) trials(ctx context.Context, r session.JudgeRequest,
 		return t, "no gate with per-test results judges here", nil
 	case r.Plan.Unproven:
 		return t, "clean-proof is off", nil
-	case j.Overlay == nil || j.Clean == nil || j.WithTexts == nil:
-		return t, "there is no room for a clean checkout", nil
 	}
 	if why, err := j.noRoom(ctx, r, r.Phase.Gates[at]); err != nil || why != "" {
 		return t, why, err
@@ -279,32 +268,34 @@ func asked(grave []session.Tampering) *session.Question {
 }
 
 // tried enters what an experiment said.
-func (t *trials) tried(kind, result, says string) {
+func (t *variants) tried(kind, result, says string) {
 	t.out.Experiments = append(t.out.Experiments,
 		session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
 	t.runs, t.spent = 0, 0
 }
 
 // cannot enters that an experiment could not be made at all. Only ctx makes an error of that.
-func (t *trials) cannot(ctx context.Context, kind string, err error) error {
+func (t *variants) cannot(ctx context.Context, kind string, err error) error {
 	if ctx.Err() == nil {
 		t.tried(kind, notTried, "it could not be tried: "+reason(err))
 	}
 	return ctx.Err()
 }
 
-// found makes the judgement fail by what an experiment said. why is told with the verdict, says with the finding.
-func (t *trials) found(kind, path, test, why, says string) {
+// found makes the judgement fail by what an experiment said. why is told with the verdict, says with the finding. Its
+// results are then those of the code with the frozen tests; it returns what those printed that failed.
+func (t *trials) found(kind, path, test, why, says string) []report.Failure {
 	t.out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.out.Tampered...)
 	t.out.Verdict, t.out.Class, t.out.Reason = session.Fail, session.ClassTampered, t.Secrets.String(why)
 	if kind != kindCannotFail && kind != kindNotNeeded {
 		t.out.Question = asked(t.out.Grave())
 	}
+	return t.asFrozen()
 }
 
 // judge runs the gate on a tree, and judges it with the tests that a request is about.
-func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
+func (t *variants) judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gateRun, error) {
 	var err error
 	at := *t.Judge
@@ -314,8 +305,8 @@ func (t *trials) judge(ctx context.Context, r session.JudgeRequest, tree session
 		return session.GateResult{}, nil, err
 	}
 	g := t.gate
-	g.Timeout = t.bound(g.Timeout)
-	res, run, err := at.frozenGate(ctx, g, r)
+	g.Where, g.Timeout = workflows.Clean, t.bound(g.Timeout)
+	res, run, err := at.judgeGate(ctx, g, r, at.lapFiles(ctx, r))
 	if err == nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.millis
 	}

@@ -10,32 +10,63 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
+// doubts are a gate's run as further runs settle what it means.
+type doubts struct {
+	*Judge
+	gate workflows.Gate
+	r    session.JudgeRequest
+	lap  *lap
+	run  *gateRun
+}
+
+// settled says what the run means, after as many further ones as that takes.
+func (d doubts) settled(ctx context.Context) (f finding, err error) {
+	f = d.run.judge(d.lap)
+	if f.class == session.ClassBrokeGreen && d.gate.Expect == workflows.ExpectRed &&
+		slices.ContainsFunc(f.failing, d.run.lacks) {
+		if d.lap.later, err = d.triedLater(ctx, d.r); err != nil {
+			return f, err
+		}
+		f = d.run.judge(d.lap)
+	}
+	if len(f.retry) > 0 {
+		f, err = d.again(ctx, f)
+	} else if len(f.expected) > 0 {
+		f, err = d.asChanged(ctx, f, nil)
+	}
+	if err != nil {
+		return f, err
+	}
+	return d.stable(ctx, f)
+}
+
 // again runs tests that were green before and fail, to tell those that are broken from those that do now this and now
 // that. Alone first, where that can be had: what fails there is broken, and costs no further run of everything. What
 // passes alone must pass beside the others too.
-func (j *Judge) again(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun, f finding) (finding, error) {
+func (d doubts) again(ctx context.Context, f finding) (finding, error) {
 	doubtful := f.retry
-	if narrow, ok := j.alone(g, doubtful); ok {
-		j.say(fmt.Sprintf("gate %s, alone: %s", g.Name, someNames(doubtful)))
-		only, err := j.runGate(ctx, narrow, r.RunDir, true)
+	if narrow, ok := d.alone(d.gate, doubtful); ok {
+		d.say(fmt.Sprintf("gate %s, alone: %s", d.gate.Name, someNames(doubtful)))
+		only, err := d.runGate(ctx, narrow, d.r.RunDir, true)
 		if err != nil {
 			return f, err
 		}
 		if broken := failing(only, doubtful); len(broken) > 0 {
-			return j.asChanged(ctx, g, r, l, run, f, broken) // the others do not matter any more
+			return d.asChanged(ctx, f, broken) // the others do not matter any more
 		}
 	}
-	j.say(fmt.Sprintf("gate %s again: %s", g.Name, someNames(doubtful)))
-	all, err := j.runGate(ctx, g, r.RunDir, true)
+	d.say(fmt.Sprintf("gate %s again: %s", d.gate.Name, someNames(doubtful)))
+	all, err := d.runGate(ctx, d.gate, d.r.RunDir, true)
 	if err != nil {
 		return f, err
 	}
-	if flaky := l.passedAgain(doubtful, all); len(flaky) > 0 {
-		f, err = j.asChanged(ctx, g, r, l, run, run.judge(l), failing(all, doubtful))
-		f.flaky = flaky
-		return f, err
+	flaky := d.lap.passedAgain(doubtful, all)
+	if len(flaky) > 0 {
+		f = d.run.judge(d.lap)
 	}
-	return j.asChanged(ctx, g, r, l, run, f, failing(all, doubtful))
+	f, err = d.asChanged(ctx, f, failing(all, doubtful))
+	f.flaky = flaky
+	return f, err
 }
 
 // failing are those of some tests that fail in a run.
@@ -50,17 +81,16 @@ func failing(run *gateRun, ids []session.TestID) (out []session.TestID) {
 
 // stable runs a gate that has passed as often as it asks for. A test that does not pass each time is flaky. It is named
 // when it was there at the lap's start; one of the lap, or a new one, has not passed.
-func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun, f finding) (finding, error) {
+func (d doubts) stable(ctx context.Context, f finding) (finding, error) {
+	g, l, run := d.gate, d.lap, d.run
 	for n := 2; n <= g.Stable && f.verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {
-		j.say(fmt.Sprintf("gate %s, run %d of %d …", g.Name, n, g.Stable))
-		next, err := j.runGate(ctx, g, r.RunDir, true)
+		d.say(fmt.Sprintf("gate %s, run %d of %d …", g.Name, n, g.Stable))
+		next, err := d.runGate(ctx, g, d.r.RunDir, true)
 		if err != nil {
 			return f, err
 		}
 		run.millis += next.millis
-		other := *l
-		other.now, other.exit, other.index = next.report, next.exit, nil
-		said := next.judge(&other)
+		said := next.judge(l.asOf(next))
 		if said.verdict == session.Blocked {
 			return said, nil
 		}
@@ -76,7 +106,7 @@ func (j *Judge) stable(ctx context.Context, g workflows.Gate, r session.JudgeReq
 				held = append(held, id)
 			}
 		}
-		f.flaky = sortedTests(append(f.flaky, said.failing...))
+		f.flaky = sortedOnce(append(f.flaky, said.failing...))
 		if len(held) > 0 || len(named) == 0 {
 			f.verdict, f.class, f.failing = session.Fail, session.ClassFlaky, held
 			f.reason = fmt.Sprintf("run %d of %d on the same files had another result: %s", n, g.Stable, said.reason)
@@ -112,9 +142,4 @@ func countApart(tests session.Tests, flaky []session.TestID, gate string) sessio
 	c := count(sure, gate)
 	c.Flaky = all.Total() - c.Total()
 	return c
-}
-
-func sortedTests(ids []session.TestID) []session.TestID {
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

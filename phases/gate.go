@@ -45,7 +45,6 @@ type gateRun struct {
 	started string // why it could not be started
 	report  *report.Report
 	printed []string
-	found   finding            // what it means
 	leads   *session.LeadsBack // it was not run: it would have judged other files
 	changed string             // an installed file that was changed while it ran
 	setup   string             // what has installed what is there, "" for people
@@ -62,11 +61,11 @@ func (g *gateRun) ran() bool {
 // the gate could not be watched, or that ctx ended it.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, again bool) (*gateRun, error) {
 	if g.Where == workflows.Clean && j.clean == nil {
-		return j.runClean(ctx, g, runDir, again)
-	}
-	argv := g.Run.Argv
-	if g.Run.Shell != "" {
-		argv = []string{"sh", "-c", g.Run.Shell}
+		run, at, err := j.enterClean(ctx, g)
+		if run != nil || err != nil {
+			return run, err
+		}
+		j = at
 	}
 	name := fileName(g.Name)
 	if j.trial != "" {
@@ -82,6 +81,12 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, runDir string, ag
 	reportFile := filepath.Join(runDir, "report-"+name+".xml")
 	if err := os.RemoveAll(reportFile); err != nil { // it must be this run's
 		return nil, err
+	}
+	argv := slices.Clone(argv(g.Run))
+	if g.Run.Shell == "" { // see alone
+		for i, word := range argv {
+			argv[i] = strings.ReplaceAll(word, reportWord, reportFile)
+		}
 	}
 	old, err := reportFiles(j.Root, g.Report)
 	if err != nil {
@@ -275,7 +280,7 @@ func (l *lockedStream) Write(b []byte) (int, error) {
 	return l.Stream.Write(b)
 }
 
-// lastLines keeps the last lines of a text for people.
+// lastLines keeps the end of a text, for its last lines.
 type lastLines struct {
 	secrets *redact.Redactor // of lines that are not redacted yet
 	report.End

@@ -18,17 +18,17 @@ func judgeGreen(l *lap) finding {
 	for _, b := range l.now.Broken {
 		if !l.known[b.Unit] && !bad(l.start[b.Unit]) {
 			units = append(units, b.Unit)
-			files = append(files, b.File)
+			if b.File != "" {
+				files = append(files, b.File)
+			}
 		}
 	}
 	missing, failing := l.missed(&f)
 	if len(units) > 0 {
-		slices.Sort(units)
-		f.class, f.failing = session.ClassBuildBroken, slices.Compact(units)
+		f.class, f.failing = session.ClassBuildBroken, sortedOnce(units)
 		f.reason = "cannot be built or loaded: " + someNames(f.failing)
-		slices.Sort(files)
-		if files = slices.DeleteFunc(slices.Compact(files), func(s string) bool { return s == "" }); len(files) > 0 {
-			f.reason += " (" + some(files) + ")"
+		if len(files) > 0 {
+			f.reason += " (" + some(sortedOnce(files)) + ")"
 		}
 		return f
 	}
@@ -253,8 +253,7 @@ func (l *lap) withParents(ids []session.TestID) []session.TestID {
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return sortedOnce(all)
 }
 
 // onlyFailing returns the tests if all of them ran and failed: those may be flaky. One that is gone or skipped is not.
@@ -301,6 +300,13 @@ func (l *lap) with(f, what finding) finding {
 	}
 	slices.Sort(f.failing)
 	return f
+}
+
+// asOf is the same lap with the results of another run.
+func (l *lap) asOf(run *gateRun) *lap {
+	other := *l
+	other.now, other.exit, other.index = run.report, run.exit, nil
+	return &other
 }
 
 // plural is "1 test fails", "3 tests fail".

@@ -1,7 +1,7 @@
 package phases
 
 import (
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,55 +40,33 @@ func matchAny(patterns []string, name string) bool {
 // matchGlob matches a path relative to the top with a gitignore-like pattern: without a slash in front or in the middle it
 // matches at any depth, `**` crosses directories, and what matches a directory matches everything below it.
 func matchGlob(pattern, name string) bool {
-	dirOnly := strings.HasSuffix(pattern, "/")
-	pattern = strings.TrimSuffix(pattern, "/")
+	below := "(?:/.*)?"
+	if dir, only := strings.CutSuffix(pattern, "/"); only {
+		pattern, below = dir, "/.+" // the path itself is a file
+	}
 	if pattern == "" {
 		return false
 	}
 	if !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern
 	}
-	want := strings.Split(strings.TrimPrefix(pattern, "/"), "/")
-	parts := strings.Split(name, "/")
-	last := len(parts)
-	if dirOnly {
-		last-- // the path itself is a file
-	}
-	for n := 1; n <= last; n++ {
-		if matchParts(want, parts[:n]) {
-			return true
+	parts := strings.Split(strings.TrimPrefix(pattern, "/"), "/")
+	for i, part := range parts {
+		switch last := i == len(parts)-1; {
+		case part == "**" && last:
+			parts[i] = ".+"
+		case part == "**":
+			parts[i] = "(?:.*/)?"
+		case last:
+			parts[i] = wildcards.Replace(regexp.QuoteMeta(part))
+		default:
+			parts[i] = wildcards.Replace(regexp.QuoteMeta(part)) + "/"
 		}
 	}
-	return false
+	re, err := regexp.Compile("(?s)^" + strings.Join(parts, "") + below + "$")
+	return err == nil && re.MatchString(name)
 }
 
-// matchParts matches whole paths, element by element. The table of reached elements keeps patterns with many `**` from
-// taking exponential time.
-func matchParts(want, parts []string) bool {
-	reached := make([]bool, len(parts)+1)
-	reached[0] = true
-	for w, p := range want {
-		next := make([]bool, len(parts)+1)
-		if p == "**" {
-			// As the last element it stands for at least one element: "dir/**" is what lies in dir.
-			from := slices.Index(reached, true)
-			if w == len(want)-1 {
-				from++
-			}
-			for i := from; from >= 0 && i <= len(parts) && slices.Contains(reached, true); i++ {
-				next[i] = true
-			}
-		} else {
-			for i, r := range reached[:len(parts)] {
-				if !r {
-					continue
-				}
-				if ok, err := path.Match(p, parts[i]); ok && err == nil {
-					next[i+1] = true
-				}
-			}
-		}
-		reached = next
-	}
-	return reached[len(parts)]
-}
+// wildcards makes a part of a pattern, quoted for a regular expression, one that matches as path.Match does.
+var wildcards = strings.NewReplacer(`\\\*`, `\*`, `\\\?`, `\?`, `\\\[`, `\[`, `\*`, `[^/]*`, `\?`, `[^/]`,
+	`\[\^`, `[^/`, `\[`, `[`, `\]`, `]`)

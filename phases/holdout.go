@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/report"
@@ -14,25 +15,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Laid is a file of hold-out tests, as it is put over a tree.
-type Laid struct {
-	Path string
-	Data []byte
-}
-
 // Holdout runs gates in a clean tree with hold-out tests put over it, which is what Clean makes here. Known are tests whose
 // failures say nothing, LapStart what the gates said without those files, when that is known. RunDir is a directory that
 // whoever works is not told of: it holds what the gates print.
 //
 // notes are for the person alone: they name tests. On the base, where nothing is done yet, they name what waits for
 // something that does not exist, and what fails for a reason of its own. Only ctx makes an error.
-func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid []Laid, base bool) (out session.HoldoutResult, notes []string, err error) {
+func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack, base bool) (out session.HoldoutResult, notes []string, err error) {
 	h := &heldRun{j: j, laid: laid, base: base, replaced: map[string]bool{}}
 	for _, f := range laid {
-		if j.Show != nil {
-			old, err := j.Show(ctx, r.Tree, f.Path)
-			h.replaced[f.Path] = err == nil && old != nil
-		}
+		old, err := j.Show(ctx, r.Tree, f.Path)
+		h.replaced[f.Path] = err == nil && old != nil
 	}
 	out = session.HoldoutResult{Tree: r.Tree, Digest: r.Plan.Holdout.Digest}
 	j.judged = r.Tree
@@ -100,7 +93,7 @@ func (g *gateRun) heldCannot() string {
 // heldRun collects what several gates said with hold-out tests.
 type heldRun struct {
 	j        *Judge
-	laid     []Laid
+	laid     holdout.Pack
 	base     bool
 	replaced map[string]bool // files of the tree that hold-out tests stand in place of
 
@@ -113,28 +106,20 @@ type heldRun struct {
 
 // judge counts what one gate said. What fails is run once more, and counts if it fails again.
 func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRequest, run *gateRun, out *session.HoldoutResult) error {
-	if !g.Format.PerTest() {
+	if run.ended == proc.Timeout || !g.Format.PerTest() {
 		if run.ended == proc.Exited && run.exit == 0 {
 			out.Passed++
 			return nil
 		}
 		out.Failed++
-		h.fails(run, gateID(g.Name))
-		return nil
-	}
-	if run.ended == proc.Timeout {
-		out.Failed++
-		if h.base {
+		if h.base && run.ended == proc.Timeout {
 			h.notes = append(h.notes, fmt.Sprintf("gate %s does not finish within %s with the hold-out tests", g.Name, g.Timeout))
 		}
 		h.fails(run, gateID(g.Name))
 		return nil
 	}
 	plain := r.LapStart.Gates[g.Name]
-	l := &lap{gate: g.Name, exit: run.exit, start: plain, known: map[session.TestID]bool{}, now: run.report, files: &lapFiles{now: func(string) []byte { return nil }}}
-	for _, id := range r.Known {
-		l.known[id] = true
-	}
+	l := run.lap(plain, r.Known, &lapFiles{now: func(string) []byte { return nil }})
 	own := h.owned(run, plain)
 	bad := h.bad(l, own)
 	if len(bad) > 0 && !h.base {
@@ -142,21 +127,16 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, r session.JudgeRe
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil && again.ran() {
-			for _, id := range bad {
-				if again.report.Tests[id] == session.TestPass { // flaky: it is not held against anybody
-					run.report.Tests[id] = session.TestPass
-				}
-			}
-			bad = slices.DeleteFunc(bad, func(id session.TestID) bool { return run.report.Tests[id] == session.TestPass })
+		if err == nil { // what is flaky is not held against anybody
+			l.passedAgain(bad, again)
+			bad = slices.DeleteFunc(bad, run.passes)
 		}
 	}
 	if len(run.report.Tests) == 0 && run.exit != 0 && !run.report.NoTests { // it ended before it reported any
 		bad = append(bad, gateID(g.Name))
 	}
 	for id, s := range run.report.Tests {
-		_, had := plain[id]
-		if _, mine := own[id]; s == session.TestPass && (mine || len(plain) > 0 && !had) {
+		if s == session.TestPass && (own[id] != "" || len(plain) > 0 && plain[id] == "") {
 			out.Passed++
 		}
 	}

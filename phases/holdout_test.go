@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wfs-dev/wfs/internal/holdout"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -83,7 +84,7 @@ func TestHoldout(t *testing.T) {
 			g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: "sh run.sh"}, Format: c.format, Where: workflows.InPlace, Timeout: 60e9}
 			dir := t.TempDir()
 			got, notes, err := l.judge.Holdout(t.Context(), session.JudgeRequest{Tree: tree, RunDir: dir, Plan: plan, Phase: workflows.Phase{Gates: []workflows.Gate{g}},
-				LapStart: session.Evidence{Gates: map[string]session.Tests{"tests": plain}}, Known: []session.TestID{"test_calc::test_old"}}, []Laid{{c.laid, []byte(hidden)}}, c.base)
+				LapStart: session.Evidence{Gates: map[string]session.Tests{"tests": plain}}, Known: []session.TestID{"test_calc::test_old"}}, holdout.Pack{{Path: c.laid, Data: []byte(hidden)}}, c.base)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,18 +29,17 @@ type Judge struct {
 	Counted func(tests int)
 	// Dirty returns the work tree's present tree, to see whether a gate changed it.
 	Dirty func(ctx context.Context) (session.Tree, error)
-	// Show returns a file of a tree, nil when the tree has none of that name. It tells tests that were touched from tests
-	// that merely share a file with those. May be nil: then every test that a changed file declares counts as touched.
+	// Show returns a file of a tree, nil when the tree has none of that name.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
-	// Links are the symbolic links of a tree, and what they say. May be nil: then nobody looks where one leads.
+	// Links are the symbolic links of a tree, and what they say.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
-	// Overlay is a tree with some paths as another one has them. May be nil.
+	// Overlay is a tree with some paths as another one has them.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
-	// Paths are the paths of a tree's files. May be nil with WithTexts.
+	// Paths are the paths of a tree's files.
 	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
-	// WithTexts is a tree in which some files have other texts. May be nil: then nothing is tried.
+	// WithTexts is a tree in which some files have other texts.
 	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
-	// Changes lists the differences between two trees, to name what a gate changed. May be nil.
+	// Changes lists the differences between two trees.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Clean makes the clean tree of a tree. nil: there is no place for one.
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
@@ -64,7 +63,6 @@ type Judge struct {
 	anew   bool               // no result that a runner has cached counts
 	trial  string             // what is tried there, for the names of logs; "" for a judgement
 	clean  *session.CleanTree // where this judge is, nil in the work tree
-	home   string             // of whoever started wfs, in a clean tree
 }
 
 // Judge says whether an attempt did what its phase asks for. Bad work is a verdict; an error means that it could not be
@@ -72,23 +70,8 @@ type Judge struct {
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "no gate judged it",
 		Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
-	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
-		out.Verdict, out.Class = session.Fail, session.ClassGuard
-		out.Reason = fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths))
-		out.Guarded = paths[:min(len(paths), session.MaxNamed)]
-		j.keepFailures(r.RunDir, nil)
-		return out, nil
-	}
-	if path, to := j.leadsOut(ctx, r); path != "" {
-		out.Verdict, out.Class, out.Guarded = session.Fail, session.ClassGuard, []string{path}
-		out.Reason = fmt.Sprintf("%s is a link to %s, outside the work tree: it would be broken for everyone else",
-			path, j.Secrets.String(safetext.Line(to, maxShown)))
-		j.keepFailures(r.RunDir, nil)
-		return out, nil
-	}
-	if len(r.Given) > 0 {
-		out.Verdict, out.Class = session.Fail, session.ClassKey
-		out.Reason = wroteKeys(r.Given)
+	if class, why, paths := j.forbidden(ctx, r); class != "" {
+		out.Verdict, out.Class, out.Reason, out.Guarded = session.Fail, class, why, paths
 		j.keepFailures(r.RunDir, nil)
 		return out, nil
 	}
@@ -98,9 +81,7 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	r.Phase.Gates, out.NotRun = due(r)
 	for _, n := range out.NotRun { // what is known of its tests stays known
 		j.say("gate " + n.Gate + " not run: " + n.Why)
-		if out.Evidence.Gates[n.Gate] = r.LapStart.Gates[n.Gate]; out.Evidence.Gates[n.Gate] == nil {
-			out.Evidence.Gates[n.Gate] = r.Baseline.Gates[n.Gate]
-		}
+		out.Evidence.Gates[n.Gate] = startOf(r, n.Gate)
 	}
 	if err := j.choosePlaces(ctx, &r); err != nil {
 		return session.Judgement{}, err
@@ -186,23 +167,33 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
-// wroteKeys says which files an attempt wrote keys into.
-func wroteKeys(given []session.Skip) string {
-	names := make([]string, len(given))
-	for i, s := range given {
-		names[i] = fmt.Sprintf("%s (%s)", s.Path, s.Why)
+// forbidden says what an attempt has done for which it fails before any gate runs: it changed paths that are not for
+// its phase, made a link that leads out of the work tree, or wrote a key. class is "" when it has not.
+func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string, paths []string) {
+	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
+		return session.ClassGuard, fmt.Sprintf("phase %s may not change %s", r.Phase.Name, some(paths)),
+			paths[:min(len(paths), session.MaxNamed)]
 	}
-	return "the attempt wrote a key: remove it from " + some(names) + "; if it is not a real key: wfs allow FILE"
+	if path, to := j.leadsOut(ctx, r); path != "" {
+		return session.ClassGuard, fmt.Sprintf("%s is a link to %s, outside the work tree: it would be broken for everyone else",
+			path, j.Secrets.String(safetext.Line(to, maxShown))), []string{path}
+	}
+	var names []string
+	for _, s := range r.Given {
+		names = append(names, fmt.Sprintf("%s (%s)", s.Path, s.Why))
+	}
+	if len(names) > 0 {
+		return session.ClassKey, "the attempt wrote a key: remove it from " + some(names) +
+			"; if it is not a real key: wfs allow FILE", nil
+	}
+	return "", "", nil
 }
 
 // leadsOut is a file of code that was made a link in this lap and leads out of the work tree, and where to. "" without
 // one.
 func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
-	if j.Links == nil || r.Approved {
-		return "", ""
-	}
 	links, err := j.Links(ctx, r.Tree)
-	if err != nil {
+	if err != nil || r.Approved {
 		return "", ""
 	}
 	for _, c := range r.Changed {
@@ -216,28 +207,19 @@ func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to 
 
 // inRunningOrder puts gates that may change the tree first: the others then judge the tree that they left.
 func inRunningOrder(gates []workflows.Gate) []workflows.Gate {
-	out := slices.Clone(gates)
-	slices.SortStableFunc(out, func(a, b workflows.Gate) int {
-		switch {
-		case a.MayChangeTree == b.MayChangeTree:
-			return 0
-		case a.MayChangeTree:
-			return -1
-		}
-		return 1
-	})
-	return out
+	still := func(g workflows.Gate) bool { return !g.MayChangeTree }
+	moving := func(g workflows.Gate) bool { return g.MayChangeTree }
+	return append(slices.DeleteFunc(slices.Clone(gates), still), slices.DeleteFunc(slices.Clone(gates), moving)...)
 }
 
 // oneIsRed takes a gate that expects red and saw nothing new for passed when the new test is another one's.
 func oneIsRed(results []session.GateResult) {
 	red := func(g session.GateResult) bool { return g.Expect == string(workflows.ExpectRed) }
-	if !slices.ContainsFunc(results, func(g session.GateResult) bool { return red(g) && g.Verdict == session.Pass }) {
-		return
-	}
-	for i, g := range results {
-		if red(g) && (g.Class == session.ClassNothingAdded || g.Class == session.ClassNoTests && g.Exit == 0) {
-			results[i].Verdict, results[i].Class, results[i].Reason, results[i].Fingerprint = session.Pass, session.ClassGreen, "no passing test broke", ""
+	seen := slices.ContainsFunc(results, func(g session.GateResult) bool { return red(g) && g.Verdict == session.Pass })
+	for i := range results {
+		g := &results[i]
+		if seen && red(*g) && (g.Class == session.ClassNothingAdded || g.Class == session.ClassNoTests && g.Exit == 0) {
+			g.Verdict, g.Class, g.Reason, g.Fingerprint = session.Pass, session.ClassGreen, "no passing test broke", ""
 		}
 	}
 }
@@ -249,10 +231,7 @@ func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
 			continue
 		}
-		start := r.LapStart.Gates[g.Name]
-		if start == nil {
-			start = r.Baseline.Gates[g.Name]
-		}
+		start := startOf(r, g.Name)
 		var named []session.TestID
 		for _, id := range sortedKeys(now.Gates[g.Name]) {
 			if _, short := report.SplitGo(id); id != gateID(g.Name) && (short == r.NothingLeft || matches(id, r.NothingLeft)) {
@@ -298,39 +277,24 @@ func (j *Judge) judgeGate(ctx context.Context, g workflows.Gate, r session.Judge
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
-	l := &lap{gate: g.Name, exit: run.exit, start: r.LapStart.Gates[g.Name], known: map[session.TestID]bool{}, now: run.report,
-		gone: r.Gone, files: files}
+	l := run.lap(startOf(r, g.Name), r.Known, files)
+	l.gone = r.Gone
 	if owner := targetGate(r); owner == "" || owner == g.Name {
 		l.targets, l.expected = r.Targets, r.Expected
 	}
-	if l.start == nil {
-		l.start = r.Baseline.Gates[g.Name]
-	}
-	for _, id := range r.Known {
-		l.known[id] = true
-	}
-	f := run.judge(l)
-	if f.class == session.ClassBrokeGreen && g.Expect == workflows.ExpectRed && slices.ContainsFunc(f.failing, run.lacks) {
-		if l.later, err = j.triedLater(ctx, r); err != nil {
-			return session.GateResult{}, nil, err
-		}
-		if l.later {
-			f = run.judge(l)
-		}
-	}
-	if len(f.retry) > 0 {
-		f, err = j.again(ctx, g, r, l, run, f)
-	} else if len(f.expected) > 0 {
-		f, err = j.asChanged(ctx, g, r, l, run, f, nil)
-	}
+	f, err := doubts{j, g, r, l, run}.settled(ctx)
 	if err != nil {
 		return session.GateResult{}, nil, err
 	}
-	if f, err = j.stable(ctx, g, r, l, run, f); err != nil {
-		return session.GateResult{}, nil, err
-	}
-	run.found = f
 	return run.result(f), run, nil
+}
+
+// startOf are a gate's results at the lap's start, else on the base.
+func startOf(r session.JudgeRequest, gate string) session.Tests {
+	if tests := r.LapStart.Gates[gate]; tests != nil {
+		return tests
+	}
+	return r.Baseline.Gates[gate]
 }
 
 // targetGate names the gate whose tests a lap is about; others with results by test know nothing of them.
@@ -433,9 +397,7 @@ func (g *gateRun) lacks(id session.TestID) bool { return !g.has(id) }
 func (g *gateRun) has(id session.TestID) bool { _, ran := g.report.Tests[id]; return ran }
 
 func named(ids []session.TestID) []session.TestID {
-	ids = slices.Clone(ids)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
+	ids = sortedOnce(slices.Clone(ids))
 	return ids[:min(len(ids), session.MaxNamed)]
 }
 
@@ -499,9 +461,6 @@ func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 
 // changesOf lists what differs, nothing when that cannot be found out.
 func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.Change {
-	if j.Changes == nil {
-		return nil
-	}
 	changes, err := j.Changes(ctx, from, to)
 	if err != nil {
 		return nil

@@ -18,13 +18,13 @@ import (
 // lapFiles are the files that changed since the lap began, with their texts.
 type lapFiles struct {
 	changes []session.Change
-	now     func(path string) []byte         // nil when it is gone, or no ordinary file
-	before  func(path string) ([]byte, bool) // at the lap's start; nil or false when it cannot be known
-	modules map[string]string                // of Go, by directory; "" for none
+	now     func(path string) []byte // nil when it is gone, or no ordinary file
+	before  func(path string) []byte // at the lap's start; nil when it cannot be known
+	modules map[string]string        // of Go, by directory; "" for none
 }
 
 func (j *Judge) lapFiles(ctx context.Context, r session.JudgeRequest) *lapFiles {
-	l := &lapFiles{now: j.read, before: j.shown(ctx, lapStart(r))}
+	l := &lapFiles{now: j.shown(ctx, r.Tree), before: j.shown(ctx, lapStart(r))}
 	for _, c := range r.Changed {
 		if !ownFile(c.Path) {
 			l.changes = append(l.changes, c)
@@ -38,14 +38,11 @@ func lapStart(r session.JudgeRequest) session.Tree {
 	return cmp.Or(r.LapStart.Tree, r.Baseline.Tree)
 }
 
-// shown reads files of a tree; nil when there is none to read from.
-func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) ([]byte, bool) {
-	if j.Show == nil || tree == "" {
-		return nil
-	}
-	return func(path string) ([]byte, bool) {
-		data, err := j.Show(ctx, tree, path)
-		return data[:min(len(data), maxRead)], err == nil
+// shown reads files of a tree, as far as they are read.
+func (j *Judge) shown(ctx context.Context, tree session.Tree) func(path string) []byte {
+	return func(path string) []byte {
+		text, _ := j.Show(ctx, tree, path)
+		return text[:min(len(text), maxRead)]
 	}
 }
 
@@ -54,8 +51,7 @@ func (l *lapFiles) was(c session.Change) []byte {
 	if c.Status == "A" || l.before == nil {
 		return nil
 	}
-	text, _ := l.before(c.Path)
-	return text
+	return l.before(c.Path)
 }
 
 // holdsTests reports whether a changed file is one of tests, or holds some beside its code.

@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/session"
 )
 
 // DefaultMaxLog bounds the log of one run, in bytes.
@@ -81,18 +80,23 @@ func (l *boundedLog) compact() error {
 	return l.f.Truncate(l.size)
 }
 
+// tail is the end of what was written, at most so many bytes.
+func (l *boundedLog) tail(most int64) string {
+	text := make([]byte, min(most, l.size))
+	n, _ := l.f.ReadAt(text, l.size-int64(len(text)))
+	return string(text[:n])
+}
+
 func (l *boundedLog) Close() error { return errors.Join(l.err, l.f.Close()) }
 
 // maxShown is how many characters of one line of output are shown as progress.
 const maxShown = 200
 
-// progress reports output line by line, fit for a terminal, and remembers the last line.
+// progress reports output line by line, fit for a terminal.
 type progress struct {
 	report func(string)
 	line   []byte
 	long   bool // the rest of the line is passed over
-	last   string
-	tail   []string // the last lines, at most session.MaxPrinted
 }
 
 func (p *progress) Write(b []byte) (int, error) {
@@ -112,11 +116,8 @@ func (p *progress) Write(b []byte) (int, error) {
 }
 
 func (p *progress) flush() {
-	if line := safetext.Line(string(p.line), maxShown); line != "" {
-		p.last, p.tail = line, append(p.tail[max(0, len(p.tail)+1-session.MaxPrinted):], line)
-		if p.report != nil {
-			p.report(line)
-		}
+	if line := safetext.Line(string(p.line), maxShown); line != "" && p.report != nil {
+		p.report(line)
 	}
 	p.line, p.long = p.line[:0], false
 }

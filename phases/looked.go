@@ -16,19 +16,6 @@ func (b both) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// ending keeps the end of what is written to it.
-type ending struct{ kept []byte }
-
-func (e *ending) Write(p []byte) (int, error) {
-	e.kept = append(e.kept, p[max(0, len(p)-maxErrors):]...)
-	if over := len(e.kept) - maxErrors; over > 0 {
-		e.kept = append(e.kept[:0], e.kept[over:]...)
-	}
-	return len(p), nil
-}
-
-func (e *ending) String() string { return string(e.kept) }
-
 // newest tells how many files there are below a directory, but for git's, and when the newest of them was changed. It is
 // "" when ctx ends before all are seen.
 func newest(ctx context.Context, root string) string {

@@ -12,31 +12,30 @@ import (
 // withOldTests runs a gate on the code of an attempt that writes tests, with the tests as they were at the lap's start.
 // What fails there was broken by the code. What fails only with the tests of now asks for something else since they
 // were changed. nil where that cannot be tried.
-func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*gateRun, error) {
-	if j.Clean == nil || j.Overlay == nil || j.WithTexts == nil || j.Changes == nil || j.Show == nil || r.Plan.Unproven {
+func (d doubts) withOldTests(ctx context.Context) (*gateRun, error) {
+	if d.r.Plan.Unproven {
 		return nil, nil
 	}
-	if why, err := j.noRoom(ctx, r, g); err != nil || why != "" {
+	if why, err := d.noRoom(ctx, d.r, d.gate); err != nil || why != "" {
 		return nil, err
 	}
-	was := lapStart(r)
-	changes, err := j.Changes(ctx, was, r.Tree)
+	was := lapStart(d.r)
+	t := &variants{Judge: d.Judge, r: d.r, out: &session.Judgement{Tree: d.r.Tree}, gate: d.gate}
+	files, err := t.since(ctx, was)
 	if err != nil {
 		return nil, err
 	}
-	t := &trials{Judge: j, r: r, out: &session.Judgement{Tree: r.Tree}, gate: g}
-	paths, _ := t.aside(ctx, was, changes)
-	for _, c := range changes { // data may be what tests read, wherever it lies
-		if !isCode(c.Path) && !ownFile(c.Path) && !testpaths.IsManifest(c.Path) && !testpaths.IsDocument(c.Path) &&
-			!slices.Contains(paths, c.Path) {
-			paths = append(paths, c.Path)
+	paths, _ := asideOf(files)
+	for _, f := range files { // data may be what tests read, wherever it lies
+		if !f.aside && !isCode(f.Path) && !testpaths.IsManifest(f.Path) && !testpaths.IsDocument(f.Path) {
+			paths = append(paths, f.Path)
 		}
 	}
-	tree, err := t.withTests(ctx, was, changes, paths)
+	tree, err := t.withTests(ctx, was, files, paths)
 	if err != nil {
 		return nil, err
 	}
-	j.say("gate " + g.Name + " with the former tests …")
+	d.say("gate " + d.gate.Name + " with the former tests …")
 	run, err := t.alter(ctx, tree, "older", nil)
 	if err != nil || !run.ran() {
 		return nil, ctx.Err()
@@ -46,25 +45,22 @@ func (j *Judge) withOldTests(ctx context.Context, g workflows.Gate, r session.Ju
 
 // asChanged judges RED anew where older tests fail, or cannot be built: by those that pass with the code as it is, and
 // the tests as they were, the attempt has done what RED asks for.
-func (j *Judge) asChanged(ctx context.Context, g workflows.Gate, r session.JudgeRequest, l *lap, run *gateRun,
-	f finding, failing []session.TestID) (finding, error) {
-	if g.Expect != workflows.ExpectRed || len(failing)+len(f.expected) == 0 {
+func (d doubts) asChanged(ctx context.Context, f finding, failing []session.TestID) (finding, error) {
+	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.expected) == 0 {
 		return f, nil
 	}
-	if l.files.onlyTests() {
-		if len(failing) == 0 {
-			return f, nil
+	if d.lap.files.onlyTests() {
+		if len(failing) > 0 {
+			d.lap.different = failing
+			f = d.run.judge(d.lap)
 		}
-		l.different = failing
-		return run.judge(l), nil
+		return f, nil
 	}
-	old, err := j.withOldTests(ctx, g, r)
+	old, err := d.withOldTests(ctx)
 	if err != nil || old == nil {
 		return f, err
 	}
-	l.old = old.report
-	l.different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool {
-		return old.report.Tests[id] != session.TestPass
-	})
-	return run.judge(l), nil
+	d.lap.old = old.report
+	d.lap.different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool { return !old.passes(id) })
+	return d.run.judge(d.lap), nil
 }

@@ -42,39 +42,40 @@ func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
+		fails := func(class session.Class, why string) (session.Proof, error) {
+			p.Verdict, p.Class, p.Reason = session.Fail, class, why
+			if run != nil {
+				j.keepFailures(r.RunDir, j.failures(res, run))
+			}
+			return p, nil
+		}
 		switch {
-		case errors.Is(err, session.ErrOtherPackages) && ranClean:
-			return askPackages(p, g.Name, noCopy), nil
+		case errors.Is(err, session.ErrOtherPackages) && ranClean: // a person decides which are to be used
+			return fails(session.ClassAsked, otherPackages(g.Name, noCopy))
 		case err != nil:
 			return cannotProve(p, g.Name, reason(err)), nil
 		}
-		p.Gates = append(p.Gates, res)
-		if res.Verdict == session.Pass {
+		if p.Gates = append(p.Gates, res); res.Verdict == session.Pass {
 			continue
 		}
 		if why := couldNot(run, res); why != "" && (!ranClean || run.ended == proc.Timeout) {
 			return cannotProve(p, g.Name, why), nil
 		}
-		if j.stale(ctx, r.Tree) {
-			j.keepFailures(r.RunDir, j.failures(res, run))
-			return askPackages(p, g.Name, res.Reason+". There it ran with the packages from the start of the work; "+
-				"the work tree has others now"), nil
-		}
-		if ranClean {
-			p.Verdict, p.Class = session.Fail, session.ClassNotClean
-			p.Reason = fmt.Sprintf("gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name, res.Reason)
-			j.keepFailures(r.RunDir, j.failures(res, run))
-			return p, nil
+		missed := j.missed(ctx, r.Tree, run, res.Class)
+		switch {
+		case missed.packages:
+			return fails(session.ClassAsked, otherPackages(g.Name, res.Reason+
+				". There it ran with the packages from the start of the work; the work tree has others now"))
+		case ranClean:
+			return fails(session.ClassNotClean, fmt.Sprintf(
+				"gate %s passes only with files left from an earlier run in its clean checkout: %s", g.Name, res.Reason))
 		}
 		if why, err := j.dependsOnPlace(ctx, r, g); err != nil || why != "" {
 			return cannotProve(p, g.Name, why), err
 		}
-		missed := j.missed(ctx, r.Tree, run, res.Class)
-		p.Verdict, p.Class, p.Lacks = session.Fail, session.ClassNotClean, missed.files
-		p.Reason = fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s", g.Name, res.Reason,
-			missed.text)
-		j.keepFailures(r.RunDir, j.failures(res, run))
-		return p, nil
+		p.Lacks = missed.files
+		return fails(session.ClassNotClean, fmt.Sprintf("gate %s passes on the base and fails in a clean checkout: %s%s",
+			g.Name, res.Reason, missed.text))
 	}
 	return p, nil
 }
@@ -132,13 +133,6 @@ func spokenOf(files []string, failed *gateRun) []string {
 	})
 }
 
-// askPackages is a proof that a person decides on: whether what is installed by now is to be used.
-func askPackages(p session.Proof, gate, why string) session.Proof {
-	p.Verdict, p.Class = session.Fail, session.ClassAsked
-	p.Reason = otherPackages(gate, why)
-	return p
-}
-
 func otherPackages(gate, why string) string {
 	return fmt.Sprintf("gate %s in a clean checkout: %s", gate, why)
 }
@@ -176,12 +170,6 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gateRun, 
 	}
 	m.files = files[:min(len(files), session.MaxNamed)]
 	return m
-}
-
-// stale reports whether the work tree has other packages by now than its clean tree.
-func (j *Judge) stale(ctx context.Context, tree session.Tree) bool {
-	c, err := j.Clean(ctx, tree)
-	return err == nil && c.Stale != nil && c.Stale()
 }
 
 // cannotProve is a proof that could not be made.

@@ -34,6 +34,15 @@ type lap struct {
 	left  []session.TestID
 }
 
+// lap is what the judgement of a run depends on, without tests that the lap is about.
+func (g *gateRun) lap(start session.Tests, known []session.TestID, files *lapFiles) *lap {
+	l := &lap{gate: g.gate.Name, exit: g.exit, start: start, known: map[session.TestID]bool{}, now: g.report, files: files}
+	for _, id := range known {
+		l.known[id] = true
+	}
+	return l
+}
+
 // lapIndex answers questions about the tests that ran, made once.
 type lapIndex struct {
 	failingBelow map[session.TestID]bool // a subtest of it fails
@@ -259,8 +268,7 @@ func (l *lap) brokenUnits() broken {
 		b.names, b.misfits = append(b.names, names...), append(b.misfits, misfits...)
 		b.expected = append(b.expected, string(unit))
 	}
-	slices.Sort(b.names)
-	b.names = slices.Compact(b.names)
+	b.names = sortedOnce(b.names)
 	b.why = some(reasons)
 	return b
 }

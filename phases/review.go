@@ -152,14 +152,9 @@ func (b *brief) toReview() {
 // verdictForm says how a reviewer answers.
 func (b *brief) verdictForm() {
 	const form = `{"verdict": "reject", "findings": [{"path": "a/file", "line": 12, "what": "what is wrong, and what would be right"}]}`
-	switch card := b.card(); {
-	case card == nil:
-		b.line("\nAnswer with one JSON object in the file that $WFS_RESULT names, for example `%s`:", form)
-	case len(card.Answer) > 0:
-		b.line("\nEnd with the structured answer:")
-	default:
-		b.line("\nEnd your last message with one line, for example `%s %s`:", statusMark, form)
-	}
+	b.line("\n%s", b.byForm("Answer with one JSON object in the file that $WFS_RESULT names, for example `"+form+"`:",
+		"End with the structured answer:",
+		"End your last message with one line, for example `"+statusMark+" "+form+"`:"))
 	b.line("- `verdict`: `approve`, or `reject` for what must be fixed first")
 	b.line("- `findings`: what must be fixed, each with `path`, `line` and `what`; empty when there are none")
 	b.line("Without a verdict the review is repeated.")

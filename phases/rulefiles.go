@@ -4,12 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
 // ruleFiles are where projects keep their rules for coding agents.
-var ruleFiles = []string{"CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md", ".cursorrules"}
+var ruleFiles = strings.Fields("CLAUDE.md .claude/CLAUDE.md AGENTS.md GEMINI.md .github/copilot-instructions.md .cursorrules")
 
 // unloadedRules are the rule files of the work tree that the agent's program does not load by itself. One that holds the same
 // as another, a link to it say, is named once.

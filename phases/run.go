@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,7 +78,7 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 		return session.RunResult{}, err
 	}
 	out := newOutput(log, events, r.Secrets, events.said)
-	res, err := r.run(ctx, req, brief, out)
+	res, err := (&attempt{r, req, brief, out}).run(ctx)
 	res = worded(res, req)
 	if err := cleanLeft(filepath.Join(req.RunDir, ResultFile), r.Secrets); err != nil {
 		r.say("the answer of the run could not be saved without secrets: " + reason(err))
@@ -96,19 +95,27 @@ func (r *Runner) writeBrief(req session.RunRequest) ([]byte, error) {
 	return brief, durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600)
 }
 
-func (r *Runner) run(ctx context.Context, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
-	agent, run := req.Plan.Agent, req.Phase.Run
+// attempt is one run: what is asked for, and where its output goes.
+type attempt struct {
+	*Runner
+	req   session.RunRequest
+	brief []byte
+	out   *output
+}
+
+func (a *attempt) run(ctx context.Context) (session.RunResult, error) {
+	agent, run := a.req.Plan.Agent, a.req.Phase.Run
 	switch {
 	case run.Agent && agent.Card != nil:
-		return r.runAgent(ctx, req, brief, out)
+		return a.runAgent(ctx)
 	case run.Agent && agent.Script != "":
-		return r.runScript(ctx, req, out)
+		return a.runScript(ctx)
 	case run.Agent && !agent.Command.IsZero():
-		return r.runCommand(ctx, agent.Command, req, brief, out)
+		return a.runCommand(ctx, agent.Command)
 	case !run.Agent && !run.Command.IsZero():
-		return r.runCommand(ctx, run.Command, req, brief, out)
+		return a.runCommand(ctx, run.Command)
 	}
-	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", req.Phase.Name)
+	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", a.req.Phase.Name)
 }
 
 // LockFile is the file in a run's directory whose lock the run's processes inherit. Held, one of them lives; free, none
@@ -246,11 +253,7 @@ type output struct {
 
 func newOutput(log *boundedLog, events *runLog, secrets *redact.Redactor, report func(string)) *output {
 	o := &output{log: log, events: events, progress: progress{report: report}}
-	to := io.Writer(both{log, &o.progress})
-	if events != nil {
-		to = both{to, events}
-	}
-	o.safe = secrets.Stream(to)
+	o.safe = secrets.Stream(both{log, &o.progress})
 	return o
 }
 
@@ -270,5 +273,5 @@ func (o *output) Close() error {
 	if o.events == nil {
 		return o.log.Close()
 	}
-	return errors.Join(o.log.Close(), o.events.Close())
+	return errors.Join(o.log.Close(), o.events.log.Close())
 }

@@ -29,17 +29,17 @@ const maxErrors = 16 << 10
 
 // runAgent runs an agent by its card. A conversation that is not there any more is no failure of the attempt: a new one
 // begins at once, with all that it needs to know.
-func (r *Runner) runAgent(ctx context.Context, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
-	res, lost, err := r.converse(ctx, req, brief, 1, out)
+func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
+	res, lost, err := a.converse(ctx, 1)
 	if err != nil || !lost {
 		return res, err
 	}
-	out.note("conversation " + req.Conversation.ID + " no longer exists here: starting a new one")
-	req.Conversation = nil
-	if brief, err = r.writeBrief(req); err != nil {
+	a.out.note("conversation " + a.req.Conversation.ID + " no longer exists here: starting a new one")
+	a.req.Conversation = nil
+	if a.brief, err = a.writeBrief(a.req); err != nil {
 		return session.RunResult{}, err
 	}
-	again, lost, err := r.converse(ctx, req, brief, 2, out)
+	again, lost, err := a.converse(ctx, 2)
 	again.Millis += res.Millis
 	again.CostUSD += res.CostUSD
 	if lost {
@@ -49,86 +49,87 @@ func (r *Runner) runAgent(ctx context.Context, req session.RunRequest, brief []b
 }
 
 // converse is one process of an agent. lost says that the conversation that was to go on is not there.
-func (r *Runner) converse(ctx context.Context, req session.RunRequest, brief []byte, try int, out *output) (res session.RunResult, lost bool, err error) {
-	agent, card := req.Plan.Agent, req.Plan.Agent.Card
-	w := &watched{req: &req, to: out.events, signs: &proc.Signs{Settle: r.Settle, Moved: r.moved(ctx)}}
-	options := agents.Options{Now: func() int64 { return r.Now().Unix() }, Emit: w.event}
-	if c := req.Conversation; c != nil {
+func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult, lost bool, err error) {
+	dir, agent, card := a.req.RunDir, a.req.Plan.Agent, a.req.Plan.Agent.Card
+	w := &watched{req: &a.req, to: a.out.events, signs: &proc.Signs{Settle: a.Settle, Moved: a.moved(ctx)}}
+	options := agents.Options{Now: func() int64 { return a.Now().Unix() }, Emit: w.event}
+	if c := a.req.Conversation; c != nil {
 		options.Before = spentOf(c.Total)
 	}
 	decoder, ok := agents.New(card.Decoder, options)
 	if !ok {
-		return notStarted(out, "the agent card of "+card.Name+" has a decoder that this version of wfs does not know: "+card.Decoder), false, nil
+		return a.notStarted("the agent card of " + card.Name + " has a decoder that this version of wfs does not know: " +
+			card.Decoder), false, nil
 	}
-	errs, err := newLog(filepath.Join(req.RunDir, ErrorsFile), r.MaxLog)
+	errs, err := newLog(filepath.Join(dir, ErrorsFile), a.MaxLog)
 	if err != nil {
 		return res, false, err
 	}
 	defer func() { _ = errs.Close() }()
-
-	argv, stdin, why := AgentCommand(req, brief, conversationID(req.Started.RunID, try))
+	argv, stdin, why := AgentCommand(a.req, a.brief, conversationID(a.req.Started.RunID, try))
 	if why != "" {
-		return notStarted(out, why), false, nil
+		return a.notStarted(why), false, nil
 	}
+	files := map[string]string{}
 	for name, text := range card.Files {
-		if err := writeCardFile(filepath.Join(req.RunDir, CardDir), name, text); err != nil {
-			return res, false, err
-		}
+		files[filepath.Join(CardDir, name)] = text
 	}
 	if len(card.Answer) > 0 {
-		if err := durable.WriteCache(filepath.Join(req.RunDir, SchemaFile), []byte(schemaOf(req)), 0o600); err != nil {
-			return res, false, err
-		}
+		files[SchemaFile] = schemaOf(a.req)
 	}
-	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: r.place()})
-	if err == nil {
-		err = durable.WriteCache(filepath.Join(req.RunDir, AgentFile), who, 0o600)
-	}
+	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: a.place()})
 	if err != nil {
 		return res, false, err
 	}
-	said := &ending{}
-	told := io.Writer(said)
-	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
-		told = both{said, warnings}
+	files[AgentFile] = string(who)
+	for _, name := range sortedKeys(files) {
+		if err := writeBeside(filepath.Join(dir, name), files[name]); err != nil {
+			return res, false, err
+		}
 	}
-	stdout, stderr := r.Secrets.Stream(both{both{out.log, decoder}, out.events}), r.Secrets.Stream(both{both{errs, told}, out.events})
-	p, err := r.start(ctx, req, proc.Spec{
-		Argv: argv, Env: r.agentEnv(req), Stdin: stdin, Stdout: stdout, Stderr: stderr,
-		Idle: agent.Idle, Timeout: timeout(req), Signs: w.signs, Interrupt: card.Interrupt,
-	})
+	told := io.Writer(errs)
+	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
+		told = both{errs, warnings}
+	}
+	stdout := a.Secrets.Stream(both{a.out.log, decoder})
+	stderr := a.Secrets.Stream(told)
+	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...), Stdin: stdin,
+		Stdout: stdout, Stderr: stderr, Signs: w.signs, Interrupt: card.Interrupt})
 	_, _ = stdout.Close(), stderr.Close()
 	if err != nil {
 		return res, false, err
 	}
-	o := decoder.End(exitOf(p, said.String()))
+	said := errs.tail(maxErrors)
+	o := decoder.End(exitOf(p, said))
 	if o.Version == "" && p.Ended != proc.NotStarted {
-		o.Version = r.version(context.WithoutCancel(ctx), card)
+		o.Version = a.version(context.WithoutCancel(ctx), card)
 	}
-	res, lost = r.ended(req, p, o, w, out)
+	res, lost = a.ended(p, o, w)
 	if !res.Outcome.Orderly() && p.Ended != proc.NotStarted {
-		res.Printed = r.lastLines(said.String())
+		res.Printed = lastLinesOf(said, session.MaxPrinted, maxShown)
 	}
-	return res, lost && req.Conversation != nil, nil
+	return res, lost && a.req.Conversation != nil, nil
 }
 
 // timeout is how long a run may take: as its agent may, and as a budget leaves.
-func timeout(req session.RunRequest) time.Duration {
-	most := req.Plan.Agent.Timeout
-	if left := req.LeftTime; left > 0 && (most <= 0 || left < most) {
+func (a *attempt) timeout() time.Duration {
+	most := a.req.Plan.Agent.Timeout
+	if left := a.req.LeftTime; left > 0 && (most <= 0 || left < most) {
 		return left
 	}
 	return most
 }
 
 // start runs what is given in the work tree, with all that runs of agents and commands have in common.
-func (r *Runner) start(ctx context.Context, req session.RunRequest, spec proc.Spec) (proc.Result, error) {
-	spec.Dir, spec.Grace, spec.Hurry, spec.Marker = r.Root, r.Grace, r.Hurry, runMarker(req.Started.RunID)
-	temp := r.newTempDir(req.Started.RunID)
+func (a *attempt) start(ctx context.Context, spec proc.Spec) (proc.Result, error) {
+	id, dir := a.req.Started.RunID, a.req.RunDir
+	spec.Dir, spec.Grace, spec.Hurry, spec.Marker = a.Root, a.Grace, a.Hurry, runMarker(id)
+	spec.Idle, spec.Timeout = a.req.Plan.Agent.Idle, a.timeout()
+	temp := a.newTempDir(id)
 	defer temp.remove()
 	spec.Env = temp.environ(spec.Env)
-	keepBegan(req.RunDir)
-	lock, err := durable.TryLock(filepath.Join(req.RunDir, LockFile), nil)
+	keepBegan(dir)
+	lock, err := durable.TryLock(filepath.Join(dir, LockFile), nil)
 	if err != nil {
 		return proc.Result{}, err
 	}
@@ -150,11 +151,11 @@ func exitOf(p proc.Result, stderr string) agents.Exit {
 }
 
 // ended draws the conclusion: how the process was ended, then what its stream says, then what it claims.
-func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, w *watched, out *output) (res session.RunResult, lost bool) {
-	out.flush()
-	card := req.Plan.Agent.Card
+func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res session.RunResult, lost bool) {
+	a.out.flush()
+	card := a.req.Plan.Agent.Card
 	if p.Ended == proc.NotStarted {
-		res = notStarted(out, p.StartError)
+		res = a.notStarted(p.StartError)
 		res.Agent = card.Name
 		return res, false
 	}
@@ -168,48 +169,48 @@ func (r *Runner) ended(req session.RunRequest, p proc.Result, o agents.Outcome, 
 	if class == agents.Interrupted && (p.Ended == proc.Exited || p.Ended == proc.Settled || p.Ended == proc.Left) { // wfs has stopped nobody
 		class, o.Message = agents.Crashed, strings.TrimSpace("it was interrupted, not by wfs. "+o.Message)
 	}
-	a := claimOf(o, readResult(filepath.Join(req.RunDir, ResultFile), r.Secrets, r.Now), r.Now)
+	said := claimOf(o, readResult(filepath.Join(a.req.RunDir, ResultFile), a.Secrets, a.Now), a.Now)
 	res = session.RunResult{
 		Outcome: outcomeOf(class), Exit: p.Exit, Millis: p.Millis, Survivors: p.Survivors,
-		Note: a.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,
-		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model), Conversation: clipped(o.Conversation), Place: r.place(),
+		Note: said.note, WaitUntil: o.RetryAt, CostUSD: o.Spent.USD,
+		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model), Conversation: clipped(o.Conversation), Place: a.place(),
 		Tokens: tokensOf(o.Spent), Total: session.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
-		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials), Refused: refused(o.Denials, req.Plan.Agent), Message: safetext.Line(o.Message, maxShown),
+		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials), Refused: refused(o.Denials, a.req.Plan.Agent), Message: safetext.Line(o.Message, maxShown),
 	}
 	if res.CostUSD == 0 {
-		res.CostUSD = a.cost
+		res.CostUSD = said.cost
 	}
 	good := class == agents.OK || class == agents.Denied
 	if good {
-		res.Done, res.NotDone, res.Unread, res.Review, res.TestChange = a.done, a.not, a.unread, a.review, a.change
-		res.NothingLeft = a.left
+		res.Done, res.NotDone, res.Unread, res.Review, res.TestChange = said.done, said.not, said.unread, said.review, said.change
+		res.NothingLeft = said.left
 		switch {
-		case a.ask != "":
-			res.Outcome, res.Ask = session.OutcomeAsk, a.ask
-		case a.waits:
-			res.Outcome, res.WaitUntil = session.OutcomeWait, a.until
+		case said.ask != "":
+			res.Outcome, res.Ask = session.OutcomeAsk, said.ask
+		case said.waits:
+			res.Outcome, res.WaitUntil = session.OutcomeWait, said.until
 		}
 	}
-	r.stopped(req, p, class, w, &res, out)
+	a.stopped(p, w.cause(class), &res)
 	if !good && res.Message != "" {
-		out.note("it ended as " + string(res.Outcome) + ": " + res.Message)
+		a.out.note("it ended as " + string(res.Outcome) + ": " + res.Message)
 	}
 	return res, class == agents.Lost
 }
 
 // stopped says why a process had to be stopped. What it met before, a limit say, is the better reason where it is known.
-func (r *Runner) stopped(req session.RunRequest, p proc.Result, class agents.Class, w *watched, res *session.RunResult, out *output) {
-	agent := req.Plan.Agent
+func (a *attempt) stopped(p proc.Result, cause agents.Class, res *session.RunResult) {
+	agent, out := a.req.Plan.Agent, a.out
 	switch p.Ended {
 	case proc.Cancelled:
 		res.Outcome, res.Done = session.OutcomeInterrupted, false
 		out.note("interrupted")
 	case proc.Timeout:
 		res.Outcome, res.Done = session.OutcomeTimeout, false
-		if timeout(req) != agent.Timeout {
+		if a.timeout() != agent.Timeout {
 			res.Outcome = session.OutcomeCapped
 		}
-		out.note("not done after " + timeout(req).String() + ": stopped")
+		out.note("not done after " + a.timeout().String() + ": stopped")
 	case proc.Settled:
 		out.note("it finished but did not exit: stopped")
 	case proc.Left:
@@ -221,15 +222,15 @@ func (r *Runner) stopped(req session.RunRequest, p proc.Result, class agents.Cla
 		if p.Ended == proc.Idle {
 			res.Outcome = session.OutcomeIdle
 		}
-		if cause := w.cause(class); cause != "" {
+		if cause != "" {
 			res.Outcome = outcomeOf(cause)
 		}
 		out.note("no activity for " + agent.Idle.String() + ": stopped")
 	}
 }
 
-func notStarted(out *output, why string) session.RunResult {
-	out.note(why)
+func (a *attempt) notStarted(why string) session.RunResult {
+	a.out.note(why)
 	return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
 }
 
@@ -308,14 +309,6 @@ func tokensOf(s agents.Spent) session.Tokens {
 
 func spentOf(t session.Total) agents.Spent {
 	return agents.Spent{USD: t.CostUSD, Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
-}
-
-// agentEnv is the environment of a run of an agent: that of all runs, what its card lets through, and what it sets.
-func (r *Runner) agentEnv(req session.RunRequest) []string {
-	card := req.Plan.Agent.Card
-	req.Plan.Env = append(req.Plan.Env[:len(req.Plan.Env):len(req.Plan.Env)], card.Env...)
-	env := r.env(req)
-	return append(env, card.Environ(req.Plan.Agent.Allow)...)
 }
 
 // watched is what is understood of a stream while it comes.
@@ -401,9 +394,10 @@ func (r *Runner) moved(ctx context.Context) func() string {
 // lookAtMost bounds a look at a large work tree. One that cannot be looked at in that time says nothing.
 const lookAtMost = 2 * time.Second
 
-func writeCardFile(dir, name, text string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// writeBeside writes a file into a run's directory.
+func writeBeside(name, text string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return durable.WriteCache(filepath.Join(dir, name), []byte(text), 0o600)
+	return durable.WriteCache(name, []byte(text), 0o600)
 }

@@ -16,46 +16,33 @@ import (
 
 // runCommand keeps the contract of a command agent: the brief on its input and in $WFS_BRIEF, its answer in $WFS_RESULT,
 // exit code 75 to be called again later.
-func (r *Runner) runCommand(ctx context.Context, c workflows.Command, req session.RunRequest, brief []byte, out *output) (session.RunResult, error) {
-	idle, timeout := req.Plan.Agent.Idle, req.Plan.Agent.Timeout // also for a command of the workflow's own
-	p, err := r.start(ctx, req, proc.Spec{
-		Argv: argv(c), Env: r.env(req), Stdin: brief, Stdout: out, Stderr: out, Idle: idle, Timeout: timeout,
-	})
+func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.RunResult, error) {
+	p, err := a.start(ctx, proc.Spec{Argv: argv(c), Env: a.env(nil), Stdin: a.brief, Stdout: a.out, Stderr: a.out})
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	out.flush()
-	res := conclude(p.Exit, readResult(filepath.Join(req.RunDir, ResultFile), r.Secrets, r.Now))
-	switch p.Ended {
-	case proc.Exited:
-		if c.Shell != "" && shellRefused(p.Exit, out.progress.last) {
-			res.Outcome, res.Note = session.OutcomeNotStarted, out.progress.last
-		}
-	case proc.NotStarted:
-		res.Outcome, res.Note = session.OutcomeNotStarted, clipped(p.StartError)
-		out.note(p.StartError)
-	case proc.Idle:
-		res.Outcome = session.OutcomeIdle
-		out.note("no output for " + idle.String() + ": stopped")
-	case proc.Timeout:
-		res.Outcome = session.OutcomeTimeout
-		out.note("not done after " + timeout.String() + ": stopped")
-	case proc.Cancelled:
-		res.Outcome = session.OutcomeInterrupted
-		out.note("interrupted")
+	a.out.flush()
+	res := conclude(p.Exit, readResult(filepath.Join(a.req.RunDir, ResultFile), a.Secrets, a.Now))
+	lines := lastLinesOf(a.out.log.tail(maxErrors), session.MaxPrinted, maxShown)
+	switch last := lines[max(0, len(lines)-1):]; {
+	case p.Ended == proc.NotStarted:
+		res = a.notStarted(p.StartError)
+	case p.Ended == proc.Exited && c.Shell != "" && len(last) > 0 && shellRefused(p.Exit, last[0]):
+		res.Outcome, res.Note = session.OutcomeNotStarted, last[0]
 	}
+	a.stopped(p, "", &res)
 	res.Millis, res.Survivors = p.Millis, p.Survivors
-	if n := len(out.progress.tail); n > 0 && !res.Outcome.Orderly() {
-		res.Message, res.Printed = r.Secrets.String(out.progress.last), r.lastLines(strings.Join(out.progress.tail, "\n"))
+	if lines = lastLinesOf(a.out.log.tail(maxErrors), session.MaxPrinted, maxShown); len(lines) > 0 && !res.Outcome.Orderly() {
+		res.Message, res.Printed = lines[len(lines)-1], lines
 	}
 	return res, nil
 }
 
-// lastLines are the last lines of what a run printed, without secrets.
-func (r *Runner) lastLines(text string) (lines []string) {
-	for line := range strings.SplitSeq(r.Secrets.String(text), "\n") {
-		if line = safetext.Line(line, maxShown); line != "" {
-			lines = append(lines[max(0, len(lines)+1-session.MaxPrinted):], line)
+// lastLinesOf are the last lines of a text, as wide as is shown.
+func lastLinesOf(text string, most, width int) (lines []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = safetext.Line(line, width); line != "" {
+			lines = append(lines[max(0, len(lines)+1-most):], line)
 		}
 	}
 	return lines
@@ -91,21 +78,23 @@ func withSettings(env, settings []string) []string {
 	return append(env, count+strconv.Itoa(n))
 }
 
-// env is the environment of a run. Variables of a wfs that this one runs under do not reach it.
-func (r *Runner) env(req session.RunRequest) []string {
-	env := DefaultEnv(r.Environ, req.Plan.Env)
-	kept := env[:0]
-	for _, entry := range env {
-		if !strings.HasPrefix(entry, "WFS_") && !strings.HasPrefix(entry, "PWD=") {
-			kept = append(kept, entry)
-		}
-	}
+// bareEnv is the environment of all that runs in the work tree. Variables of a wfs that this one runs under do not
+// reach it.
+func (r *Runner) bareEnv(extra []string) []string {
+	env := slices.DeleteFunc(DefaultEnv(r.Environ, extra), func(entry string) bool {
+		return strings.HasPrefix(entry, "WFS_") || strings.HasPrefix(entry, "PWD=")
+	})
+	return append(env, "PWD="+r.Root)
+}
+
+// env is the environment of a run, with further variables that it may see.
+func (a *attempt) env(further []string) []string {
+	req := &a.req
+	env := a.bareEnv(slices.Concat(req.Plan.Env, further))
 	if req.Phase.Run.Agent && !req.Plan.Agent.Push {
-		kept = withSettings(kept, r.Settings)
+		env = withSettings(env, a.Settings)
 	}
-	kept = append(kept, r.marks(req.Session.ID, req.RunDir, req.Started.RunID)...)
-	return append(kept,
-		"PWD="+r.Root,
+	return append(append(env, a.marks(req.Session.ID, req.RunDir, req.Started.RunID)...),
 		"WFS_RESULT="+filepath.Join(req.RunDir, ResultFile),
 		"WFS_WORKFLOW="+req.Plan.Workflow.Name,
 		"WFS_PHASE="+string(req.Started.Phase),

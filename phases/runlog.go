@@ -20,7 +20,6 @@ const maxEvents = 8 << 20
 type runLog struct {
 	mu    sync.Mutex
 	log   *boundedLog
-	ready []byte // records of the piece of output that is being read
 	now   func() time.Time
 	clean *redact.Redactor
 	watch func(agents.Event)
@@ -55,22 +54,6 @@ func (l *runLog) said(line string) { l.keep(agents.Event{Kind: agents.Text, Text
 func (l *runLog) keep(e agents.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ready = append(l.ready, agents.EncodeRecord(l.now(), e)...)
+	_, _ = l.log.Write(agents.EncodeRecord(l.now(), e))
 	l.watch(e)
-}
-
-// Write is called behind what reads a piece of output, with that piece: its events go to the file at once.
-func (l *runLog) Write(piece []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.ready) > 0 {
-		_, _ = l.log.Write(l.ready)
-		l.ready = l.ready[:0]
-	}
-	return len(piece), nil
-}
-
-func (l *runLog) Close() error {
-	_, _ = l.Write(nil)
-	return l.log.Close()
 }

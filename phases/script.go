@@ -65,10 +65,10 @@ func (s *Script) Step(phase workflows.PhaseName, lap, attempt int) *Step {
 
 // runScript plays the step for the attempt. A step that cannot be carried out is a failed run, like a command that ends
 // with exit code 1.
-func (r *Runner) runScript(ctx context.Context, req session.RunRequest, out *output) (session.RunResult, error) {
-	began := r.Now()
-	res := r.play(ctx, req, out)
-	res.Millis = max(0, r.Now().Sub(began).Milliseconds())
+func (a *attempt) runScript(ctx context.Context) (session.RunResult, error) {
+	began := a.Now()
+	res := a.play(ctx)
+	res.Millis = max(0, a.Now().Sub(began).Milliseconds())
 	if res.Note == "" {
 		return res, nil
 	}
@@ -76,20 +76,19 @@ func (r *Runner) runScript(ctx context.Context, req session.RunRequest, out *out
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	return res, durable.WriteCache(filepath.Join(req.RunDir, ResultFile), said, 0o600)
+	return res, durable.WriteCache(filepath.Join(a.req.RunDir, ResultFile), said, 0o600)
 }
 
-func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) session.RunResult {
+func (a *attempt) play(ctx context.Context) session.RunResult {
 	if ctx.Err() != nil {
 		return session.RunResult{Outcome: session.OutcomeInterrupted, Exit: -1}
 	}
-	script, err := ParseScript(req.Plan.Agent.Script)
+	script, err := ParseScript(a.req.Plan.Agent.Script)
 	if err != nil {
-		why, _, _ := strings.Cut("cannot read the script: "+err.Error(), "\n")
-		out.note(why)
-		return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		return a.notStarted("cannot read the script: " + why)
 	}
-	at := req.Started
+	at, out := a.req.Started, a.out
 	step := script.Step(at.Phase, at.Lap, at.Attempt)
 	if step == nil {
 		out.note(fmt.Sprintf("the script has no step for %s, lap %d, attempt %d", at.Phase, at.Lap, at.Attempt))
@@ -98,12 +97,12 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	if step.Say != "" {
 		_, _ = fmt.Fprintln(out, step.Say)
 	}
-	a := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note), change: clipped(step.TestChange),
+	said := answer{done: step.Done && !step.Continue, not: step.Continue, ask: clipped(step.Ask), note: clipped(step.Note), change: clipped(step.TestChange),
 		left: clipped(step.NothingLeft)}
 	if step.Wait > 0 {
-		a.wait(step.Wait, r.Now)
+		said.wait(step.Wait, a.Now)
 	}
-	stopped, err := r.edit(ctx, req.Plan.Agent, step)
+	stopped, err := a.edit(ctx, step)
 	if err != nil {
 		out.note(reason(err))
 		return conclude(1, answer{note: clipped("the script's step failed: " + reason(err))})
@@ -111,12 +110,12 @@ func (r *Runner) play(ctx context.Context, req session.RunRequest, out *output) 
 	if stopped != "" {
 		return session.RunResult{Outcome: stopped, Exit: -1}
 	}
-	return conclude(step.Exit, a)
+	return conclude(step.Exit, said)
 }
 
 // edit changes files. It returns how the step was stopped, "" when it was not.
-func (r *Runner) edit(ctx context.Context, agent workflows.Agent, step *Step) (session.Outcome, error) {
-	root, err := os.OpenRoot(r.Root) // whatever links the work tree holds, no write leaves it
+func (a *attempt) edit(ctx context.Context, step *Step) (session.Outcome, error) {
+	root, err := os.OpenRoot(a.Root) // whatever links the work tree holds, no write leaves it
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +124,7 @@ func (r *Runner) edit(ctx context.Context, agent workflows.Agent, step *Step) (s
 	if err := writeAll(root, step.Scribble, os.O_TRUNC); err != nil {
 		return "", err
 	}
-	if stopped := hang(ctx, step.Hang, agent.Idle, agent.Timeout); stopped != "" {
+	if stopped := hang(ctx, step.Hang, a.req.Plan.Agent.Idle, a.req.Plan.Agent.Timeout); stopped != "" {
 		return stopped, nil
 	}
 	for _, name := range step.Delete {

@@ -76,7 +76,7 @@ func TestLogsAreClean(t *testing.T) {
 	events.now = func() time.Time { return time.Unix(1893553445, 0) }
 	events.Event(agents.Event{Kind: agents.ToolCall, Text: "open-sesame-for-all", Tool: agents.Tool{Name: "open-sesame-for-all", Detail: "login open-sesame-for-all"},
 		Retrying: agents.Retrying{Error: "no open-sesame-for-all"}})
-	if err := events.Close(); err != nil {
+	if err := events.log.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got, err = os.ReadFile(filepath.Join(dir, EventsFile))

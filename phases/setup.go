@@ -32,18 +32,8 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 		return err
 	}
 	defer log.Close()
-	tail := newLastLines()
-	out := newOutput(log, nil, r.Secrets, func(line string) {
-		r.say(line)
-		tail.add(line)
-	})
-	var env []string
-	for _, entry := range DefaultEnv(r.Environ, req.Env) {
-		if !strings.HasPrefix(entry, "WFS_") && !strings.HasPrefix(entry, "PWD=") {
-			env = append(env, entry)
-		}
-	}
-	env = append(append(env, "PWD="+r.Root, runMarker(req.RunID)), req.Vars...)
+	out := newOutput(log, nil, r.Secrets, r.say)
+	env := append(append(r.bareEnv(req.Env), runMarker(req.RunID)), req.Vars...)
 	p, err := proc.Run(ctx, proc.Spec{Argv: argv(req.Command), Dir: r.Root, Env: env, Stdout: out, Stderr: out,
 		Timeout: req.Timeout, Grace: r.Grace, Hurry: r.Hurry, Marker: runMarker(req.RunID)})
 	out.flush()
@@ -66,7 +56,7 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 		return nil
 	}
 	said := ""
-	if lines := tail.lines(); len(lines) > 0 {
+	if lines := lastLinesOf(log.tail(maxErrors), printedLines, maxShown); len(lines) > 0 {
 		said = "; its last output:\n  " + strings.Join(lines, "\n  ")
 	}
 	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,

@@ -17,10 +17,8 @@ import (
 // longer than 104 bytes.
 const maxTempDir = 64
 
-const (
-	tempLock  = ".lock" // beside a temporary directory; held by its run's processes
-	tempAside = "gone-" // before the name of one that could not be removed yet
-)
+// tempLock is beside a temporary directory, and held by its run's processes.
+const tempLock = ".lock"
 
 // tempDir is a run's own directory for temporary files. It lies outside of the repository: what looks for a repository, a
 // module or a configuration in the directories above must not find the user's.
@@ -52,7 +50,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	path := filepath.Join(r.Temp, name)
 	lock, err := durable.TryLock(path+tempLock, nil)
 	if err == nil {
-		removeTemp(path)                                                                 // of a run that was killed, and is carried out again
+		removeTree(path)                                                                 // of a run that was killed, and is carried out again
 		if err = errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o700)); err == nil { // the umask may have taken bits away
 			return &tempDir{path, lock}
 		}
@@ -83,11 +81,13 @@ func (t *tempDir) remove() {
 	if t == nil {
 		return
 	}
-	removeTemp(t.path)
+	gone := removeTree(t.path)
 	if t.lock == nil {
 		return
 	}
-	_ = os.Remove(t.path + tempLock) // held by us: nobody else can be about to use it
+	if gone { // else a later run tries again
+		_ = os.Remove(t.path + tempLock) // held by us: nobody else can be about to use it
+	}
 	_ = t.lock.Release()
 }
 
@@ -96,10 +96,6 @@ func sweepTemp(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), tempAside) {
-			removeTree(path)
-			continue
-		}
 		name, ok := strings.CutSuffix(path, tempLock)
 		if !ok {
 			continue
@@ -110,17 +106,6 @@ func sweepTemp(dir string) {
 		if lock, err := durable.TryLock(path, nil); err == nil {
 			(&tempDir{name, lock}).remove()
 		}
-	}
-}
-
-// removeTemp removes a directory, or at least moves it out of the way: something may still be writing there.
-func removeTemp(path string) {
-	if removeTree(path) {
-		return
-	}
-	dir, name := filepath.Split(path)
-	if aside, err := os.MkdirTemp(dir, tempAside); err == nil {
-		_ = os.Rename(path, filepath.Join(aside, name))
 	}
 }
 

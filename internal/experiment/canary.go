@@ -26,11 +26,7 @@ const (
 //
 // No two values are changed by the same amount: what was to be the same as something else is not any more.
 func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
-	l := source.LanguageOf(file)
-	if l == nil {
-		return src, 0
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c := newCanary(file, src, lines)
 	c.leaveBenchmarks(src)
 	loose := c.find()
 	var edits []edit
@@ -39,11 +35,17 @@ func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 		if sort != All && (loose || (sort == Numbers) != (t.Kind == source.Number)) {
 			continue
 		}
-		if to := turned(t, l, n); to != t.Text {
+		if to := turned(t, c.l, n); to != t.Text {
 			edits = append(edits, edit{t.From, t.To, to})
 		}
 	}
 	return apply(src, edits), len(edits)
+}
+
+func newCanary(file string, src []byte, lines Lines) *canary {
+	c := &canary{lines: lines}
+	c.l, c.toks = source.Read(file, src)
+	return c
 }
 
 // leaveBenchmarks takes benchmarks of Go out of the chosen lines: they are not run together with tests.
@@ -66,11 +68,7 @@ func (c *canary) leaveBenchmarks(src []byte) {
 // may be tried, nor what a row is called. literals is how many numbers, texts and truth values are among these values.
 func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	at = Lines{}
-	l := source.LanguageOf(file)
-	if l == nil {
-		return at, 0
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c := newCanary(file, src, lines)
 	c.expectations()
 	for _, i := range c.found {
 		at[c.toks[i].Line] = true
@@ -97,11 +95,7 @@ func (c *canary) find() (loose bool) {
 // Expected are the values that the chosen lines of a test expect, without quotes.
 func Expected(file string, src []byte, lines Lines) map[string]bool {
 	values := map[string]bool{}
-	l := source.LanguageOf(file)
-	if l == nil {
-		return values
-	}
-	c := canary{l: l, toks: l.Tokens(src), lines: lines}
+	c := newCanary(file, src, lines)
 	c.find()
 	for _, i := range c.found {
 		if k := c.toks[i].Kind; k == source.Number || k == source.String {
@@ -117,15 +111,14 @@ var valuesWithin = regexp.MustCompile(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
 // Values are all numbers and texts of a file, without quotes, and those within texts.
 func Values(file string, src []byte) map[string]bool {
 	values := map[string]bool{}
-	if l := source.LanguageOf(file); l != nil {
-		for _, t := range l.Tokens(src) {
-			if t.Kind == source.Number || t.Kind == source.String {
-				values[plain(t.Text)] = true
-			}
-			if t.Kind == source.String {
-				for _, v := range valuesWithin.FindAllString(t.Text, -1) {
-					values[plain(v)] = true
-				}
+	_, toks := source.Read(file, src)
+	for _, t := range toks {
+		if t.Kind == source.Number || t.Kind == source.String {
+			values[plain(t.Text)] = true
+		}
+		if t.Kind == source.String {
+			for _, v := range valuesWithin.FindAllString(t.Text, -1) {
+				values[plain(v)] = true
 			}
 		}
 	}
@@ -219,32 +212,26 @@ func (c *canary) literal(i int) bool {
 	}
 }
 
-var opposite = map[string]string{"true": "false", "false": "true", "True": "False", "False": "True"}
+var opposite = opposites("true false True False")
 
 // matchers compare two values, or one with what the chain began with: the first two of their arguments are values.
-var matchers = map[string]bool{
-	"toBe": true, "toEqual": true, "toStrictEqual": true, "toBeCloseTo": true, "toHaveLength": true, "toContain": true,
-	"toMatchObject": true, "toMatchInlineSnapshot": true,
-	"equal": true, "equals": true, "strictEqual": true, "deepEqual": true, "deepStrictEqual": true, "eql": true,
-	"eq": true, "lengthOf": true, "is": true, "same": true,
-	"assertEqual": true, "assertEquals": true, "assertSame": true, "assertListEqual": true, "assertDictEqual": true,
-	"assertTupleEqual": true, "assertSetEqual": true,
-	"assertAlmostEqual": true, "assertCountEqual": true, "assertArrayEquals": true, "assertIterableEquals": true,
-	"assertSequenceEqual": true, "assertMultiLineEqual": true, "assertRaisesRegex": true, "assertRegex": true,
-	"assert_eq": true, "Equal": true, "EqualValues": true, "Exactly": true, "ElementsMatch": true, "Len": true,
-	"InDelta": true, "EqualError": true, "JSONEq": true,
-	"isEqualTo": true, "containsExactly": true, "isTrue": true, "isFalse": true, "hasSize": true, "equalTo": true,
-	"approx": true, "DeepEqual": true,
-}
+var matchers = wordSet(`
+	toBe toEqual toStrictEqual toBeCloseTo toHaveLength toContain toMatchObject toMatchInlineSnapshot equal equals
+	strictEqual deepEqual deepStrictEqual eql eq lengthOf is same assertEqual assertEquals assertSame
+	assertListEqual assertDictEqual assertTupleEqual assertSetEqual assertAlmostEqual assertCountEqual
+	assertArrayEquals assertIterableEquals assertSequenceEqual assertMultiLineEqual assertRaisesRegex assertRegex
+	assert_eq Equal EqualValues Exactly ElementsMatch Len InDelta EqualError JSONEq isEqualTo containsExactly isTrue
+	isFalse hasSize equalTo approx DeepEqual`)
 
 // said are matchers without a value, and what says the opposite.
-var said = map[string]string{
-	"assertTrue": "assertFalse", "assertFalse": "assertTrue", "toBeTruthy": "toBeFalsy", "toBeFalsy": "toBeTruthy",
-	"toBeUndefined": "toBeDefined", "toBeDefined": "toBeUndefined",
-	"assertIsNone": "assertIsNotNone", "assertIsNotNone": "assertIsNone", "assertNull": "assertNotNull",
-	"assertNotNull": "assertNull", "isTrue": "isFalse", "isFalse": "isTrue",
-	"assertIn": "assertNotIn", "assertNotIn": "assertIn", "True": "False", "False": "True",
-}
+var said = opposites(`assertTrue assertFalse
+	toBeTruthy toBeFalsy
+	toBeUndefined toBeDefined
+	assertIsNone assertIsNotNone
+	assertNull assertNotNull
+	isTrue isFalse
+	assertIn assertNotIn
+	True False`)
 
 // expectations finds values beside == and !=, and in the arguments of matchers.
 func (c *canary) expectations() {
@@ -268,8 +255,7 @@ func (c *canary) expectations() {
 }
 
 // patterns are matchers that look for a text, or for what an expression describes.
-var patterns = map[string]bool{"toThrow": true, "toThrowError": true, "toMatch": true, "throws": true, "rejects": true,
-	"match": true}
+var patterns = wordSet("toThrow toThrowError toMatch throws rejects match")
 
 // looksFor reports whether a word is such a matcher where it stands. "match" and "throws" are names of much else.
 func (c *canary) looksFor(i int) bool {
@@ -323,7 +309,7 @@ func (c *canary) isAssert(i int) bool {
 }
 
 // assertWords begin the names of what asserts.
-var assertWords = []string{"assert", "expect", "should", "require", "ensure", "verify", "check", "must", "ok"}
+var assertWords = strings.Fields("assert expect should require ensure verify check must ok")
 
 // opens reports whether a call begins here; macros of Rust have a mark before it.
 func (c *canary) opens(i int) bool { return c.text(i) == "(" || c.text(i) == "!" && c.text(i+1) == "(" }
@@ -356,7 +342,7 @@ func (c *canary) operand(i, step int) {
 	if step > 0 && c.makes(i) {
 		for end := i; end < len(c.toks); end++ {
 			if t := c.text(end); t == "(" || t == "[" || t == "{" {
-				c.within(end, c.close(end))
+				c.within(end, closing(c.toks, end))
 				return
 			}
 		}
@@ -367,8 +353,7 @@ func (c *canary) operand(i, step int) {
 // has the name of a type. What a function says is no value that is expected.
 func (c *canary) makes(i int) bool {
 	switch t := c.text(i); {
-	case t == "[" || t == "{" || t == "(" || t == "vec" || t == "&" || t == "new" || t == "set" || t == "dict" ||
-		t == "list" || t == "tuple":
+	case begins[t]:
 		return true
 	case t == "" || t[0] < 'A' || t[0] > 'Z':
 		return c.l.Name == "rust" && c.literal(i) && c.text(i+1) == "."
@@ -377,24 +362,27 @@ func (c *canary) makes(i int) bool {
 	case "(", "{", "::":
 		return true
 	case ".":
-		return c.text(i+3) == "(" && slices.Contains([]string{"of", "ofEntries", "asList", "from", "valueOf", "parse"},
-			c.text(i+2))
+		return c.text(i+3) == "(" && makers[c.text(i+2)]
 	}
 	return false
 }
 
+// begins are words and signs with which a value that is made begins.
+var begins = wordSet("[ { ( vec & new set dict list tuple")
+
+// makers are functions of a type that make a value of it.
+var makers = wordSet("of ofEntries asList from valueOf parse")
+
 func (c *canary) endsOperand(text string) bool {
-	switch text {
-	case "", ")", "]", "}", ",", ";", ":", "{", "(", "&&", "||", "and", "or", "if", "assert", "return", "else", "?", "!":
-		return true
-	}
-	return false
+	return text == "" || ends[text]
 }
+
+var ends = wordSet(") ] } , ; : { ( && || and or if assert return else ? !")
 
 // arguments takes the literals of a matcher's values. What follows the second value is a message; so is the first of
 // three when it is a text and the third is not.
 func (c *canary) arguments(open int) {
-	end := c.close(open)
+	end := closing(c.toks, open)
 	var starts []int
 	depth, from := 0, open+1
 	for i := open + 1; i <= end && i < len(c.toks); i++ {
@@ -427,7 +415,7 @@ func (c *canary) arguments(open int) {
 			c.found = append(c.found, a)
 		case b-a == 3 && c.text(a) == "match" && c.text(a+1) == "=" && c.literal(a+2): // pytest.raises
 			c.found = append(c.found, a+2)
-		case c.text(a) == "(" && c.text(c.close(a)+1) == "=>": // what is tried
+		case c.text(a) == "(" && c.text(closing(c.toks, a)+1) == "=>": // what is tried
 		case b-a > 1 && c.makes(a):
 			c.within(a, b)
 		}
@@ -443,25 +431,9 @@ func (c *canary) within(from, to int) {
 	}
 }
 
-func (c *canary) close(open int) int {
-	depth := 0
-	for i := open; i < len(c.toks); i++ {
-		switch c.text(i) {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			if depth--; depth <= 0 {
-				return i
-			}
-		}
-	}
-	return len(c.toks)
-}
-
 // tableMakers are functions that tables of cases are given to.
-var tableMakers = map[string]bool{"each": true, "parametrize": true, "expand": true, "of": true, "arguments": true,
-	"CsvSource": true, "ValueSource": true, "asList": true, "cases": true, "table": true, "Entry": true, "in": true,
-	"range": true, "for": true, "return": true}
+var tableMakers = wordSet(`
+	each parametrize expand of arguments CsvSource ValueSource asList cases table Entry in range for return`)
 
 // given reports whether what begins here is given to a function, other than to one that takes tables: it is what is
 // tried then, and not what is expected.
@@ -495,7 +467,7 @@ func (c *canary) rows() {
 			i > 0 && c.toks[i-1].Kind == source.Word && t == "(" || c.given(i) {
 			continue
 		}
-		end, literals, others := c.close(i), 0, 0
+		end, literals, others := closing(c.toks, i), 0, 0
 		for k := i + 1; k < end && k < len(c.toks); k++ {
 			switch {
 			case c.literal(k) && c.text(k+1) != ":":
@@ -519,7 +491,7 @@ func (c *canary) helpers() {
 			i > 0 && c.toks[i-1].Line == t.Line && !(c.text(i-1) == "." && (c.text(i-2) == "self" || c.text(i-2) == "this")) {
 			continue
 		}
-		end := c.close(c.bracket(i + 1))
+		end := closing(c.toks, c.bracket(i+1))
 		if c.literal(end-1) && c.text(end-2) == "," {
 			c.found = append(c.found, end-1)
 		}

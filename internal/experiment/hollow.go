@@ -11,11 +11,10 @@ import (
 // where that is wanted and the language knows how, returns nothing. It returns how many functions it changed, and which
 // of the chosen lines with code are in none of them. Tests that need the code of these lines must fail.
 func Hollow(file string, src []byte, lines Lines, quietly bool) (out []byte, functions int, outside Lines) {
-	l := source.LanguageOf(file)
-	if l == nil || raises[l.Name] == "" {
+	l, toks := source.Read(file, src)
+	if raises[l.Name] == "" {
 		return src, 0, lines
 	}
-	toks := l.Tokens(src)
 	bodies, outside := within(findBodies(l, src, toks), toks, lines)
 	var edits []edit
 	for _, b := range bodies {
@@ -90,16 +89,10 @@ func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
 }
 
 // control are words with which a block begins that is no function's.
-var control = map[string]bool{
-	"if": true, "for": true, "while": true, "switch": true, "catch": true, "else": true, "match": true, "loop": true,
-	"try": true, "do": true, "select": true, "synchronized": true,
-	"with": true, "unless": true, "using": true, "class": true, "struct": true, "impl": true, "interface": true,
-	"enum": true, "trait": true, "mod": true, "namespace": true,
-	"type": true, "case": true, "default": true, "finally": true, "unsafe": true, "record": true, "import": true,
-	"module": true, "package": true, "when": true, "object": true,
-	"return": true, "new": true, "foreach": true, "lock": true, "declare": true, "throw": true, "defer": true, "go": true,
-	"let": true,
-}
+var control = wordSet(`
+	if for while switch catch else match loop try do select synchronized with unless using class struct impl
+	interface enum trait mod namespace type case default finally unsafe record import module package when object
+	return new foreach lock declare throw defer go let`)
 
 // braceBodies finds the bodies of functions between braces, and arrow functions of one expression.
 func braceBodies(l *source.Language, toks []source.Token) []body {
@@ -303,12 +296,11 @@ func notRun(toks []source.Token, line int) bool {
 
 // Called are the lines of the functions of a file that have one of some names.
 func Called(file string, src []byte, names map[string]bool) Lines {
-	l := source.LanguageOf(file)
 	lines := Lines{}
-	if l == nil || raises[l.Name] == "" {
+	l, toks := source.Read(file, src)
+	if raises[l.Name] == "" {
 		return lines
 	}
-	toks := l.Tokens(src)
 	for _, b := range findBodies(l, src, toks) {
 		head, _ := slices.BinarySearchFunc(toks, b.line, func(t source.Token, line int) int { return t.Line - line })
 		for k, t := range toks[head:] {
@@ -329,12 +321,8 @@ func Called(file string, src []byte, names map[string]bool) Lines {
 // Named are the lines of the functions of a test file that a runner calls by a name: their own, or a title that is
 // given together with them.
 func Named(file string, src []byte, name string) Lines {
-	l := source.LanguageOf(file)
 	lines := Lines{}
-	if l == nil {
-		return lines
-	}
-	toks := l.Tokens(src)
+	l, toks := source.Read(file, src)
 	for _, b := range findBodies(l, src, toks) {
 		is := slices.ContainsFunc(toks[b.head:b.open], func(t source.Token) bool { return t.Text == name })
 		for i := b.head - 1; i >= 0 && !is && toks[i].Line >= toks[b.head].Line-1; i-- {
@@ -354,11 +342,10 @@ func Named(file string, src []byte, name string) Lines {
 // Words are the names in the chosen lines of a file.
 func Words(file string, src []byte, lines Lines) map[string]bool {
 	words := map[string]bool{}
-	if l := source.LanguageOf(file); l != nil {
-		for _, t := range l.Tokens(src) {
-			if t.Kind == source.Word && lines[t.Line] && len(t.Text) > 1 {
-				words[t.Text] = true
-			}
+	_, toks := source.Read(file, src)
+	for _, t := range toks {
+		if t.Kind == source.Word && lines[t.Line] && len(t.Text) > 1 {
+			words[t.Text] = true
 		}
 	}
 	return words

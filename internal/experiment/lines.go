@@ -13,6 +13,17 @@ import (
 // Lines are numbers of lines of a file, from 1.
 type Lines map[int]bool
 
+// Only are those of the lines that are to be kept.
+func (l Lines) Only(keep func(n int) bool) Lines {
+	out := Lines{}
+	for n := range l {
+		if keep(n) {
+			out[n] = true
+		}
+	}
+	return out
+}
+
 // Added are the lines of a text that an older one does not have, wherever they stand. Empty lines are none of them.
 func Added(before, after []byte) Lines {
 	had := map[string]int{}
@@ -44,6 +55,24 @@ func SameCode(file string, before, after []byte) bool {
 	return slices.EqualFunc(a, b, func(x, y source.Token) bool {
 		return x.Text == y.Text && (l.Braces || column(before, x) == column(after, y))
 	})
+}
+
+// wordSet is the set of the words of a text.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// opposites are words of a text, of which each two stand for each other.
+func opposites(text string) map[string]string {
+	words := map[string]string{}
+	for pair := range slices.Chunk(strings.Fields(text), 2) {
+		words[pair[0]], words[pair[1]] = pair[1], pair[0]
+	}
+	return words
 }
 
 // edit puts a text in place of some bytes.

@@ -14,20 +14,12 @@ type Mutant struct {
 }
 
 // swaps are operators and what stands in their places.
-var swaps = map[string]string{
-	"==": "!=", "!=": "==", "===": "!==", "!==": "===", "<": ">=", ">": "<=", "<=": ">", ">=": "<", "+": "-", "-": "+",
-	"*": "+", "/": "*", "&&": "||", "||": "&&",
-	"and": "or", "or": "and", "+=": "-=", "-=": "+=", "true": "false", "false": "true", "True": "False", "False": "True",
-}
+var swaps = opposites("== != === !== < >= > <= + - * / && || and or += -= true false True False")
 
 // Mutants are at most so many changes of the chosen lines, spread over them, and one for each line: a number, an
 // operator, a negation or a truth value. Messages and imports are left alone.
 func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
-	l := source.LanguageOf(file)
-	if l == nil {
-		return nil
-	}
-	toks := l.Tokens(src)
+	_, toks := source.Read(file, src)
 	var all []Mutant
 	done := map[int]bool{}
 	for i, t := range toks {

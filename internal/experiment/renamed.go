@@ -172,24 +172,18 @@ func importing(toks []source.Token, i int) bool {
 }
 
 // declares are words that stand before a name that they declare.
-var declares = map[string]bool{
-	"def": true, "func": true, "function": true, "fn": true, "class": true, "const": true, "let": true, "var": true,
-	"struct": true, "type": true, "interface": true, "trait": true,
-	"enum": true, "mod": true, "static": true, "val": true, "record": true, "module": true,
-}
+var declares = wordSet(`
+	def func function fn class const let var struct type interface trait enum mod static val record module`)
 
 // noType are words before a name that are no type of what it declares.
-var noType = map[string]bool{"return": true, "new": true, "else": true, "await": true, "in": true, "not": true,
-	"and": true, "or": true, "if": true, "assert": true, "throw": true, "yield": true, "case": true, "is": true}
+var noType = wordSet("return new else await in not and or if assert throw yield case is")
 
 // declared are the names that files declare.
 func declared(all ...Files) map[string]bool {
 	names := map[string]bool{}
 	for _, files := range all {
 		for name, src := range files {
-			if l := source.LanguageOf(name); l != nil {
-				maps.Copy(names, declaredIn(l, l.Tokens(src)))
-			}
+			maps.Copy(names, declaredIn(source.Read(name, src)))
 		}
 	}
 	return names

@@ -26,10 +26,8 @@ func OtherResults(file string, src []byte, lines Lines) ([]byte, int) {
 // Nothing makes every function that has one of the chosen lines return nothing: no value and no error in Go, where it
 // still does what it does, and at once in Python and JavaScript. Other languages have nothing that fits every function.
 func Nothing(file string, src []byte, lines Lines) ([]byte, int) {
-	l := source.LanguageOf(file)
+	l, _ := source.Read(file, nil)
 	switch {
-	case l == nil:
-		return src, 0
 	case nothing[l.Name] != "":
 		out, n, _ := Hollow(file, src, lines, true)
 		return out, n
@@ -49,11 +47,8 @@ const (
 )
 
 func otherResultsOf(file string, src []byte, lines Lines, as result) ([]byte, int) {
-	l := source.LanguageOf(file)
-	if l == nil {
-		return src, 0
-	}
-	o := otherResults{file: file, src: src, toks: l.Tokens(src), as: as}
+	l, toks := source.Read(file, src)
+	o := otherResults{file: file, src: src, toks: toks, as: as}
 	change := map[string]func(body) bool{"go": o.inGo, "python": o.inPython, "script": o.inScript, "rust": o.inRust,
 		"java": o.inJava}[l.Name]
 	if change == nil || l.Name == "java" && path.Ext(file) != ".java" {

@@ -35,7 +35,7 @@ type File struct {
 type Pack []File
 
 // skipped are names of directories that are nobody's tests.
-var skipped = []string{".git", ".wfs", ".workflow", "__pycache__", ".pytest_cache", "node_modules"}
+var skipped = strings.Fields(".git .wfs .workflow __pycache__ .pytest_cache node_modules")
 
 // ReadDir reads a directory. Directories of git, wfs and of caches are left out; links and what else is no ordinary file are
 // refused.

@@ -75,6 +75,14 @@ var byExtension = map[string]*Language{
 // LanguageOf is nil for a file that is no source code which this package reads.
 func LanguageOf(file string) *Language { return byExtension[path.Ext(file)] }
 
+// Read splits a file. There is nothing in one that is no source code which this package reads.
+func Read(file string, src []byte) (*Language, []Token) {
+	if l := LanguageOf(file); l != nil {
+		return l, l.Tokens(src)
+	}
+	return &Language{}, nil
+}
+
 // Tokens splits a file.
 func (l *Language) Tokens(src []byte) []Token {
 	s := scanner{l: l, src: string(src), line: 1}
@@ -238,9 +246,11 @@ func numberEnd(s string) int {
 	return len(s)
 }
 
+// operators are those of several characters, the longest first.
+var operators = strings.Fields("=== !== ... **= <<= >>= == != <= >= && || => -> := += -= *= /= ++ -- :: ** ??")
+
 func operatorLength(s string) int {
-	for _, op := range []string{"===", "!==", "...", "**=", "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "=>", "->",
-		":=", "+=", "-=", "*=", "/=", "++", "--", "::", "**", "??"} {
+	for _, op := range operators {
 		if strings.HasPrefix(s, op) {
 			return len(op)
 		}

@@ -10,14 +10,13 @@ import (
 )
 
 // testSections are the parts of package.json that configure tests.
-var testSections = []string{"jest", "mocha", "ava", "vitest", "nyc", "c8", "tap", "karma", "playwright"}
+var testSections = strings.Fields("jest mocha ava vitest nyc c8 tap karma playwright")
 
 // scriptNames are files with commands that gates may run, and settings of tools.
-var scriptNames = []string{"makefile", "gnumakefile", "justfile", "taskfile.yml", "taskfile.yaml", "dockerfile",
-	"rakefile", "procfile"}
+var scriptNames = strings.Fields(`
+	makefile gnumakefile justfile taskfile.yml taskfile.yaml dockerfile rakefile procfile`)
 
-var scriptExts = []string{".sh", ".bash", ".mk", ".mak", ".cmake", ".ini", ".cfg", ".toml", ".yml", ".yaml",
-	".properties", ".bat", ".ps1"}
+var scriptExts = strings.Fields(".sh .bash .mk .mak .cmake .ini .cfg .toml .yml .yaml .properties .bat .ps1")
 
 // IsScript reports whether a path is a script of commands or a file of settings, by its name.
 func IsScript(file string) bool {
@@ -57,7 +56,7 @@ func RunnerKeysDiffer(file string, before, after []byte) bool {
 		if json.Unmarshal(before, &a) != nil || json.Unmarshal(after, &b) != nil {
 			return true
 		}
-		for _, key := range append([]string{"scripts", "type", "exports", "imports", "main", "config"}, testSections...) {
+		for _, key := range append(strings.Fields("scripts type exports imports main config"), testSections...) {
 			if !reflect.DeepEqual(a[key], b[key]) {
 				return true
 			}

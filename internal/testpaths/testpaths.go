@@ -37,21 +37,20 @@ const (
 )
 
 // ciNames are files that say what other machines run.
-var ciNames = []string{".gitlab-ci.yml", ".travis.yml", "Jenkinsfile", "azure-pipelines.yml", "appveyor.yml",
-	"bitbucket-pipelines.yml"}
+var ciNames = strings.Fields(`
+	.gitlab-ci.yml .travis.yml Jenkinsfile azure-pipelines.yml appveyor.yml bitbucket-pipelines.yml`)
 
 // testDirs are directories whose code is tests, in most ecosystems.
-var testDirs = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"}
+var testDirs = strings.Fields("test tests __tests__ spec specs e2e testing")
 
 // helperDir matches directories that hold what only tests use, in every language.
 var helperDir = regexp.MustCompile(
 	`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
 
 // fixtureDirs are directories of what tests read.
-var fixtureDirs = []string{
-	"testdata", "__snapshots__", "fixtures", "__fixtures__", "fixture", "snapshots", "golden", "goldens",
-	"cassettes", "test-data", "test_data", "__mocks__",
-}
+var fixtureDirs = strings.Fields(`
+	testdata __snapshots__ fixtures __fixtures__ fixture snapshots golden goldens cassettes test-data test_data
+	__mocks__`)
 
 // dataDirs are those of them in which code, too, is nothing but data of tests. Elsewhere code may be what their names
 // mean.
@@ -60,18 +59,15 @@ var dataDirs = []string{"testdata", "__snapshots__", "__fixtures__", "test-data"
 // mayHoldCode are directories of tests in Ruby and JavaScript, and of code or documents elsewhere.
 var mayHoldCode = []string{"spec", "specs", "testing"}
 
-var configNames = []string{
-	"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py", "sitecustomize.py",
-	"usercustomize.py", ".coveragerc", "package.json", ".npmrc", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist",
-	".rspec", "Rakefile", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "tsconfig.json", "deno.json",
-	"deno.jsonc", "bunfig.toml", ".env.test", "go.work", ".taprc", "nx.json", "turbo.json", "testng.xml",
-	"xunit.runner.json",
-}
+var configNames = strings.Fields(`
+	pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml noxfile.py sitecustomize.py usercustomize.py .coveragerc
+	package.json .npmrc karma.conf.js phpunit.xml phpunit.xml.dist .rspec Rakefile Cargo.toml pom.xml build.gradle
+	build.gradle.kts tsconfig.json deno.json deno.jsonc bunfig.toml .env.test go.work .taprc nx.json turbo.json
+	testng.xml xunit.runner.json`)
 
-var configStems = []string{
-	"jest.config", "vitest.config", "vitest.workspace", "vite.config", ".mocharc", "playwright.config",
-	"cypress.config", "ava.config", ".nycrc", "karma.conf", "jest.setup", "vitest.setup", "setupTests",
-}
+var configStems = strings.Fields(`
+	jest.config vitest.config vitest.workspace vite.config .mocharc playwright.config cypress.config ava.config
+	.nycrc karma.conf jest.setup vitest.setup setupTests`)
 
 // classOf says what a path is for, by the conventions of its language.
 func classOf(file string) class {
@@ -138,13 +134,11 @@ func isProse(base string) bool {
 }
 
 // needs are files beside tests that say what is installed, and how code is written: nothing that a test compares with.
-var needs = []string{
-	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
-	"go.mod", "go.sum", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile", "Pipfile.lock", "Gemfile",
-	"Gemfile.lock", "composer.lock", "packages.lock.json", ".editorconfig", ".flake8", ".pylintrc", "ruff.toml",
-	".ruff.toml", "mypy.ini", ".rubocop.yml", ".golangci.yml", ".golangci.yaml", "rustfmt.toml", ".rustfmt.toml",
-	"clippy.toml", "biome.json", ".dockerignore",
-}
+var needs = strings.Fields(`
+	package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock go.mod go.sum
+	Cargo.lock poetry.lock uv.lock pdm.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock
+	packages.lock.json .editorconfig .flake8 .pylintrc ruff.toml .ruff.toml mypy.ini .rubocop.yml .golangci.yml
+	.golangci.yaml rustfmt.toml .rustfmt.toml clippy.toml biome.json .dockerignore`)
 
 // declaresNeeds reports whether a file is one of them by its name. One that a test names is read by it all the same.
 func declaresNeeds(base string) bool {

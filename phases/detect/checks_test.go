@@ -40,14 +40,13 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// So do make, tox, Composer and tasks of pyproject.toml. The gates have names of their own.
+// So do make, tox and Composer. The gates have names of their own.
 func TestBesideTests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"Makefile":       {"test: build lint\n\t@go vet ./...\n\tgo test ./...\nlint:\n\tgolangci-lint run\n", "lint=make lint vet=go vet ./..."},
-		"tox.ini":        {"[tox]\nenvlist = py3\n[testenv]\ndeps = pytest\ncommands =\n    flake8 src\n    pytest {posargs}\n[testenv:x]\ncommands = mypy y\n", "flake8=flake8 src"},
-		"composer.json":  {`{"scripts": {"test": ["@lint", "phpunit", "vendor/bin/phpstan analyse"], "lint": "x"}}`, "lint=composer run lint phpstan=vendor/bin/phpstan analyse"},
-		"pyproject.toml": {"[tool.poe.tasks]\ntest = [\"ruff check .\", \"pytest\"]\n", "ruff=ruff check ."},
+		"Makefile":      {"test: build lint\n\t@go vet ./...\n\tgo test ./...\nlint:\n\tgolangci-lint run\n", "lint=make lint vet=go vet ./..."},
+		"tox.ini":       {"[tox]\nenvlist = py3\n[testenv]\ndeps = pytest\ncommands =\n    flake8 src\n    pytest {posargs}\n[testenv:x]\ncommands = mypy y\n", "flake8=flake8 src"},
+		"composer.json": {`{"scripts": {"test": ["@lint", "phpunit", "vendor/bin/phpstan analyse"], "lint": "x"}}`, "lint=composer run lint phpstan=vendor/bin/phpstan analyse"},
 	} {
 		dir := t.TempDir()
 		for file, text := range map[string]string{name: c.text, "go.mod": "module m\n"} {

@@ -321,7 +321,7 @@ func TestStoppedMeanwhile(t *testing.T) {
 	freeze(syscall.SIGCONT)
 	p.until("more from the agent", func() bool { return strings.Count(r.out.String(), "alive") > heard+2 })
 	p.write("../home/end", "")
-	if out, exit := r.wait(); exit != 0 || strings.Contains(out, "no output for") {
+	if out, exit := r.wait(); exit != 0 || strings.Contains(out, "no activity for") {
 		t.Errorf("exit %d: %s", exit, out)
 	}
 }
