@@ -136,7 +136,7 @@ func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft,
 		r.auto.packs = append(r.auto.packs, *pack)
 	}
 	r.dropOldPacks(ctx)
-	_ = r.mergePacks() // those that had to stay
+	r.repackMany(ctx) // those that had to stay
 	return made, nil
 }
 

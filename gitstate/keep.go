@@ -101,10 +101,15 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 	for _, f := range files {
 		name, marked := strings.CutSuffix(f.Name(), ".keep")
 		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex) || strings.HasPrefix(f.Name(), tempOfMark)
+		path := filepath.Join(dir, f.Name())
+		if strings.HasPrefix(f.Name(), tempOfRepack) {
+			if info, err := f.Info(); err == nil && r.fileAge(info) > time.Hour {
+				_ = os.Remove(path)
+			}
+		}
 		if !marked && !temp {
 			continue
 		}
-		path := filepath.Join(dir, f.Name())
 		held, mark, err := durable.Probe(path)
 		if err != nil || held {
 			continue

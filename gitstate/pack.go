@@ -44,7 +44,7 @@ func (r *Repo) newObject(kind string, data []byte) newObject {
 
 // maxPacks is from where on objects become files instead of one more pack. A file for each costs several times as much as
 // one pack for all, but many packs slow every git command, and from 50 on (gc.autoPackLimit) `git gc --auto` begins to
-// stall the user. Packs are merged long before, if they can be: see mergePacks.
+// stall the user. Packs are merged long before, if they can be: see Repack.
 const maxPacks = 40
 
 // writeObjects stores objects durably, and refuses any that points at something missing.

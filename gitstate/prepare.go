@@ -47,7 +47,6 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err := r.awaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
-	merged := soon(r, func() (struct{}, error) { return struct{}{}, r.mergePacks() })
 	ground := soon(r, func() (ground, error) { return r.groundOf(ctx, d) })
 	installed := func() error { return nil }
 	var trees []newObject
@@ -69,7 +68,6 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err == nil {
 		if others, err = r.commits(ctx, d, &p, on, ident, seal); err == nil {
 			r.expectMoves(ctx, p)
-			_, _ = merged() // or the next turn does it; what is looked for next is not on the move
 			made = r.storing(ctx, append(slices.Clone(trees), others...))
 		}
 	}

@@ -37,6 +37,7 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 	}
 	if err == nil {
 		r.letGo(true)
+		r.repackMany(ctx)
 	}
 	if err != nil || p.IndexAnchor == "" {
 		return settled, err
