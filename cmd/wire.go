@@ -26,7 +26,6 @@ import (
 type app struct {
 	env     Env
 	json    bool
-	looks   bool // it takes this work tree as it is
 	color   when
 	noPager bool
 	pager   *pager           // nil: standard output goes where it always did
@@ -60,7 +59,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 	if a.repo != nil {
 		return nil
 	}
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: write && a.looks, Waits: a.waits})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Waits: a.waits})
 	if err != nil {
 		return err
 	}

@@ -37,9 +37,9 @@ func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	x, _, err := r.readParsed(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.indexPath())
 	return slices.DeleteFunc(there, func(p string) bool {
-		return ignored[p] || x != nil && x.tracks(strings.TrimSuffix(p, "/"))
+		return ignored[p] || err == nil && x.tracks(strings.TrimSuffix(p, "/"))
 	}), err
 }
 

@@ -249,13 +249,8 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 	if err != nil || on != BranchRef(d.Session) && !d.Anywhere {
 		return nil, s, false, err
 	}
-	if s.Head, err = r.Head(ctx); err != nil {
+	if s, err = r.headSnapshot(ctx); err != nil {
 		return nil, s, false, err
-	}
-	if s.Head.Commit != "" {
-		if s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
-			return nil, s, false, err
-		}
 	}
 	if err := r.beginAside(d.Ledger); err != nil {
 		return nil, s, false, err
@@ -266,19 +261,19 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 		return nil, s, false, err
 	}
 	s.Index = r.auto.indexTree
-	old, err := r.privateIndex(index)
+	old, err := side.readIndex(ctx, index)
 	if err != nil {
 		return nil, s, false, err
 	}
-	added, err := side.addAll(ctx, index, old, d.Exclude, s.Head.Commit, s.HeadTree)
+	added, err := side.addAll(ctx, index, old, false, d.Exclude, s.Head.Commit, s.HeadTree)
 	if err != nil {
 		return nil, s, false, err
 	}
 	s.Staged = added.Staged
 	if len(added.copied) > 0 && !r.auto.conflicts { // the private index has not been added to yet
-		data, err := os.ReadFile(r.indexPath())
+		x, err := r.readIndex(ctx, r.indexPath())
 		if err == nil {
-			s.Index, err = side.treeBefore(ctx, data, nil, "", added.copied)
+			s.Index, err = side.treeWithout(ctx, x, added.copied)
 		}
 		if err != nil {
 			return nil, s, false, err
@@ -291,21 +286,6 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 	}
 	s.Tree, err = side.withUserDir(ctx, tree, s.HeadTree)
 	return side, s, true, err
-}
-
-// privateIndex reads an index that nobody else writes to, nil when only git can read it, or when there is none.
-func (r *Repo) privateIndex(path string) (*index, error) {
-	st, err := os.Stat(path)
-	if err == nil {
-		var data []byte
-		if data, err = os.ReadFile(path); err == nil {
-			return r.parsedOf(data, st.ModTime()), nil
-		}
-	}
-	if absent(err) {
-		err = nil
-	}
-	return nil, err
 }
 
 // autoIndex makes the private index ready. It knows the files' stat data from the last time, so it is copied anew only
@@ -328,11 +308,12 @@ func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) e
 		return os.RemoveAll(index + ".lock")
 	}
 	a.entries = ""
-	if _, _, err := a.side.copyIndex(index); err != nil {
+	x, err := a.side.copyIndex(ctx, index)
+	if err != nil {
 		return err
 	}
 	var conflict *ReadyError
-	a.indexTree, err = a.side.treeOfIndex(ctx, index, head)
+	a.indexTree, err = a.side.treeOfIndex(ctx, index, x, head)
 	if a.conflicts = errors.As(err, &conflict); a.conflicts {
 		a.indexTree, err = "", nil
 	}

@@ -73,8 +73,6 @@ type Options struct {
 	Env []string // the environment, as of os.Environ
 	// Write says that the command is going to write: what git must be asked then is asked at once with the first question.
 	Write bool
-	// Look says that it takes the work tree as it is: the look at the files begins at once.
-	Look bool
 	// Waits, which may be nil, is told when the command waits for another wfs.
 	Waits func(why string)
 }
@@ -91,7 +89,6 @@ type Repo struct {
 	env       []string
 	userEnv   []string
 	reader    reader // what is read without git
-	mover     atomic.Pointer[mover]
 
 	notedAside atomic.Pointer[string] // see SetAside
 
@@ -104,10 +101,7 @@ type Repo struct {
 	waits   func(why string)
 	auto    autoSaves
 	keeping keeping
-	last    atomic.Pointer[lastSnapshot]
-	looked  atomic.Bool // there was a Snapshot
 	away    ledAway
-	ahead   atomic.Pointer[func() *ahead]
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
@@ -130,9 +124,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env), waits: o.Waits}
-	if o.Look {
-		r.lookAhead(dir)
-	}
 	if o.Write {
 		r.askAhead(ctx)
 	}

@@ -48,7 +48,7 @@ func TestSubmodulesAreCompared(t *testing.T) {
 			if n, err := r.Dirty(ctx); err != nil || n == 0 {
 				t.Errorf("dirty: %d, %v", n, err)
 			}
-			if d, err := r.deleted(ctx, nil, nil, r.indexPath(), first); err != nil || d != nil {
+			if d, err := r.deleted(ctx, r.indexPath(), first); err != nil || d != nil {
 				t.Errorf("deleted: %v, %v", d, err)
 			}
 			other := session.Commit(r.run("commit-tree", "-m", "other", "-p", string(first), string(r.snapshot().Tree)))
