@@ -223,7 +223,7 @@ func TestLargePackIndex(t *testing.T) {
 	if p == nil {
 		t.Fatal("not opened")
 	}
-	defer p.f.Close()
+	defer p.close()
 	for i := range 6000 {
 		for first, there := range map[byte]bool{0: true, 1: false, 7: true, 255: true} {
 			if got, want := p.has(id(first, i)), there && i%2 == 0; got != want {
