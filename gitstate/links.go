@@ -183,7 +183,9 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 func (p *packIndexFile) close() { _ = unix.Munmap(p.data) }
 
 // fanout is the number of ids whose first byte is not larger.
-func (p *packIndexFile) fanout(first int) int { return int(binary.BigEndian.Uint32(p.data[8+4*first:])) }
+func (p *packIndexFile) fanout(first int) int {
+	return int(binary.BigEndian.Uint32(p.data[8+4*first:]))
+}
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 

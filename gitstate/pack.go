@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -220,36 +221,16 @@ func (r *Repo) askIdentity(ctx context.Context) (string, error) {
 	return string(out[:end+1]), nil
 }
 
-// identityIn returns the identity of commits from what `git var -l` says, "" when it may be git's guess.
-func (r *Repo) identityIn(vars string) string {
-	given := func(env string, keys ...string) bool {
-		if r.getenv(env) != "" {
-			return true
+// identityIn returns the identity of commits from settings, "" when it may be git's guess, or is not as git would write it.
+func (r *Repo) identityIn(settings map[string]string) string {
+	name := cmp.Or(r.getenv("GIT_COMMITTER_NAME"), settings["committer.name"], settings["user.name"])
+	mail := cmp.Or(r.getenv("GIT_COMMITTER_EMAIL"), settings["committer.email"], settings["user.email"])
+	for _, s := range []string{name, mail} {
+		if s == "" || strings.ContainsAny(s, "<>\n\"\\") || strings.Trim(s, ".,:;' \t\r") != s {
+			return ""
 		}
-		for _, key := range keys {
-			if v, ok := lastVar(vars, key); ok && v != "" {
-				return true
-			}
-		}
-		return false
 	}
-	ident, _ := lastVar(vars, "GIT_COMMITTER_IDENT")
-	end := strings.LastIndexByte(ident, '>')
-	named := given("GIT_COMMITTER_NAME", "committer.name", "user.name") && given("GIT_COMMITTER_EMAIL", "committer.email", "user.email")
-	if end < 0 || !named || strings.HasPrefix(ident, " ") || strings.HasSuffix(ident[:end], "<") {
-		return ""
-	}
-	return ident[:end+1]
-}
-
-// lastVar returns the value of the last line "key=value" in what `git var -l` says: the one that counts.
-func lastVar(vars, key string) (value string, ok bool) {
-	i := strings.LastIndex("\n"+vars, "\n"+key+"=")
-	if i < 0 {
-		return "", false
-	}
-	value, _, _ = strings.Cut(vars[i+len(key)+1:], "\n")
-	return value, true
+	return name + " <" + mail + ">"
 }
 
 // found is one answer of `git cat-file --batch`. id is "" when there is no such object.

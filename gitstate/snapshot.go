@@ -273,14 +273,13 @@ func (r *Repo) askExcludes(ctx context.Context) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
-// excludesIn returns core.excludesFile from what `git var -l` says, "" when it is not set. Not ok is what only git can
-// expand, or no answer at all.
-func excludesIn(vars string) (path string, ok bool) {
-	path, set := lastVar(vars, "core.excludesfile")
+// excludesIn returns core.excludesFile from settings, "" when it is not set. Not ok is what only git can expand.
+func excludesIn(settings map[string]string) (path string, ok bool) {
+	path, set := settings["core.excludesfile"]
 	if set && path == "" {
 		return noExcludes, true
 	}
-	return path, vars != "" && (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
+	return path, (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
 }
 
 // excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git looks without
