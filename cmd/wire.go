@@ -409,7 +409,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	in := packagesOf{notes: &w.app.notes, file: besideRuns(runDir, "packages"), judged: judged, fresh: fresh}
 	exclude := besideRuns(runDir, "exclude")
 	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Counted: w.count,
-		Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
+		Show: repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
 		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			return w.app.cleanTree(ctx, plan, in, tree)

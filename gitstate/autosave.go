@@ -27,7 +27,7 @@ type autoSaves struct {
 
 	// The user's index, as it was when the private one was copied from it.
 	index     os.FileInfo
-	entries   string // sum of its entries
+	copied    bool
 	indexTree session.Tree
 	conflicts bool // the index has them, and no tree
 }
@@ -296,18 +296,10 @@ func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) e
 	if err != nil && !absent(err) {
 		return err
 	}
-	if a.entries != "" && sameStat(a.index, now) {
+	if a.copied && sameStat(a.index, now) {
 		return os.RemoveAll(index + ".lock") // of one that was stopped
 	}
-	entries, err := r.indexSum(r.indexPath())
-	if err != nil {
-		return err
-	}
-	if entries == a.entries {
-		a.index = now
-		return os.RemoveAll(index + ".lock")
-	}
-	a.entries = ""
+	a.copied = false
 	x, err := a.side.copyIndex(ctx, index)
 	if err != nil {
 		return err
@@ -318,7 +310,7 @@ func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) e
 		a.indexTree, err = "", nil
 	}
 	if err == nil {
-		a.index, a.entries = now, entries
+		a.index, a.copied = now, true
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -20,14 +21,15 @@ func deletedFrom(old, x *index) *session.Deleted {
 	return mostOnly(d)
 }
 
-// deleted is deletedFrom for a commit and the index at path.
-func (r *Repo) deleted(ctx context.Context, path string, c session.Commit) (*session.Deleted, error) {
-	all, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", "--name-only", "--full-tree", string(c))
-	if err != nil {
-		return nil, err
+// indexOfTree is an index of what a tree holds, without what files are like.
+func (r *Repo) indexOfTree(ctx context.Context, t session.Tree) (*index, error) {
+	files, err := r.filesOf(ctx, t)
+	x := &index{}
+	for _, f := range files {
+		id, _ := hex.DecodeString(f.id)
+		x.entries = append(x.entries, indexEntry{name: []byte(f.path), id: id})
 	}
-	gone, err := r.git(ctx, gitOpts{env: withIndex(path)}, "diff-index", everySubmodule, "--cached", "-M100%", "--diff-filter=D", "--name-only", "-z", string(c))
-	return mostOnly(session.Deleted{Of: bytes.Count(all, []byte{0}), Files: bytes.Count(gone, []byte{0})}), err
+	return x, err
 }
 
 // mostOnly is nil unless most is gone.

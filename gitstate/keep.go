@@ -176,13 +176,11 @@ func (r *Repo) letGo(published bool) {
 	if !published || len(ids) == 0 {
 		return
 	}
-	r.begun.Go(func() {
-		for _, id := range ids {
-			if path := r.loosePath(id); os.Remove(path) == nil {
-				_ = os.Remove(filepath.Dir(path)) // if it was the last one there
-			}
+	for _, id := range ids {
+		if path := r.loosePath(id); os.Remove(path) == nil {
+			_ = os.Remove(filepath.Dir(path)) // if it was the last one there
 		}
-	})
+	}
 }
 
 func (r *Repo) loosePath(id string) string {

@@ -93,7 +93,6 @@ type Repo struct {
 
 	notedAside atomic.Pointer[string] // see SetAside
 
-	begun   sync.WaitGroup // what goes on in the background
 	noting  sync.Mutex
 	noted   int           // git processes that move refs now
 	moving  *durable.Lock // while there are some, see movingRefs

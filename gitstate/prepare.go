@@ -77,11 +77,8 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 	return p, nil
 }
 
-// Quiet waits until nothing goes on in the background any more: what was begun for a turn that did not come about.
-func (r *Repo) Quiet() {
-	r.begun.Wait()
-	r.letGo(false)
-}
+// Quiet lets go of what was prepared for a turn that did not come about.
+func (r *Repo) Quiet() { r.letGo(false) }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
 func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string, seal func(session.Made) (session.Files, error)) ([]newObject, error) {

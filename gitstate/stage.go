@@ -66,11 +66,13 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		}
 	}
 	made.Staged = added.Staged
-	if before == on.base { // else the files that the parent has are others than those in the index that was found
-		made.Deleted = deletedFrom(old, added.now)
-	} else if made.Deleted, err = r.deleted(ctx, s.path, d.Parents[0]); err != nil {
-		return nil, err
+	parent := old
+	if before != on.base { // the parent has other files than the index that was found
+		if parent, err = r.indexOfTree(ctx, on.base); err != nil {
+			return nil, err
+		}
 	}
+	made.Deleted = deletedFrom(parent, added.now)
 	trees, known, err := r.stagedTrees(ctx, s.path, added.now, on)
 	if err != nil {
 		return nil, err
