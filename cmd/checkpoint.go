@@ -24,7 +24,6 @@ when the work is handed over. If nothing changed, nothing happens. A session tha
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			a.looks = len(args) == 0
 			if err := a.beginAt(ctx, "wfs checkpoint", first(args), false); err != nil {
 				return err
 			}

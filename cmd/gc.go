@@ -101,6 +101,9 @@ func (a *app) gc(ctx context.Context, force bool, days int) error {
 	}
 	if force {
 		a.repo.DropEmpty()
+		if err := a.repo.Repack(ctx, 2); err != nil {
+			return err
+		}
 	}
 	if a.json {
 		return a.answer(j)

@@ -44,7 +44,6 @@ it, wfs note leaves a message for the next attempt.`,
   wfs run --json | jq -r .type`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a.looks = len(args) == 0
 			ctx := c.Context()
 			if o.MaxAttempts < 0 {
 				return &usageError{"--max-attempts must not be negative", ""}

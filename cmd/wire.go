@@ -26,7 +26,6 @@ import (
 type app struct {
 	env     Env
 	json    bool
-	looks   bool // it takes this work tree as it is
 	color   when
 	noPager bool
 	pager   *pager           // nil: standard output goes where it always did
@@ -60,7 +59,7 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 	if a.repo != nil {
 		return nil
 	}
-	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Look: write && a.looks, Waits: a.waits})
+	repo, err := gitstate.Open(ctx, gitstate.Options{Dir: a.env.Dir, Env: a.env.Environ, Write: write, Waits: a.waits})
 	if err != nil {
 		return err
 	}
@@ -410,7 +409,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	in := packagesOf{notes: &w.app.notes, file: besideRuns(runDir, "packages"), judged: judged, fresh: fresh}
 	exclude := besideRuns(runDir, "exclude")
 	return &phases.Judge{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.redactor(), Report: w.say, Counted: w.count,
-		Show: repo.Shown(), Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
+		Show: repo.Show, Links: repo.Links, Changes: repo.Changes, Overlay: repo.Overlay, WithTexts: repo.WithTexts,
 		Paths: repo.Paths,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			return w.app.cleanTree(ctx, plan, in, tree)

@@ -3,11 +3,16 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -19,105 +24,149 @@ const maxRounds = 50
 // addition is what it took to bring a private index up to date with the work tree.
 type addition struct {
 	session.Staged
-	now     *index   // afterwards; nil when it was not read, or when git had to look at everything
-	ignored []string // paths that were passed over because rules exclude them
-	kept    []string // what is held out already, and was found
-	copied  []byte   // see withheld
-	since   uint64   // when the files began to be looked at, by the file system's clock; 0: when the caller began
+	now    *index // afterwards
+	copied []byte // see withheld
 }
 
 // addAll stages the whole work tree, but for .wfs and what is held out, into a private index, and names what it could
-// not. old is that index as it is before, nil when only git can read it. A nested repository becomes no gitlink unless
-// head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
-func (r *Repo) addAll(ctx context.Context, index string, old *index, exclude string, head session.Commit, headTree session.Tree) (addition, error) {
-	added, err := r.add(ctx, index, parsedAs(old), exclude, head)
+// not. x is that index as it is before; nothingStaged says that it stands for headTree. A nested repository becomes no
+// gitlink unless head has it as one, or somebody has made a submodule of it: a gitlink protects nothing of it.
+func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged bool, exclude string, head session.Commit, headTree session.Tree) (made addition, err error) {
+	began := time.Unix(0, int64(r.fileTime()))
+	h, err := r.hold(ctx, index, x, exclude, head)
 	if err != nil {
-		return added, err
+		return made, err
 	}
-	x, nested, err := r.ungraft(ctx, index, added.now, headTree)
-	added.Skipped = joinSkips(added.Skipped, nested)
-	if x != added.now {
-		added.now = nil
+	out, err := r.withhold(ctx, index, x, nothingStaged, &h, head)
+	if err != nil {
+		return made, err
 	}
-	return added, err
+	if made.copied, h.given = out.copied, out.skips; len(out.unstaged) > 0 {
+		if x, err = r.readIndex(ctx, index); err != nil {
+			return made, err
+		}
+		h.unsure = true
+	}
+	if err := r.doubt(index, x, h.doubted); err != nil {
+		return made, err
+	}
+	added, err := r.addHeld(ctx, index, x, &h)
+	if err != nil {
+		return made, err
+	}
+	unseen, err := r.unseen(ctx, x)
+	if err != nil {
+		return made, err
+	}
+	made.HeldOut, made.Ignored, made.now = h.held, h.ignored, x
+	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
+	if added != nil || len(h.doubted) > 0 {
+		if made.now, err = r.readIndex(ctx, index); err != nil {
+			return made, err
+		}
+	}
+	var nested []session.Skip
+	if made.now, nested, err = r.ungraft(ctx, index, made.now, headTree); err != nil {
+		return made, err
+	}
+	made.Skipped = joinSkips(added, unseen, out.skips, nested)
+	// Git would set it to when the index was written: what changed since it was read must not look older than that.
+	return made, ignoreAbsent(os.Chtimes(index, began, began))
 }
 
-func joinSkips(a, b []session.Skip) []session.Skip {
-	all := slices.Concat(a, b)
+func joinSkips(lists ...[]session.Skip) []session.Skip {
+	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b session.Skip) int { return strings.Compare(a.Path, b.Path) })
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// add is addAll with the gitlinks.
-func (r *Repo) add(ctx context.Context, index string, parsed func() *index, exclude string, head session.Commit) (made addition, err error) {
-	old := parsed()
-	h, err := r.hold(ctx, index, old, exclude, head)
-	if err == nil {
-		err = r.combineExcludes(ctx, h.rules)
-	}
-	var out withheld
-	if err == nil {
-		out, err = r.withhold(ctx, index, old, &h, head)
-	}
-	if err != nil {
-		return made, err
-	}
-	made.copied, h.given = out.copied, out.skips
-	if len(out.unstaged) > 0 {
-		old, h.unsure = nil, true
-	}
-	all := []string{".", ":(exclude,top)" + userDir}
-	for _, s := range out.skips {
-		all = append(all, ":(exclude,top,literal)"+s.Path)
-	}
-	for _, p := range h.keep {
-		// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
-		if p = strings.TrimSuffix(p, "/"); old == nil || !old.tracks(p) {
-			all = append(all, ":(exclude,top,literal)"+p)
-		}
-	}
-	made.kept = h.kept
-	var ok bool
-	if made.now, made.ignored, ok = r.addChanged(ctx, index, old, h); !ok {
-		made.now = nil
-		before := old
-		if before == nil {
-			before = r.plain(ctx, index)
-		}
-		if made.Skipped, err = r.addEverything(ctx, index, h.how, all); err != nil {
-			return made, err
-		}
-		if err := r.rereadAll(ctx, index, before, all, out.skips); err != nil {
-			return made, err
-		}
-	}
-	unseen, err := r.unseen(ctx, index, old)
-	if err != nil {
-		return made, err
-	}
-	made.Skipped = joinSkips(joinSkips(made.Skipped, unseen), out.skips)
-	if len(h.force) > 0 {
-		made.now = nil
-		var paths []string
-		for _, p := range h.force {
+// addHeld adds what was decided, and names what was passed over; nil when there was nothing to add.
+//
+// Git is not told what to keep out beside single paths: with a path to be left out beside one in the same directory, git 2.39
+// finds nothing there and does not say so.
+func (r *Repo) addHeld(ctx context.Context, index string, x *index, h *holding) (skipped []session.Skip, err error) {
+	var paths []string
+	for _, p := range h.paths {
+		if !slices.ContainsFunc(h.given, func(s session.Skip) bool { return s.Path == p }) {
 			paths = append(paths, ":(top,literal)"+p)
 		}
-		report, err := r.addOnce(ctx, index, paths, "-f")
-		if err != nil {
-			return made, err
+	}
+	sure := !h.unsure && len(paths) <= maxNamed
+	if sure && len(paths) > 0 {
+		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false") // its threads would compare nothing
+		sure, skipped = err == nil && report.fatal == nil && len(report.skipped) == 0, []session.Skip{}
+	}
+	if !sure {
+		all := []string{".", ":(exclude,top)" + userDir}
+		for _, s := range h.given {
+			all = append(all, ":(exclude,top,literal)"+s.Path)
 		}
-		made.Skipped = joinSkips(made.Skipped, report.skipped)
-		if x, _, err := r.readParsed(ctx, index); err != nil {
-			return made, err
-		} else if x != nil { // that may have been all that there is in what is held out
-			rules, g := session.SplitGuard(h.rules)
-			h.held, h.before = nil, func() ([]session.Held, error) { return r.stillHeld(ctx, g, r.look(x, rules, g).held) }
+		for _, p := range h.keep {
+			// A rule keeps git from looking into it; what is tracked there nevertheless was added by force.
+			if p = strings.TrimSuffix(p, "/"); !x.tracks(p) {
+				all = append(all, ":(exclude,top,literal)"+p)
+			}
+		}
+		if skipped, err = r.addEverything(ctx, index, h.how, all); err != nil {
+			return nil, err
+		}
+		skipped = append([]session.Skip{}, skipped...)
+	}
+	if len(h.force) == 0 {
+		return skipped, nil
+	}
+	paths = nil
+	for _, p := range h.force {
+		paths = append(paths, ":(top,literal)"+p)
+	}
+	report, err := r.addOnce(ctx, index, paths, "-f")
+	return append([]session.Skip{}, append(skipped, report.skipped...)...), err
+}
+
+// unseen names the files that differ from an index and that git does not look at. Files that are not there, as outside of a
+// sparse checkout, have nothing to lose.
+func (r *Repo) unseen(ctx context.Context, x *index) (skipped []session.Skip, err error) {
+	var files []treeFile
+	for _, p := range r.present(x.marked()) {
+		e, _ := find(x.entries, 0, p)
+		if f, ok := lookAt(filepath.Join(r.root, filepath.FromSlash(p))); !ok || !x.unchanged(e, f, nil) {
+			files = append(files, treeFile{p, fmt.Sprintf("%06o", e.mode), hex.EncodeToString(e.id)})
 		}
 	}
-	before, err := h.before()
-	made.HeldOut, made.Ignored = append(h.held, before...), h.ignored
-	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	return made, err
+	ids, err := r.idsOf(ctx, files)
+	for _, f := range files {
+		if ids[f.path] != f.id {
+			skipped = append(skipped, session.Skip{Path: f.path, Why: wayUnseen})
+		}
+	}
+	return skipped, err
+}
+
+// idsOf returns the ids that git would add files of the work tree with, by path.
+func (r *Repo) idsOf(ctx context.Context, files []treeFile) (map[string]string, error) {
+	ids, named := map[string]string{}, []string{}
+	for _, f := range files {
+		full := filepath.Join(r.root, filepath.FromSlash(f.path))
+		switch info, err := os.Lstat(full); {
+		case err != nil, strings.Contains(f.path, "\n"): // which git cannot be told of; so it counts as another one
+		case info.Mode()&fs.ModeSymlink != 0 && f.mode == modeLink:
+			if to, err := os.Readlink(full); err == nil {
+				ids[f.path] = r.newObject("blob", []byte(to)).id
+			}
+		case info.Mode().IsRegular() && f.regular() && (info.Mode()&0o100 != 0) == (f.mode == modeExec):
+			named = append(named, f.path)
+		}
+	}
+	if len(named) == 0 {
+		return ids, nil
+	}
+	out, err := r.git(ctx, gitOpts{stdin: []byte(strings.Join(named, "\n") + "\n")}, "hash-object", "--stdin-paths")
+	if lines := strings.Fields(string(out)); err == nil && len(lines) == len(named) {
+		for i, p := range named {
+			ids[p] = lines[i]
+		}
+	}
+	return ids, nil // what cannot be read counts as another one
 }
 
 // addEverything adds what some pathspecs of the whole work tree say, and names what was passed over.
@@ -184,28 +233,21 @@ func (r *Repo) addOnce(ctx context.Context, index string, pathspecs []string, ho
 	return report, err
 }
 
-// ungraft takes those gitlinks out of a private index that head does not have, and that nobody has made submodules of, names
-// them, and submodules that have edits of their own, and returns the index as it was parsed, nil when that was not possible. x is that index where it was read
-// already.
+// ungraft takes those gitlinks out of a private index, x, that head does not have, and that nobody has made submodules of,
+// names them, and submodules that have edits of their own, and returns the index that there is then.
 func (r *Repo) ungraft(ctx context.Context, path string, x *index, head session.Tree) (*index, []session.Skip, error) {
-	var info indexInfo
-	var err error
-	if x != nil {
-		info = x.info()
-	} else {
-		x, info, err = r.readParsed(ctx, path)
-	}
-	if err != nil || len(info.gitlinks) == 0 {
-		return x, nil, err
+	info := x.info()
+	if len(info.gitlinks) == 0 {
+		return x, nil, nil
 	}
 	skipped, err := r.dropGitlinks(ctx, path, info.gitlinks, head)
 	if err == nil && len(skipped) > 0 {
-		x, info, err = r.readParsed(ctx, path)
+		x, err = r.readIndex(ctx, path)
 	}
 	if err != nil {
 		return x, skipped, err
 	}
-	edited, err := r.editedSubmodules(ctx, path, info.gitlinks)
+	edited, err := r.editedSubmodules(ctx, path, x.info().gitlinks)
 	return x, append(skipped, edited...), err
 }
 

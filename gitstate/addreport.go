@@ -13,7 +13,6 @@ type addReport struct {
 	skipped []session.Skip
 	fatal   *session.Skip // the path because of which git gave up as a whole
 	unknown string        // an error that names no path which we could recognise
-	ignored []string      // paths that git was told of, and that rules exclude
 }
 
 // skipRules is why a file is skipped that git could not read as a file of rules.
@@ -57,11 +56,6 @@ func readAddReport(stderr []byte) addReport {
 	var report addReport
 	for _, msg := range messages(string(stderr)) {
 		switch {
-		case strings.HasPrefix(msg, theIgnored):
-			_, list, _ := strings.Cut(msg, "\n")
-			for _, path := range strings.Split(list, "\n") {
-				report.ignored = append(report.ignored, strings.TrimSuffix(path, "/"))
-			}
 		case strings.HasPrefix(msg, "fatal: "):
 			if path, why, ok := match(fatalSentences, msg); ok && path != "" {
 				report.fatal = &session.Skip{Path: path, Why: why}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -37,9 +36,9 @@ func (r *Repo) IgnoredBefore(ctx context.Context, exclude string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	x, _, err := r.readParsed(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.indexPath())
 	return slices.DeleteFunc(there, func(p string) bool {
-		return ignored[p] || x != nil && x.tracks(strings.TrimSuffix(p, "/"))
+		return ignored[p] || err == nil && x.tracks(strings.TrimSuffix(p, "/"))
 	}), err
 }
 
@@ -75,58 +74,22 @@ func (r *Repo) CheckBranchName(ctx context.Context, name string) error {
 
 // Show returns a file of a tree, nil when the tree has none of that name.
 func (r *Repo) Show(ctx context.Context, tree session.Tree, name string) ([]byte, error) {
-	return r.Shown()(ctx, tree, name)
-}
-
-// Shown is Show for many files: it keeps the trees that it has read.
-func (r *Repo) Shown() func(ctx context.Context, tree session.Tree, name string) ([]byte, error) {
-	var mu sync.Mutex
-	trees := map[string]map[string]treeEntry{}
-	in := func(ctx context.Context, id string) (map[string]treeEntry, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if have := trees[id]; have != nil {
-			return have, nil
-		}
-		list, err := r.tree(ctx, session.Tree(id))
-		if err != nil {
-			return nil, err
-		}
-		have := make(map[string]treeEntry, len(list))
-		for _, e := range list {
-			have[e.name] = e
-		}
-		if len(trees) >= maxShownTrees {
-			clear(trees)
-		}
-		trees[id] = have
-		return have, nil
-	}
-	return func(ctx context.Context, tree session.Tree, name string) ([]byte, error) {
-		e := treeEntry{mode: modeTree, id: string(tree)}
-		for part := range strings.SplitSeq(name, "/") {
-			if !e.isTree() {
-				return nil, nil
-			}
-			entries, err := in(ctx, e.id)
-			if err != nil {
-				return nil, err
-			}
-			var ok bool
-			if e, ok = entries[part]; !ok {
-				return nil, nil
-			}
-		}
-		if e.isTree() || e.mode == modeGitlink {
+	e := treeEntry{mode: modeTree, id: string(tree)}
+	for part := range strings.SplitSeq(name, "/") {
+		if !e.isTree() {
 			return nil, nil
 		}
-		_, data, err := r.object(ctx, e.id)
-		return data, err
+		var err error
+		if e, err = r.entry(ctx, session.Tree(e.id), part); err != nil {
+			return nil, err
+		}
 	}
+	if e.mode == "" || e.isTree() || e.mode == modeGitlink {
+		return nil, nil
+	}
+	_, data, err := r.object(ctx, e.id)
+	return data, err
 }
-
-// maxShownTrees bounds how many trees are kept.
-const maxShownTrees = 1000
 
 // MergeBase returns the best common ancestor of two commits, "" when they have none.
 func (r *Repo) MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error) {

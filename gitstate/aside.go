@@ -68,7 +68,7 @@ func (r *Repo) beginAside(ledger session.Commit) error {
 		a.packs = nil
 	}
 	side := r.aside(dir)
-	a.side, a.ledger, a.index, a.entries = side, ledger, nil, ""
+	a.side, a.ledger, a.index, a.copied = side, ledger, nil, false
 	return nil
 }
 

@@ -27,7 +27,7 @@ type autoSaves struct {
 
 	// The user's index, as it was when the private one was copied from it.
 	index     os.FileInfo
-	entries   string // sum of its entries
+	copied    bool
 	indexTree session.Tree
 	conflicts bool // the index has them, and no tree
 }
@@ -136,7 +136,7 @@ func (r *Repo) autoCommit(ctx context.Context, where *Repo, d session.AutoDraft,
 		r.auto.packs = append(r.auto.packs, *pack)
 	}
 	r.dropOldPacks(ctx)
-	_ = r.mergePacks() // those that had to stay
+	r.repackMany(ctx) // those that had to stay
 	return made, nil
 }
 
@@ -249,13 +249,8 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 	if err != nil || on != BranchRef(d.Session) && !d.Anywhere {
 		return nil, s, false, err
 	}
-	if s.Head, err = r.Head(ctx); err != nil {
+	if s, err = r.headSnapshot(ctx); err != nil {
 		return nil, s, false, err
-	}
-	if s.Head.Commit != "" {
-		if s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
-			return nil, s, false, err
-		}
 	}
 	if err := r.beginAside(d.Ledger); err != nil {
 		return nil, s, false, err
@@ -266,19 +261,19 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 		return nil, s, false, err
 	}
 	s.Index = r.auto.indexTree
-	old, err := r.privateIndex(index)
+	old, err := side.readIndex(ctx, index)
 	if err != nil {
 		return nil, s, false, err
 	}
-	added, err := side.addAll(ctx, index, old, d.Exclude, s.Head.Commit, s.HeadTree)
+	added, err := side.addAll(ctx, index, old, false, d.Exclude, s.Head.Commit, s.HeadTree)
 	if err != nil {
 		return nil, s, false, err
 	}
 	s.Staged = added.Staged
 	if len(added.copied) > 0 && !r.auto.conflicts { // the private index has not been added to yet
-		data, err := os.ReadFile(r.indexPath())
+		x, err := r.readIndex(ctx, r.indexPath())
 		if err == nil {
-			s.Index, err = side.treeBefore(ctx, data, nil, "", added.copied)
+			s.Index, err = side.treeWithout(ctx, x, added.copied)
 		}
 		if err != nil {
 			return nil, s, false, err
@@ -293,21 +288,6 @@ func (r *Repo) autoSnapshot(ctx context.Context, d session.AutoDraft) (side *Rep
 	return side, s, true, err
 }
 
-// privateIndex reads an index that nobody else writes to, nil when only git can read it, or when there is none.
-func (r *Repo) privateIndex(path string) (*index, error) {
-	st, err := os.Stat(path)
-	if err == nil {
-		var data []byte
-		if data, err = os.ReadFile(path); err == nil {
-			return r.parsedOf(data, st.ModTime()), nil
-		}
-	}
-	if absent(err) {
-		err = nil
-	}
-	return nil, err
-}
-
 // autoIndex makes the private index ready. It knows the files' stat data from the last time, so it is copied anew only
 // when something else is in the user's index than then; git writes that anew for less.
 func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) error {
@@ -316,28 +296,21 @@ func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) e
 	if err != nil && !absent(err) {
 		return err
 	}
-	if a.entries != "" && sameStat(a.index, now) {
+	if a.copied && sameStat(a.index, now) {
 		return os.RemoveAll(index + ".lock") // of one that was stopped
 	}
-	entries, err := r.indexSum(r.indexPath())
+	a.copied = false
+	x, err := a.side.copyIndex(ctx, index)
 	if err != nil {
 		return err
 	}
-	if entries == a.entries {
-		a.index = now
-		return os.RemoveAll(index + ".lock")
-	}
-	a.entries = ""
-	if _, _, err := a.side.copyIndex(index); err != nil {
-		return err
-	}
 	var conflict *ReadyError
-	a.indexTree, err = a.side.treeOfIndex(ctx, index, head)
+	a.indexTree, err = a.side.treeOfIndex(ctx, index, x, head)
 	if a.conflicts = errors.As(err, &conflict); a.conflicts {
 		a.indexTree, err = "", nil
 	}
 	if err == nil {
-		a.index, a.entries = now, entries
+		a.index, a.copied = now, true
 	}
 	return err
 }

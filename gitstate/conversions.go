@@ -40,13 +40,11 @@ func (r *Repo) Conversions(ctx context.Context) (session.Conversions, error) {
 			return c, err
 		}
 	}
-	x, _, err := r.readParsed(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.indexPath())
 	if err != nil {
 		return c, err
 	}
-	if c.Marks, err = r.marked(ctx, r.indexPath(), x); err != nil {
-		return c, err
-	}
+	c.Marks = x.marked()
 	all, _, err := r.shapingSettings(ctx, "--includes")
 	if err != nil {
 		return c, err

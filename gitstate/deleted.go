@@ -3,6 +3,7 @@ package gitstate
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 
 	"github.com/wfs-dev/wfs/session"
 )
@@ -10,35 +11,34 @@ import (
 // fewDeleted is how many files may be gone without a word, however few there were.
 const fewDeleted = 4
 
-// deleted reports whether an index lacks more than half of the files that a commit has, nil when it does not. What has
-// only another name in it is not gone. old is the commit's files, x the index at path; either is nil when git has to be
-// asked.
-func (r *Repo) deleted(ctx context.Context, old, x *index, path string, c session.Commit) (*session.Deleted, error) {
-	d := session.Deleted{}
-	if old != nil && x != nil {
-		d.Of = len(old.entries)
-		if d.Files = missing(old, x); d.Files > fewDeleted && 2*d.Files > d.Of {
-			d.Files = lost(old, x)
-		}
-	} else {
-		all, err := r.git(ctx, gitOpts{}, "ls-tree", "-r", "-z", "--name-only", "--full-tree", string(c))
-		if err != nil {
-			return nil, err
-		}
-		gone, err := r.git(ctx, gitOpts{env: withIndex(path)}, "diff-index", everySubmodule, "--cached", "-M100%", "--diff-filter=D", "--name-only", "-z", string(c))
-		if err != nil {
-			return nil, err
-		}
-		d.Of, d.Files = bytes.Count(all, []byte{0}), bytes.Count(gone, []byte{0})
+// deletedFrom reports whether an index lacks more than half of the files of another one, nil when it does not. What has only
+// another name in it is not gone.
+func deletedFrom(old, x *index) *session.Deleted {
+	d := session.Deleted{Of: len(old.entries), Files: len(only(old, x))}
+	if mostOnly(d) != nil {
+		d.Files = lost(old, x)
 	}
-	if d.Files <= fewDeleted || 2*d.Files <= d.Of {
-		return nil, nil
-	}
-	return &d, nil
+	return mostOnly(d)
 }
 
-// missing counts the names in one index that another lacks. Both are sorted.
-func missing(from, in *index) int { return len(only(from, in)) }
+// indexOfTree is an index of what a tree holds, without what files are like.
+func (r *Repo) indexOfTree(ctx context.Context, t session.Tree) (*index, error) {
+	files, err := r.filesOf(ctx, t)
+	x := &index{}
+	for _, f := range files {
+		id, _ := hex.DecodeString(f.id)
+		x.entries = append(x.entries, indexEntry{name: []byte(f.path), id: id})
+	}
+	return x, err
+}
+
+// mostOnly is nil unless most is gone.
+func mostOnly(d session.Deleted) *session.Deleted {
+	if d.Files <= fewDeleted || 2*d.Files <= d.Of {
+		return nil
+	}
+	return &d
+}
 
 // only returns the entries of one index whose names another lacks.
 func only(from, in *index) []indexEntry {

@@ -26,7 +26,6 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 	if exclude != "" {
 		others = append(others, "--exclude-from="+exclude)
 	}
-	made := soon(r, func() ([]byte, error) { return r.git(ctx, gitOpts{}, append(others, paths...)...) })
 	// Not git diff: it writes the index when a file only looks changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
 	changed, err := r.git(ctx, gitOpts{}, append(status, paths...)...)
@@ -40,7 +39,7 @@ func (r *Repo) Edited(ctx context.Context, since session.Commit, exclude string)
 	}
 	slices.Sort(tracked)
 	tracked = slices.Compact(tracked)
-	names, err := made()
+	names, err := r.git(ctx, gitOpts{}, append(others, paths...)...)
 	if err != nil {
 		return nil, nil, err
 	}

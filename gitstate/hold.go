@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -36,18 +38,17 @@ type holding struct {
 	rules   []byte         // the session's exclude file
 	how     string         // of `git add`: -A, or -u when there is nothing that is not tracked
 	keep    []string       // paths to be kept out
-	held    []session.Held // those of them that were not held out before
-	before  func() ([]session.Held, error)
+	held    []session.Held // what they are
 	ignored []string       // found to be ignored: to be remembered, so that git need not be asked again
 	force   []string       // allowed, and below something that is held out or ignored
-	kept    []string       // what was held out before, and is there
-	changed []string       // what git has to look at
+	paths   []string       // what git has to look at
+	doubted []string       // tracked files that git has to read, see looked
 	given   []session.Skip // tracked files that were given a key: git must not look at them
 	unsure  bool           // it has to look at everything
 }
 
-// hold decides what of the work tree is kept out of a private index. x is that index, nil when only git can read it;
-// head is the commit that the work tree builds on, "" for none: what that tracks is never held out.
+// hold decides what of the work tree is kept out of a private index. x is that index; head is the commit that the work tree
+// builds on, "" for none: what that tracks is never held out.
 func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string, head session.Commit) (h holding, err error) {
 	if exclude != "" {
 		if h.rules, err = durable.ReadFile(exclude, maxRules); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -55,76 +56,77 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 		}
 	}
 	rules, g := session.SplitGuard(h.rules)
-	found := looked{suspects: []string{""}, others: true, unsure: true} // the whole work tree
-	if x != nil {
-		if found = r.look(x, rules, g); found.rules != nil {
-			return h, found.rules
-		}
+	found := r.look(x, rules, g)
+	if found.rules != nil {
+		return h, found.rules
 	}
-	if h.how = "-A"; !found.others && len(x.entries) > 0 {
+	if err := r.combineExcludes(ctx, h.rules); err != nil {
+		return h, err
+	}
+	h.paths, h.doubted, h.unsure, h.force = found.changed, found.doubted, found.unsure, r.forced(x, rules, g)
+	if h.how = "-A"; len(found.others) == 0 && len(x.entries) > 0 {
 		h.how = "-u" // git need not look for what is not there
 	}
-	h.changed, h.unsure = found.changed, found.unsure
-	h.kept = found.held
-	h.keep, h.force = found.held, r.forced(x, rules, g)
-	h.before = soon(r, func() ([]session.Held, error) { return r.stillHeld(ctx, g, found.held) })
-	if len(found.suspects) == 0 {
-		return h, nil
-	}
-	ask := found.suspects
-	if x != nil {
-		ignored, err := r.ignoredNow(ctx, found.suspects)
+	var nothing []string // what holds nothing that git would add
+	if len(found.others) > 0 {
+		s, err := r.sift(ctx, g, found.others, index, x, head)
 		if err != nil {
 			return h, err
 		}
-		h.ignored = slices.DeleteFunc(slices.Clone(ask), func(p string) bool { return !ignored[p] })
-		ask = slices.DeleteFunc(slices.Clone(ask), func(p string) bool { return ignored[p] })
+		h.held, nothing = s.held, slices.Sorted(maps.Keys(s.empty))
+		h.paths, h.unsure = append(h.paths, s.fresh...), h.unsure || s.more
 	}
-	if len(ask) == 0 {
-		return h, nil
-	}
-	if h.held, err = r.sift(ctx, h.rules, ask, index, x, head); err != nil {
+	there := r.heldBefore(x, g)
+	ignored, err := r.ignoredNow(ctx, slices.Concat(nothing, there))
+	if err != nil {
 		return h, err
 	}
-	for _, p := range ask { // one that holds its own .gitignore, as Python's environments do
-		if p != "" && filled(path.Base(p)) && !slices.ContainsFunc(h.held, func(k session.Held) bool { return k.Path == p }) {
-			h.ignored = append(h.ignored, p)
+	for _, p := range nothing {
+		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) { // such as one that holds its own .gitignore
+			h.ignored = append(h.ignored, p+"/")
+		}
+	}
+	if more, grown := g.Hold(h.held); grown { // so that git does not look into directories either
+		h.rules = session.WithGuard(rules, more)
+		if err := r.combineExcludes(ctx, h.rules); err != nil {
+			return h, err
 		}
 	}
 	for _, k := range h.held {
 		h.keep = append(h.keep, k.Path)
 	}
-	if more, grown := g.Hold(h.held); grown { // so that git does not look into directories either
-		h.rules = session.WithGuard(rules, more)
+	for _, k := range g.Held {
+		if slices.Contains(there, k.Path) && !slices.Contains(h.keep, k.Path) {
+			h.keep = append(h.keep, k.Path)
+			if !ignored[k.Path] {
+				h.held = append(h.held, k)
+			}
+		}
 	}
 	return h, nil
 }
 
-// stillHeld returns those things of a guard that lie at the given paths and that the repository's own rules do not
-// ignore by now.
-func (r *Repo) stillHeld(ctx context.Context, g session.Guard, paths []string) ([]session.Held, error) {
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	ignored, err := r.ignoredNow(ctx, paths)
-	if err != nil {
-		return nil, err
-	}
-	var held []session.Held
-	for _, h := range g.Held {
-		if !slices.Contains(paths, h.Path) || ignored[h.Path] {
+// heldBefore returns the paths of a guard at which there is something that an index does not track.
+func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
+	for i := range g.Held {
+		p := strings.TrimSuffix(g.Held[i].Path, "/")
+		info, err := r.lstat(p)
+		if file, _ := find(x.entries, 0, p); err != nil || file != nil {
 			continue
 		}
-		if info, err := r.lstat(strings.TrimSuffix(h.Path, "/")); err == nil && info.Mode().IsRegular() {
-			h.Bytes = info.Size()
+		if info.Mode().IsRegular() {
+			g.Held[i].Bytes = info.Size()
 		}
-		held = append(held, h)
+		there = append(there, g.Held[i].Path)
 	}
-	return held, nil
+	return there
 }
 
 // ignoredNow returns those of some untracked paths that the repository's and the user's rules ignore.
 func (r *Repo) ignoredNow(ctx context.Context, paths []string) (map[string]bool, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
 	var in bytes.Buffer
 	for _, p := range paths {
 		in.WriteString(strings.TrimSuffix(p, "/") + "\x00")
@@ -153,7 +155,7 @@ func (r *Repo) forced(x *index, rules []byte, g session.Guard) []string {
 			p := session.ExcludedPath(string(bytes.TrimSuffix(line, []byte("\n"))))
 			out = strings.HasSuffix(p, "/") && strings.HasPrefix(a, p)
 		}
-		if !out || x != nil && x.tracks(a) {
+		if !out || x.tracks(a) {
 			continue
 		}
 		if _, err := r.lstat(a); err == nil {
@@ -163,43 +165,47 @@ func (r *Repo) forced(x *index, rules []byte, g session.Guard) []string {
 	return force
 }
 
-// tracks reports whether an index has an entry at a path or below it.
-func (x *index) tracks(p string) bool {
-	file, below := find(x.entries, 0, p)
-	return file != nil || len(below) > 0
-}
-
-// sift asks git for the untracked files at and below some paths ("" for all), and returns what of them is to be held
-// out. However many they are, only that is kept in memory.
-func (r *Repo) sift(ctx context.Context, rules []byte, paths []string, index string, x *index, head session.Commit) ([]session.Held, error) {
-	dirs, err := r.directoriesOf(ctx, head)
-	if err != nil {
-		return nil, err
-	}
-	_, g := session.SplitGuard(rules)
-	s := sieve{guard: g, size: func(p string) int64 {
+// sift asks git for the untracked files at and below some paths, and tells what of them is to be held out. However many they
+// are, only that is kept in memory.
+func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index string, x *index, head session.Commit) (*sieve, error) {
+	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
+	s := &sieve{guard: g, size: func(p string) int64 {
 		info, err := os.Lstat(filepath.Join(r.root, filepath.FromSlash(p)))
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
 		return info.Size()
-	}, suspect: r.suspect, tracked: func(dir string) bool { return dirs[dir] || x != nil && x.tracks(dir) }}
-	if err := r.combineExcludes(ctx, rules); err != nil {
-		return nil, err
-	}
+	}, suspect: r.suspect, tracked: func(dir string) bool {
+		all, _ := dirs()
+		return all[dir] || x.tracks(dir)
+	}, empty: map[string]bool{}}
 	args := []string{"-c", "core.excludesFile=" + r.excludesPath(), "ls-files", "-o", "--exclude-standard", "-z", "--"}
 	const most = 1000 // arguments; beyond it, git looks at everything
-	if len(paths) <= most && paths[0] != "" {
-		for _, p := range paths {
+	for _, p := range paths {
+		if strings.HasSuffix(p, "/") || keyLike(path.Base(p)) {
+			s.empty[p] = true
+		}
+		if len(paths) <= most {
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 		}
 	}
-	if err := r.gitStream(ctx, gitOpts{env: withIndex(index)}, nil, &s, args...); err != nil {
+	if err := r.gitStream(ctx, gitOpts{env: withIndex(index)}, nil, s, args...); err != nil {
 		return nil, err
 	}
-	held := s.end()
-	old, err := r.inCommit(ctx, head, held)
-	return slices.DeleteFunc(held, func(k session.Held) bool { return old[k.Path] }), err
+	s.end()
+	if s.asked {
+		if _, err := dirs(); err != nil {
+			return nil, err
+		}
+	}
+	old, err := r.inCommit(ctx, head, s.held)
+	s.held = slices.DeleteFunc(s.held, func(k session.Held) bool {
+		if old[k.Path] {
+			s.fresh = append(s.fresh, k.Path)
+		}
+		return old[k.Path]
+	})
+	return s, err
 }
 
 // directoriesOf returns the paths of the directories of a commit.

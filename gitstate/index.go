@@ -5,10 +5,14 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // indexInfo is what wfs asks an index about without changing it.
@@ -21,25 +25,47 @@ type indexInfo struct {
 // indexPath is the work tree's own index.
 func (r *Repo) indexPath() string { return filepath.Join(r.gitDir, "index") }
 
-// readIndex looks into an index file. An absent one is empty.
-func (r *Repo) readIndex(ctx context.Context, path string) (indexInfo, error) {
-	_, info, err := r.readParsed(ctx, path)
-	return info, err
-}
-
-func (r *Repo) listIndex(ctx context.Context, path string) (indexInfo, error) {
-	out, err := r.git(ctx, gitOpts{env: withIndex(path)}, "ls-files", "-s", "-z")
-	if err != nil {
-		return indexInfo{}, err
+// readIndex reads an index file. An absent one is empty; one that only git can read (split, sparse) is read as git writes
+// it in full.
+func (r *Repo) readIndex(ctx context.Context, path string) (*index, error) {
+	data, info, err := readWhole(path)
+	if err != nil || info == nil {
+		return &index{}, err
 	}
-	var info indexInfo
-	for _, line := range splitZ(out) {
-		meta, name, _ := strings.Cut(line, "\t")
-		if f := strings.Fields(meta); len(f) == 3 {
-			info.note(f[0] == modeGitlink, f[2] != "0", name)
+	x := r.parsed(data)
+	if x == nil {
+		if x, err = r.flattened(ctx, path, data); err != nil {
+			return nil, err
 		}
 	}
-	return info, nil
+	x.at, x.written = info.ModTime(), info.ModTime().Unix()
+	return x, nil
+}
+
+func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index, error) {
+	if err := durable.MkdirAll(r.worktreeDir()); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(r.worktreeDir(), durable.TempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	flat := filepath.Join(dir, "index")
+	if err := os.WriteFile(flat, data, 0o600); err != nil {
+		return nil, err
+	}
+	o := gitOpts{write: true, env: withIndex(flat)}
+	if _, err := r.git(ctx, o, "-c", "core.splitIndex=false", "-c", "index.sparse=false", "update-index", "--force-write-index"); err != nil {
+		return nil, err
+	}
+	if data, err = os.ReadFile(flat); err != nil {
+		return nil, err
+	}
+	if x := r.parsed(data); x != nil {
+		return x, nil
+	}
+	return nil, fmt.Errorf("%s is an index of a kind that wfs does not know", path)
 }
 
 func (i *indexInfo) note(gitlink, unmerged bool, name string) {
@@ -54,13 +80,11 @@ func (i *indexInfo) note(gitlink, unmerged bool, name string) {
 // index is an index file as it was parsed. It shares the file's bytes.
 type index struct {
 	entries []indexEntry
-	cached  *cachedTree        // nil when git noted nothing
-	odd     bool               // it has an extension that is about more than its own entries
-	written int64              // when its file was, in Unix seconds; 0 when that is not known
-	sum     []byte             // that its file ends with: of all that is in it
-	read    uint64             // no file in it was looked at before, in nanoseconds by the file system's clock; 0: not known
-	scans   map[string]scanned // what was found ahead, by directory; nil for nothing
-	scanned uint64             // when that began, as read
+	cached  *cachedTree // nil when git noted nothing
+	at      time.Time   // when its file was written, or when wfs began to read the files in it
+	written int64       // the same in Unix seconds; 0 for none
+	data    []byte      // of its file
+	sum     []byte      // that it ends with: of all that is in it
 }
 
 type indexEntry struct {
@@ -112,7 +136,7 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		return nil, false
 	}
 	rest := data[12 : len(data)-idSize]
-	x := &index{sum: data[len(data)-idSize:], entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
+	x := &index{data: data, sum: data[len(data)-idSize:], entries: make([]indexEntry, 0, min(int(count), len(data)/(40+idSize+2)))}
 	var name []byte
 	for range count {
 		e, fixed, ok := parseIndexEntry(rest, idSize)
@@ -151,16 +175,12 @@ func parseIndex(data []byte, idSize int) (*index, bool) {
 		if size < 0 || len(rest)-8 < size || rest[0] < 'A' || rest[0] > 'Z' {
 			return nil, false
 		}
-		switch string(rest[:4]) {
-		case "TREE":
+		if string(rest[:4]) == "TREE" {
 			tree, _, ok := parseCachedTree(rest[8:8+size], idSize, 0)
 			if !ok {
 				return nil, false
 			}
 			x.cached = tree
-		case "REUC", "EOIE", "IEOT": // conflicts that were resolved, and where entries begin
-		default:
-			x.odd = true
 		}
 		rest = rest[8+size:]
 	}
@@ -174,23 +194,6 @@ func (r *Repo) parsed(data []byte) *index {
 	}
 	return nil
 }
-
-// parsedOf is parsed for an index of which it is known when it was written.
-func (r *Repo) parsedOf(data []byte, written time.Time) *index {
-	x := r.parsed(data)
-	if x != nil && !written.IsZero() {
-		x.written, x.read = written.Unix(), r.readSince(x)
-	}
-	return x
-}
-
-// endsIn reports whether an index is that of a file with this content, by the sum at its end.
-func (x *index) endsIn(content []byte) bool {
-	return len(bytes.Trim(x.sum, "\x00")) > 0 && bytes.HasSuffix(content, x.sum) // else with index.skipHash
-}
-
-// parsedAs returns what returns an index.
-func parsedAs(x *index) func() *index { return func() *index { return x } }
 
 // parseIndexEntry reads what stands before an entry's name: stat data, object id, flags.
 func parseIndexEntry(b []byte, idSize int) (e indexEntry, size int, ok bool) {

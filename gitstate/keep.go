@@ -101,10 +101,15 @@ func (r *Repo) tidyPacks(dir string, files []os.DirEntry) {
 	for _, f := range files {
 		name, marked := strings.CutSuffix(f.Name(), ".keep")
 		temp := strings.HasPrefix(f.Name(), tempOfPack) || strings.HasPrefix(f.Name(), tempOfIndex) || strings.HasPrefix(f.Name(), tempOfMark)
+		path := filepath.Join(dir, f.Name())
+		if strings.HasPrefix(f.Name(), tempOfRepack) {
+			if info, err := f.Info(); err == nil && r.fileAge(info) > time.Hour {
+				_ = os.Remove(path)
+			}
+		}
 		if !marked && !temp {
 			continue
 		}
-		path := filepath.Join(dir, f.Name())
 		held, mark, err := durable.Probe(path)
 		if err != nil || held {
 			continue
@@ -171,13 +176,11 @@ func (r *Repo) letGo(published bool) {
 	if !published || len(ids) == 0 {
 		return
 	}
-	r.begun.Go(func() {
-		for _, id := range ids {
-			if path := r.loosePath(id); os.Remove(path) == nil {
-				_ = os.Remove(filepath.Dir(path)) // if it was the last one there
-			}
+	for _, id := range ids {
+		if path := r.loosePath(id); os.Remove(path) == nil {
+			_ = os.Remove(filepath.Dir(path)) // if it was the last one there
 		}
-	})
+	}
 }
 
 func (r *Repo) loosePath(id string) string {

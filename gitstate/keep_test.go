@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/wfs-dev/wfs/internal/durable"
 )
 
 // Git may collect garbage, at once and thoroughly, between any two steps of a checkpoint: nothing of it is garbage.
@@ -69,9 +67,7 @@ func TestTidyPacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.mergePacks(); err != nil {
-		t.Fatal(err)
-	}
+	r.tidy()
 	there := strings.Join(r.packFiles(), " ") + " "
 	for _, name := range gone {
 		if strings.Contains(there, name+" ") {
@@ -131,30 +127,4 @@ func TestNothingOfARescueIsGarbage(t *testing.T) {
 	r.letGo(true)
 	r.run("gc", "-q", "--prune=now")
 	r.fsck()
-}
-
-// Git writes a .rev beside its packs by default since 2.41: they are merged all the same.
-func TestPacksWithReverseIndexAreMerged(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	ids := r.packed(mergeFrom+2, 0)
-	for _, name := range r.packFiles() {
-		if index, ok := strings.CutSuffix(name, ".idx"); ok {
-			r.run("index-pack", "--rev-index", filepath.Join(r.commonDir, "objects", "pack", index+".pack"))
-		}
-	}
-	before := strings.Join(r.packFiles(), " ")
-	if err := r.mergePacks(); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(r.packFiles()); !strings.Contains(before, ".rev") || n != 2 {
-		t.Errorf("%d files are left of %s", n, before)
-	}
-	r.holds(ids)
-	if _, err := os.Stat(filepath.Join(r.commonDir, "gc.pid")); !absent(err) {
-		t.Error(err)
-	}
-	if held, _, err := durable.Probe(filepath.Join(r.StateDir(), "packs.lock")); held || err != nil {
-		t.Errorf("held: %v, %v", held, err)
-	}
 }

@@ -1,22 +1,19 @@
 package gitstate
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Git takes any commit for granted whose id it is given, with or without the files that it names. So before a ref may
@@ -72,7 +69,6 @@ func (r *Repo) has(links map[string]string) bool {
 	defer end()
 	// Most of what a tree holds is in the largest pack, and what changed lately in files of its own.
 	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
-	loose := looseReader{dir: filepath.Join(r.commonDir, "objects")}
 	for id, kind := range links {
 		key, err := hex.DecodeString(id)
 		if err != nil || len(key) != r.idLength()/2 {
@@ -80,7 +76,7 @@ func (r *Repo) has(links map[string]string) bool {
 		}
 		found := len(open) > 0 && open[0].has(key)
 		if !found {
-			k := loose.kind(id)
+			k := looseKind(r.loosePath(id))
 			found = k != "" && (k == kind || kind == "")
 		}
 		for i := 1; i < len(open) && !found; i++ {
@@ -134,19 +130,11 @@ func newLinks(links map[string]string, old *index) map[string]string {
 	return links
 }
 
-// packIndexFile is the index of one pack, version 2 of gitformat-pack(5).
+// packIndexFile is the index of one pack, version 2 of gitformat-pack(5), mapped into memory as git does it.
 type packIndexFile struct {
-	f      *os.File
+	data   []byte
 	idSize int
-	fanout [256]uint32   // number of ids whose first byte is not larger
-	table  func() []byte // all of its ids, in order; nil when they are too many, or cannot be read
 }
-
-// maxTable is the size of a table of ids, in bytes, that is read at once: the trees of one turn point at hundreds of
-// objects, and each would cost two or three reads.
-const maxTable = 2 << 20
-
-func (p *packIndexFile) count() uint32 { return p.fanout[255] }
 
 const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 
@@ -160,7 +148,7 @@ func (r *Repo) openPackIndexes(packs []string) (open []*packIndexFile, end func(
 	}
 	return open, func() {
 		for _, p := range open {
-			p.f.Close()
+			p.close()
 		}
 	}
 }
@@ -171,104 +159,46 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 	if err != nil {
 		return nil
 	}
-	p := &packIndexFile{f: f, idSize: idSize}
-	var head [packIndexHead]byte
-	if _, err := io.ReadFull(f, head[:]); err == nil && string(head[:8]) == packIndexMagic+"\x00\x00\x00\x02" {
-		ok := true
-		for i := range p.fanout {
-			p.fanout[i] = binary.BigEndian.Uint32(head[8+4*i:])
-			ok = ok && (i == 0 || p.fanout[i-1] <= p.fanout[i])
-		}
-		if ok {
-			p.table = sync.OnceValue(p.readTable)
-			return p
-		}
-	}
-	f.Close()
-	return nil
-}
-
-func (p *packIndexFile) readTable() []byte {
-	size := int64(p.count()) * int64(p.idSize)
-	if size > maxTable {
-		return nil
-	}
-	table := make([]byte, size)
-	if _, err := p.f.ReadAt(table, packIndexHead); err != nil {
-		return nil
-	}
-	return table
-}
-
-// has looks an id up. The ids are sorted: a range of them is halved until it fits into one read.
-func (p *packIndexFile) has(id []byte) bool {
-	const oneRead = 4096
-	low, high := int64(0), int64(p.fanout[id[0]])
-	if id[0] > 0 {
-		low = int64(p.fanout[id[0]-1])
-	}
-	size := int64(p.idSize)
-	if table := p.table(); table != nil {
-		i := sort.Search(int(high-low), func(i int) bool {
-			at := (low + int64(i)) * size
-			return bytes.Compare(table[at:at+size], id) >= 0
-		})
-		at := (low + int64(i)) * size
-		return low+int64(i) < high && bytes.Equal(table[at:at+size], id)
-	}
-	var buf [oneRead]byte
-	for (high-low)*size > oneRead {
-		middle := low + (high-low)/2
-		if _, err := p.f.ReadAt(buf[:size], packIndexHead+middle*size); err != nil {
-			return false
-		}
-		if bytes.Compare(buf[:size], id) <= 0 {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	ids := buf[:(high-low)*size]
-	if _, err := p.f.ReadAt(ids, packIndexHead+low*size); err != nil {
-		return false
-	}
-	for ; len(ids) > 0; ids = ids[size:] {
-		if bytes.Equal(ids[:size], id) {
-			return true
-		}
-	}
-	return false
-}
-
-// looseReader reads the beginning of objects that are files of their own.
-type looseReader struct {
-	dir string
-	in  bufio.Reader
-	z   io.ReadCloser
-}
-
-// kind returns an object's kind, "" when there is no such file or it does not begin as an object does: a power cut may
-// have left it empty.
-func (l *looseReader) kind(id string) string {
-	f, err := os.Open(filepath.Join(l.dir, id[:2], id[2:]))
-	if err != nil {
-		return ""
-	}
 	defer f.Close()
-	l.in.Reset(f)
-	if l.z == nil {
-		l.z, err = zlib.NewReader(&l.in)
-	} else {
-		err = l.z.(zlib.Resetter).Reset(&l.in, nil)
+	info, err := f.Stat()
+	if err != nil || info.Size() < packIndexHead {
+		return nil
 	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return ""
+		return nil
 	}
-	var head [32]byte // "commit " and a number of at most 20 digits fit
-	n, _ := io.ReadFull(l.z, head[:])
-	kind, rest, ok := strings.Cut(string(head[:n]), " ")
-	if size, _, whole := strings.Cut(rest, "\x00"); !ok || !whole || size == "" || strings.Trim(size, "0123456789") != "" {
-		return ""
+	p := &packIndexFile{data, idSize}
+	ok := string(data[:8]) == packIndexMagic+"\x00\x00\x00\x02" && len(data) >= packIndexHead+p.count()*idSize
+	for i := 1; i < 256 && ok; i++ {
+		ok = p.fanout(i-1) <= p.fanout(i)
 	}
-	return kind
+	if !ok {
+		p.close()
+		return nil
+	}
+	return p
+}
+
+func (p *packIndexFile) close() { _ = unix.Munmap(p.data) }
+
+// fanout is the number of ids whose first byte is not larger.
+func (p *packIndexFile) fanout(first int) int {
+	return int(binary.BigEndian.Uint32(p.data[8+4*first:]))
+}
+
+func (p *packIndexFile) count() int { return p.fanout(255) }
+
+// has looks an id up among those that begin alike: they are sorted.
+func (p *packIndexFile) has(id []byte) bool {
+	low, high := 0, p.fanout(int(id[0]))
+	if id[0] > 0 {
+		low = p.fanout(int(id[0]) - 1)
+	}
+	at := func(i int) []byte {
+		start := packIndexHead + (low+i)*p.idSize
+		return p.data[start : start+p.idSize]
+	}
+	i := sort.Search(high-low, func(i int) bool { return bytes.Compare(at(i), id) >= 0 })
+	return i < high-low && bytes.Equal(at(i), id)
 }

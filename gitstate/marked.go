@@ -10,19 +10,12 @@ import (
 // there: the move has to look at them after all. arrived are those that are already as the changes want them, because an
 // earlier move was killed before it came to the index: what is in them is not the user's.
 func (r *Repo) flagged(ctx context.Context, changes []treeChange) (flagged []string, arrived map[string]bool, err error) {
-	data, err := readFile(r.indexPath())
-	if absent(err) {
-		return nil, nil, nil
-	}
+	x, err := r.readIndex(ctx, r.indexPath())
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := r.marked(ctx, r.indexPath(), r.parsed(data))
-	if err != nil || len(list) == 0 {
-		return nil, nil, err
-	}
 	marked := map[string]bool{}
-	for _, p := range list {
+	for _, p := range x.marked() {
 		marked[p] = true
 	}
 	arrived = map[string]bool{}

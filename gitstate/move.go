@@ -36,7 +36,6 @@ func (r *Repo) MoveTree(ctx context.Context, m session.Move) error { return r.mo
 
 // moveTree is MoveTree. With spare, git does not write the files of RawTo, not even for a moment: a filter may refuse to.
 func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
-	r.ahead.Store(nil) // it is another work tree then
 	durable.Hit(durable.MoveFiles)
 	if len(m.InTheWay) > 0 {
 		return inTheWay(m.InTheWay)

@@ -21,10 +21,7 @@ func (r *Repo) moveAll(ctx context.Context, ledger session.RefMove, p session.Pr
 	if !movesTwo(ledger, t) {
 		return false
 	}
-	m := r.mover.Swap(nil)
-	if m == nil {
-		m = r.startMover(ctx, r.refsMoved(p)...)
-	}
+	m := r.startMover(ctx, r.refsMoved(p)...)
 	moved := m.move(ledger) && between() == nil && m.move(t.Refs[0])
 	if moved {
 		durable.Hit(durable.SettleBranch)
@@ -47,17 +44,6 @@ func (r *Repo) refsMoved(p session.Prepared) []string {
 
 func movesTwo(ledger session.RefMove, t session.Turn) bool {
 	return len(t.Refs) == 1 && t.Index == "" && t.HeadNew == "" && t.Refs[0].Old != "" && t.Refs[0].New != "" && ledger.Old != ""
-}
-
-// expectMoves starts the process that will make the moves of what is being prepared, so that it is ready by then. It
-// does nothing before it is told to, and ends with this process.
-func (r *Repo) expectMoves(ctx context.Context, p session.Prepared) {
-	if !movesTwo(session.RefMove{Old: p.LedgerOld, New: p.Ledger}, p.Turn) {
-		return
-	}
-	if unused := r.mover.Swap(r.startMover(ctx, r.refsMoved(p)...)); unused != nil {
-		_ = unused.end()
-	}
 }
 
 // mover is a `git update-ref --stdin` that waits to be told what to move. Its streams are files: nobody must wait for

@@ -42,10 +42,11 @@ func (r *Repo) editedSubmodules(ctx context.Context, index string, gitlinks []st
 // stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private one names: what
 // `git submodule add` leaves.
 func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
-	user, err := r.readIndex(ctx, r.indexPath())
-	if err != nil || len(user.gitlinks) == 0 {
+	x, err := r.readIndex(ctx, r.indexPath())
+	if err != nil {
 		return nil, err
 	}
+	user := x.info().gitlinks
 	const none = 128 // there is no .gitmodules, or it cannot be read
 	out, err := r.git(ctx, gitOpts{env: withIndex(index), okExit: []int{1, none}}, "config", "-z", "--blob", ":.gitmodules", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
@@ -53,7 +54,7 @@ func (r *Repo) stagedSubmodules(ctx context.Context, index string) (map[string]b
 	}
 	made := map[string]bool{}
 	for _, line := range splitZ(out) {
-		if _, p, _ := strings.Cut(line, "\n"); slices.Contains(user.gitlinks, p) {
+		if _, p, _ := strings.Cut(line, "\n"); slices.Contains(user, p) {
 			made[p] = true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // nestedWork names the repositories of submodules that are removed with a linked work tree, in it or in its git directory,
 // and those around tracked files in it, if they hold something that is perhaps nowhere else. What the other work tree has of the same submodules counts for tags only.
 func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
-	info, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.indexPath())
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (r *Repo) nestedWork(ctx context.Context, other *Repo) ([]string, error) {
 	}
 	var list []string
 	seen := map[string]bool{} // git directories
-	for _, name := range append(info.gitlinks, directoriesOf(splitZ(out))...) {
+	for _, name := range append(x.info().gitlinks, directoriesOf(splitZ(out))...) {
 		dir := filepath.Join(r.root, filepath.FromSlash(name))
 		if !isRepository(dir) {
 			continue
@@ -150,7 +150,7 @@ func (r *Repo) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if err != nil {
 		return false
 	}
-	for _, name := range inner.gitlinks { // with a git directory of their own in it, or there would be modules
+	for _, name := range inner.info().gitlinks { // with a git directory of their own in it, or there would be modules
 		if in := filepath.Join(dir, filepath.FromSlash(name)); isRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,8 +74,6 @@ type Options struct {
 	Env []string // the environment, as of os.Environ
 	// Write says that the command is going to write: what git must be asked then is asked at once with the first question.
 	Write bool
-	// Look says that it takes the work tree as it is: the look at the files begins at once.
-	Look bool
 	// Waits, which may be nil, is told when the command waits for another wfs.
 	Waits func(why string)
 }
@@ -91,11 +90,9 @@ type Repo struct {
 	env       []string
 	userEnv   []string
 	reader    reader // what is read without git
-	mover     atomic.Pointer[mover]
 
 	notedAside atomic.Pointer[string] // see SetAside
 
-	begun   sync.WaitGroup // what goes on in the background
 	noting  sync.Mutex
 	noted   int           // git processes that move refs now
 	moving  *durable.Lock // while there are some, see movingRefs
@@ -104,10 +101,7 @@ type Repo struct {
 	waits   func(why string)
 	auto    autoSaves
 	keeping keeping
-	last    atomic.Pointer[lastSnapshot]
-	looked  atomic.Bool // there was a Snapshot
 	away    ledAway
-	ahead   atomic.Pointer[func() *ahead]
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
@@ -130,14 +124,12 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env), waits: o.Waits}
-	if o.Look {
-		r.lookAhead(dir)
-	}
+	var also gitOpts
 	if o.Write {
-		r.askAhead(ctx)
+		also.env = traced
 	}
 	// The work tree comes last: in a bare repository git prints what stands before it and then fails.
-	out, err := r.git(ctx, gitOpts{}, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
+	out, said, err := r.gitBoth(ctx, also, "rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	var failed *GitError
@@ -153,7 +145,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 			return nil, tooOld // an old git does not know the question's options
 		}
 		if failed != nil && failed.Exit == gitDied {
-			return nil, unusable(dir, failed.Stderr)
+			return nil, unusable(dir, withoutTrace(failed.Stderr))
 		}
 		return nil, err
 	case len(lines) != 5:
@@ -168,45 +160,10 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.notLed(dir); err != nil {
 		return nil, err
 	}
+	if o.Write {
+		r.believe(string(said))
+	}
 	return r, nil
-}
-
-// askAhead begins to ask git what every writing command wants to know, while that command does other things. One
-// question follows the other, in the order in which the answers are wanted: all at once they would only hold up each
-// other and the first question. The answers, and the errors, are taken where they are needed; an answer in a wrong
-// place is an error there too.
-func (r *Repo) askAhead(ctx context.Context) {
-	early := &Repo{root: r.root, env: r.env, userEnv: r.userEnv} // r itself is still being filled in
-	told := sync.OnceValues(func() (vars, trace string) {        // what it does not say is asked for by name
-		out, said, _ := early.gitBoth(ctx, gitOpts{env: traced}, "var", "-l")
-		return string(out), string(said)
-	})
-	identity := r.ident.ahead(func() (string, error) {
-		vars, _ := told()
-		if ident := early.identityIn(vars); ident != "" {
-			return ident, nil
-		}
-		return early.askIdentity(ctx)
-	})
-	excludes := r.exclude.ahead(func() (string, error) {
-		vars, _ := told()
-		if path, ok := excludesIn(vars); ok {
-			return path, nil
-		}
-		return early.askExcludes(ctx)
-	})
-	version := r.version.ahead(func() (Version, error) {
-		_, trace := told()
-		if v, ok := tracedVersion(trace); ok {
-			return v, v.check()
-		}
-		return early.askVersion(ctx)
-	})
-	go func() {
-		identity()
-		excludes()
-		version()
-	}()
 }
 
 // worktreeID is "main", or the name under which git keeps a linked work tree. Git makes those unique and fit for ref
@@ -301,19 +258,61 @@ func (r *Repo) askVersion(ctx context.Context) (Version, error) {
 	return v, v.check()
 }
 
-// traced lets git write to standard error what it is and does.
-var traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1"}
+// traced lets git write to standard error what it is, and the settings that every writing command wants to know.
+var traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
+	"GIT_TRACE2_CONFIG_PARAMS=user.name,user.email,committer.name,committer.email,core.excludesfile"}
 
-// tracedVersion is the version that a git process has traced, as api-trace2 has it: a line "version 2.39.5". Not ok is
-// anything else, such as a git that does not trace.
-func tracedVersion(trace string) (Version, bool) {
+// traceEvents begin the lines of a git process that was asked where it is.
+var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree", "def_repo", "exit", "atexit"}
+
+// readTrace reads what git has traced, as api-trace2 has it. It answers false when something else is there as well.
+func readTrace(trace string) (v Version, settings map[string]string, ok bool) {
+	settings = map[string]string{}
 	for line := range strings.Lines(trace) {
-		if strings.HasPrefix(line, "version ") {
-			v, err := parseVersion("git " + line)
-			return v, err == nil
+		event, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case !slices.Contains(traceEvents, event):
+			return v, nil, false
+		case event == "version":
+			v, _ = parseVersion("git version " + rest)
+		case event == "def_param":
+			if strings.HasPrefix(rest, "scope:") {
+				_, rest, _ = strings.Cut(rest, " ")
+			}
+			key, value, _ := strings.Cut(rest, "=")
+			settings[key] = value
 		}
 	}
-	return Version{}, false
+	return v, settings, v != Version{}
+}
+
+// withoutTrace is what git said of why it gave up, for people.
+func withoutTrace(stderr string) string {
+	_, said, _ := strings.Cut(stderr, "fatal: ")
+	var b strings.Builder
+	for line := range strings.Lines("fatal: " + said) {
+		if event, _, _ := strings.Cut(strings.TrimSpace(line), " "); !slices.Contains(traceEvents, event) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// believe takes from a trace what git need not be asked then. What is not certain it is asked by name.
+func (r *Repo) believe(trace string) {
+	v, settings, ok := readTrace(trace)
+	if !ok {
+		return
+	}
+	if v.check() == nil {
+		r.version.know(v)
+	}
+	if ident := r.identityIn(settings); ident != "" {
+		r.ident.know(ident)
+	}
+	if path, ok := excludesIn(settings); ok {
+		r.exclude.know(path)
+	}
 }
 
 func (v Version) check() error {
@@ -330,15 +329,10 @@ type asked[T any] struct {
 	value T
 }
 
-// ahead returns what asks. Whoever wants the answer before that has come to its end waits for it.
-func (a *asked[T]) ahead(ask func() (T, error)) func() {
+func (a *asked[T]) know(v T) {
 	a.mu.Lock()
-	return func() {
-		defer a.mu.Unlock()
-		if v, err := ask(); err == nil {
-			a.value, a.known = v, true
-		}
-	}
+	defer a.mu.Unlock()
+	a.value, a.known = v, true
 }
 
 func (a *asked[T]) get(ask func() (T, error)) (T, error) {

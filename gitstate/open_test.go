@@ -94,21 +94,21 @@ func TestParseVersion(t *testing.T) {
 func TestTracedVersion(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Version{
-		"version 2.39.5\nstart git var -l\n": {2, 39}, "warning: x\nversion 2.48.1.windows.1\n": {2, 48},
+		"version 2.39.5\nstart git rev-parse\n": {2, 39}, "version 2.48.1.windows.1\n": {2, 48},
 	} {
-		if got, ok := tracedVersion(text); got != want || !ok {
+		if got, _, ok := readTrace(text); got != want || !ok {
 			t.Errorf("%q: %v, %t", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "start git version 2.39\n", "version x.y\n", "warning: version 2.39\n"} {
-		if v, ok := tracedVersion(text); ok {
+	for _, text := range []string{"", "start git version 2.39\n", "version x.y\n", "warning: version 2.39\n", "version 2.39.5\nuser.name=B\n"} {
+		if v, _, ok := readTrace(text); ok {
 			t.Errorf("%q: %v", text, v)
 		}
 	}
 	r := newRepo(t)
-	_, said, err := r.gitBoth(t.Context(), gitOpts{env: traced}, "var", "-l")
+	_, said, err := r.gitBoth(t.Context(), gitOpts{env: traced}, "rev-parse", "--git-dir")
 	r.must(err)
-	got, ok := tracedVersion(string(said))
+	got, _, ok := readTrace(string(said))
 	if want, err := r.askVersion(t.Context()); err != nil || !ok || got != want {
 		t.Errorf("%v, %t; asked for it, git says %v, %v", got, ok, want, err)
 	}

@@ -2,6 +2,7 @@ package gitstate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -44,118 +45,85 @@ func (r *Repo) newObject(kind string, data []byte) newObject {
 
 // maxPacks is from where on objects become files instead of one more pack. A file for each costs several times as much as
 // one pack for all, but many packs slow every git command, and from 50 on (gc.autoPackLimit) `git gc --auto` begins to
-// stall the user. Packs are merged long before, if they can be: see mergePacks.
+// stall the user. Packs are merged long before, if they can be: see Repack.
 const maxPacks = 40
 
 // writeObjects stores objects durably, and refuses any that points at something missing.
 func (r *Repo) writeObjects(ctx context.Context, objects ...newObject) error {
-	return r.storing(ctx, objects).finish()
-}
-
-// storing begins to store objects. They are in the repository when finish has returned nil.
-func (r *Repo) storing(ctx context.Context, objects []newObject) *store {
 	seen := map[string]bool{}
-	s := &store{repo: r, ctx: ctx, loose: r.promised()}
-	for _, o := range objects {
-		if !seen[o.id] {
-			s.objects = append(s.objects, o)
-		}
-		seen[o.id] = true
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o newObject) bool {
+		defer func() { seen[o.id] = true }()
+		return seen[o.id]
+	})
+	if len(objects) == 0 {
+		return nil
 	}
-	if len(s.objects) == 0 {
-		return s
-	}
-	var entries []packEntry
-	if s.stream, entries, s.err = r.pack(s.objects); s.err != nil {
-		return s
+	stream, entries, err := r.pack(objects)
+	if err != nil {
+		return err
 	}
 	packs, err := r.packs()
-	if s.err = err; err != nil || len(packs) >= maxPacks {
-		return s
+	if err != nil {
+		return err
 	}
-	s.packed = true
-	if !r.readsDirectly() || len(s.stream) > maxDirectPack {
-		return s
-	}
-	whole := soon(r, func() (bool, error) {
-		links, err := r.linksOf(s.objects)
-		return err == nil && (s.loose || r.has(links)), nil
-	})
-	s.pack, _ = r.storePack(s.stream, entries) // what kept us from it git says better
-	if ok, _ := whole(); !ok {                 // and also what is missing
-		s.discard()
-		s.pack = nil
-	}
-	return s
-}
-
-// store is a number of objects on their way into the repository.
-type store struct {
-	repo    *Repo
-	ctx     context.Context
-	objects []newObject
-	stream  []byte
-	packed  bool
-	loose   bool     // what the objects point at may be missing: see complete
-	pack    *newPack // nil when git is to do it
-	err     error
-}
-
-func (s *store) finish() error {
-	if s.err != nil || len(s.objects) == 0 {
-		return s.err
-	}
-	if s.pack != nil && s.repo.showKept(s.pack, s.objects) == nil {
+	loose, few := r.promised(), len(packs) < maxPacks // what they point at may be missing: see complete
+	if few && r.readsDirectly() && len(stream) <= maxDirectPack && r.writePack(objects, stream, entries, loose) {
 		return nil
 	}
 	strict := []string{"--strict"}
-	if s.loose {
+	if loose {
 		strict = nil
 	}
-	if s.packed {
-		out, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, append([]string{"index-pack", "--stdin", "--keep=" + keepByGit}, strict...)...)
-		if err != nil {
+	o := gitOpts{write: true, stdin: stream}
+	if !few {
+		if _, err := r.git(ctx, o, append([]string{"unpack-objects", "-q"}, strict...)...); err != nil {
 			return err
 		}
-		name, _ := strings.CutPrefix(strings.TrimSpace(string(out)), "keep\t")
-		if k, err := keepPack(filepath.Join(s.repo.commonDir, "objects", "pack", "pack-"+name)); err == nil {
-			s.repo.keep(k, s.objects)
-		}
-		return durable.SyncDir(filepath.Join(s.repo.commonDir, "objects", "pack")) // git syncs the files alone
+		return r.verify(ctx, objects)
 	}
-	if _, err := s.repo.git(s.ctx, gitOpts{write: true, stdin: s.stream}, append([]string{"unpack-objects", "-q"}, strict...)...); err != nil {
+	out, err := r.git(ctx, o, append([]string{"index-pack", "--stdin", "--keep=" + keepByGit}, strict...)...)
+	if err != nil {
 		return err
 	}
-	return s.verify()
+	dir := filepath.Join(r.commonDir, "objects", "pack")
+	name, _ := strings.CutPrefix(strings.TrimSpace(string(out)), "keep\t")
+	if k, err := keepPack(filepath.Join(dir, "pack-"+name)); err == nil {
+		r.keep(k, objects)
+	}
+	return durable.SyncDir(dir) // git syncs the files alone
+}
+
+// writePack writes a pack without a git process. It reports false when it did not: git then says better what keeps us from
+// it, and what is missing.
+func (r *Repo) writePack(objects []newObject, stream []byte, entries []packEntry, loose bool) bool {
+	links, err := r.linksOf(objects)
+	if err != nil || !loose && !r.has(links) {
+		return false
+	}
+	p, err := r.storePack(stream, entries)
+	return err == nil && r.showKept(p, objects) == nil
 }
 
 // verify looks for the objects. Git syncs new files in a directory of their own and moves them then; when it cannot do
 // that, it ends as if it had (seen with 2.39).
-func (s *store) verify() error {
-	ids, kinds := make([]string, len(s.objects)), map[string]string{}
-	for i, o := range s.objects {
+func (r *Repo) verify(ctx context.Context, objects []newObject) error {
+	ids, kinds := make([]string, len(objects)), map[string]string{}
+	for i, o := range objects {
 		ids[i], kinds[o.id] = o.id, o.kind
 	}
-	if s.repo.has(kinds) {
+	if r.has(kinds) {
 		return nil
 	}
-	got, err := s.repo.lookup(s.ctx, ids...)
+	got, err := r.lookup(ctx, ids...)
 	if err != nil {
 		return err
 	}
 	for i, g := range got {
 		if g.id == "" {
-			return fmt.Errorf("git did not store %s %s, and did not say why: %w", s.objects[i].kind, ids[i], errVanished)
+			return fmt.Errorf("git did not store %s %s, and did not say why: %w", objects[i].kind, ids[i], errVanished)
 		}
 	}
 	return nil
-}
-
-// discard is for objects that are not wanted after all.
-func (s *store) discard() {
-	if s != nil && s.pack != nil {
-		s.pack.discard()
-	}
 }
 
 const modeFile = "100644"
@@ -253,36 +221,16 @@ func (r *Repo) askIdentity(ctx context.Context) (string, error) {
 	return string(out[:end+1]), nil
 }
 
-// identityIn returns the identity of commits from what `git var -l` says, "" when it may be git's guess.
-func (r *Repo) identityIn(vars string) string {
-	given := func(env string, keys ...string) bool {
-		if r.getenv(env) != "" {
-			return true
+// identityIn returns the identity of commits from settings, "" when it may be git's guess, or is not as git would write it.
+func (r *Repo) identityIn(settings map[string]string) string {
+	name := cmp.Or(r.getenv("GIT_COMMITTER_NAME"), settings["committer.name"], settings["user.name"])
+	mail := cmp.Or(r.getenv("GIT_COMMITTER_EMAIL"), settings["committer.email"], settings["user.email"])
+	for _, s := range []string{name, mail} {
+		if s == "" || strings.ContainsAny(s, "<>\n\"\\") || strings.Trim(s, ".,:;' \t\r") != s {
+			return ""
 		}
-		for _, key := range keys {
-			if v, ok := lastVar(vars, key); ok && v != "" {
-				return true
-			}
-		}
-		return false
 	}
-	ident, _ := lastVar(vars, "GIT_COMMITTER_IDENT")
-	end := strings.LastIndexByte(ident, '>')
-	named := given("GIT_COMMITTER_NAME", "committer.name", "user.name") && given("GIT_COMMITTER_EMAIL", "committer.email", "user.email")
-	if end < 0 || !named || strings.HasPrefix(ident, " ") || strings.HasSuffix(ident[:end], "<") {
-		return ""
-	}
-	return ident[:end+1]
-}
-
-// lastVar returns the value of the last line "key=value" in what `git var -l` says: the one that counts.
-func lastVar(vars, key string) (value string, ok bool) {
-	i := strings.LastIndex("\n"+vars, "\n"+key+"=")
-	if i < 0 {
-		return "", false
-	}
-	value, _, _ = strings.Cut(vars[i+len(key)+1:], "\n")
-	return value, true
+	return name + " <" + mail + ">"
 }
 
 // found is one answer of `git cat-file --batch`. id is "" when there is no such object.
@@ -318,37 +266,4 @@ func (r *Repo) lookup(ctx context.Context, names ...string) ([]found, error) {
 		answers, out = append(answers, found{f[0], f[1], rest[:size]}), rest[size+1:]
 	}
 	return answers, nil
-}
-
-// root is a commit's tree.
-type root struct {
-	id      session.Tree
-	entries []treeEntry
-}
-
-// treesAnd reads the trees of commits, and what has other names, in one git process.
-func (r *Repo) treesAnd(ctx context.Context, names []string, commits ...session.Commit) ([]root, []found, error) {
-	all := make([]string, len(commits), len(commits)+len(names))
-	for i, c := range commits {
-		all[i] = string(c) + "^{tree}"
-	}
-	if all = append(all, names...); len(all) == 0 {
-		return nil, nil, nil
-	}
-	got, err := r.lookup(ctx, all...)
-	if err != nil {
-		return nil, nil, err
-	}
-	roots := make([]root, len(commits))
-	for i, g := range got[:len(commits)] {
-		if g.kind != "tree" {
-			return nil, nil, fmt.Errorf("commit %s, or its tree, is missing", commits[i])
-		}
-		entries, err := parseTree(g.data, r.idLength()/2)
-		if err != nil {
-			return nil, nil, fmt.Errorf("tree %s: %w", g.id, err)
-		}
-		roots[i] = root{session.Tree(g.id), entries}
-	}
-	return roots, got[len(commits):], nil
 }

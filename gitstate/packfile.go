@@ -134,6 +134,8 @@ const (
 	tempOfPack  = "wfs_tmp_pack-"
 	tempOfIndex = "wfs_tmp_idx-"
 	tempOfMark  = "wfs_tmp_keep-"
+
+	tempOfRepack = ".tmp-" // made by git repack, which never removes those of another process
 )
 
 // packName is a name that no pack has had, for one with the given checksum. Git takes any. It must be new: a `git repack`

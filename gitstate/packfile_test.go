@@ -223,7 +223,7 @@ func TestLargePackIndex(t *testing.T) {
 	if p == nil {
 		t.Fatal("not opened")
 	}
-	defer p.f.Close()
+	defer p.close()
 	for i := range 6000 {
 		for first, there := range map[byte]bool{0: true, 1: false, 7: true, 255: true} {
 			if got, want := p.has(id(first, i)), there && i%2 == 0; got != want {
@@ -240,20 +240,23 @@ func TestPackThatCannotBeShown(t *testing.T) {
 	r := newRepo(t)
 	for _, gone := range []string{tempOfIndex, tempOfPack} {
 		o := r.newObject("blob", []byte(gone))
-		s := r.storing(context.Background(), []newObject{o})
-		files, _ := filepath.Glob(filepath.Join(s.pack.dir, gone+"*"))
+		p := r.stored(o)
+		files, _ := filepath.Glob(filepath.Join(p.dir, gone+"*"))
 		if len(files) != 1 {
-			t.Fatalf("%s: %v, %v", gone, files, s.err)
+			t.Fatalf("%s: %v", gone, files)
 		}
 		if err := os.Remove(files[0]); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.finish(); err != nil {
+		if err := r.showKept(p, []newObject{o}); err == nil {
+			t.Fatal("shown")
+		}
+		if err := r.writeObjects(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 		r.run("cat-file", "-e", o.id)
 		packs, err := r.packs()
-		if err != nil || slices.Contains(packs, filepath.Join(s.pack.dir, s.pack.name)) {
+		if err != nil || slices.Contains(packs, filepath.Join(p.dir, p.name)) {
 			t.Errorf("without %s: %v, %v", gone, packs, err)
 		}
 		r.letGo(true)
@@ -266,13 +269,23 @@ func TestPackBesideGC(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	o := r.newObject("blob", []byte("beside git"))
-	s := r.storing(context.Background(), []newObject{o})
+	p := r.stored(o)
 	for _, line := range []string{"gc -q --prune=now", "prune --expire=now", "repack -a -d -q"} {
 		r.run(strings.Fields(line)...)
 	}
-	if err := r.showKept(s.pack, s.objects); err != nil {
+	if err := r.showKept(p, []newObject{o}); err != nil {
 		t.Fatal(err)
 	}
 	r.run("repack", "-a", "-d", "-q")
 	r.run("cat-file", "-e", o.id)
+}
+
+// stored is a pack of an object that is not shown yet.
+func (r *testRepo) stored(o newObject) *newPack {
+	r.t.Helper()
+	stream, entries, err := r.pack([]newObject{o})
+	r.must(err)
+	p, err := r.storePack(stream, entries)
+	r.must(err)
+	return p
 }

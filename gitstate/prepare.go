@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -27,9 +26,6 @@ func anchorRef(id session.ID) string { return refsPrefix + string(id) + "/index"
 //
 // With Stage, the work tree's index then holds what the commit holds: it must never be older than the branch, or the
 // user's next plain `git commit` would take the checkpoint back.
-//
-// What does not depend on each other happens at the same time: most of this is waiting for other processes and for the
-// disk. The index is still in its place before any object is.
 func (r *Repo) Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	return withTries(ctx, func() (session.Prepared, error) {
 		r.letGo(false) // what was prepared before and not published
@@ -47,64 +43,42 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 	if err := r.awaitRefLocks(ctx, r.turnRefs(d.Session, d.Turn, d.Branch)...); err != nil {
 		return p, err
 	}
-	merged := soon(r, func() (struct{}, error) { return struct{}{}, r.mergePacks() })
-	ground := soon(r, func() (ground, error) { return r.groundOf(ctx, d) })
-	installed := func() error { return nil }
-	var trees []newObject
-	if d.Stage && !d.NoCode {
-		var index *staged
-		if trees, index, err = r.stage(ctx, d, &p.Made, ground, ident); err != nil {
-			return p, err
-		}
-		installed = index.install()
+	on, err := r.groundOf(ctx, d)
+	if err != nil {
+		return p, err
 	}
-	on, err := ground()
-	if err == nil && !d.Stage && !d.NoCode {
+	var trees []newObject
+	switch {
+	case d.NoCode:
+	case d.Stage:
+		var index *staged
+		if trees, index, err = r.stage(ctx, d, &p.Made, on, ident); err == nil {
+			err = index.install()
+		}
+	default:
 		if p.Tree, err = r.withOwn(ctx, d.Tree, on.userDir); err == nil {
 			trees = r.looseBelow(p.Tree)
 		}
 	}
-	var made *store
-	var others []newObject
-	if err == nil {
-		if others, err = r.commits(ctx, d, &p, on, ident, seal); err == nil {
-			r.expectMoves(ctx, p)
-			_, _ = merged() // or the next turn does it; what is looked for next is not on the move
-			made = r.storing(ctx, append(slices.Clone(trees), others...))
-		}
-	}
-	if e := installed(); e != nil {
-		err = e
-	}
 	if err != nil {
-		made.discard()
 		return p, err
 	}
 	if d.Stage && !d.NoCode {
 		durable.Hit(durable.CheckpointStaged)
 	}
-	if err := r.writeTurn(ctx, made, p.Tree, on.userDir, trees, others); err != nil {
+	others, err := r.commits(ctx, d, &p, on, ident, seal)
+	if err != nil {
+		return p, err
+	}
+	if err := r.writeTurn(ctx, p.Tree, on.userDir, trees, others); err != nil {
 		return p, err
 	}
 	durable.Hit(durable.CheckpointObjects)
 	return p, nil
 }
 
-// soon begins to ask and returns what waits for the answer.
-func soon[T any](r *Repo, ask func() (T, error)) func() (T, error) {
-	answer := sync.OnceValues(ask)
-	r.begun.Go(func() { _, _ = answer() })
-	return answer
-}
-
-// Quiet waits until nothing goes on in the background any more: what was begun for a turn that did not come about.
-func (r *Repo) Quiet() {
-	if m := r.mover.Swap(nil); m != nil {
-		_ = m.end()
-	}
-	r.begun.Wait()
-	r.letGo(false)
-}
+// Quiet lets go of what was prepared for a turn that did not come about.
+func (r *Repo) Quiet() { r.letGo(false) }
 
 // commits completes what was prepared with its commits, and returns their objects and those of the ledger's documents.
 func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string, seal func(session.Made) (session.Files, error)) ([]newObject, error) {
@@ -143,60 +117,50 @@ type ground struct {
 	log       logTip       // of the operation log, when the turn is to be logged with it
 }
 
-// groundOf reads it in one git process. In process it takes longer: what the last checkpoint wrote is in a pack that an
-// open handle does not know.
-func (r *Repo) groundOf(ctx context.Context, d session.Draft) (ground, error) {
-	var on ground
-	var commits []session.Commit
+// groundOf reads it.
+func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err error) {
 	if !d.NoCode {
 		if len(d.Parents) == 0 {
 			return on, errors.New("a code commit needs a parent")
 		}
-		commits = append(commits, d.Parents[0])
-	}
-	if d.Ledger != "" {
-		commits = append(commits, d.Ledger)
-	}
-	var names []string
-	if d.Log != nil {
-		var err error
-		if on.log.tip, err = r.tipOfOps(ctx); err != nil {
+		if on.base, err = r.TreeOf(ctx, d.Parents[0]); err != nil {
 			return on, err
 		}
-		if on.log.tip != "" {
-			names = []string{string(on.log.tip) + ":" + FileOp}
+		if on.userDir, err = r.entry(ctx, on.base, userDir); err != nil {
+			return on, err
 		}
-	}
-	got, others, err := r.treesAnd(ctx, names, commits...)
-	if err != nil {
-		return on, err
-	}
-	if len(others) > 0 {
-		on.log.newest = &others[0]
 	}
 	if d.Ledger != "" {
-		last := len(got) - 1
-		on.documents, got = got[last].entries, got[:last]
-	}
-	for _, t := range got {
-		on.base = t.id
-		if i := slices.IndexFunc(t.entries, isUserDir); i >= 0 {
-			on.userDir = t.entries[i]
+		tree, err := r.TreeOf(ctx, d.Ledger)
+		if err != nil {
+			return on, err
+		}
+		if on.documents, err = r.tree(ctx, tree); err != nil {
+			return on, err
 		}
 	}
-	return on, nil
+	if d.Log == nil {
+		return on, nil
+	}
+	if on.log.tip, err = r.tipOfOps(ctx); err == nil && on.log.tip != "" {
+		on.log.newest = &found{} // one that cannot be read keeps nobody from a checkpoint
+		if data, err := r.File(ctx, on.log.tip, FileOp); err == nil && data != nil {
+			on.log.newest = &found{kind: "blob", data: data}
+		}
+	}
+	return on, err
 }
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes
 // itself, such as what a .gitmodules says; what it refuses for that, it has to make.
-func (r *Repo) writeTurn(ctx context.Context, made *store, tree session.Tree, own treeEntry, trees, others []newObject) error {
-	err := made.finish()
+func (r *Repo) writeTurn(ctx context.Context, tree session.Tree, own treeEntry, trees, others []newObject) error {
+	err := r.writeObjects(ctx, slices.Concat(trees, others)...)
 	var refused *GitError
 	if len(trees) == 0 || !errors.As(err, &refused) {
 		return err
 	}
 	index := filepath.Join(r.worktreeDir(), "stage")
-	if _, _, err := r.copyIndex(index); err != nil {
+	if _, err := r.copyIndex(ctx, index); err != nil {
 		return err
 	}
 	same, err2 := r.writeTree(ctx, index)

@@ -37,6 +37,7 @@ func (r *Repo) Publish(ctx context.Context, p session.Prepared) (session.Settled
 	}
 	if err == nil {
 		r.letGo(true)
+		r.repackMany(ctx)
 	}
 	if err != nil || p.IndexAnchor == "" {
 		return settled, err
@@ -257,10 +258,11 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	}
 	defer unlock()
 	index := filepath.Join(r.worktreeDir(), "settle")
-	if _, _, err := r.copyIndex(index); err != nil {
+	x, err := r.copyIndex(ctx, index)
+	if err != nil {
 		return err
 	}
-	now, err := r.treeOfIndex(ctx, index, t.Index)
+	now, err := r.treeOfIndex(ctx, index, x, t.Index)
 	var conflict *ReadyError
 	if errors.As(err, &conflict) { // no turn begins in one: somebody is at work
 		return nil
@@ -286,7 +288,7 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 		return err
 	}
 	durable.Hit(durable.SettleIndexLocked)
-	if err := syncIndex(index); err != nil {
+	if err := durable.SyncFile(index); err != nil {
 		return err
 	}
 	if err := r.installIndex(index); err != nil {

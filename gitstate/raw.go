@@ -127,24 +127,22 @@ func endangered(changes []treeChange, back []rawFile) []treeFile {
 // rawOf keeps the bytes of those files that a checkout would not write again.
 func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error) {
 	files = slices.DeleteFunc(files, func(f treeFile) bool { return !f.regular() })
-	conversions, err := r.conversions(ctx, files)
-	if err != nil || len(conversions) == 0 {
-		return "", err
-	}
-	files = slices.DeleteFunc(files, func(f treeFile) bool { return conversions[f.path] == asItIs })
-	now, err := r.rawIDs(ctx, files, false)
+	converted, err := r.converted(ctx, files)
 	if err != nil {
 		return "", err
 	}
-	var raw, written []treeFile
+	var there []treeFile
 	for _, f := range files {
-		switch id := now[f.path]; {
-		case id == "": // not there, or no regular file
-		case conversions[f.path] == onWriting:
-			written = append(written, f)
-		case id != f.id:
-			raw = append(raw, f)
+		info, err := r.lstat(f.path)
+		if err != nil && !absent(err) {
+			return "", err
 		}
+		if err == nil && info.Mode().IsRegular() && converted[f.path] {
+			there = append(there, f)
+		}
+	}
+	if len(there) == 0 {
+		return "", nil
 	}
 	dir := filepath.Join(r.worktreeDir(), "raw")
 	if err := os.RemoveAll(dir); err != nil { // of a command that was killed
@@ -154,12 +152,9 @@ func (r *Repo) rawOf(ctx context.Context, files []treeFile) (session.Tree, error
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	differ, err := r.notWrittenSo(ctx, dir, written)
-	if err != nil {
+	raw, err := r.notWrittenSo(ctx, dir, there)
+	if err != nil || len(raw) == 0 {
 		return "", err
-	}
-	if raw = append(raw, differ...); len(raw) == 0 {
-		return "", nil
 	}
 	ids, err := r.rawIDs(ctx, raw, true)
 	if err != nil {
@@ -252,29 +247,20 @@ func (r *Repo) rawIDs(ctx context.Context, files []treeFile, keep bool) (map[str
 	return ids, nil
 }
 
-// conversion is what git does to a file when it writes it.
-type conversion int
+// converting are the attributes by which git converts files.
+var converting = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
 
-const (
-	asItIs    conversion = iota // nothing in either direction
-	onAdding                    // it is converted only when it is added: the blob is written as it is
-	onWriting                   // converted when it is written, or perhaps
-)
-
-// conversions says of files which of them git converts.
-func (r *Repo) conversions(ctx context.Context, files []treeFile) (map[string]conversion, error) {
+// converted says which files git may convert when it adds or writes them.
+func (r *Repo) converted(ctx context.Context, files []treeFile) (map[string]bool, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "-z", "--get-regexp", `^core\.(autocrlf|eol)$`)
+	out, err := r.git(ctx, gitOpts{okExit: []int{1}}, "config", "-z", "--get", "core.autocrlf")
 	if err != nil {
 		return nil, err
 	}
-	var lines lineEnds
-	for _, entry := range splitZ(out) {
-		key, value, set := strings.Cut(entry, "\n")
-		lines.configure(key, strings.ToLower(value), set)
-	}
+	value, set := strings.CutSuffix(strings.ToLower(string(out)), "\x00")
+	all := set && (value == "" || value == "input" || truth(value)) // files without attributes as well
 	var ask bytes.Buffer
 	for _, f := range files {
 		ask.WriteString(f.path + "\x00")
@@ -282,58 +268,19 @@ func (r *Repo) conversions(ctx context.Context, files []treeFile) (map[string]co
 	if out, err = r.git(ctx, gitOpts{stdin: ask.Bytes()}, "check-attr", "-z", "--stdin", "--all"); err != nil {
 		return nil, err
 	}
-	attributes := map[string]map[string]string{}
+	found, spared := map[string]bool{}, map[string]bool{}
 	for answer := range slices.Chunk(splitZ(out), 3) { // path, attribute, value
 		if len(answer) < 3 {
 			return nil, fmt.Errorf("git check-attr: the output ends early")
 		}
-		if attributes[answer[0]] == nil {
-			attributes[answer[0]] = map[string]string{}
-		}
-		attributes[answer[0]][answer[1]] = answer[2]
+		unset := answer[2] == "unset" || answer[2] == "unspecified"
+		found[answer[0]] = found[answer[0]] || !unset && slices.Contains(converting, answer[1])
+		spared[answer[0]] = spared[answer[0]] || answer[2] == "unset" && (answer[1] == "text" || answer[1] == "crlf")
 	}
-	found := map[string]conversion{}
 	for _, f := range files {
-		if c := lines.conversion(attributes[f.path]); c != asItIs {
-			found[f.path] = c
-		}
+		found[f.path] = found[f.path] || all && !spared[f.path]
 	}
 	return found, nil
-}
-
-// lineEnds is what the configuration says of line ends.
-type lineEnds struct {
-	auto bool // core.autocrlf: files without attributes are converted as well
-	crlf bool // text is written with CRLF where no attribute says otherwise
-}
-
-func (l *lineEnds) configure(key, value string, set bool) {
-	switch key {
-	case "core.autocrlf":
-		l.auto = value == "input" || !set || truth(value)
-		if value != "input" && l.auto {
-			l.crlf = true
-		}
-	case "core.eol":
-		l.crlf = l.crlf || value == "crlf"
-	}
-}
-
-// conversion says what attributes, by name, do to a file. When in doubt it is more than what they do.
-func (l lineEnds) conversion(attributes map[string]string) conversion {
-	is := func(name string) bool {
-		v, ok := attributes[name]
-		return ok && v != "unset" && v != "unspecified"
-	}
-	text := is("text") || is("crlf") || is("eol") || l.auto && attributes["text"] != "unset" && attributes["crlf"] != "unset"
-	switch {
-	case is("filter"), is("ident"), is("working-tree-encoding"), attributes["eol"] == "crlf",
-		text && l.crlf:
-		return onWriting
-	case text:
-		return onAdding
-	}
-	return asItIs
 }
 
 // writeRaw writes files with bytes of their own in the place of what a checkout has written there, or of what lay there if

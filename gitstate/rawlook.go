@@ -56,11 +56,11 @@ func (r *Repo) lying(ctx context.Context, changes []treeChange, files []rawFile)
 	}
 	mine := endangered(changes, files)
 	mine = slices.DeleteFunc(mine, func(f treeFile) bool { return lay[f.path] == "" || !f.regular() })
-	conversions, err := r.conversions(ctx, mine)
+	converted, err := r.converted(ctx, mine)
 	if err != nil {
 		return nil, err
 	}
-	mine = slices.DeleteFunc(mine, func(f treeFile) bool { return conversions[f.path] != asItIs })
+	mine = slices.DeleteFunc(mine, func(f treeFile) bool { return converted[f.path] })
 	now, err := r.rawIDs(ctx, mine, false)
 	if err != nil {
 		return nil, err

@@ -145,12 +145,32 @@ func (rd *reader) list(dir string) error {
 
 func (rd *reader) forget() {
 	for _, p := range rd.packs {
-		p.index.f.Close()
+		p.index.close()
 		if p.pack != nil {
 			p.pack.Close()
 		}
 	}
 	rd.packs, rd.listed = nil, false
+}
+
+// looseKind returns the kind of an object that has a file of its own, "" when there is none or it does not begin as an object
+// does: a power cut may have left it empty.
+func looseKind(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	o, err := objfile.NewReader(f)
+	if err != nil {
+		return ""
+	}
+	defer o.Close()
+	kind, _, err := o.Header()
+	if err != nil {
+		return ""
+	}
+	return kind.String()
 }
 
 // looseObject reads an object that has a file of its own.
@@ -199,15 +219,11 @@ func (p *openPack) object(hash plumbing.Hash) (kind string, data []byte, err err
 }
 
 func (p *openPack) open() error {
-	info, err := p.index.f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > maxPackIndex {
+	if len(p.index.data) > maxPackIndex {
 		return errors.New("the pack's index is large")
 	}
 	index := idxfile.NewMemoryIndex()
-	if err := idxfile.NewDecoder(io.NewSectionReader(p.index.f, 0, info.Size())).Decode(index); err != nil {
+	if err := idxfile.NewDecoder(bytes.NewReader(p.index.data)).Decode(index); err != nil {
 		return err
 	}
 	f, err := osfs.New(filepath.Dir(p.path)).Open(filepath.Base(p.path) + ".pack")

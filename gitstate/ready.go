@@ -99,7 +99,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 			return &ReadyError{NotNamespace, name}
 		}
 	}
-	index, err := r.readIndex(ctx, r.indexPath())
+	x, err := r.readIndex(ctx, r.indexPath())
 	var failed *GitError
 	if errors.As(err, &failed) && failed.Exit == gitDied {
 		said, _, _ := strings.Cut(failed.Stderr, "\n")
@@ -108,8 +108,8 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	if err != nil {
 		return err
 	}
-	if len(index.unmerged) > 0 {
-		return unmerged(index)
+	if info := x.info(); len(info.unmerged) > 0 {
+		return unmerged(info)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package gitstate
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wfs-dev/wfs/session"
 )
 
 // notSeen makes the index say that a file, which has changed, was read in the second in which it was written now, at other
@@ -53,7 +56,7 @@ func TestReread(t *testing.T) {
 		"sparse index": func(*testRepo) {},
 		"looks at all": func(r *testRepo) { r.write("intended", "x"); r.run("add", "-N", "intended") },
 		"many are new": func(r *testRepo) {
-			for i := range maxChanged + 1 {
+			for i := range maxNamed + 1 {
 				r.write(fmt.Sprint("new", i), "new")
 			}
 		},
@@ -92,10 +95,7 @@ func TestReread(t *testing.T) {
 func TestRereadLeavesKinds(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
-	if tellingDevice(r.root) == 0 {
-		notHere(t, "this file system is not believed")
-	}
-	const files = maxChanged + 20
+	const files = maxNamed + 20
 	for i := range files {
 		r.write(fmt.Sprint("f", i), fmt.Sprintln(i))
 	}
@@ -115,13 +115,13 @@ func TestRereadLeavesKinds(t *testing.T) {
 	}
 	r.aged()
 	r.open(r.root)
-	x, err := r.privateIndex(r.indexPath())
+	x, err := r.readIndex(context.Background(), r.indexPath())
 	r.must(err)
 	if _, sure := r.looksAt(); sure {
 		t.Error("git is told of some")
 	}
-	if again := r.blind(x, x, nil); len(again) > 0 {
-		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.entries), again[0].name)
+	if again := r.look(x, nil, session.Guard{}).doubted; len(again) > 0 {
+		t.Errorf("%d of %d files would be read anew, %q first", len(again), len(x.entries), again[0])
 	}
 	if got, want := string(r.snapshot().Tree), r.byGit(); r.filesBut(got, userDir) != r.filesBut(want, userDir) {
 		t.Errorf("a snapshot holds\n%s\ngit adds\n%s", r.files(got), r.files(want))
@@ -131,7 +131,7 @@ func TestRereadLeavesKinds(t *testing.T) {
 // A file that can be executed since it was read is in the next checkpoint, though its times are those that git has noted.
 func TestRereadFindsModes(t *testing.T) {
 	t.Parallel()
-	for _, new := range []int{0, maxChanged + 1} {
+	for _, new := range []int{0, maxNamed + 1} {
 		r, _ := newSession(t)
 		r.must(os.Chmod(r.path("a.txt"), 0o755))
 		r.seenAt("a.txt", 0)
@@ -146,12 +146,12 @@ func TestRereadFindsModes(t *testing.T) {
 	}
 }
 
-// However many edits git lets pass, it is never told of more files by name than maxChanged, and of .wfs, whose edits stay as they
+// However many edits git lets pass, it is never told of more files by name than maxNamed, and of .wfs, whose edits stay as they
 // are, not at all.
 func TestRereadOfMany(t *testing.T) {
 	t.Parallel()
 	r, _ := newSession(t)
-	const files = maxChanged + 20
+	const files = maxNamed + 20
 	for i := range files {
 		r.write(fmt.Sprint("f", i), "version 1")
 	}
@@ -185,7 +185,7 @@ func TestRereadOfMany(t *testing.T) {
 	said, err := os.ReadFile(log)
 	r.must(err)
 	for _, n := range strings.Fields(string(said)) {
-		if named, err := strconv.Atoi(n); err != nil || named > maxChanged {
+		if named, err := strconv.Atoi(n); err != nil || named > maxNamed {
 			t.Errorf("git was told of %s files by name", n)
 		}
 	}

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/wfs-dev/wfs/session"
 )
 
 // held are the files of a snapshot.
@@ -69,26 +66,5 @@ func TestRulesThatAreIgnored(t *testing.T) {
 	r.write(".gitignore", ".gitignore\n")
 	if got := r.held(); !slices.Contains(got, "b.gen") {
 		t.Errorf("%q", got)
-	}
-}
-
-// What comes into a directory after it was listed is found by the next look: the time by which its own time is known to
-// have been left alone is taken before.
-func TestSeenBeforeItIsListed(t *testing.T) {
-	t.Parallel()
-	r, _ := newSession(t)
-	x, err := r.privateIndex(r.indexPath())
-	if err != nil || x == nil || tellingDevice(r.root) == 0 {
-		notHere(t, "this file system is not believed")
-	}
-	l := r.newLooker(x)
-	l.held, l.ignored, l.seen, l.again, l.guard = map[string]bool{}, map[string]bool{}, map[string]seenDir{}, map[string]seenDir{}, session.Guard{}
-	l.now = func() uint64 {
-		r.write("late", "late")
-		return uint64(time.Now().Add(time.Hour).UnixNano())
-	}
-	l.walk(1, l.dir)
-	if _, known := l.again[""]; known || !slices.Contains(l.found.changed, "late") {
-		t.Errorf("the top is known: %t; changed: %q", known, l.found.changed)
 	}
 }

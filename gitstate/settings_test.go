@@ -54,8 +54,8 @@ func TestSettingsAreGits(t *testing.T) {
 			if ident != want || (err == nil) != (wantErr == nil) {
 				t.Errorf("identity %q, %v; git says %q, %v", ident, err, want, wantErr)
 			}
-			vars, err := both[0].git(ctx, gitOpts{}, "var", "-l")
-			if name == "usual" && (err != nil || want == "" || both[0].identityIn(string(vars)) != want) {
+			_, said, err := both[0].gitBoth(ctx, gitOpts{env: traced}, "rev-parse", "--git-dir")
+			if _, settings, ok := readTrace(string(said)); name == "usual" && (err != nil || want == "" || !ok || both[0].identityIn(settings) != want) {
 				t.Errorf("%q was not read at once", want)
 			}
 			excludes, err := both[0].globalExcludes(ctx)

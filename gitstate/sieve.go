@@ -2,30 +2,34 @@ package gitstate
 
 import (
 	"bytes"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held out. It
-// needs memory for what it keeps and for one path, not for what it reads.
+// sieve reads untracked paths as `git ls-files -z` writes them, sorted, and keeps those that are to be held out, and the
+// first of the others. It needs memory for what it keeps and for one path, not for what it reads.
 type sieve struct {
 	guard   session.Guard
 	size    func(path string) int64                        // of a file, in bytes
 	suspect func(path string) (session.HoldReason, string) // see Repo.suspect
 	tracked func(directory string) bool                    // whether anything in it is, or was where the work began
 
-	rest []byte // of a path that is not whole yet
-	open []openDir
-	held []session.Held
+	rest  []byte // of a path that is not whole yet
+	open  []openDir
+	asked bool // tracked was called
+	held  []session.Held
+	fresh []string        // to be added
+	more  bool            // there are more than these
+	empty map[string]bool // of the paths that were asked for, those of which nothing was read
 }
 
 // openDir is a directory of which more files may come.
 type openDir struct {
 	path  string // with a slash at its end
 	files int    // in it and below, without those of directories that are held out
-	old   bool   // tracked
 	why   session.HoldReason
 }
 
@@ -37,12 +41,12 @@ func (s *sieve) Write(p []byte) (int, error) {
 			s.rest = append(s.rest, p...)
 			return n, nil
 		}
-		s.path(string(append(s.rest, p[:i]...)))
+		s.read(string(append(s.rest, p[:i]...)))
 		s.rest, p = s.rest[:0], p[i+1:]
 	}
 }
 
-func (s *sieve) path(p string) {
+func (s *sieve) read(p string) {
 	for len(s.open) > 0 && !strings.HasPrefix(p, s.open[len(s.open)-1].path) {
 		s.close()
 	}
@@ -55,26 +59,38 @@ func (s *sieve) path(p string) {
 			s.enter(p[:i+1])
 		}
 	}
+	delete(s.empty, p)
 	passes := s.inHeld() || s.guard.Allows(p) || strings.HasSuffix(p, "/") || !s.holds(p)
 	if n := len(s.open); n > 0 && passes {
 		s.open[n-1].files++
+	}
+	if passes && !s.inHeld() {
+		if s.more = s.more || len(s.fresh) == maxNamed; !s.more {
+			s.fresh = append(s.fresh, strings.TrimSuffix(p, "/"))
+		}
 	}
 }
 
 // enter opens a directory.
 func (s *sieve) enter(dir string) {
+	delete(s.empty, dir)
 	d := openDir{path: dir}
-	trimmed := strings.TrimSuffix(dir, "/")
-	d.old = s.tracked(trimmed) || s.guard.Allows(trimmed)
-	name := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
+	name := path.Base(dir)
 	switch {
-	case d.old, s.inHeld():
+	case s.inHeld(), name != ".env" && !filled(name), s.old(dir):
 	case name == ".env":
 		d.why = session.HoldKey
-	case filled(name):
+	default:
 		d.why = session.HoldName
 	}
 	s.open = append(s.open, d)
+}
+
+// old reports whether a directory is none of those that are held out.
+func (s *sieve) old(dir string) bool {
+	dir = strings.TrimSuffix(dir, "/")
+	s.asked = true
+	return s.guard.Allows(dir) || s.tracked(dir)
 }
 
 func (s *sieve) inHeld() bool {
@@ -100,10 +116,11 @@ func (s *sieve) close() {
 	d := s.open[len(s.open)-1]
 	s.open = s.open[:len(s.open)-1]
 	_, limit := s.guard.Limits()
-	if d.why == "" && !d.old && d.files > limit && !s.inHeld() {
+	if d.why == "" && d.files > limit && !s.inHeld() && !s.old(d.path) {
 		d.why = session.HoldNumber
 	}
 	if d.why != "" {
+		s.fresh = slices.DeleteFunc(s.fresh, func(p string) bool { return strings.HasPrefix(p, d.path) })
 		for len(s.held) > 0 && strings.HasPrefix(s.held[len(s.held)-1].Path, d.path) {
 			s.held = s.held[:len(s.held)-1]
 		}
@@ -115,11 +132,10 @@ func (s *sieve) close() {
 	}
 }
 
-// end closes what is open and returns what is to be held out.
-func (s *sieve) end() []session.Held {
+// end closes what is open.
+func (s *sieve) end() {
 	for len(s.open) > 0 {
 		s.close()
 	}
 	slices.SortFunc(s.held, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	return s.held
 }

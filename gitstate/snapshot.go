@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -24,55 +23,42 @@ const userDir = ".wfs"
 // exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what is held out by
 // its guard in HeldOut. An index with conflicts is a *ReadyError.
 func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
-	var s session.Snapshot
-	var err error
-	if s.Head, err = r.Head(ctx); err != nil {
-		return s, err
-	}
-	if s.Head.Commit != "" {
-		if s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit); err != nil {
-			return s, err
-		}
-	}
-	by, err := r.ruledBy(ctx, exclude)
+	s, err := r.headSnapshot(ctx)
 	if err != nil {
 		return s, err
 	}
-	if same := r.takenAgain(s.Head, s.HeadTree, by); same != nil {
-		return *same, nil
-	}
-	r.last.Store(nil) // its index is about to be another one
-	index, since := r.snapshotIndex(), r.treeTime()
-	data, written, err := r.copyIndex(index)
+	index := r.snapshotIndex()
+	x, err := r.copyIndex(ctx, index)
 	if err != nil {
 		return s, err
 	}
-	old := r.parsing(data, written, &since)()
-	if s.Index, err = r.knownTree(old, s.HeadTree); err == nil && s.Index == "" {
-		s.Index, err = r.treeOfIndex(ctx, index, s.HeadTree)
-	}
-	if err != nil {
+	if s.Index, err = r.treeOfIndex(ctx, index, x, s.HeadTree); err != nil {
 		return s, err
 	}
-	added, err := r.addAll(ctx, index, old, exclude, s.Head.Commit, s.HeadTree)
+	added, err := r.addAll(ctx, index, x, s.Index == s.HeadTree, exclude, s.Head.Commit, s.HeadTree)
 	if err != nil {
 		return s, err
 	}
 	s.Staged = added.Staged
 	if len(added.copied) > 0 {
-		if s.Index, err = r.treeBefore(ctx, data, nil, "", added.copied); err != nil {
+		if s.Index, err = r.treeWithout(ctx, x, added.copied); err != nil {
 			return s, err
 		}
 	}
 	tree := s.Index
-	if !sameContent(old, added.now) {
+	if !sameContent(x, added.now) {
 		if tree, err = r.writeTree(ctx, index); err != nil {
 			return s, err
 		}
 	}
-	if s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree); err == nil {
-		r.looked.Store(true)
-		r.noteTaken(&lastSnapshot{snapshot: s, by: by, added: added, index: data, since: since}, index)
+	s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree)
+	return s, err
+}
+
+// headSnapshot is a snapshot that knows nothing but where HEAD is.
+func (r *Repo) headSnapshot(ctx context.Context) (s session.Snapshot, err error) {
+	if s.Head, err = r.Head(ctx); err == nil && s.Head.Commit != "" {
+		s.HeadTree, err = r.TreeOf(ctx, s.Head.Commit)
 	}
 	return s, err
 }
@@ -97,34 +83,22 @@ func removeLeftovers(index string) error {
 	return nil
 }
 
-// copyIndex copies the work tree's index, and returns what is in it and when it was written. The copy keeps that time: git
-// compares it with those of the files to tell which of them may have changed after they were added, within the clock's
-// resolution.
-func (r *Repo) copyIndex(to string) (content []byte, written time.Time, err error) {
+// copyIndex copies the work tree's index, and returns what is in it.
+func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
-		return nil, written, err
+		return nil, err
 	}
 	if err := removeLeftovers(to); err != nil {
-		return nil, written, err
+		return nil, err
 	}
-	data, st, err := readWhole(r.indexPath())
-	if err != nil || st == nil {
-		return nil, written, err
+	x, err := r.readIndex(ctx, r.indexPath())
+	if err != nil || x.data == nil {
+		return x, err
 	}
-	return data, st.ModTime(), putCopy(to, data, st)
-}
-
-// putCopy writes the content of another file, with its time, where there is none.
-func putCopy(to string, data []byte, of fs.FileInfo) error {
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+	if err := os.WriteFile(to, x.data, 0o600); err != nil {
+		return x, err
 	}
-	_, err = out.Write(data)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	return os.Chtimes(to, of.ModTime(), of.ModTime())
+	return x, os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
 }
 
 // readWhole reads a file, and what it is like; nil when there is none.
@@ -151,30 +125,7 @@ func withIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path}
 
 // treeOfIndex returns the tree that a private index stands for, written if it was not yet. That it is the expected one,
 // which exists, is found out without a git process. Conflicts are a *ReadyError.
-func (r *Repo) treeOfIndex(ctx context.Context, index string, expected session.Tree) (session.Tree, error) {
-	data, err := os.ReadFile(index)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	tree, err := r.knownTree(r.parsed(data), expected)
-	if err != nil || tree != "" {
-		return tree, err
-	}
-	info, err := r.readIndex(ctx, index)
-	if err != nil {
-		return "", err
-	}
-	if len(info.unmerged) > 0 {
-		return "", unmerged(info)
-	}
-	return r.writeTree(ctx, index)
-}
-
-// knownTree is treeOfIndex as far as no git process is needed: "" when one is.
-func (r *Repo) knownTree(x *index, expected session.Tree) (session.Tree, error) {
-	if x == nil {
-		return "", nil
-	}
+func (r *Repo) treeOfIndex(ctx context.Context, path string, x *index, expected session.Tree) (session.Tree, error) {
 	info := x.info()
 	if len(info.unmerged) > 0 {
 		return "", unmerged(info)
@@ -185,7 +136,23 @@ func (r *Repo) knownTree(x *index, expected session.Tree) (session.Tree, error) 
 	if root, ok := r.rootOf(x); ok && root.id == string(expected) {
 		return expected, nil
 	}
-	return "", nil
+	return r.writeTree(ctx, path)
+}
+
+// treeWithout is treeOfIndex of an index that has other entries for some paths.
+func (r *Repo) treeWithout(ctx context.Context, x *index, but []byte) (session.Tree, error) {
+	path := filepath.Join(r.worktreeDir(), "before")
+	if err := removeLeftovers(path); err != nil {
+		return "", err
+	}
+	defer os.Remove(path)
+	if err := os.WriteFile(path, x.data, 0o600); err != nil {
+		return "", err
+	}
+	if err := r.putEntries(ctx, path, but); err != nil {
+		return "", err
+	}
+	return r.writeTree(ctx, path)
 }
 
 // writeTree writes the tree of a private index. Git checks that every object in it is there.
@@ -306,14 +273,13 @@ func (r *Repo) askExcludes(ctx context.Context) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
-// excludesIn returns core.excludesFile from what `git var -l` says, "" when it is not set. Not ok is what only git can
-// expand, or no answer at all.
-func excludesIn(vars string) (path string, ok bool) {
-	path, set := lastVar(vars, "core.excludesfile")
+// excludesIn returns core.excludesFile from settings, "" when it is not set. Not ok is what only git can expand.
+func excludesIn(settings map[string]string) (path string, ok bool) {
+	path, set := settings["core.excludesfile"]
 	if set && path == "" {
 		return noExcludes, true
 	}
-	return path, vars != "" && (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
+	return path, (path == "" || !strings.Contains("~%:", path[:1]) || strings.HasPrefix(path, "~/"))
 }
 
 // excludeFile is the file that a value of core.excludesFile names, from the top of the work tree; where git looks without

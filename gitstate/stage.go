@@ -2,13 +2,10 @@ package gitstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -19,17 +16,14 @@ type staged struct {
 	repo   *Repo
 	path   string
 	files  []string        // that it has new
-	since  uint64          // when the work tree began to be looked at, by the file system's clock
-	parsed *index          // nil when only git can read it
 	tree   session.Tree    // what it stands for, as it is committed
 	trees  map[string]bool // in that; nil when it is not known which
-	synced func() (struct{}, error)
 	unlock func()
 }
 
-// stage brings a copy of the index up to date with the work tree, and returns the trees that are still to be written.
+// stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
 // It holds index.lock until that copy is the index, so that killed at any moment the index is the old one or the new.
-func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, ground func() (ground, error), ident string) (unwritten []newObject, _ *staged, err error) {
+func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, on ground, ident string) (unwritten []newObject, _ *staged, err error) {
 	head, err := r.Head(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -37,142 +31,87 @@ func (r *Repo) stage(ctx context.Context, d session.Draft, made *session.Made, g
 	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch { // an agent may have taken HEAD away; the turn puts it back
 		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, ErrMoved)
 	}
-	unlock, err := r.lockIndex(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	since, index := r.treeTime(), filepath.Join(r.worktreeDir(), "stage")
-	added := func() (addition, error) { return addition{}, nil }
-	defer func() {
-		if err != nil {
-			_, _ = added() // it writes to that index
-			unlock()
-		}
-	}()
-	data, written, err := r.copyIndex(index)
-	if err != nil {
-		return nil, nil, err
-	}
-	parsed := sync.OnceValue(r.parsing(data, written, &since))
-	added = soon(r, func() (addition, error) {
-		if made, ok, err := r.stageAgain(ctx, index, data, d.Exclude, head); ok || err != nil {
-			return made, err
-		}
-		return r.add(ctx, index, parsed, d.Exclude, head.Commit)
-	})
-
-	on, err := ground()
-	if err != nil {
-		return nil, nil, err
-	}
 	headTree := on.base
 	if head.Commit != d.Parents[0] {
 		if headTree, err = r.TreeOf(ctx, head.Commit); err != nil {
 			return nil, nil, err
 		}
 	}
-	old := parsed()
-	before, err := r.treeBefore(ctx, data, old, headTree, nil)
-	if err != nil {
+	s := &staged{repo: r, path: filepath.Join(r.worktreeDir(), "stage")}
+	if s.unlock, err = r.lockIndex(ctx); err != nil {
 		return nil, nil, err
 	}
-	all, err := added()
-	if err != nil {
-		return nil, nil, err
+	if unwritten, err = r.stageLocked(ctx, d, made, on, headTree, head.Commit, ident, s); err != nil {
+		s.unlock()
 	}
-	if len(all.copied) > 0 {
-		if before, err = r.treeBefore(ctx, data, nil, headTree, all.copied); err != nil {
-			return nil, nil, err
+	return unwritten, s, err
+}
+
+func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.Made, on ground, headTree session.Tree, head session.Commit, ident string, s *staged) ([]newObject, error) {
+	old, err := r.copyIndex(ctx, s.path)
+	if err != nil {
+		return nil, err
+	}
+	before, err := r.treeOfIndex(ctx, s.path, old, headTree)
+	if err != nil {
+		return nil, err
+	}
+	added, err := r.addAll(ctx, s.path, old, before == headTree, d.Exclude, head, headTree)
+	if err != nil {
+		return nil, err
+	}
+	if len(added.copied) > 0 {
+		if before, err = r.treeWithout(ctx, old, added.copied); err != nil {
+			return nil, err
 		}
 	}
-	if made.Staged = all.Staged; all.since > 0 {
-		since = all.since
+	made.Staged = added.Staged
+	parent := old
+	if before != on.base { // the parent has other files than the index that was found
+		if parent, err = r.indexOfTree(ctx, on.base); err != nil {
+			return nil, err
+		}
 	}
-	x, nested, err := r.ungraft(ctx, index, all.now, headTree)
+	made.Deleted = deletedFrom(parent, added.now)
+	trees, known, err := r.stagedTrees(ctx, s.path, added.now, on)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	made.Skipped = joinSkips(made.Skipped, nested)
-	if before != on.base {
-		old = nil // the files that the parent has are others than those in the index that was found
-	}
-	if made.Deleted, err = r.deleted(ctx, old, x, index, d.Parents[0]); err != nil {
-		return nil, nil, err
-	}
-	trees, known, err := r.stagedTrees(ctx, index, x, on)
-	if err != nil {
-		return nil, nil, err
-	}
-	// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
-	synced := soon(r, func() (struct{}, error) { return struct{}{}, syncIndex(index) })
-	made.Tree = session.Tree(trees[len(trees)-1].id)
-	made.IndexOld = before // in the commit below, in this one, or anchored
+	s.trees, s.tree, s.files = known, session.Tree(trees[len(trees)-1].id), r.newFiles(old, added.now)
+	made.Tree, made.IndexOld = s.tree, before // in the commit below, in this one, or anchored
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
-		return nil, nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
+		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
 	}
 	lost := before != headTree && before != made.Tree
-	if made.IndexAnchor, err = r.anchor(ctx, d, head.Commit, before, lost, ident); err != nil {
-		return nil, nil, err
+	if made.IndexAnchor, err = r.anchor(ctx, d, head, before, lost, ident); err != nil {
+		return nil, err
 	}
 	durable.Hit(durable.CheckpointAnchored)
-	unwritten = slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
-	unwritten = append(r.newBlobs(parsed(), x), unwritten...)
-	if err := r.complete(ctx, unwritten, parsed()); err != nil { // an index of files that are nowhere must not become the user's
-		return nil, nil, err
-	}
-	return unwritten, &staged{r, index, r.newFiles(parsed(), x), since, x, made.Tree, known, synced, unlock}, nil
+	trees = slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
+	unwritten := append(r.newBlobs(old, added.now), trees...)
+	// An index of files that are nowhere must not become the user's.
+	return unwritten, r.complete(ctx, unwritten, old)
 }
 
-// install begins to make the private index the work tree's own, and returns what waits for that and gives index.lock
-// back. The files that it has new come to the disk as well: the work tree that a power cut leaves must not be behind
-// the checkpoint, with empty files that look like edits.
-func (s *staged) install() (wait func() error) {
-	written := soon(s.repo, func() (struct{}, error) {
-		s.repo.noteRead(s.parsed, s.since)
-		s.repo.noteTrees(s.tree, s.trees)
-		return struct{}{}, durable.WriteOut(s.files)
-	})
-	installed := soon(s.repo, func() (struct{}, error) {
-		if _, err := s.synced(); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, s.repo.installIndex(s.path)
-	})
-	return func() error {
-		_, err := installed()
-		_, e := written()
-		s.unlock()
-		return errors.Join(err, e)
+// install makes the private index the work tree's own, and gives index.lock back. The files that it has new come to the disk
+// as well: the work tree that a power cut leaves must not be behind the checkpoint, with empty files that look like edits.
+// Git trusts its index: after a power cut it must be neither older than the branch nor torn.
+func (s *staged) install() error {
+	defer s.unlock()
+	s.repo.noteTrees(s.tree, s.trees)
+	if err := durable.SyncFile(s.path); err != nil {
+		return err
 	}
-}
-
-// treeBefore is treeOfIndex for the content of an index whose copy is being changed, but for some entries.
-func (r *Repo) treeBefore(ctx context.Context, data []byte, old *index, expected session.Tree, but []byte) (session.Tree, error) {
-	tree, err := r.knownTree(old, expected)
-	if err != nil || tree != "" {
-		return tree, err
+	if err := s.repo.installIndex(s.path); err != nil {
+		return err
 	}
-	index := filepath.Join(r.worktreeDir(), "before")
-	if err := removeLeftovers(index); err != nil {
-		return "", err
-	}
-	if data != nil {
-		if err := durable.WriteCache(index, data, 0o600); err != nil {
-			return "", err
-		}
-	}
-	defer os.Remove(index)
-	if err := r.putEntries(ctx, index, but); err != nil {
-		return "", err
-	}
-	return r.treeOfIndex(ctx, index, expected)
+	return durable.WriteOut(s.files)
 }
 
 // stagedTrees returns the trees of a private index that are to be made, with the .wfs of what the checkpoint builds on, the
-// root last. Those without data are written already. x is the index as it was parsed, nil when that was not possible. known
-// are trees below that root, nil when that is not certain.
+// root last. Those without data are written already. x is what is in the index. known are trees below that root, nil when that is not certain.
 func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, on ground) (trees []newObject, known map[string]bool, err error) {
-	if x != nil && x.info().tree == "" {
+	if x.info().tree == "" {
 		if entries, below, all, ok := r.treesOf(x, r.treesIn(on.base)); ok {
 			if hasOwn(entries, on.userDir) {
 				known = all
@@ -212,14 +151,6 @@ func (r *Repo) anchor(ctx context.Context, d session.Draft, head session.Commit,
 	return anchor, r.moveRef(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
-func syncIndex(private string) error {
-	f, err := os.OpenFile(private, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
 // installIndex makes a private index, which has reached the disk, the work tree's own. The caller holds index.lock.
 func (r *Repo) installIndex(private string) error {
 	if was, err := os.Stat(r.indexPath()); err == nil {
@@ -231,20 +162,4 @@ func (r *Repo) installIndex(private string) error {
 		return err
 	}
 	return durable.SyncDir(r.gitDir)
-}
-
-// readParsed reads an index file; the index is nil when git alone can read it, and empty when there is none.
-func (r *Repo) readParsed(ctx context.Context, path string) (*index, indexInfo, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &index{}, indexInfo{}, nil
-	}
-	if err != nil {
-		return nil, indexInfo{}, err
-	}
-	if x := r.parsed(data); x != nil {
-		return x, x.info(), nil
-	}
-	info, err := r.listIndex(ctx, path) // split, sparse or of a later format: git knows
-	return nil, info, err
 }

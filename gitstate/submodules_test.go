@@ -48,8 +48,10 @@ func TestSubmodulesAreCompared(t *testing.T) {
 			if n, err := r.Dirty(ctx); err != nil || n == 0 {
 				t.Errorf("dirty: %d, %v", n, err)
 			}
-			if d, err := r.deleted(ctx, nil, nil, r.indexPath(), first); err != nil || d != nil {
-				t.Errorf("deleted: %v, %v", d, err)
+			parent, err := r.indexOfTree(ctx, from)
+			now, err2 := r.readIndex(ctx, r.indexPath())
+			if d := deletedFrom(parent, now); err != nil || err2 != nil || d != nil {
+				t.Errorf("deleted: %v, %v, %v", d, err, err2)
 			}
 			other := session.Commit(r.run("commit-tree", "-m", "other", "-p", string(first), string(r.snapshot().Tree)))
 			if line, err := r.Beyond(ctx, other, second); err != nil || len(line) != 1 || line[0] != second {

@@ -78,9 +78,9 @@ type withheld struct {
 }
 
 // withhold finds them. A tree has them as the commit does, and they stay as they are. A key that the commit has, in this
-// file or in another one that changed, is not new; what a filter makes of a file is not looked at. x is the private index,
-// nil when only git can read it; what was added to it with its key is taken out again.
-func (r *Repo) withhold(ctx context.Context, index string, x *index, h *holding, head session.Commit) (out withheld, err error) {
+// file or in another one that changed, is not new; what a filter makes of a file is not looked at. x is the private index;
+// what was added to it with its key is taken out again, unless nothing was.
+func (r *Repo) withhold(ctx context.Context, index string, x *index, nothingStaged bool, h *holding, head session.Commit) (out withheld, err error) {
 	if head == "" {
 		return out, nil
 	}
@@ -91,9 +91,8 @@ func (r *Repo) withhold(ctx context.Context, index string, x *index, h *holding,
 			suspects[p] = keys
 		}
 	}
-	nothingStaged := x != nil && r.isTreeOf(ctx, x, head)
 	if nothingStaged && !h.unsure {
-		for _, p := range h.changed {
+		for _, p := range h.paths {
 			if file, _ := find(x.entries, 0, p); file != nil {
 				look(p)
 			}
@@ -233,16 +232,6 @@ func (r *Repo) keysBefore(ctx context.Context, changes []treeChange) (map[string
 		}
 	}
 	return known, nil
-}
-
-// isTreeOf reports whether an index is known to stand for the tree of a commit.
-func (r *Repo) isTreeOf(ctx context.Context, x *index, c session.Commit) bool {
-	tree, err := r.TreeOf(ctx, c)
-	if err != nil {
-		return false
-	}
-	is, err := r.knownTree(x, tree)
-	return err == nil && is == tree
 }
 
 // putEntries puts entries into a private index, as update-index reads them.

@@ -1,10 +1,7 @@
 package gitstate
 
 import (
-	"context"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -81,51 +78,5 @@ func TestSuspect(t *testing.T) {
 	}
 	if why, _ := r.suspect("link"); why != "" {
 		t.Errorf("a link is held out: %q", why)
-	}
-}
-
-// TestContentIsReadOnce looks twice at files that git does not track, ignored or not, and counts what is read.
-func TestContentIsReadOnce(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	if _, ok := lookAt(r.root); !ok || tellingDevice(r.root) == 0 {
-		t.Skip("this system does not tell when a file changed")
-	}
-	r.write(".gitignore", "out/\n")
-	for _, name := range []string{"tracked", "out/a", "out/deep/b", "new", "lib/new"} {
-		r.write(name, name)
-	}
-	r.run("add", ".gitignore", "tracked")
-	r.run("commit", "-q", "-m", "tracked")
-	look := func() (read []string) {
-		t.Helper()
-		x, _, err := r.readParsed(context.Background(), r.indexPath())
-		if err != nil || x == nil {
-			t.Fatal(err)
-		}
-		l := r.newLooker(x)
-		l.now = func() uint64 { return 1 << 62 } // long after
-		l.suspect = func(p string) (session.HoldReason, string) {
-			read = append(read, p)
-			return r.suspect(p)
-		}
-		l.held, l.ignored, l.seen, l.again = map[string]bool{}, map[string]bool{}, r.seenDirs(), map[string]seenDir{}
-		l.size, l.files = session.Guard{}.Limits()
-		l.walk(1, l.dir)
-		r.keepSeen(l.again)
-		slices.Sort(read)
-		return read
-	}
-	if got := look(); !slices.Equal(got, []string{"lib/new", "new", "out/a", "out/deep/b"}) {
-		t.Fatalf("read: %q", got)
-	}
-	if got := look(); len(got) > 0 {
-		t.Errorf("read again: %q", got)
-	}
-	if err := os.WriteFile(filepath.Join(r.root, "new"), []byte("nEw"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := look(); !slices.Equal(got, []string{"new"}) {
-		t.Errorf("of what changed, read: %q", got)
 	}
 }

@@ -6,8 +6,6 @@ type Point string
 
 // The points, in the order in which their protocols pass them. Each is named after what has just become true.
 const (
-	PacksMerged         Point = "packs/merged"  // old and new ones are there
-	PacksRemoved        Point = "packs/removed" // all old packs, and then all of their indexes
 	CheckpointAnchored  Point = "checkpoint/anchored"
 	CheckpointStaged    Point = "checkpoint/staged"
 	CheckpointObjects   Point = "checkpoint/objects"
@@ -79,7 +77,6 @@ const (
 
 // Points are all of them, for tests that kill at every one.
 var Points = []Point{
-	PacksMerged, PacksRemoved,
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated, JournalGivenBack,
 	RescueWritten, AutoPacked, AutoMoved, AutoDropping, MoveJournaled, MoveFiles, MovePlanned, MoveHalf, MoveRaw, MoveTree, MoveBack,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // packed writes n packs of three objects each, two of them in that pack alone, and returns the ids of all.
@@ -65,119 +66,81 @@ func (r *testRepo) holds(ids map[string]string) {
 	r.fsck()
 }
 
+// packsHere counts packs.
+func (r *testRepo) packsHere() int {
+	r.t.Helper()
+	packs, err := r.packs()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return len(packs)
+}
+
 func TestManyPacksBecomeOne(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t, "--object-format="+format)
-			ids := r.packed(mergeFrom-1, 0)
-			if err := r.mergePacks(); err != nil || len(r.packFiles()) != 2*(mergeFrom-1) {
+			ids := r.packed(repackFrom-1, 0)
+			if err := r.Repack(context.Background(), repackFrom); err != nil || r.packsHere() != repackFrom-1 {
 				t.Fatalf("merged too early: %v, %v", err, r.packFiles())
 			}
-			maps.Copy(ids, r.packed(1, mergeFrom))
-			if err := r.mergePacks(); err != nil {
+			maps.Copy(ids, r.packed(1, repackFrom))
+			if err := r.Repack(context.Background(), repackFrom); err != nil {
 				t.Fatal(err)
 			}
-			if got := r.packFiles(); len(got) != 2 {
+			if got := r.packFiles(); r.packsHere() != 1 {
 				t.Fatalf("left: %v", got)
 			}
-			index := strings.TrimSuffix(filepath.Join(r.commonDir, "objects", "pack", r.packFiles()[0]), ".idx") + ".idx"
-			r.run("verify-pack", index)
 			r.holds(ids)
-			if p := openPackIndex(index, r.idLength()/2); p == nil || int(p.count()) != len(ids) {
-				t.Errorf("%d objects became %v", len(ids), p)
+			if _, err := os.Stat(filepath.Join(r.commonDir, "gc.pid")); !absent(err) {
+				t.Error(err)
 			}
 		})
 	}
 }
 
-// What is merged again and again is copied seldom: large packs wait until the small ones have caught up.
+// What turns leave is merged on the way.
 func TestPacksStayFew(t *testing.T) {
 	t.Parallel()
-	r := newRepo(t)
-	ids, most, copied := map[string]string{}, 0, int64(0)
-	for i := range 300 {
-		maps.Copy(ids, r.packed(1, i))
-		before := r.packFiles()
-		if err := r.mergePacks(); err != nil {
-			t.Fatal(err)
-		}
-		after := r.packFiles()
-		most = max(most, len(after)/2)
-		for _, name := range after {
-			if strings.HasSuffix(name, ".pack") && !slices.Contains(before, name) {
-				st, err := os.Stat(filepath.Join(r.commonDir, "objects", "pack", name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				copied += st.Size()
-			}
-		}
+	r, d := newSession(t)
+	most := 0
+	for i := range 3 * repackFrom {
+		r.write("a.txt", fmt.Sprintln("line", i))
+		p := r.prepare(d)
+		r.publish(p)
+		d = r.draft(p.Ledger)
+		most = max(most, r.packsHere())
 	}
-	if most > mergeFrom+5 {
+	if most > repackFrom {
 		t.Errorf("up to %d packs", most)
 	}
-	var total int64
-	for _, data := range ids {
-		total += int64(len(data)) // more than they take in a pack
-	}
-	if copied > 8*total {
-		t.Errorf("%d bytes were copied for %d", copied, total)
-	}
-	r.holds(ids)
+	r.fsck()
 }
 
 func TestPacksThatAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	// Each makes the pack at path one that must stay, as it is.
 	for name, spoil := range map[string]func(r *testRepo, path string){
-		"kept":            func(r *testRepo, path string) { r.put(path+".keep", "") },
-		"promised":        func(r *testRepo, path string) { r.put(path+".promisor", "") },
-		"with a bitmap":   func(r *testRepo, path string) { r.put(path+".bitmap", "x") },
-		"of another name": func(r *testRepo, path string) { r.movePack(path, filepath.Join(filepath.Dir(path), "other-1")) },
-		"damaged":         func(r *testRepo, path string) { r.flip(path + ".pack") },
-		"index damaged":   func(r *testRepo, path string) { r.flip(path + ".idx") },
-		"without index":   func(r *testRepo, path string) { r.remove(path + ".idx") },
-		"in a multi-pack index": func(r *testRepo, path string) {
-			others := r.packFiles()
-			aside := filepath.Join(r.home, "aside")
-			if err := os.Mkdir(aside, 0o700); err != nil {
-				r.t.Fatal(err)
-			}
-			dir := filepath.Dir(path)
-			for _, f := range others {
-				if !strings.HasPrefix(f, filepath.Base(path)) {
-					r.rename(filepath.Join(dir, f), filepath.Join(aside, f))
-				}
-			}
-			r.run("multi-pack-index", "write")
-			for _, f := range others {
-				if !strings.HasPrefix(f, filepath.Base(path)) {
-					r.rename(filepath.Join(aside, f), filepath.Join(dir, f))
-				}
-			}
-		},
+		"kept":     func(r *testRepo, path string) { r.put(path+".keep", "") },
+		"promised": func(r *testRepo, path string) { r.put(path+".promisor", "") },
+		"damaged":  func(r *testRepo, path string) { r.flip(path + ".pack") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
-			r.packed(mergeFrom+1, 0)
+			r.packed(repackFrom+1, 0)
 			dir := filepath.Join(r.commonDir, "objects", "pack")
-			spoil(r, filepath.Join(dir, strings.TrimSuffix(r.packFiles()[0], ".idx")))
+			path := filepath.Join(dir, strings.TrimSuffix(r.packFiles()[0], ".idx"))
+			spoil(r, path)
 			before := r.contents(dir)
-			if err := r.mergePacks(); err != nil {
-				t.Fatal(err)
-			}
+			_ = r.Repack(context.Background(), repackFrom)
 			after := r.contents(dir)
-			changed := 0
-			for file, data := range before {
-				if after[file] != data {
-					changed++
+			for _, ext := range []string{".pack", ".idx"} {
+				if file := filepath.Base(path) + ext; after[file] != before[file] {
+					t.Errorf("%s is gone, or another one", file)
 				}
-			}
-			if changed != 2*mergeFrom {
-				t.Errorf("%d of %d files are gone; left: %v", changed, len(before), slices.Sorted(maps.Keys(after)))
 			}
 		})
 	}
@@ -188,24 +151,18 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 			r.put(filepath.Join(r.commonDir, "objects", "maintenance.lock"), "")
 		},
 		"objects are precious": func(r *testRepo) { r.run("config", "extensions.preciousObjects", "true") },
-		"unknown multi-pack index": func(r *testRepo) {
-			r.put(filepath.Join(r.commonDir, "objects", "pack", "multi-pack-index"), "MIDX\x07")
-		},
-		"short multi-pack index": func(r *testRepo) {
-			r.put(filepath.Join(r.commonDir, "objects", "pack", "multi-pack-index"), "MIDX\x01\x01\x01")
-		},
-		"chain of them": func(r *testRepo) {
-			r.put(filepath.Join(r.commonDir, "objects", "pack", "multi-pack-index.d", "multi-pack-index-chain"), "")
+		"objects are borrowed": func(r *testRepo) {
+			r.put(filepath.Join(r.commonDir, "objects", "info", "alternates"), r.path("elsewhere")+"\n")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
-			r.packed(mergeFrom+1, 0)
+			r.packed(repackFrom+1, 0)
 			spoil(r)
 			dir := filepath.Join(r.commonDir, "objects", "pack")
 			before := r.contents(dir)
-			_ = r.mergePacks()
+			_ = r.Repack(context.Background(), repackFrom)
 			if !maps.Equal(before, r.contents(dir)) {
 				t.Errorf("left: %v", r.packFiles())
 			}
@@ -213,62 +170,23 @@ func TestPacksThatAreLeftAlone(t *testing.T) {
 	}
 }
 
-// Packs that git made may hold deltas: an entry of those says little without its neighbours.
-func TestPacksOfDeltas(t *testing.T) {
+// What a killed wfs has left of its own does not keep the next one away.
+func TestRepackAfterAKilledOne(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	for i := range mergeFrom {
-		text := strings.Repeat(fmt.Sprintln("line of", i), 500)
-		r.write("delta.txt", text)
-		r.run("add", "-A")
-		r.run("commit", "-q", "-m", "a")
-		r.write("delta.txt", text+"one more\n")
-		r.run("add", "-A")
-		r.run("commit", "-q", "-m", "b")
-		r.run("repack", "-d", "-q")
-	}
-	for _, f := range r.packFiles() { // newer versions of git leave these, and then the packs are not looked at
-		if strings.HasSuffix(f, ".rev") {
-			r.remove(filepath.Join(r.commonDir, "objects", "pack", f))
-		}
-	}
-	before := r.packFiles()
-	if err := r.mergePacks(); err != nil || !slices.Equal(before, r.packFiles()) {
-		t.Errorf("%v; from %v to %v", err, before, r.packFiles())
-	}
-	r.fsck()
-}
-
-// A merge that was killed leaves old packs beside the new one, or indexes whose packs are gone.
-func TestMergeAfterAKilledMerge(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t)
-	dir := filepath.Join(r.commonDir, "objects", "pack")
-	ids := r.packed(mergeFrom, 0)
-	old := r.contents(dir)
-	if err := r.mergePacks(); err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	for _, file := range slices.Sorted(maps.Keys(old)) {
-		if i++; i%4 == 0 || strings.HasSuffix(file, ".idx") {
-			r.put(filepath.Join(dir, file), old[file])
-		}
-	}
-	stray := filepath.Join(dir, "pack-"+strings.Repeat("0", 40)+".idx") // of a pack that is nowhere
-	r.put(stray, string(r.packIndex(make([]byte, 20), []packEntry{{id: make([]byte, 20)}})))
-	maps.Copy(ids, r.packed(mergeFrom, mergeFrom))
+	ids := r.packed(repackFrom, 0)
 	r.put(filepath.Join(r.commonDir, "gc.pid"), "1 somewhere wfs\n")
-	if err := r.mergePacks(); err != nil {
+	temp := filepath.Join(r.commonDir, "objects", "pack", tempOfRepack+"1-pack-1.pack")
+	r.put(temp, "")
+	long := time.Unix(at, 0)
+	chtimes(t, temp, long)
+	if err := r.Repack(context.Background(), repackFrom); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.packFiles(); len(got) != 3 || !slices.Contains(got, filepath.Base(stray)) {
-		t.Errorf("left: %v", got)
+	r.tidy()
+	if names := r.packFiles(); r.packsHere() != 1 || slices.Contains(names, filepath.Base(temp)) {
+		t.Errorf("left: %v", names)
 	}
-	if _, err := os.Stat(filepath.Join(r.commonDir, "gc.pid")); !absent(err) {
-		t.Errorf("gc.pid: %v", err)
-	}
-	r.remove(stray)
 	r.holds(ids)
 }
 
@@ -276,7 +194,7 @@ func TestMergeAfterAKilledMerge(t *testing.T) {
 func TestMergeInACrowd(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	ids := r.packed(mergeFrom, 0)
+	ids := r.packed(repackFrom, 0)
 	var commits []string
 	for i := range 8 { // what git gc must find
 		r.write("f", fmt.Sprint(i))
@@ -299,7 +217,7 @@ func TestMergeInACrowd(t *testing.T) {
 				mu.Lock()
 				maps.Copy(ids, made)
 				mu.Unlock()
-				if err := repo.mergePacks(); err != nil {
+				if err := repo.Repack(context.Background(), repackFrom); err != nil {
 					t.Error(err)
 				}
 				for id := range made {

@@ -1,29 +1,24 @@
 package gitstate
 
 import (
-	"path/filepath"
+	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// differing returns the names of those files of a directory that are not for certain as their entries say. prefix is
-// the directory's path in the index. It reports false when it cannot tell.
-func (x *index) differing(root, prefix string, files []*indexEntry, empty []byte) (names []string, ok bool) {
-	if len(files) == 0 {
-		return nil, true
-	}
-	dir, err := unix.Open(filepath.Join(root, prefix), unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+// comparesFiles says that files can be compared with what the index says of them.
+const comparesFiles = true
+
+// listDir lists a directory and keeps it open until end. It does not follow a link.
+func listDir(path string) (list []fs.DirEntry, fd int, end func(), err error) {
+	fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, false
+		return nil, -1, func() {}, err
 	}
-	defer unix.Close(dir)
-	for _, e := range files {
-		name := string(e.name[len(prefix):])
-		if f, ok := lookIn(dir, name); !ok || !x.unchanged(e, f, empty) {
-			names = append(names, name)
-		}
-	}
-	return names, true
+	f := os.NewFile(uintptr(fd), path)
+	list, err = f.ReadDir(-1)
+	return list, fd, func() { f.Close() }, err
 }
 
 // lookAt looks at a file, and reports false when there is none, or when its time is none that git could write down.

@@ -1,0 +1,113 @@
+package gitstate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/durable"
+)
+
+// Every turn leaves a pack, and every git command looks into every pack. `git gc --auto` merges them from 50 on
+// (gc.autoPackLimit), while the user waits for it; so they are merged before it comes to that.
+
+// repackFrom is how many packs there are before they are merged.
+const repackFrom = 20
+
+// Repack merges small packs if there are at least that many. Git adds the new pack before it removes the old ones, leaves
+// packs alone that have a mark beside them, and copies each object only a number of times that grows with the logarithm of
+// their number. Nothing is lost when it fails, or is killed: the next one does it. Meanwhile gc.pid keeps `git gc` away,
+// which fails when objects move at the wrong moment, and then refuses to collect garbage for a day.
+func (r *Repo) Repack(ctx context.Context, from int) error {
+	packs, err := r.packs()
+	if err != nil || len(packs) < from || r.borrows() || r.promised() {
+		return err
+	}
+	unlock, err := r.lockGC()
+	if err != nil || unlock == nil {
+		return err
+	}
+	defer unlock()
+	_, err = r.git(ctx, gitOpts{write: true}, "-c", "repack.writeBitmaps=false", "-c", "repack.updateServerInfo=false",
+		"repack", "--geometric=2", "-d", "-q")
+	return err
+}
+
+// repackMany is Repack where nobody asked for it: what goes wrong leaves more packs.
+func (r *Repo) repackMany(ctx context.Context) { _ = r.Repack(ctx, repackFrom) }
+
+// borrows reports whether objects of another repository are used. Old versions of git would copy its packs.
+func (r *Repo) borrows() bool {
+	_, err := os.Lstat(filepath.Join(r.commonDir, "objects", "info", "alternates"))
+	return !absent(err)
+}
+
+func ignoreAbsent(err error) error {
+	if absent(err) {
+		return nil
+	}
+	return err
+}
+
+// gcPatience is for how long git believes a gc.pid.
+const gcPatience = 12 * time.Hour
+
+func (r *Repo) gcPath() string { return filepath.Join(r.commonDir, "gc.pid") }
+
+// lockGC keeps `git gc` away, as another `git gc` would, and other wfs. It returns nil when one of them is at work.
+func (r *Repo) lockGC() (unlock func(), err error) {
+	if err := durable.MkdirAll(r.StateDir()); err != nil {
+		return nil, err
+	}
+	lock, err := durable.TryLock(filepath.Join(r.StateDir(), "packs.lock"), nil)
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, theirs := range []string{r.gcPath() + ".lock", filepath.Join(r.commonDir, "objects", "maintenance.lock")} {
+		if _, err := os.Stat(theirs); !absent(err) {
+			lock.Release()
+			return nil, err
+		}
+	}
+	if held, _ := r.readGC(); held {
+		lock.Release()
+		return nil, nil
+	}
+	host, _ := os.Hostname()
+	ours := filepath.Join(r.StateDir(), "gc.pid") // so that a kill leaves no half of it beside git's own files
+	err = durable.WriteCache(ours, fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644)
+	if err == nil {
+		err = os.Rename(ours, r.gcPath())
+	}
+	if err != nil {
+		lock.Release()
+		return nil, err
+	}
+	return func() {
+		_ = os.Remove(r.gcPath())
+		lock.Release()
+	}, nil
+}
+
+// readGC reports whether a git gc may be at work, or the file is ours: git reads two words, a process and its host, and
+// we write a third. Under packs.lock, ours is what a killed wfs left.
+func (r *Repo) readGC() (held, ours bool) {
+	data, err := os.ReadFile(r.gcPath())
+	if err != nil {
+		return false, false
+	}
+	words := strings.Fields(string(data))
+	if len(words) == 0 || len(words) == 3 && words[2] == "wfs" {
+		return false, true
+	}
+	st, err := os.Stat(r.gcPath())
+	return err == nil && r.fileAge(st) < gcPatience, false
+}
