@@ -118,7 +118,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 	o.Branch = "refs/heads/" + o.Branch
 	o.Anyway = a.redactor().String(strings.TrimSpace(o.Anyway))
 	if settings, err := a.ownSettings(ctx); err == nil {
-		o.Report = settings.Config.FinishReport
+		o.Report = settings.Config.Finish.Report
 	} else { // what was agreed is pinned: it is handed over all the same
 		a.note("warning: finish.report is not read: %v", err)
 	}

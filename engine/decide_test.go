@@ -13,9 +13,10 @@ import (
 )
 
 func tdd(t interface{ Fatalf(string, ...any) }) *workflows.Plan {
-	w, ok := workflows.Builtin("tdd")
-	if !ok {
-		t.Fatalf("no workflow tdd")
+	text, _ := workflows.BuiltinText("tdd")
+	w, findings := workflows.ParseWorkflow("tdd.yaml", text)
+	if w == nil {
+		t.Fatalf("no workflow tdd: %v", findings)
 	}
 	return &workflows.Plan{Workflow: *w}
 }

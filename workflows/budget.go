@@ -1,22 +1,30 @@
 package workflows
 
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // Budget is what work may cost, as caps on one session, on one phase in one lap of it, and on one day of all sessions of a
 // clone together.
 type Budget struct {
-	Session Cap `json:"session,omitzero"`
-	Phase   Cap `json:"phase,omitzero"`
-	Day     Cap `json:"day,omitzero"`
+	Session Cap `json:"session,omitzero" is:""`
+	Phase   Cap `json:"phase,omitzero" is:""`
+	Day     Cap `json:"day,omitzero" is:""`
 	// CallsPerHour bounds how often agents are started in a clone; 0 is DefaultCallsPerHour.
 	CallsPerHour int64 `json:"calls_per_hour,omitempty"`
 }
 
 // Cap bounds what is used up. 0 is no word about it; NoCap, which is never in a file, takes a cap away.
 type Cap struct {
-	USD      float64 `json:"usd,omitempty"`
-	Tokens   int64   `json:"tokens,omitempty"`
-	Turns    int64   `json:"turns,omitempty"`
-	Attempts int64   `json:"attempts,omitempty"` // judged
-	Seconds  int64   `json:"seconds,omitempty"`  // that runs and gates took; waits do not count
+	USD      float64 `json:"usd,omitempty" is:"lowers"`
+	Tokens   int64   `json:"tokens,omitempty" is:"1..2000000000 lowers"`
+	Turns    int64   `json:"turns,omitempty" is:"1..2000000000 lowers"`
+	Attempts int64   `json:"attempts,omitempty" is:"1..2000000000 lowers"` // judged
+	// That runs and gates took; waits do not count.
+	Seconds int64 `json:"seconds,omitempty" key:"time" is:"duration lowers"`
 }
 
 // NoCap says that there is to be none.
@@ -29,17 +37,21 @@ const DefaultCallsPerHour = 100
 // Over lays caps that were typed over those of a plan.
 func (b Budget) Over(plan Budget) Budget {
 	return Budget{Session: b.Session.over(plan.Session), Phase: b.Phase.over(plan.Phase), Day: b.Day.over(plan.Day),
-		CallsPerHour: over(b.CallsPerHour, plan.CallsPerHour)}
+		CallsPerHour: cmp.Or(b.CallsPerHour, plan.CallsPerHour)}
 }
 
 func (c Cap) over(low Cap) Cap {
-	return Cap{USD: over(c.USD, low.USD), Tokens: over(c.Tokens, low.Tokens), Turns: over(c.Turns, low.Turns),
-		Attempts: over(c.Attempts, low.Attempts), Seconds: over(c.Seconds, low.Seconds)}
+	return Cap{USD: cmp.Or(c.USD, low.USD), Tokens: cmp.Or(c.Tokens, low.Tokens), Turns: cmp.Or(c.Turns, low.Turns),
+		Attempts: cmp.Or(c.Attempts, low.Attempts), Seconds: cmp.Or(c.Seconds, low.Seconds)}
 }
 
-func over[N int64 | float64](high, low N) N {
-	if high == 0 {
-		return low
+const maxUSD = 1_000_000 // more than anybody means
+
+// ParseUSD reads an amount of dollars above nothing: "20", "2.50", "$2.50".
+func ParseUSD(text string) (float64, error) {
+	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+	if err != nil || !(usd > 0 && usd <= maxUSD) {
+		return 0, fmt.Errorf("%q is no amount of dollars", text)
 	}
-	return high
+	return usd, nil
 }

@@ -16,38 +16,50 @@ import (
 // Command, and every list of words after it, is given to the program as it stands, without a shell. A word in braces is
 // filled in; a list whose word has no value is left out as a whole.
 type Card struct {
-	Name    string   `json:"name"`
-	About   string   `json:"about,omitempty"`
-	Command []string `json:"command"` // the program, and what it gets at every start
-	Prompt  Prompt   `json:"prompt"`
-	Decoder string   `json:"decoder"` // of its standard output: see internal/agents
+	Version int      `json:"-" key:"version" is:"version required"` // of the file
+	Name    string   `json:"name" is:"name required"`
+	About   string   `json:"about,omitempty" is:"line"`
+	Command []string `json:"command" is:"text required"` // the program, and what it gets at every start
+	Prompt  Prompt   `json:"prompt" is:"stdin|argument" default:"stdin"`
+	Decoder string   `json:"decoder" is:"decoder" default:"text"` // of its standard output: see internal/agents
 
-	New    []string `json:"new,omitempty"`    // begins a conversation; {id} is a UUID that the engine makes
-	Resume []string `json:"resume,omitempty"` // goes on with the conversation {id}; none: every run is a new one
-	Model  []string `json:"model,omitempty"`  // {model}
-	Budget []string `json:"budget,omitempty"` // {usd}: what this run may cost
-	Turns  []string `json:"turns,omitempty"`  // {turns}: how many turns this run may take
-	Allow  []string `json:"allow,omitempty"`  // {tools}: what it may do unattended; the word is repeated for each
-	Answer []string `json:"answer,omitempty"` // a JSON schema for its last answer: {schema}, or {schema-file}, a path
+	// Begins a conversation; {id} is a UUID that the engine makes.
+	New []string `json:"new,omitempty" is:"text" holds:"{id}"`
+	// Goes on with the conversation {id}; none: every run is a new one.
+	Resume []string `json:"resume,omitempty" is:"text" holds:"{id}"`
+	Model  []string `json:"model,omitempty" is:"text" holds:"{model}"` // {model}
+	Budget []string `json:"budget,omitempty" is:"text" holds:"{usd}"`  // {usd}: what this run may cost
+	// {turns}: how many turns this run may take.
+	Turns []string `json:"turns,omitempty" is:"text" holds:"{turns}"`
+	// {tools}: what it may do unattended; the word is repeated for each.
+	Allow []string `json:"allow,omitempty" is:"text" holds:"{tools}"`
+	// A JSON schema for its last answer: {schema}, or {schema-file}, a path.
+	Answer []string `json:"answer,omitempty" is:"text" holds:"{schema} {schema-file}"`
 
 	// Interrupt says that an interrupt (SIGINT) ends it in good order, with a last word about what it cost.
-	Interrupt bool `json:"interrupt,omitempty"`
+	Interrupt bool `json:"interrupt,omitempty" is:"" default:"false"`
 
 	// Loads are the project's rule files, CLAUDE.md say, that it reads by itself when it is started so.
-	Loads []string `json:"loads,omitempty"`
+	Loads []string `json:"loads,omitempty" is:"line"`
 
-	Env   []string          `json:"env,omitempty"`   // names of variables that it may see, besides those that all runs see; NAME_* for all that begin so
-	Set   map[string]string `json:"set,omitempty"`   // variables that it is started with; {tools} is all of Each
-	Files map[string]string `json:"files,omitempty"` // texts that are written for each run, by name; {files} in Command is their directory
-	Each  string            `json:"each,omitempty"`  // JSON for one {tool} of what it may do unattended, for {tools} in Set
-	Probe []string          `json:"probe,omitempty"` // prints its version, and costs nothing
-	Login string            `json:"login,omitempty"` // what a person types to log in
+	// Names of variables that it may see, besides those that all runs see; NAME_* for all that begin so.
+	Env []string `json:"env,omitempty" is:"variables"`
+	// Variables that it is started with; {tools} is all of Each.
+	Set map[string]string `json:"set,omitempty" is:"text" names:"variable"`
+	// Texts that are written for each run, by name; {files} in Command is their directory.
+	Files map[string]string `json:"files,omitempty" is:"text" names:"file"`
+	// JSON for one {tool} of what it may do unattended, for {tools} in Set.
+	Each  string   `json:"each,omitempty" is:"line" holds:"{tool}"`
+	Probe []string `json:"probe,omitempty" is:"text" holds:""` // prints its version, and costs nothing
+	Login string   `json:"login,omitempty" is:"line"`          // what a person types to log in
 
 	// What only the commands that speak to people need.
-	Unattended string   `json:"unattended,omitempty"` // what it may do without Allow, in words
-	Permit     string   `json:"permit,omitempty"`     // a word of Allow for one {command} and whatever follows it: "Bash({command}:*)"
-	LoggedIn   []string `json:"logged_in,omitempty"`  // ends with 0 when somebody is logged in, and costs nothing
-	Tested     []string `json:"tested,omitempty"`     // versions that wfs was tried with
+	Unattended string `json:"unattended,omitempty" is:"line"` // what it may do without Allow, in words
+	// A word of Allow for one {command} and whatever follows it: "Bash({command}:*)".
+	Permit string `json:"permit,omitempty" is:"line" holds:"{command}"`
+	// Ends with 0 when somebody is logged in, and costs nothing.
+	LoggedIn []string `json:"logged_in,omitempty" is:"text" holds:""`
+	Tested   []string `json:"tested,omitempty" is:"line"` // versions that wfs was tried with
 
 	// File is where the card was read, "" for one that is built in. A plan does not keep it.
 	File string `json:"-"`

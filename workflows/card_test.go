@@ -104,12 +104,12 @@ func TestCardMistakes(t *testing.T) {
 		{"new without resume", "version: 1\nname: x\ncommand: [x]\nnew: ['{id}']", "x.yaml:4: new names a conversation, but there is no resume to continue it"},
 		{"decoder", "version: 1\nname: x\ncommand: [x]\ndecoder: claud", `x.yaml:4: decoder must be one of text, claude, codex, gemini, opencode, not "claud"`},
 		{"env", "version: 1\nname: x\ncommand: [x]\nenv: ['*', A=b, WFS_X, A, A]", `x.yaml:4: env: "*" is not a variable name
-x.yaml:4: env: "A=b" is not a variable name
+x.yaml:4: env takes names, not values: "A"
 x.yaml:4: env: "WFS_X" belongs to wfs, which sets it by itself
 x.yaml:4: env: "A" is duplicated`},
 		{"set", "version: 1\nname: x\ncommand: [x]\nset: {A-B: c, WFS_RUN_ID: d, E: 1}", `x.yaml:4: set: "A-B" is not a variable name
 x.yaml:4: set: "WFS_RUN_ID" belongs to wfs, which sets it by itself
-x.yaml:4: set: E must be text, not the number 1`},
+x.yaml:4: set: E must be text, not 1`},
 		{"each without a place", "version: 1\nname: x\ncommand: [x]\neach: '{tool}'", "x.yaml:4: each is filled into {tools} of set, and there is none"},
 		{"permit without allow", "version: 1\nname: x\ncommand: [x]\npermit: a {command}", "x.yaml:4: permit is a word of allow, and there is neither allow nor each"},
 	} {

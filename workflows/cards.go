@@ -1,13 +1,12 @@
 package workflows
 
 import (
-	"embed"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
+	"strings"
 )
-
-//go:embed agents/*.yaml
-var agentCards embed.FS
 
 // Cards are the agents that can be named.
 type Cards map[string]*Card
@@ -15,8 +14,8 @@ type Cards map[string]*Card
 // BuiltinCards returns the cards that come with wfs.
 func BuiltinCards() Cards {
 	cards := Cards{}
-	for _, name := range BuiltinCardNames() {
-		text, _ := BuiltinCardText(name)
+	for _, name := range namesIn("agents") {
+		text, _ := textIn("agents", name)
 		if c, _ := ParseCard(name+".yaml", text); c != nil { // a test reads them all
 			c.File = ""
 			cards[name] = c
@@ -25,44 +24,67 @@ func BuiltinCards() Cards {
 	return cards
 }
 
-// BuiltinCardNames are the names of the cards that come with wfs, sorted.
-func BuiltinCardNames() []string { return namesIn(agentCards, "agents") }
-
-// BuiltinCardText returns the YAML text of a built-in card, and false if there is none of that name.
-func BuiltinCardText(name string) ([]byte, bool) { return textIn(agentCards, "agents", name) }
-
 // Names are the names of the cards, sorted.
 func (cs Cards) Names() []string { return slices.Sorted(maps.Keys(cs)) }
 
-// Read is ReadLayers with these cards instead of the built-in ones.
-func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
-	m := merger{sum: &node{kind: mapping}, cards: cs}
-	for i := range layers {
-		m.add(&layers[i])
+// CardSchema returns the JSON Schema (draft-07) of agent cards, with the same promise as ConfigSchema.
+func CardSchema() []byte { return writeSchema(cardObject, CardSchemaFile, "wfs agent") }
+
+// ParseCard reads and checks an agent card. file names the text in findings. Findings are everything that is wrong, in
+// the order of lines; the card is nil if there is one.
+func ParseCard(file string, text []byte) (*Card, []Finding) {
+	c, findings := parseFile[Card](file, text, cardObject)
+	if c != nil {
+		c.File = file
 	}
-	if len(m.findings) > 0 {
-		return nil, m.findings
-	}
-	r := &reader{cards: cs} // what each layer was checked for holds for the sum
-	s := &Settings{Config: *r.config(m.sum)}
-	s.Config.Cards = cs
-	for _, f := range r.findings {
-		m.findings = append(m.findings, Finding{Message: "the configuration files contradict each other: " + f.Message,
-			Hint: "wfs config list --show-origin"})
-	}
-	if len(m.findings) > 0 {
-		return nil, m.findings
-	}
-	s.flatten("", m.sum, configObject)
-	return s, nil
+	return c, findings
 }
 
-// pinned is what a plan keeps of a card.
-func (c *Card) pinned() Card {
-	if c == nil {
-		return Card{}
+func (c *Card) check(r *reader, _ string) {
+	file := path.Base(strings.ReplaceAll(r.file, `\`, "/"))
+	if c.Name != "" && c.Name != strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") {
+		r.fail("name", " %s is not the name of the file\ncall the file %s.yaml", quote(c.Name), clip(c.Name))
 	}
-	kept := *c
-	kept.File = ""
-	return kept
+	var files []string
+	if c.Files != nil {
+		files = []string{"{files}"}
+	}
+	r.checkPlaces("command", c.Command, files)
+	if c.New != nil && c.Resume == nil {
+		r.fail("new", " names a conversation, but there is no resume to continue it")
+	}
+	filled := func(v string) bool { return strings.Contains(v, "{tools}") }
+	if c.Each != "" && !slices.ContainsFunc(slices.Collect(maps.Values(c.Set)), filled) {
+		r.fail("each", " is filled into {tools} of set, and there is none")
+	}
+	if c.Permit != "" && !c.Permits() {
+		r.fail("permit", " is a word of allow, and there is neither allow nor each")
+	}
 }
+
+var placePattern = regexp.MustCompile(`\{[a-z-]+\}`)
+
+// checkPlaces reports places in words that nothing fills in, and that the one which is needed is missing.
+func (r *reader) checkPlaces(at string, words, places []string) {
+	found := placePattern.FindAllString(strings.Join(words, "\n"), -1)
+	for _, p := range found {
+		hint := ""
+		if len(places) > 0 {
+			hint = "\nwrite " + strings.Join(places, " or ")
+		}
+		switch {
+		case !slices.Contains(places, p):
+			r.fail(at, ": %s is filled in by nothing there%s", p, hint)
+			return
+		case p != found[0]:
+			r.fail(at, " holds both %s and %s: one of them", found[0], p)
+			return
+		}
+	}
+	if len(places) > 0 && len(found) == 0 {
+		r.fail(at, " has no word with %s", strings.Join(places, " or "))
+	}
+}
+
+// DecoderNames are the kinds of streams that a card may name. Package agents has a decoder for each.
+func DecoderNames() []string { return []string{"text", "claude", "codex", "gemini", "opencode"} }

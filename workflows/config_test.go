@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"reflect"
 	"testing"
 	"time"
@@ -65,11 +66,11 @@ func TestConfigMistakes(t *testing.T) {
 		{"unknown key", "workflow: tdd", "workflows: tdd", `c.yaml:2: unknown key "workflows" (did you mean "workflow"?)`},
 		{"workflow", "workflow: tdd", "workflow: a/b", `c.yaml:2: workflow "a/b" may hold letters, digits, - and _ only`},
 		{"agree", "workflow: tdd", "agree: Auto", `c.yaml:2: agree must be one of person, auto, not "Auto" | did you mean auto?`},
-		{"agent without anything", "workflow: tdd", "agent: {}", "c.yaml:2: agent is empty | leave it out, or say use: which agent, or command: what to run"},
+		{"agent without anything", "workflow: tdd", "agent: {}", "c.yaml:2: agent is empty | leave it out, or say what it is"},
 		{"script elsewhere", "workflow: tdd", "agent: {script: ../play.yaml}",
 			`c.yaml:2: agent: script "../play.yaml" leads out of the work tree, where a repository may not point | set it in .wfs/local.yaml, which is this clone's own`},
 		{"agent with both", "workflow: tdd", "agent: {command: a, script: b}",
-			"c.yaml:2: agent has both command and script: choose one"},
+			"c.yaml:2: agent has both command and script: choose one | use: names an agent that wfs knows how to start; a command is the whole command line of any other"},
 		{"use and a command", "workflow: tdd", "agent: {use: claude, command: b}",
 			"c.yaml:2: agent has both use and command: choose one | use: names an agent that wfs knows how to start; a command is the whole command line of any other"},
 		{"unknown agent", "workflow: tdd", "agent: {use: cluade}", `c.yaml:2: agent: use: there is no agent "cluade" (did you mean "claude"?) | wfs agent list`},
@@ -77,16 +78,16 @@ func TestConfigMistakes(t *testing.T) {
 			"c.yaml:2: agent: model is in the words of one agent, and goes with use | write use: NAME beside it; a command has it among its own words"},
 		{"a setting that a card has not", "workflow: tdd", "agent: {use: codex, allow: [x]}",
 			"c.yaml:2: agent: allow: the agent codex has no such setting"},
-		{"agents", "workflow: tdd", "agents: {reviewer: {use: codx}}", `c.yaml:2: agents: reviewer: use: there is no agent "codx" (did you mean "codex"?) | wfs agent list`},
-		{"a script among agents", "workflow: tdd", "agents: {a: {script: b}}", "c.yaml:2: agents: a: a script can only be the session's agent"},
+		{"agents", "workflow: tdd", "agents: {reviewer: {use: codx}}", `c.yaml:2: agent reviewer: use: there is no agent "codx" (did you mean "codex"?) | wfs agent list`},
+		{"a script among agents", "workflow: tdd", "agents: {a: {script: b}}", "c.yaml:2: agent a: a script can only be the session's agent"},
 		{"empty agent", "workflow: tdd", "agent:",
-			"c.yaml:2: agent must be a command: text for the shell, or a list of arguments, not empty"},
+			"c.yaml:2: agent: command must be a command: text for the shell, or a list of arguments, not empty"},
 		{"env", "workflow: tdd", "env:\n  - A=b\n  - 1A\n  - WFS_RESULT\n  - A\n  - A\n  - 7",
 			`c.yaml:3: env takes names, not values: "A" | the value is taken from the environment that wfs is started in
 c.yaml:4: env: "1A" is not a variable name
 c.yaml:5: env: "WFS_RESULT" belongs to wfs, which sets it by itself
 c.yaml:7: env: "A" is duplicated
-c.yaml:8: env must be text, not the number 7 | put it in quotes: "7"`},
+c.yaml:8: env must be text, not 7 | put it in quotes: "7"`},
 		{"directory without the name", "workflow: tdd", "worktree: {dir: ../trees}",
 			`c.yaml:2: worktree: dir "../trees" must hold {slug}, the session's name: each session has a work tree of its own`},
 		{"directory with another name", "workflow: tdd", `worktree: {dir: "../{branch}-{slug}"}`,
@@ -103,17 +104,17 @@ c.yaml:8: worktree: copy: pattern "a/**b" may hold ** only as a whole directory:
 			`c.yaml:4: worktree: link "node_modules/*" is a path, not a pattern
 c.yaml:5: worktree: link "../x" may not hold empty, . or .. directories
 c.yaml:6: worktree: link ".GIT" is git's own`},
-		{"gates is a list", "gates:\n  tests: {run: make test}", "gates: [tests]", "c.yaml:3: gates must be a mapping of names to gates, not a list"},
+		{"gates is a list", "gates:\n  tests: {run: make test}", "gates: [tests]", "c.yaml:3: gates must be a mapping of names to values, not a list"},
 		{"gate is text", "{run: make test}", "make test", `c.yaml:4: gate tests must be a mapping (key: value), not "make test"`},
 		{"gate without run", "{run: make test}", "{}", `c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."`},
-		{"gate name", "  tests:", "  my tests:", `c.yaml:4: gate name "my tests" may hold letters, digits, - and _ only`},
-		{"gates alike", "  tests:", "  Tests: {run: a}\n  tests:", `c.yaml:5: gate tests and gate Tests differ in nothing but capital letters`},
+		{"gate name", "  tests:", "  my tests:", `c.yaml:4: gates: "my tests" may hold letters, digits, - and _ only`},
+		{"gates alike", "  tests:", "  Tests: {run: a}\n  tests:", "c.yaml:5: gate tests differs in nothing but capital letters from Tests in c.yaml | give it another name, or write Tests"},
 		{"gate twice", "  tests:", "  tests: {run: a}\n  tests:", `c.yaml:5: gates: duplicate key "tests" (first in line 4)`},
 		{"expect", "{run: make test}", "{run: make test, expect: red}", "c.yaml:4: gate tests: expect belongs where a phase uses the gate"},
 		{"several at once", "{run: make test}", "{ruin: make test, timeout: 5, where: clean}",
 			`c.yaml:4: gate tests: unknown key "ruin" (did you mean "run"?)
-c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."
-c.yaml:4: gate tests: timeout needs a unit: 5s or 5m?`},
+c.yaml:4: gate tests: timeout needs a unit: 5s or 5m?
+c.yaml:4: gate tests has nothing to run | run: the command that judges, for example "go test ./..."`},
 	}.check(t, "version: 1\nworkflow: tdd\ngates:\n  tests: {run: make test}\n", func(text string) []Finding {
 		c, findings := ParseConfig("c.yaml", []byte(text))
 		if (c == nil) != (len(findings) > 0) {
@@ -158,7 +159,7 @@ func TestRenderConfig(t *testing.T) {
 				continue
 			}
 			want := &Config{Version: 1, Workflow: p.Workflow, Gates: map[string]Gate{}}
-			a.Idle, a.Timeout = orDefault(a.Idle, DefaultAgentIdle), orDefault(a.Timeout, DefaultAgentTimeout)
+			a.Idle, a.Timeout = cmp.Or(a.Idle, DefaultAgentIdle), cmp.Or(a.Timeout, DefaultAgentTimeout)
 			if !reflect.DeepEqual(local.Agent, a) {
 				t.Errorf("got %+v\nwant %+v", local.Agent, a)
 			}
@@ -166,7 +167,7 @@ func TestRenderConfig(t *testing.T) {
 			want.Worktree = p.Worktree
 			want.Worktree.Dir, want.Worktree.Timeout = DefaultWorktreeDir, DefaultWorktreeTimeout
 			g := g
-			g.Where, g.Timeout = Auto, orDefault(g.Timeout, DefaultGateTimeout)
+			g.Where, g.Timeout = Auto, cmp.Or(g.Timeout, DefaultGateTimeout)
 			want.Gates[g.Name] = g
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s\n got %+v\nwant %+v", text, got, want)

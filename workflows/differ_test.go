@@ -54,9 +54,9 @@ func TestDifferences(t *testing.T) {
 			c.Gates["tests"] = g
 		}, "gate tests: go test -json ./... → make test"},
 		{"env", func(_ *Workflow, c *Config) { c.Env = []string{"FOO"} }, "env: +FOO"},
-		{"agree", func(_ *Workflow, c *Config) { c.Agree = AgreeAuto }, "laps: at most 50, person agrees → at most 50, auto agrees"},
-		{"brief", func(w *Workflow, _ *Config) { w.Phases[0].Brief += "more" }, "phase RED: another brief"},
-		{"limits", func(w *Workflow, _ *Config) { w.Phases[1].Limits.Attempts = 3 }, "phase GREEN: limits: 12 attempts"},
+		{"agree", func(_ *Workflow, c *Config) { c.Agree = AgreeAuto }, "laps: agree: person → auto"},
+		{"brief", func(w *Workflow, _ *Config) { w.Phases[0].Brief += "more" }, "phase RED: brief: it has changed"},
+		{"limits", func(w *Workflow, _ *Config) { w.Phases[1].Limits.Attempts = 3 }, "phase GREEN: limits: attempts: 12 → 3"},
 		{"name", func(w *Workflow, _ *Config) { w.Name = "ours" }, "workflow: tdd → ours"},
 	} {
 		got := Differences(plan(nil), plan(c.change))

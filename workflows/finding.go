@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Finding is one reason why a file is refused.
@@ -13,6 +14,12 @@ type Finding struct {
 	Message string
 	Hint    string // what to do about it, "" when the message says it
 	NoAgent bool   // nobody is configured to work
+}
+
+// finding makes one of a format for its message and, after a line break, for its hint.
+func finding(format string, args ...any) Finding {
+	message, hint, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
+	return Finding{Message: message, Hint: hint}
 }
 
 // String returns "file:line: message", without what is unknown.

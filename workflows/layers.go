@@ -2,10 +2,13 @@ package workflows
 
 import (
 	"fmt"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Source says which layer of configuration a setting comes from.
@@ -77,287 +80,112 @@ func (s *Settings) Commands() []Setting {
 	return slices.DeleteFunc(slices.Clone(s.List), func(x Setting) bool { return !x.run })
 }
 
-// Files returns the names of the files that set something in a group such as "gates", the lowest layer first.
-func (s *Settings) Files(group string) []string {
-	var names []string
-	for _, x := range s.List {
-		if strings.HasPrefix(x.Key, group+".") && x.Name != "" && !slices.Contains(names, x.Name) {
-			names = append(names, x.Name)
+// Read reads configuration out of its layers, the lowest first; these are the agents that it may name. Mappings are merged
+// key by key; whatever else a higher layer has (a scalar, a list, a gate) replaces what a lower one has under the same key,
+// as a whole. Each layer is checked by itself. Findings are everything that is wrong; the settings are nil if there is one.
+func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
+	s := &Settings{Config: Config{Version: FormatVersion, Gates: map[string]Gate{}, Cards: cs}}
+	into := reflect.ValueOf(&s.Config).Elem()
+	into.FieldByName("Agent").Set(made(reflect.TypeFor[Agent](), agentObject))
+	into.FieldByName("Worktree").Set(made(reflect.TypeFor[Worktree](), worktreeObject))
+	r := &reader{cards: cs, names: map[string][2]string{}, settings: map[string]Setting{}}
+	var findings []Finding
+	for i := range layers {
+		l := &layers[i]
+		r.file, r.layer, r.findings, r.lines = l.Name, l, nil, map[string]int{}
+		if root := r.root(l); root != nil {
+			r.value(root, "", &shape{kind: anObject, object: configObject}, into)
 		}
+		sortFindings(r.findings)
+		findings = append(findings, r.findings...)
 	}
-	return names
-}
-
-// ReadLayers reads configuration out of its layers, the lowest first. Mappings are merged key by key; whatever else a
-// higher layer has (a scalar, a list, a gate) replaces what a lower one has under the same key, as a whole. Each layer is
-// checked by itself. Findings are everything that is wrong; the settings are nil if there is one.
-func ReadLayers(layers ...Layer) (*Settings, []Finding) {
-	s, findings := BuiltinCards().Read(layers...)
-	if s != nil {
-		s.Config.Cards = nil // Resolve knows them
-	}
-	return s, findings
-}
-
-// ParseConfig reads and checks a repository's configuration by itself. file names the text in findings. Findings are
-// everything that is wrong, in the order of lines; the configuration is nil if there is one.
-func ParseConfig(file string, text []byte) (*Config, []Finding) {
-	s, findings := ReadLayers(Layer{Source: FromRepository, Name: file, Text: text})
-	if s == nil {
+	if len(findings) > 0 {
 		return nil, findings
 	}
-	return &s.Config, nil
+	visitKeys("", configObject, into, func(path string, k *key) {
+		if found, ok := r.settings[path]; ok {
+			s.List = append(s.List, found)
+		} else if k.fallback != "" {
+			s.List = append(s.List, Setting{Key: path, Value: defaultValue(k), Source: FromDefault})
+		}
+	})
+	return s, nil
 }
 
-// merger adds up layers.
-type merger struct {
-	sum      *node
-	cards    Cards
-	findings []Finding
-}
-
-func (m *merger) add(l *Layer) {
-	r := &reader{file: l.Name, layer: l, cards: m.cards}
-	var root *node
-	if l.Key != "" {
-		root = r.typed(l.Key, l.Value)
-	} else if root = r.load(l.Text); root != nil && !r.version(root) {
-		root = nil
+// root is the document of a layer; a setting that was typed is made one.
+func (r *reader) root(l *Layer) *yaml.Node {
+	if l.Key == "" {
+		root := r.load(l.Text)
+		if root != nil && !r.version(root) {
+			return nil
+		}
+		return root
 	}
-	if root != nil {
-		m.nameCards(root)
-		r.config(root)
-	}
-	sortFindings(r.findings)
-	if m.findings = append(m.findings, r.findings...); len(m.findings) == 0 {
-		m.sum = m.merge(m.sum, fillShort(root, isA(configObject)), isA(configObject))
-	}
-}
-
-// typed makes a document out of one setting.
-func (r *reader) typed(key, value string) *node {
-	n := &node{tag: "!!str", text: value, from: r.layer}
-	for _, part := range slices.Backward(strings.Split(key, ".")) {
-		n = &node{kind: mapping, from: r.layer, entries: []entry{{&node{tag: "!!str", text: part, from: r.layer}, n}}}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: l.Value}
+	for _, part := range slices.Backward(strings.Split(l.Key, ".")) {
+		n = mappingOf(part, n)
 	}
 	return n
 }
 
-// nameCards writes out `agent: claude`, where that is the name of a card: {use: claude}.
-func (m *merger) nameCards(root *node) {
-	name := func(n *node) *node {
-		if n.kind != scalar || n.tag != "!!str" || m.cards[strings.TrimSpace(n.text)] == nil {
-			return n
-		}
-		key := &node{line: n.line, from: n.from, tag: "!!str", text: "use"}
-		return &node{kind: mapping, line: n.line, from: n.from, entries: []entry{{key, n}}}
-	}
-	for i, e := range root.entries {
-		switch e.key.text {
-		case "agent":
-			root.entries[i].value = name(e.value)
-		case "agents":
-			for k, x := range e.value.entries {
-				e.value.entries[k].value = name(x.value)
-			}
-		}
-	}
+func (c *Config) check(*reader, string) {
+	trimSlashes(c.CleanProvide)
+	c.Budget.CallsPerHour = c.Limits.CallsPerHour
 }
 
-// fillShort writes out what stands for a mapping: `agent: claude -p` is {command: claude -p}.
-func fillShort(n *node, s shape) *node {
-	if s.kind != anObject && s.kind != aMap {
-		return n
-	}
-	out := *n
-	if s.kind == aMap {
-		out.entries = slices.Clone(out.entries)
-		for i, e := range out.entries {
-			out.entries[i].value = fillShort(e.value, *s.of)
-		}
-		return &out
-	}
-	if n.kind != mapping {
-		if s.object.short == "" {
-			return n
-		}
-		key := &node{line: n.line, from: n.from, tag: "!!str", text: s.object.short}
-		out = node{kind: mapping, line: n.line, from: n.from, entries: []entry{{key, n}}}
-	}
-	out.entries = slices.Clone(out.entries)
-	for i, e := range out.entries {
-		if k := s.object.key(e.key.text); k != nil {
-			out.entries[i].value = fillShort(e.value, k.value)
-		}
-	}
-	return &out
-}
-
-// merge lays high over low. Both have been checked.
-func (m *merger) merge(low, high *node, s shape) *node {
-	if s.kind != anObject && s.kind != aMap || low.kind != mapping || high.kind != mapping {
-		return high
-	}
-	out := *low
-	out.line, out.from = high.line, high.from
-	out.entries = slices.Clone(low.entries)
-	if s.kind == anObject && displaced(low, high, s.object) {
-		out.entries = slices.DeleteFunc(out.entries, func(x entry) bool { return slices.Contains(s.object.with, x.key.text) })
-	}
-	for _, e := range high.entries {
-		name := e.key.text
-		if s.kind == aMap {
-			m.checkCase(low, e)
-		} else if slices.Contains(s.object.either, name) {
-			out.entries = slices.DeleteFunc(out.entries, func(x entry) bool {
-				return x.key.text != name && slices.Contains(s.object.either, x.key.text)
-			})
-		}
-		i := slices.IndexFunc(out.entries, func(x entry) bool { return x.key.text == name })
-		switch {
-		case i < 0:
-			out.entries = append(out.entries, e)
-		case s.kind == aMap: // a gate is one thing: half of one layer and half of another would be nobody's gate
-			out.entries[i] = e
-		case raises(out.entries[i].value, e.value, s.object.key(name)):
-		default:
-			out.entries[i] = entry{e.key, m.merge(out.entries[i].value, e.value, s.object.key(name).value)}
-		}
-	}
-	return &out
-}
-
-// displaced reports whether the higher layer chooses another one of what excludes each other, or says it otherwise.
-func displaced(low, high *node, o *object) bool {
-	chosen := func(n *node) (string, string) {
-		for _, e := range n.entries {
-			if slices.Contains(o.either, e.key.text) {
-				return e.key.text, plainText(plainValue(e.value))
-			}
-		}
-		return "", ""
-	}
-	key, value := chosen(high)
-	was, other := chosen(low)
-	return key != "" && was != "" && (key != was || value != other)
-}
-
-// checkCase reports a name that was probably meant to override another one, and does not.
-func (m *merger) checkCase(low *node, e entry) {
-	for _, other := range low.entries {
-		if a, b := e.key.text, other.key.text; a != b && strings.EqualFold(a, b) {
-			m.findings = append(m.findings, Finding{
-				File: e.key.from.Name, Line: e.key.line,
-				Message: fmt.Sprintf("%s differs in nothing but capital letters from %s in %s, and does not override it", a, b, other.key.from.Name),
-				Hint:    "write " + b,
-			})
-		}
-	}
-}
-
-// flatten lists the settings of a mapping, in the order of the table.
-func (s *Settings) flatten(prefix string, n *node, o *object) {
-	for _, k := range o.keys {
-		if k.value.kind == aVersion {
+// replace drops what a higher layer replaces by choosing another one of the keys that exclude each other.
+func (r *reader) replace(given map[string]*yaml.Node, at string, o *object, v reflect.Value) {
+	for _, chosen := range o.either {
+		n := given[chosen]
+		if n == nil || r.settings[below(at, chosen)].Text() == plainText(plainValue(n)) {
 			continue
 		}
-		var value *node
-		if n != nil {
-			for _, e := range n.entries {
-				if e.key.text == k.name {
-					value = e.value
-				}
+		for _, name := range slices.Concat(o.either, o.with) {
+			delete(r.settings, below(at, name))
+			v.Field(o.key(name).field).SetZero()
+		}
+	}
+}
+
+// raises reports whether a repository's value of a key that it may only lower is above that of the person's own file.
+func (r *reader) raises(n *yaml.Node, key string) bool {
+	own := r.settings[key]
+	return own.Source == FromUser && r.layer.Source == FromRepository && amount(n.Value) > amount(own.Text())
+}
+
+func amount(text string) float64 {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d.Seconds()
+	}
+	f, _ := strconv.ParseFloat(text, 64)
+	return f
+}
+
+// visitKeys calls see with every key of an object, in the order of its type, below the names that v has.
+func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, k *key)) {
+	for i := range o.keys {
+		k := &o.keys[i]
+		path, value := prefix+k.name, v.Field(k.field)
+		switch k.value.kind {
+		case aVersion:
+		case anObject:
+			visitKeys(path+".", k.value.object, value, see)
+		case aMap:
+			names := value.MapKeys()
+			slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+			for _, name := range names {
+				visitKeys(path+"."+name.String()+".", k.value.of.object, value.MapIndex(name), see)
 			}
-		}
-		s.flattenValue(prefix+k.name, value, k)
-	}
-}
-
-func (s *Settings) flattenValue(key string, n *node, k key) {
-	switch {
-	case k.value.kind == anObject && (n == nil || n.kind == mapping):
-		s.flatten(key+".", n, k.value.object)
-	case k.value.kind == aMap && n != nil && k.value.of.kind == anObject:
-		entries := slices.SortedFunc(slices.Values(n.entries), func(a, b entry) int { return strings.Compare(a.key.text, b.key.text) })
-		for _, e := range entries {
-			s.flatten(key+"."+e.key.text+".", e.value, k.value.of.object)
-		}
-	case n != nil:
-		s.List = append(s.List, Setting{Key: key, Value: plainValue(n), Source: n.from.Source, Name: n.from.Name, Line: n.line, run: k.value.kind == aCommand})
-	case k.fallback != "":
-		s.List = append(s.List, Setting{Key: key, Value: jsonValue(k.value, k.fallback), Source: FromDefault})
-	}
-}
-
-// plainValue returns the value of a node as JSON has it.
-func plainValue(n *node) any {
-	switch n.kind {
-	case mapping:
-		m := map[string]any{}
-		for _, e := range n.entries {
-			m[e.key.text] = plainValue(e.value)
-		}
-		return m
-	case list:
-		l := []any{}
-		for _, item := range n.items {
-			l = append(l, plainValue(item))
-		}
-		return l
-	}
-	switch n.tag {
-	case "!!null":
-		return nil
-	case "!!bool":
-		return strings.EqualFold(n.text, "true")
-	case "!!int", "!!float":
-		if f, err := strconv.ParseFloat(n.text, 64); err == nil {
-			return f
+		default:
+			see(path, k)
 		}
 	}
-	return n.text
 }
 
 // SettingKeys returns every key that a configuration may have, with NAME where a name stands: "gates.NAME.run".
 func SettingKeys() []string {
 	var keys []string
-	var down func(prefix string, s shape)
-	down = func(prefix string, s shape) {
-		switch {
-		case s.kind == anObject:
-			for _, k := range s.object.keys {
-				if k.value.kind != aVersion {
-					down(strings.TrimPrefix(prefix+"."+k.name, "."), k.value)
-				}
-			}
-		case s.kind == aMap:
-			down(prefix+".NAME", *s.of)
-		default:
-			keys = append(keys, prefix)
-		}
-	}
-	down("", isA(configObject))
+	c := Config{Agents: map[string]Agent{"NAME": {}}, Gates: map[string]Gate{"NAME": {}}}
+	visitKeys("", configObject, reflect.ValueOf(c), func(path string, _ *key) { keys = append(keys, path) })
 	return keys
-}
-
-// checkPath reports a path that the layer which sets it must not set: a repository may not lead out of itself, and a
-// file that is for all repositories cannot mean a place in one of them.
-func (r *reader) checkPath(n *node, path, what string) {
-	local := filepath.FromSlash(path)
-	switch {
-	case path == "" || r.layer == nil:
-	case r.layer.Source == FromRepository && !filepath.IsLocal(local):
-		r.fail(n.line, "%s %s leads out of the work tree, where a repository may not point", what, quote(path))
-		r.hint("set it in .wfs/local.yaml, which is this clone's own")
-	case r.layer.Source == FromUser && !filepath.IsAbs(local):
-		r.fail(n.line, "%s %s must be absolute in a configuration for all repositories", what, quote(path))
-	}
-}
-
-// checkPersonal reports a key that a repository may not set.
-func (r *reader) checkPersonal(e entry, prefix string, k *key) {
-	if k.personal != "" && r.layer != nil && r.layer.Source == FromRepository {
-		r.fail(e.key.line, "%s%s is not for a repository to set: %s", prefix, k.name, k.personal)
-		r.hint("set it in .wfs/local.yaml, or in your own configuration: wfs config path")
-	}
 }

@@ -137,16 +137,16 @@ func TestLayers(t *testing.T) {
 		defaults := func(prefix string, o *object) {
 			for _, k := range o.keys {
 				if k.fallback != "" {
-					want[prefix+k.name] = origin{jsonValue(k.value, k.fallback), "", 0}
+					want[prefix+k.name] = origin{defaultValue(&k), "", 0}
 				}
 			}
 		}
 		defaults("", configObject)
 		defaults("agent.", agentObject)
 		defaults("worktree.", worktreeObject)
-		defaults("holdout.", holdoutObject)
-		defaults("finish.", finishObject)
-		defaults("limits.", callsObject)
+		defaults("holdout.", objects["holdout HoldoutConfig"])
+		defaults("finish.", objects["finish finish"])
+		defaults("limits.", objects["limits calls"])
 		for i, l := range all {
 			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {
 				d, chosen := l.flat[worker]
@@ -203,13 +203,13 @@ func TestLayersMistakes(t *testing.T) {
 		"each file is checked, and all are": {
 			[]Layer{file(FromUser, "user", "agre: auto"), file(FromRepository, "repo", "gates: []"), {Source: FromEnvironment, Name: "$WFS_AGREE", Key: "agree", Value: "x"}},
 			`user:2: unknown key "agre" (did you mean "agree"?)
-repo:2: gates must be a mapping of names to gates, not a list
+repo:2: gates must be a mapping of names to values, not a list
 $WFS_AGREE: agree must be one of person, auto, not "x"`,
 		},
 		"a layer that is empty": {[]Layer{{Source: FromLocal, Name: "local"}}, "local:1: the file is empty"},
 		"gates alike": {
 			[]Layer{file(FromRepository, "repo", "gates:\n  tests: {run: a}"), file(FromLocal, "local", "gates:\n  Tests: {run: b}")},
-			"local:3: Tests differs in nothing but capital letters from tests in repo, and does not override it",
+			"local:3: gate Tests differs in nothing but capital letters from tests in repo",
 		},
 		"a script outside": {[]Layer{file(FromRepository, "repo", "agent: {script: /tmp/x}")},
 			`repo:2: agent: script "/tmp/x" leads out of the work tree, where a repository may not point`},
@@ -239,13 +239,13 @@ func TestPersonal(t *testing.T) {
 	t.Parallel()
 	for _, k := range configObject.keys {
 		for _, example := range kindsOfFiles[0].examples {
-			if k.personal == "" || !strings.Contains(example, "\n"+k.name+":") {
+			if k.value.personal == "" || !strings.Contains(example, "\n"+k.name+":") {
 				continue
 			}
 			_, repo := ReadLayers(Layer{Source: FromRepository, Name: "f", Text: []byte(example)})
 			_, local := ReadLayers(Layer{Source: FromLocal, Name: "f", Text: []byte(example)})
 			if len(local) > 0 || !slices.ContainsFunc(repo, func(f Finding) bool {
-				return strings.Contains(f.Message, k.name+" is not for a repository to set: "+k.personal)
+				return strings.Contains(f.Message, k.name+" is not for a repository to set: "+k.value.personal)
 			}) {
 				t.Errorf("%s: %v, %v", k.name, repo, local)
 			}
@@ -290,14 +290,14 @@ func TestRepositoriesLowerBudgets(t *testing.T) {
 func TestBudgetMistakes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"budget: {session: {usd: 0}}":      "f:2: budget: session: usd must be an amount of dollars above nothing and at most 1000000, not 0",
-		"budget: {day: {usd: lots}}":       `f:2: budget: day: usd must be an amount of dollars (20, 2.50), not "lots"`,
-		"budget: {phase: {tokens: 1.5}}":   "f:2: budget: phase: tokens must be a whole number, not the number 1.5",
+		"budget: {session: {usd: 0}}":      "f:2: budget: session: usd must be an amount of dollars (20, 2.50), at most 1000000, not 0",
+		"budget: {day: {usd: lots}}":       `f:2: budget: day: usd must be an amount of dollars (20, 2.50), at most 1000000, not "lots"`,
+		"budget: {phase: {tokens: 1.5}}":   "f:2: budget: phase: tokens must be a whole number from 1 to 2000000000, not 1.5",
 		"budget: {phase: {time: 3}}":       "f:2: budget: phase: time needs a unit: 3s or 3m?",
 		"budget: {week: {usd: 3}}":         `f:2: budget: unknown key "week" (known: session, phase, day)`,
 		"limits: {calls-per-hour: -1}":     "f:2: limits: calls-per-hour must be a whole number from 1 to 1000, not -1",
-		"budget: {session: {usd: .nan}}":   "f:2: budget: session: usd must be an amount of dollars above nothing and at most 1000000, not .nan",
-		"budget: {session: {usd: 1e9}}":    "f:2: budget: session: usd must be an amount of dollars above nothing and at most 1000000, not 1e9",
+		"budget: {session: {usd: .nan}}":   "f:2: budget: session: usd must be an amount of dollars (20, 2.50), at most 1000000, not .nan",
+		"budget: {session: {usd: 1e9}}":    "f:2: budget: session: usd must be an amount of dollars (20, 2.50), at most 1000000, not 1e9",
 		"budget: {session: {attempts: 0}}": "f:2: budget: session: attempts must be a whole number from 1 to 2000000000, not 0",
 	} {
 		_, findings := ParseConfig("f", []byte("version: 1\n"+text))

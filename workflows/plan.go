@@ -7,20 +7,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // EncodePlan returns a plan as JSON that is the same for equal plans, and the SHA-256 of that text in hexadecimal.
 func EncodePlan(p *Plan) (data []byte, digest string) {
+	data = asText(p)
+	sum := sha256.Sum256(data)
+	return data, hex.EncodeToString(sum[:])
+}
+
+// asText is JSON for people and digests.
+func asText(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // commands are full of < > &
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(p); err != nil {
-		panic(err) // a plan holds texts, numbers and truth values only
+	if err := enc.Encode(v); err != nil {
+		panic(err) // texts, numbers and truth values only
 	}
-	sum := sha256.Sum256(b.Bytes())
-	return b.Bytes(), hex.EncodeToString(sum[:])
+	return b.Bytes()
 }
 
 // ErrNewer says that a newer version of wfs wrote a plan.
@@ -47,9 +52,6 @@ func DecodePlan(data []byte) (*Plan, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(p); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("not a plan: there is text after its end")
 	}
 	if err := p.Workflow.sound(); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)

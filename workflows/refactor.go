@@ -12,12 +12,6 @@ const (
 // RefactorAuto.
 const SmallLap = 20
 
-const refactorAbout = "Whether the phase after the one that makes red tests pass is entered in every lap, or (auto) only where the lap changed 20 lines of code or more."
-
-func (r *reader) refactor(n *node) Refactor {
-	return Refactor(r.word(n, "refactor", string(RefactorAlways), string(RefactorAuto)))
-}
-
 // Tidying is the phase that follows the one which makes red tests pass, nil when there is none.
 func (w *Workflow) Tidying() *Phase {
 	red := w.Red()

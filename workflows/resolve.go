@@ -22,14 +22,7 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 	p.Unproven, p.Provide = c.CleanProof == CleanProofOff, slices.Clone(c.CleanProvide)
 	p.Setup = c.Worktree.Setup
 	if w.Laps != nil {
-		laps := *w.Laps
-		if c.Agree != "" {
-			laps.Agree = c.Agree
-		}
-		if laps.Max == 0 {
-			laps.Max = DefaultMaxLaps
-		}
-		p.Workflow.Laps = &laps
+		p.Workflow.Laps = &Laps{Agree: cmp.Or(c.Agree, w.Laps.Agree), Max: cmp.Or(w.Laps.Max, DefaultMaxLaps)}
 	}
 	p.Workflow.Refactor = cmp.Or(c.Refactor, w.Refactor)
 	p.Workflow.Phases = slices.Clone(w.Phases)
@@ -42,12 +35,8 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 		used := ph.Gates
 		ph.Gates = nil
 		for _, g := range used {
-			switch defined, ok := c.Gates[g.Use]; {
-			case g.Use == "":
-				ph.Gates = append(ph.Gates, g)
-			case ok:
-				ph.Gates = append(ph.Gates, g.defined(defined))
-			case g.Use == UseAll:
+			defined, ok := c.Gates[g.Use]
+			if g.Use == UseAll && !ok {
 				all := everyGate(g, c, used)
 				ph.Gates = append(ph.Gates, all...)
 				switch {
@@ -57,24 +46,29 @@ func Resolve(w *Workflow, c *Config, agent *Agent) (*Plan, []Finding) {
 				case len(c.Gates) == 0:
 					missing.add("tests", ph.Name)
 				default:
-					findings = append(findings, Finding{Hint: blindHint, Message: fmt.Sprintf("phase %s expects red tests, and no gate of the "+
-						"configuration has per-test results", ph.Name)})
+					findings = append(findings, finding("phase %s expects red tests, and no gate of the configuration has per-test "+
+						"results\n%s", ph.Name, blindHint))
 				}
-			default:
-				missing.add(g.Use, ph.Name)
-				ph.Gates = append(ph.Gates, g)
+				continue
 			}
+			if ok {
+				g = g.defined(defined)
+			} else if g.Use != "" {
+				missing.add(g.Use, ph.Name)
+			}
+			ph.Gates = append(ph.Gates, g)
 		}
 	}
-	findings = append(findings, sharedNames(p)...)
-	findings = append(findings, resolveAgents(p, c)...)
-	for _, m := range missing {
-		findings = append(findings, missingGate(m, c))
-	}
-	findings = append(findings, checkPlan(p)...)
-	findings = append(findings, checkReviewers(p)...)
+	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c), missing.findings(func(name, phases string) Finding {
+		f := finding("there is no gate %q in .wfs/config.yaml (used in %s)\nrun `wfs init`, or write it under gates:",
+			name, phases)
+		if near := Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
+			f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
+		}
+		return f
+	}), checkPlan(p), checkReviewers(p))
 	if err := p.Workflow.sound(); err != nil && len(findings) == 0 { // no session is made of a plan that cannot be read again
-		findings = []Finding{{Message: "workflow " + p.Workflow.Name + ": " + err.Error(), Hint: "write one under gates: in the configuration"}}
+		findings = []Finding{finding("workflow %s: %v\nwrite one under gates: in the configuration", p.Workflow.Name, err)}
 	}
 	if len(findings) > 0 {
 		return nil, findings
@@ -120,113 +114,98 @@ func sharedNames(p *Plan) []Finding {
 	first := map[string]Gate{}
 	for _, ph := range p.Workflow.Phases {
 		for _, g := range ph.Gates {
-			if other, there := first[strings.ToLower(g.Name)]; there && !sameGate(g, other) {
-				return []Finding{{Hint: "give the gate another name under gates: in the configuration",
-					Message: fmt.Sprintf("phase %s: workflow %s has a gate %s of its own, and the configuration has another one",
-						ph.Name, p.Workflow.Name, g.Name)}}
+			low := strings.ToLower(g.Name)
+			if other, there := first[low]; there && !sameGate(g, other) {
+				return []Finding{finding("phase %s: workflow %s has a gate %s of its own, and the configuration has another one\n"+
+					"give the gate another name under gates: in the configuration", ph.Name, p.Workflow.Name, g.Name)}
 			}
-			first[strings.ToLower(g.Name)] = g
+			first[low] = g
 		}
 	}
 	return nil
 }
 
 func (l Limits) withDefaults() Limits {
-	or := func(v, fallback int) int {
-		if v == 0 {
-			return fallback
-		}
-		return v
-	}
-	return Limits{
-		Attempts:    or(l.Attempts, DefaultLimits.Attempts),
-		NoProgress:  or(l.NoProgress, DefaultLimits.NoProgress),
-		SameFailure: or(l.SameFailure, DefaultLimits.SameFailure),
-		FailedRuns:  or(l.FailedRuns, DefaultLimits.FailedRuns),
-	}
+	d := DefaultLimits
+	return Limits{Attempts: cmp.Or(l.Attempts, d.Attempts), NoProgress: cmp.Or(l.NoProgress, d.NoProgress),
+		SameFailure: cmp.Or(l.SameFailure, d.SameFailure), FailedRuns: cmp.Or(l.FailedRuns, d.FailedRuns)}
 }
 
 // grouped collects the phases that share one problem, in the order of the workflow.
-type grouped []group
-
-type group struct {
-	name   string
-	phases []string
+type grouped struct {
+	names  []string
+	phases map[string][]string
 }
 
 func (g *grouped) add(name string, phase PhaseName) {
-	for i := range *g {
-		if (*g)[i].name == name {
-			(*g)[i].phases = append((*g)[i].phases, string(phase))
-			return
-		}
+	if g.phases == nil {
+		g.phases = map[string][]string{}
 	}
-	*g = append(*g, group{name, []string{string(phase)}})
+	if g.phases[name] == nil {
+		g.names = append(g.names, name)
+	}
+	g.phases[name] = append(g.phases[name], string(phase))
+}
+
+// findings are one for each name, with its phases as a text.
+func (g *grouped) findings(of func(name, phases string) Finding) []Finding {
+	var findings []Finding
+	for _, name := range g.names {
+		findings = append(findings, of(name, phasesText(g.phases[name])))
+	}
+	return findings
+}
+
+func phasesText(names []string) string {
+	if len(names) == 1 {
+		return "phase " + names[0]
+	}
+	return "phases " + strings.Join(names, ", ")
 }
 
 const blindHint = "wfs init --force --test 'COMMAND' --format FORMAT; or take the workflow loop: --workflow loop"
 
-func (g group) String() string {
-	if len(g.phases) == 1 {
-		return "phase " + g.phases[0]
-	}
-	return "phases " + strings.Join(g.phases, ", ")
-}
-
-func missingGate(m group, c *Config) Finding {
-	f := Finding{
-		Message: fmt.Sprintf("there is no gate %q in .wfs/config.yaml (used in %s)", m.name, m),
-		Hint:    "run `wfs init`, or write it under gates:",
-	}
-	known := slices.Sorted(maps.Keys(c.Gates))
-	if near := Suggest(m.name, known); near != "" {
-		f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
-	}
-	return f
-}
-
 // checkPlan reports what keeps a plan from being run or judged. Gates that were not found have been reported already.
 func checkPlan(p *Plan) []Finding {
-	var findings []Finding
-	var blind, agents grouped
+	var blind grouped
+	var agents []string
 	for _, ph := range p.Workflow.Phases {
 		if ph.Run.Agent && ph.Run.Name == "" {
-			agents.add("agent", ph.Name)
+			agents = append(agents, string(ph.Name))
 		}
 		for _, g := range ph.Gates {
-			if g.Use != "" {
-				continue
-			}
-			if g.Expect == ExpectRed && !g.Format.PerTest() {
+			if g.Use == "" && g.Expect == ExpectRed && !g.Format.PerTest() {
 				blind.add(g.Name, ph.Name)
 			}
 		}
 	}
-	for _, b := range blind {
-		findings = append(findings, Finding{
-			Message: fmt.Sprintf("%s expects red tests from gate %q, and its format %s has no per-test results", b, b.name, FormatExit),
-			Hint:    blindHint,
-		})
-	}
-	a := p.Agent
-	for _, g := range agents {
-		switch {
-		case a.Use != "" && a.Card == nil:
-			findings = append(findings, Finding{Message: fmt.Sprintf("there is no agent %q", a.Use), Hint: "wfs agent list"})
-		case a.Card != nil:
-		case a.Command.IsZero() && a.Script == "" && a.ScriptPath == "":
-			findings = append(findings, Finding{
-				NoAgent: true,
-				Message: fmt.Sprintf("%s of workflow %s: an agent works there, and none is configured", g, p.Workflow.Name),
-				Hint:    "pass --agent, or write agent: into .wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows",
-			})
-		case a.Command.IsZero() && a.Script == "":
-			findings = append(findings, Finding{Message: fmt.Sprintf("the agent's script %s is empty", a.ScriptPath)})
-		case !utf8.ValidString(a.Command.Shell + strings.Join(a.Command.Argv, "")):
-			findings = append(findings, Finding{Message: "the agent's command is not UTF-8"})
-		}
+	findings := blind.findings(func(gate, phases string) Finding {
+		return finding("%s expects red tests from gate %q, and its format %s has no per-test results\n%s",
+			phases, gate, FormatExit, blindHint)
+	})
+	if f := p.Agent.unfit(phasesText(agents), p.Workflow.Name); agents != nil && f.Message != "" {
+		findings = append(findings, f)
 	}
 	return findings
+}
+
+// unfit says why no session can run with an agent, which works in these phases of a workflow. It is zero if nothing does.
+func (a *Agent) unfit(phases, workflow string) Finding {
+	switch {
+	case a.Use != "" && a.Card == nil:
+		return finding("there is no agent %q\nwfs agent list", a.Use)
+	case a.Card != nil, a.Script != "":
+	case a.Command.IsZero() && a.ScriptPath != "":
+		return finding("the agent's script %s is empty", a.ScriptPath)
+	case a.Command.IsZero():
+		f := finding("%s of workflow %s: an agent works there, and none is configured\npass --agent, or write agent: into "+
+			".wfs/local.yaml for every session of this clone; wfs agent list shows those that wfs knows", phases, workflow)
+		f.NoAgent = true
+		return f
+	case !utf8.ValidString(a.Command.Text()):
+		return finding("the agent's command is not UTF-8")
+	}
+	return Finding{}
 }
 
 // baseline returns the gates that run, each once and without what is expected of it.

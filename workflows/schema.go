@@ -1,11 +1,6 @@
 package workflows
 
-import (
-	"bytes"
-	"cmp"
-	"encoding/json"
-	"strconv"
-)
+import "go.yaml.in/yaml/v3"
 
 // File names of the schemas in docs/schema.
 const (
@@ -53,14 +48,7 @@ func writeSchema(o *object, file, title string) []byte {
 	defs := definitions{}
 	s := defs.object(o)
 	s.Schema, s.ID, s.Title, s.Definitions = "http://json-schema.org/draft-07/schema#", "urn:wfs:"+file, title, defs
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(s); err != nil {
-		panic(err) // texts, numbers and truth values only
-	}
-	return b.Bytes()
+	return asText(s)
 }
 
 // definitions are the objects of a file by name, each written once.
@@ -68,18 +56,19 @@ type definitions map[string]*schema
 
 func (d definitions) object(o *object) *schema {
 	s := &schema{Description: o.about, Type: "object", Properties: map[string]*schema{}, Additional: false}
-	for _, k := range o.keys {
+	for i := range o.keys {
+		k := &o.keys[i]
 		p := d.shape(k.value)
 		about := k.about
-		if k.personal != "" {
-			about += " Not in a repository's .wfs/config.yaml: " + k.personal + "."
+		if k.value.personal != "" {
+			about += " Not in a repository's .wfs/config.yaml: " + k.value.personal + "."
 		}
 		if p.Ref != "" { // draft-07 passes over what stands beside $ref
 			p = &schema{AllOf: []*schema{p}}
 		}
-		p.Description, p.Default = about, jsonValue(k.value, k.fallback)
+		p.Description, p.Default = about, defaultValue(k)
 		s.Properties[k.name] = p
-		if k.required {
+		if k.value.required {
 			s.Required = append(s.Required, k.name)
 		}
 	}
@@ -118,33 +107,17 @@ func excluded(o *object) *schema {
 	return &schema{AnyOf: pairs}
 }
 
-// Patterns of texts. What wfs reads further rules into (a duration of at most a week) they let pass.
-const (
-	notBlank        = `\S`
-	namePattern     = `^[A-Za-z][A-Za-z0-9_-]{0,39}$`
-	filePattern     = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
-	variablePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
-	startPattern    = `^[A-Za-z_][A-Za-z0-9_]*\*?$`
-	sizePattern     = `^[1-9][0-9]{0,5}(KB|MB|GB)$`
-	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
-)
-
 func text(pattern string) *schema { return &schema{Type: "string", Pattern: pattern} }
 
 func (d definitions) shape(v shape) *schema {
+	if len(v.words) > 0 && v.kind != aWord {
+		words := v.words
+		v.words = nil
+		return &schema{AnyOf: []*schema{{Enum: words}, d.shape(v)}}
+	}
 	switch v.kind {
 	case aVersion:
 		return &schema{Const: FormatVersion}
-	case aName:
-		return text(namePattern)
-	case aVariable:
-		return text(variablePattern)
-	case aVariables:
-		return text(startPattern)
-	case aSize:
-		return text(sizePattern)
-	case aDuration:
-		return text(durationPattern)
 	case aWord:
 		return &schema{Enum: v.words}
 	case aNumber:
@@ -160,41 +133,25 @@ func (d definitions) shape(v shape) *schema {
 	case aList:
 		return &schema{Type: "array", Items: d.shape(*v.of), MinItems: 1}
 	case aMap:
-		return &schema{Type: "object", PropertyNames: text(cmp.Or(v.names, namePattern)), Additional: d.shape(*v.of)}
+		return &schema{Type: "object", PropertyNames: text(v.pattern), Additional: d.shape(*v.of)}
 	case anObject:
 		if d[v.object.name] == nil {
-			d[v.object.name] = &schema{} // an object may hold itself
-			*d[v.object.name] = *d.object(v.object)
+			d[v.object.name] = d.object(v.object)
 		}
 		ref := &schema{Ref: "#/definitions/" + v.object.name}
 		if short := v.object.short; short != "" {
 			return &schema{AnyOf: []*schema{d.shape(v.object.key(short).value), ref}}
 		}
 		return ref
-	case anyOf:
-		s := &schema{}
-		for _, e := range v.either {
-			s.AnyOf = append(s.AnyOf, d.shape(e))
-		}
-		return s
-	default: // aText, aLine, aPattern
-		return text(notBlank)
+	default:
+		return text(v.pattern)
 	}
 }
 
-// jsonValue returns a value that is written in a file as it stands in JSON, nil for none.
-func jsonValue(v shape, written string) any {
-	switch {
-	case written == "":
+// defaultValue returns what holds without a key as the file would have it, nil for nothing.
+func defaultValue(k *key) any {
+	if k.fallback == "" {
 		return nil
-	case v.kind == aNumber:
-		n, err := strconv.Atoi(written)
-		if err != nil {
-			return written
-		}
-		return n
-	case v.kind == aTruth:
-		return written == "true"
 	}
-	return written
+	return plainValue(&yaml.Node{Kind: yaml.ScalarNode, Value: k.fallback})
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // kindsOfFiles are what is read, and how each is checked.
@@ -195,27 +197,27 @@ func TestEveryKeyIsRead(t *testing.T) {
 		for _, text := range k.examples {
 			r := &reader{file: "f"}
 			root := r.load([]byte(text))
-			visitKeys(root, isA(k.object), seen, func(e *entry, in *object, key *key) {
-				was := e.value
-				defer func() { e.value = was }()
+			visitEntries(root, isA(k.object), seen, func(value **yaml.Node, in *object, key *key) {
+				was := *value
+				defer func() { *value = was }()
 				for _, wrong := range wrongValues(key.value) {
-					e.value = wrong
-					changed := writeNode(root)
-					findings := k.parse([]byte(changed))
+					*value = wrong
+					changed := writeNode(t, root)
+					findings := k.parse(changed)
 					if len(findings) == 0 || strings.Contains(findings[0].Message, "unknown key") {
 						t.Errorf("%s: the decoder passes over %q in %s: %v\n%s", k.file, key.name, in.name, findings, changed)
 					}
-					if v.problem(plainValue(root)) == "" {
+					if v.problem(valueOf(t, changed)) == "" {
 						t.Errorf("%s: the schema passes over %q in %s\n%s", k.file, key.name, in.name, changed)
 					}
 				}
 			})
-			visitObjects(root, isA(k.object), func(n *node, o *object) {
-				n.entries = append(n.entries, entry{&node{tag: "!!str", text: "no-such-key"}, &node{tag: "!!str", text: "x"}})
-				if changed := writeNode(root); len(k.parse([]byte(changed))) == 0 || v.problem(plainValue(root)) == "" {
+			visitObjects(root, isA(k.object), func(n *yaml.Node, o *object) {
+				n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "no-such-key"}, &yaml.Node{Kind: yaml.ScalarNode, Value: "x"})
+				if changed := writeNode(t, root); len(k.parse(changed)) == 0 || v.problem(valueOf(t, changed)) == "" {
 					t.Errorf("%s: an unknown key in %s is not found\n%s", k.file, o.name, changed)
 				}
-				n.entries = n.entries[:len(n.entries)-1]
+				n.Content = n.Content[:len(n.Content)-2]
 			})
 		}
 		missing(t, k.file, isA(k.object), seen)
@@ -232,6 +234,9 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	doc := strings.ReplaceAll(string(data), "\r\n", "\n")
 	for _, k := range kindsOfFiles {
 		visitTable(k.object, map[*object]bool{}, func(o *object, key key) {
+			if key.about == "" || o.about == "" {
+				t.Errorf("help.go does not describe %s.%s", o.name, key.name)
+			}
 			for _, name := range []string{o.name + "." + key.name, key.name} {
 				if _, row, ok := strings.Cut(doc, "\n| `"+name+"` | "); ok {
 					if first, _, _ := strings.Cut(row, " |"); key.fallback != "" && first != "`"+key.fallback+"`" {
@@ -270,54 +275,50 @@ func TestFallbacks(t *testing.T) {
 }
 
 // wrongValues are values that a key of this shape must refuse.
-func wrongValues(s shape) []*node {
-	truth, text := &node{tag: "!!bool", text: "true"}, &node{tag: "!!str", text: "x"}
-	nested := &node{kind: list, items: []*node{{kind: list, items: []*node{text}}}}
-	null := &node{tag: "!!null", text: "null"}
+func wrongValues(s shape) []*yaml.Node {
+	truth, text := &yaml.Node{Kind: yaml.ScalarNode, Value: "true"}, &yaml.Node{Kind: yaml.ScalarNode, Value: "x"}
+	nested := &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{Kind: yaml.SequenceNode, Content: []*yaml.Node{text}}}}
+	null := &yaml.Node{Kind: yaml.ScalarNode, Value: "null"}
 	if s.kind == aTruth {
-		return []*node{text, nested, null}
+		return []*yaml.Node{text, nested, null}
 	}
-	return []*node{truth, nested, null}
+	return []*yaml.Node{truth, nested, null}
 }
 
-// visitKeys calls see with every entry of a document that the table knows.
-func visitKeys(n *node, s shape, seen map[*object]map[string]bool, see func(*entry, *object, *key)) {
-	visitObjects(n, s, func(n *node, o *object) {
+// visitEntries calls see with every entry of a document that the table knows.
+func visitEntries(n *yaml.Node, s shape, seen map[*object]map[string]bool, see func(**yaml.Node, *object, *key)) {
+	visitObjects(n, s, func(n *yaml.Node, o *object) {
 		if seen[o] == nil {
 			seen[o] = map[string]bool{}
 		}
-		for i := range n.entries {
-			if k := o.key(n.entries[i].key.text); k != nil {
+		for i := 0; i < len(n.Content); i += 2 {
+			if k := o.key(n.Content[i].Value); k != nil {
 				seen[o][k.name] = true
-				see(&n.entries[i], o, k)
+				see(&n.Content[i+1], o, k)
 			}
 		}
 	})
 }
 
 // visitObjects calls see with every mapping of a document that has a fixed set of keys.
-func visitObjects(n *node, s shape, see func(*node, *object)) {
+func visitObjects(n *yaml.Node, s shape, see func(*yaml.Node, *object)) {
 	switch s.kind {
 	case aList:
-		for _, item := range n.items {
+		for _, item := range n.Content {
 			visitObjects(item, *s.of, see)
 		}
 	case aMap:
-		for _, e := range n.entries {
-			visitObjects(e.value, *s.of, see)
-		}
-	case anyOf:
-		for _, e := range s.either {
-			visitObjects(n, e, see)
+		for i := 1; i < len(n.Content); i += 2 {
+			visitObjects(n.Content[i], *s.of, see)
 		}
 	case anObject:
-		if n.kind != mapping {
+		if n.Kind != yaml.MappingNode {
 			return
 		}
 		see(n, s.object)
-		for _, e := range n.entries {
-			if k := s.object.key(e.key.text); k != nil {
-				visitObjects(e.value, k.value, see)
+		for i := 0; i < len(n.Content); i += 2 {
+			if k := s.object.key(n.Content[i].Value); k != nil {
+				visitObjects(n.Content[i+1], k.value, see)
 			}
 		}
 	}
@@ -337,9 +338,6 @@ func visitTable(o *object, done map[*object]bool, see func(*object, key)) {
 		if s.of != nil {
 			down(*s.of)
 		}
-		for _, e := range s.either {
-			down(e)
-		}
 	}
 	for _, k := range o.keys {
 		see(o, k)
@@ -357,33 +355,14 @@ func missing(t *testing.T, file string, s shape, seen map[*object]map[string]boo
 	})
 }
 
-// writeNode writes a document as YAML that is JSON.
-func writeNode(n *node) string {
-	var b strings.Builder
-	switch n.kind {
-	case mapping:
-		b.WriteString("{")
-		for i, e := range n.entries {
-			if i > 0 {
-				b.WriteString(",\n")
-			}
-			fmt.Fprintf(&b, "%q: %s", e.key.text, writeNode(e.value))
-		}
-		b.WriteString("}")
-	case list:
-		b.WriteString("[")
-		for i, item := range n.items {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(writeNode(item))
-		}
-		b.WriteString("]")
-	default:
-		if n.tag == "!!str" {
-			return fmt.Sprintf("%q", n.text)
-		}
-		return n.text
+// writeNode writes a document as YAML.
+func writeNode(t *testing.T, n *yaml.Node) []byte {
+	t.Helper()
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return b.String()
+	return text
 }
+
+func isA(o *object) shape { return shape{kind: anObject, object: o} }

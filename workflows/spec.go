@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,7 +30,7 @@ func Section(text []byte, item string, most int) string {
 	}
 	at := c.items[i].Line - 1
 	from, to, level := 0, len(lines), 0
-	for _, h := range c.headings {
+	for _, h := range c.sections {
 		if h.line <= at {
 			from, level = h.line, h.level
 		} else if h.level <= level || level == 0 {
@@ -37,11 +38,11 @@ func Section(text []byte, item string, most int) string {
 			break
 		}
 	}
-	section := strings.Join(lines[from:to], "\n")
-	if len(section) > most {
-		section = strings.Join(lines[at:to], "\n")
+	around := strings.Join(lines[from:to], "\n")
+	if len(around) > most {
+		around = strings.Join(lines[at:to], "\n")
 	}
-	return strings.TrimSpace(section)
+	return strings.TrimSpace(around)
 }
 
 func linesOf(text []byte) []string {
@@ -58,13 +59,13 @@ func parseChecklist(lines []string) *checklist {
 	return &c
 }
 
-// heading is where a section begins: its line, from 0, and how deep it is, from 1.
-type heading struct{ line, level int }
+// section begins in a line, from 0, with a heading that is so deep, from 1.
+type section struct{ line, level int }
 
 // checklist reads Markdown by lines, as far as it takes to tell what is a list item and what only looks like one.
 type checklist struct {
 	items    []Item
-	headings []heading
+	sections []section
 	open     bool     // the newest item's text may go on in the next line
 	text     []string // lines of the newest item
 
@@ -78,7 +79,7 @@ func (c *checklist) line(number int, s string) {
 	indent, rest := indentation(s)
 	switch {
 	case c.fence != "":
-		if closesFence(rest, c.fence) {
+		if len(rest) >= len(c.fence) && strings.Trim(rest, c.fence[:1]) == "" {
 			c.fence = ""
 		}
 		return
@@ -98,25 +99,25 @@ func (c *checklist) line(number int, s string) {
 		c.end()
 		c.comment = !strings.Contains(rest, "-->")
 		return
-	case isHeading(rest), isRule(rest), rest[0] == '>':
-		switch under := strings.IndexByte("=-", rest[0]); {
-		case isHeading(rest):
-			c.headings = append(c.headings, heading{number - 1, len(rest) - len(strings.TrimLeft(rest, "#"))})
-		case under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " "): // the line before is one
-			c.headings = append(c.headings, heading{number - 2, under + 1})
+	case heading.MatchString(rest), rule.MatchString(strings.NewReplacer(" ", "", "\t", "").Replace(rest)), rest[0] == '>':
+		under := strings.IndexByte("=-", rest[0])
+		if h := heading.FindStringSubmatch(rest); h != nil {
+			c.sections = append(c.sections, section{number - 1, len(h[1])})
+		} else if under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " ") { // the line before is one
+			c.sections = append(c.sections, section{number - 2, under + 1})
 		}
 		c.end()
 		c.leave(indent)
 		return
 	}
-	if width := marker(rest); width > 0 {
+	if width := len(listMarker.FindString(rest)); width > 0 {
 		c.end()
 		c.leave(indent)
 		c.lists = append(c.lists, indent+width)
 		c.paragraph = true
-		if done, text, ok := box(rest[width:]); ok {
-			c.items = append(c.items, Item{Done: done, Line: number})
-			c.open, c.text = true, []string{text}
+		if box := taskBox.FindStringSubmatch(rest[width:]); box != nil {
+			c.items = append(c.items, Item{Done: box[1] != " ", Line: number})
+			c.open, c.text = true, []string{box[2]}
 		}
 		return
 	}
@@ -172,66 +173,21 @@ func indentation(s string) (int, string) {
 	return column, ""
 }
 
-// marker returns the width of a list marker with the white space after it, 0 if s does not begin with one.
-func marker(s string) int {
-	n := 0
-	if strings.ContainsRune("-*+", rune(s[0])) {
-		n = 1
-	} else {
-		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		if n == 0 || n == len(s) || s[n] != '.' && s[n] != ')' {
-			return 0
-		}
-		n++
-	}
-	space := len(s[n:]) - len(strings.TrimLeft(s[n:], " \t"))
-	if space == 0 {
-		return 0 // an empty marker has no box either
-	}
-	return n + space
-}
-
-// box splits "[ ] text" and "[x] text".
-func box(s string) (done bool, text string, ok bool) {
-	if len(s) < 4 || s[0] != '[' || s[2] != ']' || s[3] != ' ' && s[3] != '\t' {
-		return false, "", false
-	}
-	switch s[1] {
-	case ' ':
-		return false, s[4:], true
-	case 'x', 'X':
-		return true, s[4:], true
-	}
-	return false, "", false
-}
+var (
+	listMarker = regexp.MustCompile(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`) // an empty marker has no box
+	taskBox    = regexp.MustCompile(`^\[([ xX])\][ \t](.*)`)
+	fenceStart = regexp.MustCompile("^(```+[^`]*$|~~~+)")
+	heading    = regexp.MustCompile(`^(#{1,6})([ \t]|$)`)
+	// rule is a thematic break or the underline of a heading, without its spaces.
+	rule = regexp.MustCompile(`^(-{3,}|\*{3,}|_{3,}|={3,})$`)
+)
 
 // opensFence returns the run of ` or ~ that begins a fenced code block, or "".
 func opensFence(s string) string {
-	n := 0
-	for n < len(s) && s[n] == s[0] {
-		n++
-	}
-	if n < 3 || s[0] != '`' && s[0] != '~' || s[0] == '`' && strings.Contains(s[n:], "`") {
+	if !fenceStart.MatchString(s) {
 		return ""
 	}
-	return s[:n]
-}
-
-func closesFence(s, fence string) bool {
-	return len(s) >= len(fence) && strings.Trim(s, fence[:1]) == ""
-}
-
-func isHeading(s string) bool {
-	level := len(s) - len(strings.TrimLeft(s, "#"))
-	return level > 0 && level <= 6 && (len(s) == level || s[level] == ' ' || s[level] == '\t')
-}
-
-// isRule reports a line of nothing but three or more -, *, _ or =: a thematic break or the underline of a heading.
-func isRule(s string) bool {
-	bare := strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), "\t", "")
-	return len(bare) >= 3 && strings.ContainsRune("-*_=", rune(bare[0])) && strings.Trim(bare, bare[:1]) == ""
+	return s[:len(s)-len(strings.TrimLeft(s, s[:1]))]
 }
 
 // oneLine joins the words of a text with single spaces and drops control characters.

@@ -12,18 +12,6 @@ const (
 	TamperOff    Tamper = "off"    // nobody looks
 )
 
-var tamperPolicies = []Tamper{TamperStrict, TamperReview, TamperWarn, TamperOff}
-
-const tamperAbout = "What happens when tests are weakened outside the phase that writes them. Without it: strict where a gate expects red, else off."
-
-func (r *reader) tamper(n *node, what string) Tamper {
-	words := make([]string, len(tamperPolicies))
-	for i, p := range tamperPolicies {
-		words[i] = string(p)
-	}
-	return Tamper(r.word(n, what, words...))
-}
-
 // Red is the phase in which failing tests are written, nil when there is none.
 func (w *Workflow) Red() *Phase {
 	for i := range w.Phases {

@@ -30,14 +30,14 @@ const (
 
 // Workflow is one workflow file, checked.
 type Workflow struct {
-	Version     int       `json:"version"`
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Start       PhaseName `json:"start"`
-	Laps        *Laps     `json:"laps,omitempty"` // nil: the phases are walked once
-	Tamper      Tamper    `json:"tamper,omitempty"`
-	Refactor    Refactor  `json:"refactor,omitempty"`
-	Phases      []Phase   `json:"phases"` // in the order of the file
+	Version     int       `json:"version" is:"version required"`
+	Name        string    `json:"name" is:"name required"`
+	Description string    `json:"description,omitempty" is:"line"`
+	Start       PhaseName `json:"start" is:"name required"`
+	Laps        *Laps     `json:"laps,omitempty" is:""` // nil: the phases are walked once
+	Tamper      Tamper    `json:"tamper,omitempty" is:"strict|review|warn|off"`
+	Refactor    Refactor  `json:"refactor,omitempty" is:"always|auto"`
+	Phases      []Phase   `json:"phases" is:"required" names:"phase"` // in the order of the file
 }
 
 // Phase returns the named phase, or nil.
@@ -65,8 +65,8 @@ func (w *Workflow) LeadsTo(from, to PhaseName) bool {
 // Laps says that the phases are walked many times. With a checklist in the spec a lap is one item; without one, laps
 // follow until an attempt at the start phase adds nothing and says that nothing is left, and somebody agrees.
 type Laps struct {
-	Agree Agree `json:"agree"` // who agrees that nothing is left
-	Max   int   `json:"max"`   // never more laps than this; 0 means DefaultMaxLaps
+	Agree Agree `json:"agree" is:"person|auto" default:"person"` // who agrees that nothing is left
+	Max   int   `json:"max" is:"1..1000" default:"50"`           // never more laps than this; 0 means DefaultMaxLaps
 }
 
 // Agree names who may agree that nothing is left to do.
@@ -92,30 +92,45 @@ const DefaultMaxLaps = 50
 // Phase is one station of a workflow: what runs there, what is judged, and where each verdict leads.
 type Phase struct {
 	Name   PhaseName             `json:"name"`
-	Brief  string                `json:"brief,omitempty"` // instructions for whoever works here
-	Run    Run                   `json:"run"`
-	Gates  []Gate                `json:"gates"`
-	Guards Guards                `json:"guards"`
+	Brief  string                `json:"brief,omitempty" is:"text"` // instructions for whoever works here
+	Run    Run                   `json:"run" is:"" or:"agent|human" default:"agent"`
+	Gates  []Gate                `json:"gates" is:"" object:"gateUse"`
+	Guards Guards                `json:"guards" is:""`
 	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both always present after Check
-	Limits Limits                `json:"limits"`
-	Tamper Tamper                `json:"tamper,omitempty"` // instead of the workflow's
+	Limits Limits                `json:"limits" is:""`
+	Tamper Tamper                `json:"tamper,omitempty" is:"strict|review|warn|off"` // instead of the workflow's
+	// Targets are those of the file, until they are in On.
+	Targets on `json:"-" key:"on" is:"required"`
 	// Signal says what an agent's own word counts beside the gates; "" is SignalAuto.
-	Signal Signal `json:"signal,omitempty"`
+	Signal Signal `json:"signal,omitempty" is:"auto|veto|required" default:"veto"`
 	// HalfOpen names the agent that makes the last try before the breaker opens; "" is whoever works here.
-	HalfOpen string  `json:"half_open,omitempty"`
-	Review   *Review `json:"review,omitempty"` // the phase is a review
+	HalfOpen string   `json:"half_open,omitempty"`
+	Half     halfOpen `json:"-" key:"half-open" is:""` // of the file, until it is in HalfOpen
+	Review   *Review  `json:"review,omitempty" is:""`  // the phase is a review
 	// Approve: no gate judges what is done here, and a person approves it before the work is complete. Resolve says so.
 	Approve bool `json:"approve,omitempty"`
 	// Holdout: what passes here must pass the hold-out tests too, and not finished work alone.
-	Holdout bool `json:"holdout,omitempty"`
+	Holdout bool `json:"holdout,omitempty" is:"" default:"false"`
+}
+
+type on struct {
+	Pass PhaseName `is:"name required"`
+	Fail PhaseName `is:"name"`
+}
+
+type halfOpen struct {
+	Agent string `is:"name required"`
 }
 
 // Run says who works in a phase. Exactly one kind: the session's agent, a person, a command of the workflow's own.
 type Run struct {
-	Agent   bool    `json:"agent,omitempty"`
-	Name    string  `json:"name,omitempty"`  // with Agent: not the session's agent but the one of this name
-	Human   bool    `json:"human,omitempty"` // the session waits there until somebody approves or rejects
-	Command Command `json:"command,omitzero"`
+	_     struct{} `alternatives:"command;agent"`
+	Agent bool     `json:"agent,omitempty"`
+	// Name, with Agent: not the session's agent but the one of this name.
+	Name string `json:"name,omitempty" key:"agent" is:"name"`
+	// Human: the session waits there until a person approves or rejects.
+	Human   bool    `json:"human,omitempty"`
+	Command Command `json:"command,omitzero" is:""`
 }
 
 // Command is something to execute: one string for `sh -c`, or an argument list that no shell sees.
@@ -148,7 +163,8 @@ const (
 
 // Formats lists every format. The last one alone tells no tests apart.
 func Formats() []Format {
-	return []Format{FormatGoTest, FormatJUnit, FormatJest, FormatCargo, FormatUnittest, FormatRSpec, FormatMinitest, FormatTRX, FormatTAP, FormatExit}
+	return []Format{FormatGoTest, FormatJUnit, FormatJest, FormatCargo, FormatUnittest,
+		FormatRSpec, FormatMinitest, FormatTRX, FormatTAP, FormatExit}
 }
 
 // PerTest reports whether the format tells tests apart.
@@ -161,6 +177,14 @@ func (f Format) InFiles() bool {
 
 // FormatNames lists the formats for a message: "a, b, c".
 func FormatNames() string { return strings.Join(formatWords(), ", ") }
+
+func formatWords() []string {
+	var words []string
+	for _, f := range Formats() {
+		words = append(words, string(f))
+	}
+	return words
+}
 
 // Where a gate runs.
 type Where string
@@ -192,22 +216,31 @@ const (
 // Gate is one check that the engine makes itself. Exactly one of Run, Document and Changes says what it looks at; Use
 // stands for a gate that does.
 type Gate struct {
-	Name          string        `json:"name"`
-	Use           string        `json:"use,omitempty"` // in a parsed workflow: the gate of the configuration that Resolve puts here; else ""
-	Run           Command       `json:"run"`
-	Document      string        `json:"document,omitempty"` // a document of the session, below .workflow/<session>/, that must be there
-	Needs         []Need        `json:"needs,omitempty"`    // and what it must hold
-	Changes       []string      `json:"changes,omitempty"`  // patterns as of a guard: one path that fits must have changed since the phase was entered
-	Format        Format        `json:"format"`
-	Report        string        `json:"report,omitempty"` // glob below the work tree, for reports written to files
-	Where         Where         `json:"where"`
-	Expect        Expect        `json:"expect,omitempty"` // set where the gate is used, not where it is defined
-	Timeout       time.Duration `json:"timeout"`
-	MayChangeTree bool          `json:"may_change_tree,omitempty"`
-	Stable        int           `json:"stable,omitempty"` // how many runs must agree that all is well; 0 is 1
+	_ struct{} `only:"gate" alternatives:"run"`
+	_ struct{} `only:"gateUse" alternatives:"use;name run;name document;name changes"`
+
+	Name string `json:"name" only:"gateUse" is:"name"`
+	// Use, in a parsed workflow: the gate of the configuration that Resolve puts here; else "".
+	Use string  `json:"use,omitempty" only:"gateUse" is:"name"`
+	Run Command `json:"run" is:""`
+	// Document is one of the session, below .workflow/<session>/, that must be there.
+	Document string `json:"document,omitempty" only:"gateUse" is:"document"`
+	Needs    []Need `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked"` // and what it must hold
+	// Changes are patterns as of a guard: one path that fits must have changed since the phase was entered.
+	Changes []string `json:"changes,omitempty" only:"gateUse" is:"guard"`
+	Format  Format   `json:"format" is:"format" default:"exit-code"`
+	// Report is a glob below the work tree, for reports written to files.
+	Report string `json:"report,omitempty" is:"glob"`
+	Where  Where  `json:"where" is:"auto|in-place|clean" default:"auto"`
+	// Expect is set where the gate is used, not where it is defined.
+	Expect        Expect        `json:"expect,omitempty" only:"gateUse" is:"pass|red" default:"pass"`
+	Timeout       time.Duration `json:"timeout" is:"" default:"10m"`
+	MayChangeTree bool          `json:"may_change_tree,omitempty" is:"" default:"false"`
+	// Stable says how many runs must agree that all is well; 0 is 1.
+	Stable int `json:"stable,omitempty" is:"1..10" default:"1"`
 	// Paths are patterns as of a guard: the gate is run when a path that fits has changed in the lap. none: it is run always.
-	Paths []string `json:"paths,omitempty"`
-	When  When     `json:"when,omitempty"` // "": in every attempt
+	Paths []string `json:"paths,omitempty" is:"guard"`
+	When  When     `json:"when,omitempty" is:"attempt|lap|finish" default:"attempt"` // "": in every attempt
 }
 
 // When says how early a gate judges. Finished work is judged by all gates, whatever they say.
@@ -225,16 +258,18 @@ func (g *Gate) Runs() bool { return g.Document == "" && len(g.Changes) == 0 }
 // Guards restrict the paths that an attempt at a phase may change. Patterns are gitignore-like globs relative to the
 // top of the work tree; `**` crosses directories.
 type Guards struct {
-	Only   []string `json:"only,omitempty"`   // nothing else may change
-	Except []string `json:"except,omitempty"` // these may not change
+	Only   []string `json:"only,omitempty" is:"guard"`   // nothing else may change
+	Except []string `json:"except,omitempty" is:"guard"` // these may not change
 }
 
 // Limits are the breaker's numbers for one phase. 0 means the default of DefaultLimits.
 type Limits struct {
-	Attempts    int `json:"attempts,omitempty"`     // attempts at one visit of the phase
-	NoProgress  int `json:"no_progress,omitempty"`  // attempts in a row without progress
-	SameFailure int `json:"same_failure,omitempty"` // attempts in a row that fail in the same way
-	FailedRuns  int `json:"failed_runs,omitempty"`  // runs in a row that failed without changing anything
+	Attempts   int `json:"attempts,omitempty" is:"1..1000" default:"12"`   // attempts at one visit of the phase
+	NoProgress int `json:"no_progress,omitempty" is:"1..1000" default:"3"` // attempts in a row without progress
+	// SameFailure: attempts in a row that fail in the same way.
+	SameFailure int `json:"same_failure,omitempty" is:"1..1000" default:"4"`
+	// FailedRuns: runs in a row that failed without changing anything.
+	FailedRuns int `json:"failed_runs,omitempty" is:"1..1000" default:"3"`
 }
 
 // DefaultLimits are used where a phase sets none.
@@ -242,54 +277,69 @@ var DefaultLimits = Limits{Attempts: 12, NoProgress: 3, SameFailure: 4, FailedRu
 
 // Agent is who works in phases with `run: agent`.
 type Agent struct {
-	Command Command `json:"command,omitzero"`
+	_ struct{} `short:"command" either:"use command script" with:"model allow args"`
+
+	Command Command `json:"command,omitzero" is:""`
 	Script  string  `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
 	// ScriptPath is where Script is read from, relative to the top of the work tree. ParseConfig reads no file: its
 	// caller fills Script in before Resolve.
-	ScriptPath string `json:"script_path,omitempty"`
+	ScriptPath string `json:"script_path,omitempty" key:"script" is:"line"`
 	// Card drives a known agent instead. Use is its name, as the configuration has it.
-	Use   string   `json:"use,omitempty"`
-	Card  *Card    `json:"card,omitempty"`
-	Model string   `json:"model,omitempty"`
-	Allow []string `json:"allow,omitempty"` // what it may do unattended, in its own words; nil: what the card says
-	Args  []string `json:"args,omitempty"`  // further words for its command line
-	Fresh bool     `json:"fresh,omitempty"` // every attempt begins a new conversation
-	Push  bool     `json:"push,omitempty"`  // its git may push
+	Use   string `json:"use,omitempty" is:"name"`
+	Card  *Card  `json:"card,omitempty"`
+	Model string `json:"model,omitempty" is:"line"`
+	// Allow is what it may do unattended, in its own words; nil: what the card says.
+	Allow []string `json:"allow,omitempty" is:"line"`
+	// Args are further words for its command line.
+	Args []string `json:"args,omitempty" is:"text"`
+	// Fresh: every attempt begins a new conversation.
+	Fresh bool `json:"fresh,omitempty" key:"conversation" is:"phase|fresh" default:"phase"`
+	Push  bool `json:"push,omitempty" is:"refused|allowed" default:"refused"` // its git may push
 
-	Idle    time.Duration `json:"idle"`    // without output for this long: stopped
-	Timeout time.Duration `json:"timeout"` // in all
+	Idle    time.Duration `json:"idle" is:"" default:"30m"`   // without output for this long: stopped
+	Timeout time.Duration `json:"timeout" is:"" default:"2h"` // in all
 }
 
 // Config is `.wfs/config.yaml`.
 type Config struct {
-	Version  int              `json:"version"`
-	Workflow string           `json:"workflow,omitempty"` // default for `wfs new`
-	Agent    Agent            `json:"agent"`
-	Agents   map[string]Agent `json:"agents,omitempty"`   // further ones, for phases that name theirs
-	Agree    Agree            `json:"agree,omitempty"`    // overrides Laps.Agree
-	Refactor Refactor         `json:"refactor,omitempty"` // overrides Workflow.Refactor
-	Env      []string         `json:"env,omitempty"`      // names of variables that agents and gates may see, besides the allow-list
-	OnEvent  Command          `json:"on_event,omitzero"`  // run when a person should know of something; pinned in no plan
-	Gates    map[string]Gate  `json:"gates"`
+	Version  int              `is:"version required"`
+	Workflow string           `is:"name"` // default for `wfs new`
+	Agent    Agent            `is:""`
+	Agents   map[string]Agent `is:""`            // further ones, for phases that name theirs
+	Agree    Agree            `is:"person|auto"` // overrides Laps.Agree
+	Refactor Refactor         `is:"always|auto"` // overrides Workflow.Refactor
+	// Names of variables that agents and gates may see, besides the allow-list.
+	Env []string `is:"variable"`
+	// OnEvent is run when a person should know of something; pinned in no plan.
+	OnEvent Command `key:"on-event" is:"" personal:"it is for the person who waits, on that person's machine"`
 	// What a session holds out of its checkpoints: untracked files that are larger, in bytes, and new directories with
 	// more files. 0: the default.
-	MaxFileSize int64    `json:"max_file_size,omitempty"`
-	MaxNewFiles int      `json:"max_new_files,omitempty"`
-	Worktree    Worktree `json:"worktree"` // of `wfs new --worktree`
-	Budget      Budget   `json:"budget,omitzero"`
+	MaxFileSize int64 `key:"max-file-size" is:"size" default:"10MB"`
+	MaxNewFiles int   `key:"max-new-files" is:"1..10000000" default:"1000"`
 	// AutoSave is how often the files are saved while somebody works. 0: the default, less: never. Pinned in no plan.
-	AutoSave time.Duration `json:"auto_save,omitempty"`
+	AutoSave time.Duration `key:"auto-save" is:"" or:"off" default:"30s"`
 	// CleanProof says whether finished work must also pass in a clean tree. CleanProvide are patterns of untracked files
 	// that clean trees get besides the usual dependencies.
-	CleanProof   CleanProof `json:"clean_proof,omitempty"`
-	CleanProvide []string   `json:"clean_provide,omitempty"`
-	FinishReport Report     `json:"finish_report,omitempty"` // pinned in no plan
-	// Holdout says how tests are run that whoever works never sees.
-	Holdout HoldoutConfig `json:"holdout,omitzero"`
+	CleanProof   CleanProof      `key:"clean-proof" is:"on|off" default:"on"`
+	CleanProvide []string        `key:"clean-provide" is:"copy"`
+	Finish       finish          `is:""`                  // pinned in no plan
+	Holdout      HoldoutConfig   `is:"" object:"holdout"` // how tests are run that whoever works never sees
+	Gates        map[string]Gate `is:""`
+	Budget       Budget          `is:""`
+	Limits       calls           `is:"" object:"limits"` // of the budget
+	Worktree     Worktree        `is:""`                 // of `wfs new --worktree`
 	// Cards are the agents that can be named here. nil: the built-in ones.
-	Cards Cards `json:"-"`
+	Cards Cards
 	// Installed are names of Cards whose programs are there, the one to take first in front.
-	Installed []string `json:"-"`
+	Installed []string
+}
+
+type finish struct {
+	Report Report `is:"summary|full|none" default:"summary"`
+}
+
+type calls struct {
+	CallsPerHour int64 `key:"calls-per-hour" is:"1..1000 lowers" default:"100"`
 }
 
 // Report is what the commit of `wfs finish` says beside the goal and its items. "": ReportSummary.
@@ -307,18 +357,6 @@ type CleanProof string
 const (
 	CleanProofOn  CleanProof = "on"
 	CleanProofOff CleanProof = "off"
-)
-
-// Values of an agent's push.
-const (
-	PushRefused = "refused"
-	PushAllowed = "allowed"
-)
-
-// Values of an agent's conversation.
-const (
-	ConversationPhase = "phase"
-	ConversationFresh = "fresh"
 )
 
 // AutoSaveOff switches auto-saves off.

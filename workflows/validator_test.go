@@ -149,5 +149,13 @@ func valueOf(t *testing.T, text []byte) any {
 	if n == nil {
 		t.Fatalf("%v in\n%s", r.findings, text)
 	}
-	return plainValue(n)
+	data, err := json.Marshal(plainValue(n)) // all numbers are float64 then
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

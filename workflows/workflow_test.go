@@ -149,31 +149,31 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"newer version", "version: 1\n", "version: 2\nsomething: &new\n",
 			"w.yaml:1: version 2 is newer than this wfs, which reads version 1 | a newer wfs may read it"},
 		{"version as text", "version: 1\n", "version: \"1\"\n", `w.yaml:1: version must be the number 1, not "1"`},
-		{"version 0", "version: 1\n", "version: 0\n", `w.yaml:1: version must be the number 1, not the number 0`},
+		{"version 0", "version: 1\n", "version: 0\n", `w.yaml:1: version must be the number 1, not 0`},
 		{"unknown key", "start: WORK", "start: WORK\nlap: {}", `w.yaml:4: unknown key "lap" (did you mean "laps"?)`},
 		{"unknown key, nothing near", "start: WORK", "start: WORK\ncolour: red",
 			`w.yaml:4: unknown key "colour" (known: version, name, description, start, laps, tamper, refactor, phases)`},
 		{"duplicate key twice", "start: WORK", "start: WORK\nstart: WORK", `w.yaml:4: duplicate key "start" (first in line 3)`},
 		{"key that is no text", "start: WORK", "start: WORK\n[a]: b", `w.yaml:4: a key must be text, not a list`},
-		{"no name", "name: small\n", "", "w.yaml:1: name is missing | name: the name that `wfs new --workflow` takes"},
+		{"no name", "name: small\n", "", "w.yaml:1: name is missing | name: The name that `wfs new --workflow` takes."},
 		{"bad name", "name: small", "name: my flow", `w.yaml:2: name "my flow" may hold letters, digits, - and _ only`},
 		{"path as name", "name: small", "name: ../small", `w.yaml:2: name "../small" must begin with a letter (a-z, A-Z)`},
-		{"number as name", "name: small", "name: 12", `w.yaml:2: name must be text, not the number 12 | put it in quotes: "12"`},
+		{"number as name", "name: small", "name: 12", `w.yaml:2: name must be text, not 12 | put it in quotes: "12"`},
 		{"description of two lines", "start: WORK", "description: |\n  a\n  b\nstart: WORK", "w.yaml:3: description must be one line"},
 		{"control character", "start: WORK", "description: \"a\\eb\"\nstart: WORK", "w.yaml:3: description holds a control character"},
-		{"no start", "start: WORK\n", "", "w.yaml:1: start is missing | start: the phase to begin with"},
+		{"no start", "start: WORK\n", "", "w.yaml:1: start is missing | start: The first phase."},
 		{"unknown start", "start: WORK", "start: WROK", `w.yaml:3: start is "WROK", which is not a phase (did you mean "WORK"?)`},
 		{"start is nowhere", "start: WORK", "start: BEGINNING", `w.yaml:3: start is "BEGINNING", which is not a phase (known: WORK)`},
 		{"phases is a list", "  WORK:\n    gates: [{use: tests}]\n    on: {pass: done}", "  - WORK",
-			"w.yaml:4: phases must be a mapping of names to phases, not a list"},
+			"w.yaml:4: phases must be a mapping of names to values, not a list"},
 		{"no phases", "phases:\n  WORK:\n    gates: [{use: tests}]\n    on: {pass: done}\n", "",
-			"w.yaml:1: phases is missing | phases: at least one phase by name"},
+			"w.yaml:1: phases is missing | phases: Phases by name, at least one."},
 		{"phase without anything", "    gates: [{use: tests}]\n    on: {pass: done}\n", "",
 			"w.yaml:5: phase WORK must be a mapping (key: value), not empty"},
 		{"reserved phase", "  WORK:", "  Done:\n    gates: [{use: tests}]\n    on: {pass: WORK}\n  WORK:",
-			"w.yaml:5: phase name \"Done\" is taken: done is a target of on:\nw.yaml:5: phase Done cannot be reached from WORK"},
+			"w.yaml:5: phases: \"Done\" is taken: done is a target of on:\nw.yaml:5: phase Done cannot be reached from WORK"},
 		{"phases alike", "{pass: done}", "{pass: Work}\n  Work:\n    gates: [{use: tests}]\n    on: {pass: done}",
-			"w.yaml:8: phase Work and phase WORK differ in nothing but capital letters"},
+			"w.yaml:8: phase Work differs in nothing but capital letters from WORK in w.yaml | give it another name, or write WORK"},
 
 		{"no gates", "    gates: [{use: tests}]\n", "",
 			"w.yaml:5: phase WORK: gates is missing: without a gate wfs would have to believe the agent | " +
@@ -196,7 +196,7 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"red by exit code", "{use: tests}", "{name: t, run: make, expect: red}",
 			"w.yaml:6: phase WORK: gate 1: expect red needs a format that has per-test results (go-test-json, junit, …), not exit-code"},
 		{"clean", "{use: tests}", "{name: t, run: make, where: clean, may-change-tree: true}",
-			"w.yaml:6: phase WORK: gate 1: its changes in a clean checkout are thrown away | use where: in-place"},
+			"w.yaml:6: phase WORK: gate 1: may-change-tree: its changes in a clean checkout are thrown away | use where: in-place"},
 		{"report", "{use: tests}", "{name: t, run: make, report: a.xml}",
 			"w.yaml:6: phase WORK: gate 1: report is not read with format exit-code; it is with junit, jest-json, rspec-json and trx"},
 		{"absolute report", "{use: tests}", "{name: t, run: make, format: junit, report: /tmp/a.xml}",
@@ -208,7 +208,7 @@ func TestWorkflowMistakes(t *testing.T) {
 			"w.yaml:8: phase B: gate tests is another one than in an earlier phase: give it another name"},
 		{"blank command", "{use: tests}", `{name: t, run: " "}`, "w.yaml:6: phase WORK: gate 1: run is empty"},
 		{"command is a number", "{use: tests}", `{name: t, run: [make, 1]}`,
-			`w.yaml:6: phase WORK: gate 1: run: argument 1 must be text, not the number 1 | put it in quotes: "1"`},
+			`w.yaml:6: phase WORK: gate 1: run must be text, not 1 | put it in quotes: "1"`},
 		{"command is a mapping", "{use: tests}", `{name: t, run: {a: b}}`,
 			`w.yaml:6: phase WORK: gate 1: run must be a command: text for the shell, or a list of arguments, not a mapping`},
 		{"truth", "{use: tests}", "{name: t, run: make, may-change-tree: yes}",
@@ -216,11 +216,11 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"duration without unit", "{use: tests}", "{name: t, run: make, timeout: 90}",
 			"w.yaml:6: phase WORK: gate 1: timeout needs a unit: 90s or 90m?"},
 		{"duration that is none", "{use: tests}", "{name: t, run: make, timeout: soon}",
-			`w.yaml:6: phase WORK: gate 1: timeout must be a duration (90s, 10m, 1h30m), not "soon"`},
+			`w.yaml:6: phase WORK: gate 1: timeout must be a duration (90s, 10m, 1h30m), at most 168h, not "soon"`},
 		{"duration of nothing", "{use: tests}", "{name: t, run: make, timeout: 0s}",
-			"w.yaml:6: phase WORK: gate 1: timeout must be longer than nothing"},
+			"w.yaml:6: phase WORK: gate 1: timeout must be a duration (90s, 10m, 1h30m), at most 168h, not \"0s\""},
 		{"duration of years", "{use: tests}", "{name: t, run: make, timeout: 9000h}",
-			"w.yaml:6: phase WORK: gate 1: timeout must be at most 168h, not 9000h"},
+			"w.yaml:6: phase WORK: gate 1: timeout must be a duration (90s, 10m, 1h30m), at most 168h, not \"9000h\""},
 
 		{"run", "    on:", "    run: robot\n    on:", `w.yaml:7: phase WORK: run must be agent, human, {agent: …} or {command: …}, not "robot"`},
 		{"run without command", "    on:", "    run: {}\n    on:", `w.yaml:7: phase WORK: run is empty: agent, human, {agent: …} or {command: …}`},
@@ -248,10 +248,10 @@ w.yaml:7: phase WORK: guards: only: pattern "a//b" may not hold empty, . or .. d
 		{"limits", "    on:", "    limits: {attempts: 0, no_progress: 1, same-failure: many}\n    on:",
 			`w.yaml:7: phase WORK: limits: unknown key "no_progress" (did you mean "no-progress"?)
 w.yaml:7: phase WORK: limits: attempts must be a whole number from 1 to 1000, not 0
-w.yaml:7: phase WORK: limits: same-failure must be a whole number, not "many"`},
+w.yaml:7: phase WORK: limits: same-failure must be a whole number from 1 to 1000, not "many"`},
 
-		{"no on", "    on: {pass: done}\n", "", "w.yaml:5: phase WORK: on is missing | on: {pass: another phase, next-lap or done}"},
-		{"no pass", "{pass: done}", "{fail: WORK}", "w.yaml:7: phase WORK: on: pass is missing | pass: another phase, next-lap or done"},
+		{"no on", "    on: {pass: done}\n", "", "w.yaml:5: phase WORK: on is missing | on: Where each verdict leads: {pass: another phase, next-lap or done}."},
+		{"no pass", "{pass: done}", "{fail: WORK}", "w.yaml:7: phase WORK: on: pass is missing | pass: Where a passed attempt leads: a phase, next-lap or done."},
 		{"other verdict", "{pass: done}", "{pass: done, blocked: done}",
 			`w.yaml:7: phase WORK: on: unknown key "blocked" (known: pass, fail)`},
 		{"unknown target", "{pass: done}", "{pass: dnoe}", `w.yaml:7: phase WORK: on: pass leads to "dnoe", which is not a phase (did you mean "done"?)`},
@@ -315,7 +315,7 @@ func TestTooManyPhases(t *testing.T) {
 		fmt.Fprintf(&b, "  P%d: {gates: [{use: tests}], on: {pass: done}}\n", i)
 	}
 	_, findings := ParseWorkflow("w.yaml", []byte(b.String()))
-	if len(findings) != 1 || findings[0].String() != "w.yaml:4: 101 phases are too many: at most 100" {
+	if len(findings) != 1 || findings[0].String() != "w.yaml:4: phases: 101 are too many: at most 100" {
 		t.Error(findings)
 	}
 }

@@ -15,43 +15,21 @@ import (
 // hundredth of it; the bound keeps a hostile one from costing memory and time.
 const MaxFileSize = 1 << 20
 
-// node is one value of a file. It knows its line and nothing of the library that read it.
-type node struct {
-	kind    kind
-	line    int
-	from    *Layer  // the layer that it stands in, nil in a workflow
-	tag     string  // of a scalar: "!!str", "!!int", "!!bool", "!!null", …
-	text    string  // of a scalar
-	entries []entry // of a mapping
-	items   []*node // of a list
-}
-
-type entry struct{ key, value *node }
-
-type kind int
-
-const (
-	scalar kind = iota
-	mapping
-	list
-	unreadable // already reported
-)
-
 // load reads the one document of a file. It returns nil when there is nothing to look at.
-func (r *reader) load(text []byte) *node {
+func (r *reader) load(text []byte) *yaml.Node {
 	if len(text) > MaxFileSize {
-		r.fail(1, "the file has %d bytes; at most %d are read", len(text), MaxFileSize)
+		r.failIn(1, "", "the file has %d bytes; at most %d are read", len(text), MaxFileSize)
 		return nil
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if line := invalidUTF8(text); line > 0 {
-		r.fail(line, "the text is not UTF-8")
+	if !utf8.Valid(text) {
+		r.failIn(1+bytes.Count(text[:bytes.IndexRune(text, utf8.RuneError)], []byte("\n")), "", "the text is not UTF-8")
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, further yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		r.fail(1, "the file is empty")
+		r.failIn(1, "", "the file is empty")
 		return nil
 	} else if err != nil {
 		r.syntax(text, err)
@@ -62,44 +40,45 @@ func (r *reader) load(text []byte) *node {
 	case err != nil:
 		r.syntax(text, err)
 	default:
-		r.fail(further.Line, "the file holds more than one document")
+		r.failIn(further.Line, "", "the file holds more than one document")
 	}
 	if len(doc.Content) != 1 || doc.Content[0].ShortTag() == "!!null" {
-		r.fail(1, "the file is empty")
+		r.failIn(1, "", "the file is empty")
 		return nil
 	}
-	return r.convert(doc.Content[0])
+	root := doc.Content[0]
+	r.prepare(root)
+	return root
 }
 
-// convert reports anchors and aliases, which wfs does not expand: what runs must stand where it is read, and a few
-// lines of aliases can stand for gigabytes.
-func (r *reader) convert(y *yaml.Node) *node {
-	n := &node{line: y.Line, from: r.layer}
-	if y.Anchor != "" {
-		r.fail(y.Line, "anchors (&%s) are not supported: write the value out where it is used", clip(y.Anchor))
+// prepare reports anchors and aliases, which wfs does not expand: what runs must stand where it is read, and a few lines
+// of aliases can stand for gigabytes. It moves mappings and lists to the line of their key, where a person looks for them.
+func (r *reader) prepare(n *yaml.Node) {
+	if n.Anchor != "" {
+		r.failIn(n.Line, "", "anchors (&%s) are not supported: write the value out where it is used", clip(n.Anchor))
 	}
-	switch y.Kind {
-	case yaml.ScalarNode:
-		n.kind, n.tag, n.text = scalar, y.ShortTag(), y.Value
-	case yaml.MappingNode:
-		n.kind = mapping
-		for i := 0; i+1 < len(y.Content); i += 2 {
-			key, value := r.convert(y.Content[i]), r.convert(y.Content[i+1])
-			if value.kind != scalar || value.tag == "!!null" {
-				value.line = key.line // where a person looks for it; the parser names the first line inside
-			}
-			n.entries = append(n.entries, entry{key, value})
-		}
-	case yaml.SequenceNode:
-		n.kind = list
-		for _, item := range y.Content {
-			n.items = append(n.items, r.convert(item))
-		}
-	default:
-		n.kind = unreadable
-		r.fail(y.Line, "aliases (*%s) are not supported: write the value out where it is used", clip(y.Value))
+	if n.Kind == yaml.AliasNode {
+		r.failIn(n.Line, "", "aliases (*%s) are not supported: write the value out where it is used", clip(n.Value))
 	}
-	return n
+	for i, child := range n.Content {
+		r.prepare(child)
+		if n.Kind == yaml.MappingNode && i%2 == 1 && (child.Kind != yaml.ScalarNode || child.ShortTag() == "!!null") {
+			child.Line = n.Content[i-1].Line
+		}
+	}
+}
+
+// mappingOf is a mapping with one key, which stands where its value does.
+func mappingOf(key string, value *yaml.Node) *yaml.Node {
+	name := &yaml.Node{Kind: yaml.ScalarNode, Value: key, Line: value.Line}
+	return &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Content: []*yaml.Node{name, value}}
+}
+
+// plainValue returns the value of a node as Go has it.
+func plainValue(n *yaml.Node) any {
+	var v any
+	_ = n.Decode(&v) // what cannot be decoded has been reported
+	return v
 }
 
 func (r *reader) syntax(text []byte, err error) {
@@ -111,7 +90,7 @@ func (r *reader) syntax(text []byte, err error) {
 			line, message = n, after
 		}
 	}
-	r.fail(syntaxLine(text, line), "this is not valid YAML: %s", message)
+	r.failIn(syntaxLine(text, line), "", "this is not valid YAML: %s", message)
 }
 
 // syntaxLine finds the line of a syntax error. The parser names the start of the block that it was in, which may be
@@ -144,23 +123,4 @@ func readable(text []byte) bool {
 			return errors.Is(err, io.EOF)
 		}
 	}
-}
-
-// invalidUTF8 returns the line of the first byte that is not UTF-8, or 0.
-func invalidUTF8(text []byte) int {
-	if utf8.Valid(text) {
-		return 0
-	}
-	line := 1
-	for len(text) > 0 {
-		c, size := utf8.DecodeRune(text)
-		if c == utf8.RuneError && size == 1 {
-			break
-		}
-		if c == '\n' {
-			line++
-		}
-		text = text[size:]
-	}
-	return line
 }

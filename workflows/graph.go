@@ -1,0 +1,113 @@
+package workflows
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// path is where a phase stands in its file.
+func (p *Phase) path() string { return "phases." + clip(string(p.Name)) }
+
+// checkGateNames reports gates that share a name and differ in what they are: evidence is kept by gate name.
+func (r *reader) checkGateNames(w *Workflow) {
+	first := map[string]Gate{}
+	for _, p := range w.Phases {
+		seen := map[string]bool{}
+		for _, g := range p.Gates {
+			low := strings.ToLower(g.Name)
+			other, there := first[low]
+			switch {
+			case low == "":
+			case seen[low]:
+				r.fail(p.path(), ": two gates are called %s", g.Name)
+			case there && !sameGate(g, other):
+				r.fail(p.path(), ": gate %s is another one than in an earlier phase: give it another name", g.Name)
+			case !there:
+				first[low] = g
+			}
+			seen[low] = true
+		}
+	}
+}
+
+// sameGate reports whether two gates are one gate, whatever is expected of it.
+func sameGate(a, b Gate) bool {
+	a.Expect, b.Expect = "", ""
+	a.Stable, b.Stable = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+// checkGraph reports targets that are nowhere, phases that nothing leads to, and phases that lead nowhere. A target
+// that could not be read, or that is a typing mistake, is no reason for further findings.
+func (r *reader) checkGraph(w *Workflow) {
+	var names []string
+	for _, p := range w.Phases {
+		names = append(names, clip(string(p.Name)))
+	}
+	start := w.Start
+	if start != "" && w.Phase(start) == nil {
+		r.fail("start", " is %s, which is not a phase (%s)", quote(string(start)), alternatives(string(start), names))
+		start = PhaseName(Suggest(string(start), names))
+	}
+	next := map[PhaseName][]PhaseName{} // the end of a lap leads to the start, and after the last lap to done
+	laps := w.Laps == nil
+	for _, p := range w.Phases {
+		for _, v := range []Verdict{Pass, Fail} {
+			target := r.checkTarget(w, p, v, names)
+			laps = laps || target == NextLap || target == anywhere
+			if target == NextLap {
+				next[p.Name] = append(next[p.Name], start, Done)
+			} else {
+				next[p.Name] = append(next[p.Name], target)
+			}
+		}
+	}
+	if !laps {
+		r.fail("laps", " is set, and no phase leads to %s", NextLap)
+	}
+	reached := from(start, next)
+	for _, p := range w.Phases {
+		ahead := from(p.Name, next)
+		switch {
+		case !reached[anywhere] && !reached[p.Name]:
+			r.fail(p.path(), " cannot be reached from %s", clip(string(start)))
+		case !ahead[anywhere] && !ahead[Done]:
+			r.fail(p.path(), " never leads to %s", Done)
+		}
+	}
+}
+
+// checkTarget reports what is wrong with one target and returns what was probably meant, "" for "who knows".
+func (r *reader) checkTarget(w *Workflow, p Phase, v Verdict, names []string) PhaseName {
+	target, at := p.On[v], p.path()+".on."+string(v)
+	switch outside := target == Done || target == NextLap; {
+	case target == anywhere:
+	case !outside && w.Phase(target) == nil:
+		all := append(slices.Clone(names), string(Done), string(NextLap))
+		r.fail(at, " leads to %s, which is not a phase (%s)", quote(string(target)), alternatives(string(target), all))
+		return PhaseName(Suggest(string(target), all))
+	case v == Fail && outside:
+		r.fail(at, " leads to %s: work that failed its gates would count as done", target)
+	case target == NextLap && w.Laps == nil:
+		r.fail(at, " leads to %s, and the workflow has no laps\nadd laps: {agree: person}", NextLap)
+	}
+	return target
+}
+
+// anywhere is the target that is not known: of it nothing can be said, so nothing is.
+const anywhere PhaseName = ""
+
+// from returns everything that can be reached from a phase, the phase itself included.
+func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
+	reached := map[PhaseName]bool{start: true}
+	for queue := []PhaseName{start}; len(queue) > 0; queue = queue[1:] {
+		for _, to := range next[queue[0]] {
+			if !reached[to] {
+				reached[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	return reached
+}

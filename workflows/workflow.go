@@ -1,0 +1,128 @@
+package workflows
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// FormatVersion is the version of the workflow and configuration files that this package reads.
+const FormatVersion = 1
+
+// Defaults of what a file leaves out. A test suite that takes longer than ten minutes is rare and can say so; an agent
+// that prints nothing for half an hour, or works for two hours at one phase, hangs more often than it thinks.
+const (
+	DefaultGateTimeout  = 10 * time.Minute
+	DefaultAgentIdle    = 30 * time.Minute
+	DefaultAgentTimeout = 2 * time.Hour
+)
+
+// maxPhases bounds what one workflow holds. More would cost time to check.
+const maxPhases = 100
+
+// ParseWorkflow reads and checks a workflow. file names the text in findings. Findings are everything that is wrong, in
+// the order of lines; the workflow is nil if there is one.
+func ParseWorkflow(file string, text []byte) (*Workflow, []Finding) {
+	w, findings := parseFile[Workflow](file, text, workflowObject)
+	if w != nil {
+		w.Version = FormatVersion
+	}
+	return w, findings
+}
+
+// parseFile reads a file that is no layer of anything.
+func parseFile[T any](file string, text []byte, o *object) (*T, []Finding) {
+	r := &reader{file: file, lines: map[string]int{}, names: map[string][2]string{}}
+	var v *T
+	if root := r.load(text); root != nil && r.version(root) {
+		r.value(root, "", &shape{kind: anObject, object: o}, reflect.ValueOf(&v).Elem())
+	}
+	sortFindings(r.findings)
+	if len(r.findings) > 0 {
+		return nil, r.findings
+	}
+	return v, nil
+}
+
+// version reports whether the rest of the file is worth reading: what a newer wfs understands would be reported here as
+// so many mistakes.
+func (r *reader) version(root *yaml.Node) bool {
+	if root.Kind != yaml.MappingNode {
+		return true // reported by object
+	}
+	i := slices.IndexFunc(root.Content, func(n *yaml.Node) bool { return n.Value == "version" })
+	if i < 0 || i%2 == 1 {
+		r.failIn(1, "version", " is missing\nbegin the file with: version: %d", FormatVersion)
+		return true
+	}
+	n := root.Content[i+1]
+	v, err := strconv.Atoi(n.Value)
+	switch whole := err == nil && n.ShortTag() == "!!int"; {
+	case n.Kind == yaml.AliasNode, whole && v == FormatVersion:
+	case whole && v > FormatVersion:
+		r.findings = nil
+		r.failIn(n.Line, "version", " %d is newer than this wfs, which reads version %d\na newer wfs may read it",
+			v, FormatVersion)
+		return false
+	default:
+		r.failIn(n.Line, "version", " must be the number %d, not %s", FormatVersion, describe(n))
+	}
+	return true
+}
+
+func (w *Workflow) check(r *reader, _ string) {
+	switch {
+	case len(w.Phases) == 0: // reported
+	case len(w.Phases) > maxPhases:
+		r.fail("phases", ": %d are too many: at most %d", len(w.Phases), maxPhases)
+	default:
+		r.checkGateNames(w)
+		r.checkGraph(w)
+	}
+}
+
+func (p *Phase) check(r *reader, at string) {
+	fail := func(key, problem string) {
+		if r.has(at, key) {
+			r.fail(at+"."+key, ": %s", problem)
+		}
+	}
+	if !r.has(at, "gates") && !p.Run.Human {
+		r.fail(at, ": gates is missing: without a gate wfs would have to believe the agent\n"+
+			"gates: [{use: tests}] uses the gate of .wfs/config.yaml that is called tests")
+	}
+	p.On = map[Verdict]PhaseName{Pass: p.Targets.Pass, Fail: cmp.Or(p.Targets.Fail, p.Name)}
+	p.HalfOpen, p.Targets, p.Half = p.Half.Agent, on{}, halfOpen{}
+	if p.Signal == SignalAuto || !r.has(at, "signal") && (p.Review != nil || !p.Run.Agent) {
+		p.Signal = ""
+	}
+	if p.Run.Human {
+		fail("signal", "a person answers with approve or reject")
+		fail("review", "a person reviews with approve and reject; leave review away")
+	}
+	if !p.Run.Agent {
+		fail("half-open", "no agent works here")
+	}
+	if p.Review != nil {
+		if p.Signal != "" {
+			fail("review", "its verdict is the signal; leave signal away")
+		}
+		if len(p.Guards.Only)+len(p.Guards.Except) == 0 {
+			p.Guards.Only = []string{DocumentsPattern}
+		}
+	}
+}
+
+func (run *Run) check(r *reader, at string) {
+	run.Agent = r.has(at, "agent")
+	switch command := r.has(at, "command"); {
+	case run.Agent && command:
+		r.fail(at, " names both an agent and a command: choose one")
+	case !run.Agent && !command:
+		r.fail(at, " is empty: agent, human, {agent: …} or {command: …}")
+	}
+}
