@@ -261,20 +261,6 @@ func (r *testRepo) remove(path string) {
 	}
 }
 
-func (r *testRepo) rename(from, to string) {
-	r.t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-// movePack renames a pack and its index.
-func (r *testRepo) movePack(from, to string) {
-	r.t.Helper()
-	r.rename(from+".pack", to+".pack")
-	r.rename(from+".idx", to+".idx")
-}
-
 // flip changes a byte in the middle of a file.
 func (r *testRepo) flip(path string) {
 	r.t.Helper()
