@@ -83,7 +83,7 @@ func (a *app) budget(ctx context.Context, name string) error {
 // budgetOf collects what a session and its clone have used up.
 func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 	s := &v.Session
-	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.PhaseUsage}
+	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
 	plan, err := a.planAt(ctx, v)
 	if err != nil {
 		return j, err
@@ -238,7 +238,7 @@ func thousands(n int64) string {
 func (a *app) sayPhases(s *session.Session) {
 	var names []session.PhaseName
 	sums := map[session.PhaseName]session.Usage{}
-	for _, p := range s.PhaseUsage {
+	for _, p := range s.UsageByPhase() {
 		if _, known := sums[p.Phase]; !known {
 			names = append(names, p.Phase)
 		}

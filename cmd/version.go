@@ -19,7 +19,7 @@ type versionJSON struct {
 	Modified bool   `json:"modified,omitempty"` // the work tree differed from the commit
 	Go       string `json:"go"`
 	OS       string `json:"os"`
-	Format   int    `json:"format"` // of events and session.json
+	Format   int    `json:"format"` // of events
 }
 
 func (a *app) versionCmd() *cobra.Command {

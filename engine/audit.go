@@ -37,13 +37,11 @@ func (e *Engine) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 	if ctx.Err() != nil {
 		return a, ctx.Err()
 	}
-	data, err := e.Store.File(ctx, tip, session.FileSession)
-	switch {
-	case err != nil:
-		a.Cache = err
-	default:
-		a.Cache = sameAsCache(data, a.Session, a.Chain == nil, id)
+	kept, err := session.ReadSession(func(name string) ([]byte, error) { return e.Store.File(ctx, tip, name) })
+	if err == nil {
+		err = sameAsCache(&kept, &a.Session, a.Chain == nil, id)
 	}
+	a.Cache = err
 	plan, err := e.Store.File(ctx, tip, session.FilePlan)
 	if err == nil {
 		_, err = e.DecodePlan(plan)
@@ -56,12 +54,11 @@ func (e *Engine) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit) (s session.Session, err error) {
 	for i := len(commits) - 1; i >= 0; i-- {
 		at := commits[i].Commit
-		data, err := e.Store.File(ctx, at, session.FileEvents)
+		events, err := e.eventsOf(ctx, at)
 		if err != nil {
-			return s, fmt.Errorf("history commit %s: %w", at.Short(), err)
+			return s, err
 		}
-		events, err := session.DecodeLines(data)
-		if err == nil && (len(events) == 0 || !events[len(events)-1].Kind().IsTurn()) {
+		if len(events) == 0 || !events[len(events)-1].Kind().IsTurn() {
 			err = errors.New("its events are incomplete")
 		}
 		if err == nil {
@@ -80,23 +77,17 @@ func (e *Engine) foldAll(ctx context.Context, id session.ID, commits []session.L
 	return s, nil
 }
 
-// sameAsCache compares session.json with what the events fold to, as far as those are known.
-func sameAsCache(data []byte, folded session.Session, known bool, id session.ID) error {
-	var cached session.Session
-	if err := json.Unmarshal(data, &cached); err != nil {
-		return err
-	}
+// sameAsCache compares a session that was read from its documents with what the events fold to, as far as those are known.
+func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error {
 	switch {
-	case cached.Version > session.FormatVersion:
-		return session.ErrNewer
-	case !cached.UpToDate():
+	case !kept.UpToDate():
 		return nil // it is not used
-	case cached.ID != id:
-		return fmt.Errorf("it is of session %q", cached.ID)
+	case kept.ID != id:
+		return fmt.Errorf("it is of session %q", kept.ID)
 	case !known:
 		return nil
 	}
-	have, err := json.Marshal(cached)
+	have, err := json.Marshal(kept)
 	if err != nil {
 		return err
 	}

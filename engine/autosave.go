@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -60,12 +59,8 @@ func (h *Hand) endSaving() {
 
 func (h *Hand) autoDraft() (session.AutoDraft, error) {
 	d := session.AutoDraft{Session: h.ID, Ledger: h.Tip, Tree: h.S.At(h.S.Current).Tree, Exclude: h.j.ExcludeFile(), At: h.e.Clock.Now().Unix()}
-	cache, err := json.Marshal(h.S)
-	if err != nil {
-		return d, err
-	}
 	events, err := session.EncodeLines(h.live)
-	d.Files = session.Files{session.FileSession: append(cache, '\n'), session.FileEvents: events}
+	d.Files = session.Files{session.FileEvents: events}
 	return d, err
 }
 

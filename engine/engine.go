@@ -108,22 +108,16 @@ func (e *Engine) view(ctx context.Context, id session.ID, tip session.Commit, li
 	return v, err
 }
 
-// cached reads session.json at a ledger commit, and folds the ledger's history anew when that cannot be used.
+// cached reads the session at a ledger commit from its documents, and folds its history anew when those cannot be used.
 func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
-	data, err := e.document(ctx, id, tip, session.FileSession)
-	if err != nil {
-		return session.Session{}, err
+	s, err := session.ReadSession(func(name string) ([]byte, error) { return e.document(ctx, id, tip, name) })
+	switch {
+	case errors.Is(err, session.ErrNewer):
+		return s, fmt.Errorf("session %s: %w", id, err)
+	case err == nil && s.UpToDate() && s.ID == id:
+		return s, nil
 	}
-	var s session.Session
-	if json.Unmarshal(data, &s) == nil && s.ID == id {
-		if s.Version > session.FormatVersion {
-			return s, fmt.Errorf("session %s: %w", id, session.Newer(s.Version))
-		}
-		if s.UpToDate() {
-			return s, nil
-		}
-	}
-	events, err := e.History(ctx, id)
+	events, err := e.historyTo(ctx, id, tip)
 	if err == nil && len(events) == 0 {
 		return s, &session.NoLedgerError{ID: id, At: tip}
 	}
@@ -146,23 +140,41 @@ func (e *Engine) document(ctx context.Context, id session.ID, tip session.Commit
 
 // History reads every event that the session's ledger holds, oldest first.
 func (e *Engine) History(ctx context.Context, id session.ID) ([]session.Event, error) {
+	return e.historyTo(ctx, id, "")
+}
+
+// historyTo is History up to a ledger commit, "" for the newest.
+func (e *Engine) historyTo(ctx context.Context, id session.ID, last session.Commit) ([]session.Event, error) {
 	commits, err := e.Store.Ledgers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	is := func(l session.LedgerCommit) bool { return l.Commit == last }
+	if i := slices.IndexFunc(commits, is); i > 0 {
+		commits = commits[i:]
+	}
 	var all []session.Event
-	for i := len(commits) - 1; i >= 0; i-- {
-		data, err := e.Store.File(ctx, commits[i].Commit, session.FileEvents)
+	for _, c := range slices.Backward(commits) {
+		events, err := e.eventsOf(ctx, c.Commit)
 		if err != nil {
 			return nil, err
-		}
-		events, err := session.DecodeLines(data)
-		if err != nil {
-			return nil, fmt.Errorf("history commit %s: %w", commits[i].Commit.Short(), err)
 		}
 		all = append(all, events...)
 	}
 	return all, nil
+}
+
+// eventsOf reads the events of one ledger commit.
+func (e *Engine) eventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
+	data, err := e.Store.File(ctx, ledger, session.FileEvents)
+	var events []session.Event
+	if err == nil {
+		events, err = session.DecodeLines(data)
+	}
+	if err != nil {
+		err = fmt.Errorf("history commit %s: %w", ledger.Short(), err)
+	}
+	return events, err
 }
 
 // Evidence reads one of the evidence documents of a ledger commit; absent, it is empty.
@@ -382,15 +394,13 @@ func foreign(s session.Settled) error {
 
 // files are the documents of the ledger commit that a turn makes.
 func (h *Hand) files(after session.Session, turn session.Event) (session.Files, error) {
-	cache, err := json.Marshal(after)
+	files, err := after.Documents()
 	if err != nil {
 		return nil, err
 	}
-	events, err := session.EncodeLines(append(h.live[:len(h.live):len(h.live)], turn))
-	if err != nil {
+	if files[session.FileEvents], err = session.EncodeLines(append(h.live[:len(h.live):len(h.live)], turn)); err != nil {
 		return nil, err
 	}
-	files := session.Files{session.FileSession: append(cache, '\n'), session.FileEvents: events}
 	for name, data := range h.docs {
 		files[name] = data
 	}

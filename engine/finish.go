@@ -245,9 +245,9 @@ func (h *Hand) inLine(ctx context.Context, commits ...session.Commit) (bool, err
 func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Checkpoint, error) {
 	c := h.S.At(h.S.Current)
 	if !c.Green && c.Class == session.ClassRejected { // a rejection takes nothing from what gates said of the same tree
-		for _, g := range slices.Backward(h.S.Way()) {
+		for g := range h.S.Back() {
 			if g.Green && g.Number > 0 && g.Tree == c.Tree {
-				c = &g
+				c = g
 				break
 			}
 		}
@@ -261,13 +261,13 @@ func (h *Hand) handed(ctx context.Context, snap session.Snapshot) (*session.Chec
 		if edited {
 			r.Message = fmt.Sprintf("checkpoint %d is not judged yet (%s)", c.Number, c.Summary)
 		}
-		for _, g := range slices.Backward(h.S.Way()) {
+		for g := range h.S.Back() {
 			if g.Green && g.Number > 0 && g.Number < c.Number && h.rejected(g.Tree) == nil {
 				r.Message += fmt.Sprintf("; the last one that passed is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
 				then := *h // as it is after going back
 				then.S.Current = g.Number
-				open, err := then.inTheWay(ctx, &g)
+				open, err := then.inTheWay(ctx, g)
 				if err != nil {
 					return c, err
 				}
@@ -367,11 +367,7 @@ func (h *Hand) judgedAt(ctx context.Context, c *session.Checkpoint) ([]session.G
 		return nil, err
 	}
 	for _, l := range commits {
-		data, err := h.e.Store.File(ctx, l.Commit, session.FileEvents)
-		if err != nil {
-			return nil, err
-		}
-		events, err := session.DecodeLines(data)
+		events, err := h.e.eventsOf(ctx, l.Commit)
 		if err != nil {
 			return nil, err
 		}

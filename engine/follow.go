@@ -66,7 +66,7 @@ func (f *Follower) Next(ctx context.Context) ([]Step, error) {
 
 // published reads the events of the ledger commits since the one that was seen last.
 func (f *Follower) published(ctx context.Context, tip session.Commit) ([]session.Event, error) {
-	events, err := f.eventsOf(ctx, tip)
+	events, err := f.e.eventsOf(ctx, tip)
 	if err != nil || len(events) > 0 && events[0].Seq <= f.S.Seq+1 {
 		return events, err
 	}
@@ -78,7 +78,7 @@ func (f *Follower) published(ctx context.Context, tip session.Commit) ([]session
 		if c.Commit == tip {
 			continue
 		}
-		older, err := f.eventsOf(ctx, c.Commit)
+		older, err := f.e.eventsOf(ctx, c.Commit)
 		if err != nil {
 			return nil, err
 		}
@@ -88,14 +88,6 @@ func (f *Follower) published(ctx context.Context, tip session.Commit) ([]session
 		}
 	}
 	return events, nil
-}
-
-func (f *Follower) eventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
-	data, err := f.e.Store.File(ctx, ledger, session.FileEvents)
-	if err != nil {
-		return nil, err
-	}
-	return session.DecodeLines(data)
 }
 
 // steps folds what is new.

@@ -308,11 +308,7 @@ func (h *Hand) docsAt(ctx context.Context, number int) (session.Commit, error) {
 		return "", err
 	}
 	for _, c := range commits {
-		data, err := h.e.Store.File(ctx, c.Commit, session.FileEvents)
-		if err != nil {
-			return "", err
-		}
-		events, err := session.DecodeLines(data)
+		events, err := h.e.eventsOf(ctx, c.Commit)
 		if err != nil {
 			return "", err
 		}

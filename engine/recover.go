@@ -183,11 +183,7 @@ func (h *Hand) settleDocuments(ctx context.Context, t session.Turn) error {
 
 // lastTurn returns the moves of the turn that made the ledger's tip, and the operation to log for it if there is one.
 func (h *Hand) lastTurn(ctx context.Context) (*session.Turn, *session.Op, error) {
-	data, err := h.e.Store.File(ctx, h.Tip, session.FileEvents)
-	if err != nil {
-		return nil, nil, err
-	}
-	events, err := session.DecodeLines(data)
+	events, err := h.e.eventsOf(ctx, h.Tip)
 	if err != nil || len(events) == 0 {
 		return nil, nil, err
 	}

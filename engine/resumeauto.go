@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -29,7 +28,7 @@ func (e *Engine) FindBackup(ctx context.Context, id session.ID, number string) (
 	if a.Head.Ref != session.BranchOf(id) || a.Code == "" {
 		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("backup %s was not made on %s", number, short(session.BranchOf(id))), Hint: "git cherry-pick -n " + ref + "^2"}
 	}
-	return e.upon(ctx, a)
+	return e.upon(ctx, id, a)
 }
 
 // FindAuto returns the auto-save of a session that still says something: nothing has happened since but that an
@@ -51,31 +50,35 @@ func (e *Engine) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error
 		return nil, &session.Refusal{Code: session.RefuseNothing, Message: fmt.Sprintf("the backup of %s is from %s, older than its latest checkpoint", id, clockOf(a.At)),
 			Hint: "to see it: git show --stat " + session.AutoOf(id) + "^2"}
 	}
-	return e.upon(ctx, a)
+	return e.upon(ctx, id, a)
 }
 
 // upon finds the checkpoint that a backup was made upon.
-func (e *Engine) upon(ctx context.Context, a *session.AutoSave) (*AutoFound, error) {
-	data, err := e.Store.File(ctx, a.Commit, session.FileSession)
-	rescue := err == nil && data == nil
-	if rescue {
-		data, err = e.Store.File(ctx, a.Ledger, session.FileSession)
-	}
+func (e *Engine) upon(ctx context.Context, id session.ID, a *session.AutoSave) (*AutoFound, error) {
+	s, err := e.cached(ctx, id, a.Ledger)
 	if err != nil {
 		return nil, err
 	}
-	var s session.Session
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("%s of backup %s: %w", session.FileSession, a.Commit.Short(), err)
+	live, err := e.Store.File(ctx, a.Commit, session.FileEvents)
+	if err != nil {
+		return nil, err
 	}
-	if rescue {
-		return &AutoFound{*a, s.Current, ""}, nil
+	found := &AutoFound{*a, s.Current, ""}
+	if live == nil { // a rescue
+		return found, nil
 	}
-	since := s.Visit.Tree
-	if c := s.At(s.Current); since == "" && c != nil { // the attempt was the first of its visit
-		since = c.Tree
+	events, err := session.DecodeLines(live)
+	if err == nil {
+		s, err = session.Extend(s, events)
 	}
-	return &AutoFound{*a, s.Current, since}, nil
+	if err != nil {
+		return nil, fmt.Errorf("%s of backup %s: %w", session.FileEvents, a.Commit.Short(), err)
+	}
+	found.Since = s.Visit.Tree
+	if c := s.At(s.Current); found.Since == "" && c != nil { // the attempt was the first of its visit
+		found.Since = c.Tree
+	}
+	return found, nil
 }
 
 // stale reports whether anything but the recovery of an interrupted run has happened since an auto-save was made.
@@ -88,11 +91,7 @@ func (e *Engine) stale(ctx context.Context, id session.ID, a *session.AutoSave) 
 		if c.Commit == a.Ledger {
 			return false, nil
 		}
-		data, err := e.Store.File(ctx, c.Commit, session.FileEvents)
-		if err != nil {
-			return false, err
-		}
-		events, err := session.DecodeLines(data)
+		events, err := e.eventsOf(ctx, c.Commit)
 		if err != nil {
 			return false, err
 		}

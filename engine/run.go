@@ -416,7 +416,7 @@ func (h *Hand) runOpen(ctx, work context.Context) (done bool, err error) {
 // linesOfLap counts what the newest attempts of this lap changed. It is for the brief only: what git cannot compare is left out.
 func (h *Hand) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 	lines := map[int][]session.FileLines{}
-	for _, c := range slices.Backward(h.S.Way()) {
+	for c := range h.S.Back() {
 		if c.Lap != h.S.Lap || len(lines) == session.MaxTold {
 			break
 		}

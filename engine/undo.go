@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -239,7 +238,7 @@ func (h *Hand) RanSince(ctx context.Context, op session.Op) (int, error) {
 	if err != nil || i < 0 {
 		return 0, err
 	}
-	then, err := h.sessionAt(ctx, commits, i)
+	then, err := h.e.cached(ctx, h.ID, commits[i].Commit)
 	return int(h.S.Used.Attempts - then.Used.Attempts), err
 }
 
@@ -260,13 +259,13 @@ func (h *Hand) around(ctx context.Context, op session.Op) (turning, error) {
 	if i < 0 || i+1 >= len(commits) {
 		return t, fmt.Errorf("operation %d: the history of %s does not contain %s with its predecessor", op.Number, h.ID, op.Ledger.Short())
 	}
-	if t.after, err = h.sessionAt(ctx, commits, i); err != nil {
+	if t.after, err = h.e.cached(ctx, h.ID, commits[i].Commit); err != nil {
 		return t, err
 	}
-	if t.before, err = h.sessionAt(ctx, commits, i+1); err != nil {
+	if t.before, err = h.e.cached(ctx, h.ID, commits[i+1].Commit); err != nil {
 		return t, err
 	}
-	events, err := h.eventsOf(ctx, op.Ledger)
+	events, err := h.e.eventsOf(ctx, op.Ledger)
 	if err != nil || len(events) == 0 {
 		return t, err
 	}
@@ -307,32 +306,6 @@ func begins(events []session.Event) int {
 		}
 	}
 	return i
-}
-
-// sessionAt is the session as it was at one of its ledger commits, given newest first.
-func (h *Hand) sessionAt(ctx context.Context, commits []session.LedgerCommit, i int) (session.Session, error) {
-	var s session.Session
-	data, err := h.e.Store.File(ctx, commits[i].Commit, session.FileSession)
-	if err != nil || json.Unmarshal(data, &s) == nil && s.ID == h.ID && s.UpToDate() {
-		return s, err
-	}
-	var all []session.Event
-	for _, c := range slices.Backward(commits[i:]) {
-		events, err := h.eventsOf(ctx, c.Commit)
-		if err != nil {
-			return s, err
-		}
-		all = append(all, events...)
-	}
-	return session.Fold(all)
-}
-
-func (h *Hand) eventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
-	data, err := h.e.Store.File(ctx, ledger, session.FileEvents)
-	if err != nil {
-		return nil, err
-	}
-	return session.DecodeLines(data)
 }
 
 // documentsOf reads documents of a ledger commit for the next one to hold. One that was not there becomes empty.

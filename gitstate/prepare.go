@@ -199,15 +199,18 @@ func (r *Repo) ledger(d session.Draft, made session.Made, files session.Files, p
 	var entries []treeEntry
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		data := files[name]
+		was := slices.IndexFunc(previous, func(e treeEntry) bool { return e.name == name })
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 			return nil, fmt.Errorf("%q is not a valid document name", name)
 		}
 		if data != nil {
 			o := r.newObject("blob", data)
-			objects = append(objects, o)
+			if was < 0 || previous[was].id != o.id {
+				objects = append(objects, o)
+			}
 			entries = append(entries, treeEntry{modeFile, name, o.id})
-		} else if i := slices.IndexFunc(previous, func(e treeEntry) bool { return e.name == name }); i >= 0 {
-			entries = append(entries, previous[i])
+		} else if was >= 0 {
+			entries = append(entries, previous[was])
 		}
 	}
 	tree, err := r.newTree(entries)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"iter"
 	"math"
 	"slices"
 )
@@ -54,19 +55,34 @@ func (u *UsageFound) conversation(before *Conversation) *Conversation {
 // behind. A fork begins with those of the other session, whose numbers are 0.
 func (s *Session) Way() []Checkpoint {
 	var way []Checkpoint
-	for n := s.Current; s.At(n) != nil; {
-		way = append(way, *s.At(n))
-		below := s.At(n).On
-		if below >= n {
-			break
-		}
-		n = below
+	for c := range s.Back() {
+		way = append(way, *c)
 	}
 	slices.Reverse(way)
-	if s.Fork != nil {
-		way = append(slices.Clip(s.Fork.Line), way...)
-	}
 	return way
+}
+
+// Back are the checkpoints of Way, the newest first.
+func (s *Session) Back() iter.Seq[*Checkpoint] {
+	return func(yield func(*Checkpoint) bool) {
+		for c := s.At(s.Current); c != nil; {
+			if !yield(c) {
+				return
+			}
+			if c.On >= c.Number {
+				break
+			}
+			c = s.At(c.On)
+		}
+		if s.Fork == nil {
+			return
+		}
+		for _, c := range slices.Backward(s.Fork.Line) {
+			if !yield(&c) {
+				return
+			}
+		}
+	}
 }
 
 // Judged is the newest checkpoint of an attempt on that way, nil for none.
@@ -74,9 +90,9 @@ func (s *Session) Judged() *Checkpoint { return s.JudgedBefore(math.MaxInt) }
 
 // JudgedBefore is the newest attempt before a checkpoint on the present line; nil for none.
 func (s *Session) JudgedBefore(number int) *Checkpoint {
-	for _, c := range slices.Backward(s.Way()) {
+	for c := range s.Back() {
 		if c.Trigger == TriggerAttempt && c.Number < number {
-			return &c
+			return c
 		}
 	}
 	return nil
@@ -84,7 +100,7 @@ func (s *Session) JudgedBefore(number int) *Checkpoint {
 
 // SentBack reports whether a reviewer or a person rejected the work, and it has passed no phase since.
 func (s *Session) SentBack() bool {
-	for _, c := range slices.Backward(s.Way()) {
+	for c := range s.Back() {
 		if c.Class == ClassRejected || c.Verdict == Pass {
 			return c.Class == ClassRejected
 		}

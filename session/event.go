@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// FormatVersion is written into every event and every session.json. A larger one found in a file means that a newer
-// wfs wrote it: it is never half-read, and never written to.
+// FormatVersion is written into every event. A larger one found in a file means that a newer wfs wrote it: it is never
+// half-read, and never written to.
 const FormatVersion = 1
 
 // Kind names what happened.
@@ -41,9 +41,9 @@ type envelope struct {
 // ErrNewer is returned for lines and files that a newer version of wfs wrote.
 var ErrNewer = errors.New("written by a newer version of wfs")
 
-// Newer is ErrNewer with the format that was found.
-func Newer(format int) error {
-	return fmt.Errorf("%w (format %d; this one reads up to %d)", ErrNewer, format, FormatVersion)
+// newer is ErrNewer with the format that was found, and the newest one that can be read.
+func newer(format, known int) error {
+	return fmt.Errorf("%w (format %d; this one reads up to %d)", ErrNewer, format, known)
 }
 
 // ErrBadLine is returned for a line that is no event: torn, altered, or not ours.
@@ -89,7 +89,7 @@ func DecodeLine(line []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: %v", ErrBadLine, err)
 	}
 	if env.V > FormatVersion {
-		return Event{}, Newer(env.V)
+		return Event{}, newer(env.V, FormatVersion)
 	}
 	make, ok := bodies[env.Kind]
 	if !ok {

@@ -10,10 +10,10 @@ import (
 
 // FoldVersion is what a session.json says that made it. It grows with each change of what the same events fold to, and a
 // session.json with another one is folded anew.
-const FoldVersion = 5
+const FoldVersion = 6
 
 // UpToDate reports whether a session was folded as this wfs folds events.
-func (s *Session) UpToDate() bool { return s.Version == FormatVersion && s.Folded == FoldVersion }
+func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Folded == FoldVersion }
 
 // Fold returns what is true after all events of a session, in order. The first must be Created.
 func Fold(events []Event) (Session, error) { return Extend(Session{}, events) }
@@ -21,18 +21,20 @@ func Fold(events []Event) (Session, error) { return Extend(Session{}, events) }
 // Extend folds further events into a session. It changes nothing that s shares with others. A turn that stands before
 // a Dropped event never happened and is passed over. Sequence numbers must follow each other without a gap.
 func Extend(s Session, events []Event) (Session, error) {
+	s.Checkpoints = slices.Clip(s.Checkpoints) // the first new one is appended to a copy, and the others to that
 	for i, e := range events {
 		if e.Seq != s.Seq+1 {
 			return s, fmt.Errorf("event %d follows event %d", e.Seq, s.Seq)
-		}
-		if s.Seq == 0 && e.Kind() != KindCreated {
-			return s, fmt.Errorf("the first event is %s, not %s", e.Kind(), KindCreated)
 		}
 		s.Seq, s.UpdatedAt = e.Seq, e.At.Unix()
 		if dropped := i+1 < len(events) && events[i+1].Kind() == KindDropped; dropped && e.Kind().IsTurn() {
 			continue
 		}
-		if err := s.apply(e); err != nil {
+		err := s.mayFollow(e.Kind())
+		if err == nil {
+			err = s.apply(e)
+		}
+		if err != nil {
 			return s, fmt.Errorf("event %d: %w", e.Seq, err)
 		}
 		s.driven(e)
@@ -46,10 +48,7 @@ func (s *Session) apply(e Event) error {
 	}
 	switch b := e.Body.(type) {
 	case Created:
-		if s.Version != 0 {
-			return fmt.Errorf("created twice")
-		}
-		s.Version, s.Folded, s.Created, s.CreatedAt = FormatVersion, FoldVersion, b, e.At.Unix()
+		s.Version, s.Folded, s.Created, s.CreatedAt = SessionVersion, FoldVersion, b, e.At.Unix()
 		s.Status, s.Phase, s.Lap, s.Current = StatusCreated, b.Start, 1, -1
 		if b.Fork != nil {
 			if len(b.Fork.Line) == 0 {
@@ -76,7 +75,7 @@ func (s *Session) apply(e Event) error {
 	case Strayed:
 		s.strayed(b)
 	case RunEnded, Judged, Reopened, Decided:
-		return s.applyOpen(e)
+		s.applyOpen(e)
 	case Checkpointed:
 		return s.checkpointed(e, b)
 	case Voided:
@@ -140,10 +139,7 @@ func (s *Session) apply(e Event) error {
 }
 
 // applyOpen folds what happens inside an attempt.
-func (s *Session) applyOpen(e Event) error {
-	if s.Open == nil {
-		return fmt.Errorf("%s without an open attempt", e.Kind())
-	}
+func (s *Session) applyOpen(e Event) {
 	open := *s.Open // a copy: the caller's session may share the old one
 	switch b := e.Body.(type) {
 	case RunEnded:
@@ -169,7 +165,6 @@ func (s *Session) applyOpen(e Event) error {
 		open.Decided = &b
 	}
 	s.Open = &open
-	return nil
 }
 
 func (s *Session) checkpointed(e Event, b Checkpointed) error {
@@ -214,7 +209,8 @@ func (s *Session) checkpointed(e Event, b Checkpointed) error {
 	}
 	c.Next, c.NextLap, c.Terms = s.Phase, s.Lap, s.Terms
 	c.Used, s.Fresh = s.Fresh, Usage{}
-	s.Checkpoints = append(slices.Clip(s.Checkpoints), c)
+	s.PhaseUsage = usedIn(slices.Clone(s.PhaseUsage), c.Phase, c.Lap, Usage{}.Minus(c.Used))
+	s.Checkpoints = append(s.Checkpoints, c)
 	s.Current, s.Keep = c.Number, nil
 	if s.Phase == workflows.Done && b.Trigger == TriggerAttempt {
 		s.complete()

@@ -1,7 +1,5 @@
 package session
 
-import "time"
-
 // Fork is how another session came to the checkpoint that a session goes on from.
 type Fork struct {
 	// Line is that session's line of checkpoints; the last one is where it was forked. Their numbers are 0, since they are
@@ -13,8 +11,8 @@ type Fork struct {
 
 // ForkAt is what a fork has to know of the session at one of its checkpoints.
 func (s *Session) ForkAt(number int) (*Fork, error) {
-	then, err := Extend(*s, []Event{{Seq: s.Seq + 1, At: time.Unix(s.UpdatedAt, 0), Body: Moved{MoveStarted{To: number}}}})
-	if err != nil {
+	then := *s
+	if err := then.moved(Moved{MoveStarted{To: number}}); err != nil {
 		return nil, err
 	}
 	var f Fork

@@ -67,11 +67,16 @@ func TestItemStates(t *testing.T) {
 	attempt("GREEN", session.Decided{Verdict: session.Pass, Next: "done", NextLap: 2, LapEnded: true})
 	want(session.StatusCompleted, session.ItemDelivered, session.ItemDelivered, session.ItemShown)
 
-	add(session.Moved{MoveStarted: session.MoveStarted{To: 2}}) // where the first item was delivered
+	move := func(to int) {
+		t.Helper()
+		add(session.MoveStarted{To: to})
+		add(session.Moved{MoveStarted: session.MoveStarted{To: to}})
+	}
+	move(2) // where the first item was delivered
 	want(session.StatusPaused, session.ItemDelivered, session.ItemOpen, session.ItemOpen)
-	add(session.Moved{MoveStarted: session.MoveStarted{To: 4}}) // where nothing was agreed to yet
+	move(4) // where nothing was agreed to yet
 	want(session.StatusPaused, session.ItemDelivered, session.ItemSkipped, session.ItemOpen)
-	add(session.Moved{MoveStarted: session.MoveStarted{To: 6}})
+	move(6)
 	want(session.StatusCompleted, session.ItemDelivered, session.ItemDelivered, session.ItemShown)
 }
 
@@ -88,7 +93,7 @@ func TestQuestionsComeBack(t *testing.T) {
 	} {
 		s := history(t, session.Edited{Spec: true, Items: c.items, Lap: 1, Phase: "WORK"},
 			session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},
-			session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{},
+			session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{}, session.Judged{},
 			session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: c.approve},
 			session.Checkpointed{Number: 1, Trigger: session.TriggerAttempt, Phase: "WORK", Lap: 1, Verdict: session.Pass})
 		then := func(bodies ...session.Body) {
@@ -100,12 +105,16 @@ func TestQuestionsComeBack(t *testing.T) {
 				}
 			}
 		}
-		then(session.Moved{MoveStarted: session.MoveStarted{To: 0}}, session.Moved{MoveStarted: session.MoveStarted{To: 1}})
+		for to := range 2 {
+			then(session.MoveStarted{To: to}, session.Moved{MoveStarted: session.MoveStarted{To: to}})
+		}
 		if w := s.Waiting; s.Status != session.StatusWaiting || w == nil || w.Ask != c.ask {
 			t.Errorf("%s: %s, %+v", name, s.Status, s.Waiting)
 		}
 		then(session.Noted{Text: "asked for", Request: "r"}, session.Agreed{By: "person"})
-		then(session.Moved{MoveStarted: session.MoveStarted{To: 0}}, session.Moved{MoveStarted: session.MoveStarted{To: 1}})
+		for to := range 2 {
+			then(session.MoveStarted{To: to}, session.Moved{MoveStarted: session.MoveStarted{To: to}})
+		}
 		if s.Status != session.StatusCompleted || s.Waiting != nil {
 			t.Errorf("%s, and a yes: %s, %+v", name, s.Status, s.Waiting)
 		}
@@ -116,7 +125,7 @@ func TestQuestionsComeBack(t *testing.T) {
 func TestForkOfAgreedWork(t *testing.T) {
 	t.Parallel()
 	s := history(t, session.Checkpointed{Trigger: session.TriggerBirth, Phase: "WORK", Lap: 1},
-		session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{}, session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: true},
+		session.AttemptStarted{Phase: "WORK", Lap: 1}, session.RunEnded{}, session.Judged{}, session.Decided{Verdict: session.Pass, Next: "done", NextLap: 1, Approve: true},
 		session.Checkpointed{Number: 1, Trigger: session.TriggerAttempt, Phase: "WORK", Lap: 1, Verdict: session.Pass},
 		session.Agreed{By: "person"}, session.Checkpointed{Number: 2, Trigger: session.TriggerManual, Phase: "done", Lap: 1})
 	for number, want := range []int{0, 1, 0} {

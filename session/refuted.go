@@ -68,13 +68,8 @@ func failing(gates []GateResult) string {
 
 // asked is the checkpoint of the newest attempt if a person is asked about that, nil otherwise.
 func (s *Session) asked() *Checkpoint {
-	for _, c := range slices.Backward(s.Way()) {
-		if c.Trigger == TriggerAttempt {
-			if c.Class != ClassAsked {
-				return nil
-			}
-			return &c
-		}
+	if c := s.Judged(); c != nil && c.Class == ClassAsked {
+		return c
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package session
 
-// Session is what is true of a session: the fold of its events. Its JSON is session.json, a cache with a version.
+// Session is what is true of a session: the fold of its events. Documents keep it in the ledger, as a cache.
 type Session struct {
-	Version int   `json:"version"`          // FormatVersion
+	Version int   `json:"version"`          // SessionVersion
 	Folded  int   `json:"folded,omitempty"` // FoldVersion; it may differ while events and documents can be read
 	Seq     int64 `json:"seq"`              // of the newest event that is folded in
 
@@ -66,7 +66,7 @@ type Session struct {
 
 	Used        Usage          `json:"used,omitzero"`          // in all, also by what was gone back from
 	Fresh       Usage          `json:"fresh,omitzero"`         // of that, since the newest checkpoint
-	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`  // the same by phase and lap
+	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`  // by phase and lap, without what Checkpoint.Used says of its own
 	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // and by time
 	Rates       []Rate         `json:"rates,omitempty"`        // the newest last
 	Calls       []int64        `json:"calls,omitempty"`        // Unix seconds: when agents were started in the last hour

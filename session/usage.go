@@ -159,7 +159,7 @@ type QuarterUsage struct {
 
 const (
 	quarter     = 15 * 60 // seconds
-	maxQuarters = 200     // two days of work without a pause
+	maxQuarters = 100     // no day has more
 )
 
 // use counts what an attempt, or a run of it, used up at a time. Nothing ever takes it back: what is spent is spent.
@@ -170,17 +170,11 @@ func (s *Session) use(at time.Time, phase PhaseName, lap int, u Usage) {
 	s.Used, s.Fresh = s.Used.Plus(u), s.Fresh.Plus(u)
 	s.CostUSD = s.Used.USD.USD()
 
-	phases := slices.Clone(s.PhaseUsage)
-	i := slices.IndexFunc(phases, func(p PhaseUsage) bool { return p.Phase == phase && p.Lap == lap })
-	if i < 0 {
-		i, phases = len(phases), append(phases, PhaseUsage{Phase: phase, Lap: lap})
-	}
-	phases[i].Usage = phases[i].Usage.Plus(u)
-	s.PhaseUsage = phases
+	s.PhaseUsage = usedIn(slices.Clone(s.PhaseUsage), phase, lap, u)
 
 	begun := at.Unix() - at.Unix()%quarter
 	recent := slices.Clone(s.RecentUsage)
-	i = slices.IndexFunc(recent, func(q QuarterUsage) bool { return q.At == begun })
+	i := slices.IndexFunc(recent, func(q QuarterUsage) bool { return q.At == begun })
 	if i < 0 {
 		recent = append(recent, QuarterUsage{At: begun})
 		recent = recent[max(0, len(recent)-maxQuarters):] // by order, not by time: clocks jump
@@ -190,18 +184,47 @@ func (s *Session) use(at time.Time, phase PhaseName, lap int, u Usage) {
 	s.RecentUsage = recent
 }
 
-// UsedIn is what the session used up in a phase of a lap.
-func (s *Session) UsedIn(phase PhaseName, lap int) Usage {
+// usedIn adds usage to that of a phase in a lap.
+func usedIn(list []PhaseUsage, phase PhaseName, lap int, u Usage) []PhaseUsage {
+	i := slices.IndexFunc(list, func(p PhaseUsage) bool { return p.Phase == phase && p.Lap == lap })
+	if i < 0 {
+		i, list = len(list), append(list, PhaseUsage{Phase: phase, Lap: lap})
+	}
+	if list[i].Usage = list[i].Plus(u); list[i].Usage == (Usage{}) {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// UsageByPhase is what the session used up, by phase and lap.
+func (s *Session) UsageByPhase() []PhaseUsage {
+	var list []PhaseUsage
+	for _, c := range s.Checkpoints {
+		list = usedIn(list, c.Phase, c.Lap, c.Used)
+	}
 	for _, p := range s.PhaseUsage {
-		if p.Phase == phase && p.Lap == lap {
-			return p.Usage
+		list = usedIn(list, p.Phase, p.Lap, p.Usage)
+	}
+	return list
+}
+
+// UsedIn is what the session used up in a phase of a lap.
+func (s *Session) UsedIn(phase PhaseName, lap int) (sum Usage) {
+	for _, c := range s.Checkpoints {
+		if c.Phase == phase && c.Lap == lap {
+			sum = sum.Plus(c.Used)
 		}
 	}
-	return Usage{}
+	for _, p := range s.PhaseUsage {
+		if p.Phase == phase && p.Lap == lap {
+			sum = sum.Plus(p.Usage)
+		}
+	}
+	return sum
 }
 
 // UsedBetween is what the session used up from one time to before another one, in Unix seconds; both are multiples of a
-// quarter of an hour. It knows of the last two days of work.
+// quarter of an hour. It knows of the last 25 hours of work.
 func (s *Session) UsedBetween(from, to int64) Usage {
 	var sum Usage
 	for _, q := range s.RecentUsage {

@@ -123,7 +123,7 @@ func TestUsageIsTheSumOfRuns(t *testing.T) {
 			t.Fatalf("cost %v, want %v", p.s.CostUSD, want.USD)
 		}
 		var phases, recent session.Usage
-		for _, x := range p.s.PhaseUsage {
+		for _, x := range p.s.UsageByPhase() {
 			phases = phases.Plus(x.Usage)
 		}
 		for _, x := range p.s.RecentUsage {

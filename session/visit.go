@@ -133,7 +133,7 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 // what came after it.
 func (s *Session) Untouched() Tree {
 	attempts := 0
-	for _, c := range slices.Backward(s.Way()) {
+	for c := range s.Back() {
 		switch {
 		case c.Class == ClassAsked: // it is no attempt of the visit's
 		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // of an earlier visit

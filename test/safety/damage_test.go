@@ -366,7 +366,7 @@ func TestBar18DamagedLedger(t *testing.T) {
 		})
 	}
 	f := plainTemplate.fixture(t)
-	f.editLedger(func(s string) string { return strings.Replace(s, `"version":1`, `"version":99`, 1) })
+	f.editLedger(func(s string) string { return strings.Replace(s, `"version":2`, `"version":99`, 1) })
 	refs := f.ok("git", "for-each-ref")
 	for _, args := range [][]string{{"doctor"}, {"doctor", "--repair"}} {
 		if out, exit := f.inTime(args...); exit != exitBlocked || !strings.Contains(out, "a newer wfs wrote it") {

@@ -21,8 +21,8 @@ var refusalTable = []row{
 		f.change(f.journalFile("one"), func(text string) string { return strings.Replace(text, "again", "altered", 1) })
 	}, exit: exitError, says: "journal is damaged"},
 	{state: "session.json is of a newer version", build: func(f *fixture) {
-		f.editLedger(func(text string) string { return strings.Replace(text, `"version":1`, `"version":99`, 1) })
-	}, exit: exitError, says: "written by a newer version of wfs (format 99; this one reads up to 1)"},
+		f.editLedger(func(text string) string { return strings.Replace(text, `"version":2`, `"version":99`, 1) })
+	}, exit: exitError, says: "written by a newer version of wfs (format 99; this one reads up to 2)"},
 	{state: "the journal is of a newer version", build: func(f *fixture) {
 		f.journal("one", noted("hello"))
 		f.change(f.journalFile("one"), func(text string) string {
