@@ -21,6 +21,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 // damage is one thing that can happen to a file.
@@ -359,7 +360,7 @@ func TestBar18DamagedLedger(t *testing.T) {
 			f.editLedger(with)
 			out, exit := f.inTime("doctor", "--json")
 			var j doctorJSON
-			if err := json.Unmarshal([]byte(out), &j); err != nil || exit != exitOK || !j.OK || !slices.ContainsFunc(j.Findings, func(f finding) bool { return f.About == "ledger" }) {
+			if err := json.Unmarshal([]byte(out), &j); err != nil || exit != exitOK || !j.OK || !slices.ContainsFunc(j.Findings, func(f *check.Finding) bool { return f.About == "ledger" }) {
 				t.Errorf("exit %d, %v: %s", exit, err, out)
 			}
 			f.dirty()

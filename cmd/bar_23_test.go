@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"github.com/wfs-dev/wfs/workspace/check"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -144,7 +145,7 @@ func TestBar23NotPrivate(t *testing.T) {
 				if exit != exitBlocked || !strings.Contains(out, dir) {
 					t.Errorf("doctor: exit %d: %s", exit, out)
 				}
-				if strings.Contains(out, "Type: "+repairCommand) {
+				if strings.Contains(out, "Type: "+check.RepairCommand) {
 					f.ok("wfs", "doctor", "--repair")
 					f.ok("wfs", "trust", "one", "--yes")
 				} else {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/testkit"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 // What doctor says of a state.
@@ -60,8 +61,8 @@ func TestDoctorClaims(t *testing.T) {
 			f.ok("sh", "-c", "{ "+c.make+"\n} > ../said 2>&1")
 			report, exit := f.try(nil, "timeout", "-s", "KILL", "60", "wfs", "doctor", "--json")
 			var said struct {
-				Findings []finding `json:"findings"`
-				Hint     string    `json:"hint"` // of a doctor that could not look
+				Findings []check.Finding `json:"findings"`
+				Hint     string          `json:"hint"` // of a doctor that could not look
 			}
 			if err := json.Unmarshal([]byte(report), &said); err != nil {
 				t.Fatalf("exit %d: %s", exit, report)
@@ -81,7 +82,7 @@ func TestDoctorClaims(t *testing.T) {
 					t.Fatalf("doctor says that something blocks, and every command works: %s", report)
 				}
 				for _, d := range said.Findings {
-					if d.Level == findBlocks {
+					if d.Level == check.Blocks {
 						next = append(next, d.Next)
 					}
 				}

@@ -1,16 +1,20 @@
 package cmd
 
 import (
+	"context"
+	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// hooks looks whether what agents are to call while people work with them can be called.
-func (e *examination) hooks() error {
+// checkHooks looks whether what agents are to call while people work with them can be called.
+func (a *app) checkHooks(ctx context.Context) (found []check.Finding, err error) {
 	for _, user := range []bool{false, true} {
-		path, err := e.a.hookSettings(e.ctx, user)
+		path, err := a.hookSettings(ctx, user)
 		if err != nil {
 			continue // no home, and so no settings in it
 		}
@@ -18,12 +22,11 @@ func (e *examination) hooks() error {
 		if err != nil {
 			continue // none, or none that the agent could read
 		}
-		next := "wfs hook install"
+		f := check.Finding{Level: check.Warns, About: "hook", Where: path, Next: "wfs hook install"}
 		if user {
-			next += " --user"
+			f.Next += " --user"
 		}
 		called := hookCommands(text)
-		f := finding{Level: findWarns, About: "hook", Where: path, Next: next}
 		switch missing := missingProgram(called); {
 		case len(called) == 0:
 			continue
@@ -34,29 +37,19 @@ func (e *examination) hooks() error {
 		default:
 			continue
 		}
-		e.add(f)
+		found = append(found, f)
 	}
-	return nil
+	return found, nil
 }
 
+var hookCommandText = regexp.MustCompile(`"(?:[^"\\]|\\.)*wfs(?:[^"\\]|\\.)* hook run (?:[^"\\]|\\.)*"`)
+
 // hookCommands are the commands by which settings call wfs.
-func hookCommands(text []byte) []string {
-	_, hooks, err := at(text, '{', "hooks")
-	if err != nil || hooks == nil {
-		return nil
-	}
-	var list []string
-	for _, member := range hooks.Members {
-		for _, group := range member.Value.Elements {
-			inner := group.Get("hooks")
-			if inner == nil {
-				continue
-			}
-			for _, entry := range inner.Elements {
-				if c := entry.Get("command"); c != nil && isOurHook(c.Text(), member.Key) {
-					list = append(list, c.Text())
-				}
-			}
+func hookCommands(text []byte) (list []string) {
+	for _, quoted := range hookCommandText.FindAll(text, -1) {
+		var command string
+		if json.Unmarshal(quoted, &command) == nil {
+			list = append(list, command)
 		}
 	}
 	return list

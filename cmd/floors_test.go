@@ -39,6 +39,7 @@ var floors = map[string][]string{
 	"phases":              {"session", "workflows", "internal/*"},
 	"gitstate":            {"session", "internal/*"},
 	"registry":            {"session", "internal/*"},
+	"workspace/check":     {"session", "engine", "gitstate", "registry", "internal/*"},
 	"cmd":                 {"*"},
 	"cmd/wfs":             {"*"},
 	"bench":               {"*"},

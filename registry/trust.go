@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
@@ -132,25 +131,6 @@ func (t TrustStore) marksOf(repo string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-// Unusable lists what stands in place of a mark and is none. It allows nothing, and may be in the way of one.
-func (t TrustStore) Unusable() ([]string, error) {
-	files, err := os.ReadDir(t.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var bad []string
-	for _, f := range files {
-		if strings.HasPrefix(f.Name(), durable.TempPrefix) || durable.IsAside(f.Name()) {
-			continue
-		}
-		mark, e := t.read(f.Name())
-		if e == nil && mark.V <= FormatVersion && (mark.RepoID == "" || mark.Digest == "") {
-			bad = append(bad, filepath.Join(t.Dir, f.Name()))
-		}
-	}
-	return bad, err
 }
 
 // read returns the zero value, which allows nothing, for what is no mark: absent or garbled.
