@@ -165,6 +165,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 		name string
 		look func() error
 	}
+	files := fileChecks{r}
 	rows := []row{{"paths of refs", r.places}}
 	given := func(list []Row) {
 		for _, own := range list {
@@ -179,7 +180,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	}
 	given(d.Before)
 	rows = append(rows, row{"git's settings", r.settings}, row{"the disk", r.disk}, row{"refs", r.ourRefs}, row{"reflogs", r.loggedRefs},
-		row{"files of this clone", r.files}, row{"permissions", r.trust}, row{"the clone", r.clone}, row{"sessions", r.sessions},
+		row{"files of this clone", files.files}, row{"permissions", files.trust}, row{"the clone", r.clone}, row{"sessions", sessionChecks{files}.sessions},
 		row{"objects", r.objects}, row{"the operation log", r.operations}, row{"work trees", r.workTrees}, row{"locks", r.locks},
 		row{"leftovers", r.garbage})
 	given(d.After)

@@ -17,8 +17,11 @@ import (
 
 func base(path string) string { return filepath.Base(path) }
 
+// fileChecks look at what wfs keeps outside Git.
+type fileChecks struct{ *Report }
+
 // files looks at everything below <git common dir>/wfs.
-func (r *Report) files() error {
+func (r fileChecks) files() error {
 	flaws, err := r.Files.Examine()
 	if errors.Is(err, fs.ErrPermission) {
 		r.add(Blocks, "file", "", r.Files.Dir(), "cannot be read: "+err.Error(), "no session can be used",
@@ -42,7 +45,7 @@ func (r *Report) files() error {
 }
 
 // removeLeft removes what killed commands were writing. What another process may be writing stays.
-func (r *Report) removeLeft(ctx context.Context, left []registry.Flaw) (done, undo string, err error) {
+func (r fileChecks) removeLeft(ctx context.Context, left []registry.Flaw) (done, undo string, err error) {
 	for _, f := range left {
 		if why, err := r.Lock(ctx, f.Session); err != nil {
 			return "", "", err
@@ -58,7 +61,7 @@ func (r *Report) removeLeft(ctx context.Context, left []registry.Flaw) (done, un
 }
 
 // flaw turns one flaw of the clone's files into a finding.
-func (r *Report) flaw(flaw registry.Flaw) {
+func (r fileChecks) flaw(flaw registry.Flaw) {
 	kind := flaw.Kind
 	f := r.add(Blocks, "file", flaw.Session, flaw.Path, kind.Name+": "+plainError(flaw), kind.Lost, "")
 	if kind.Name == "journal" {
@@ -91,7 +94,7 @@ func makePrivate(dir string) string {
 }
 
 // mendFlaw moves something aside and says from what it is recreated.
-func (r *Report) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo string, err error) {
+func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo string, err error) {
 	var events []session.Event
 	var tip session.Commit
 	journal := f.Kind.Name == "journal" && f.Session != ""
@@ -132,7 +135,7 @@ func (r *Report) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo stri
 }
 
 // trust looks at the directory in which this user's permissions are.
-func (r *Report) trust() error {
+func (r fileChecks) trust() error {
 	const follows = "no command of the repository runs"
 	if r.NoTrust != nil {
 		r.add(Warns, "file", "", "XDG_STATE_HOME", r.NoTrust.Error(), "no trust can be recorded, so "+follows, "")

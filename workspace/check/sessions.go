@@ -12,8 +12,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// sessionChecks look at sessions.
+type sessionChecks struct{ fileChecks }
+
 // sessions reads every session from its first event to its last.
-func (r *Report) sessions() error {
+func (r sessionChecks) sessions() error {
 	for _, id := range slices.Sorted(maps.Keys(r.tips)) {
 		r.progress("checking session " + string(id))
 		if err := r.session(id, r.tips[id]); err != nil {
@@ -23,7 +26,7 @@ func (r *Report) sessions() error {
 	return nil
 }
 
-func (r *Report) session(id session.ID, tip session.Commit) error {
+func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 	audit, err := r.Histories.Audit(r.ctx, id, tip)
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ func (r *Report) session(id session.ID, tip session.Commit) error {
 }
 
 // journal looks whether the events since the ledger's tip are there and fit.
-func (r *Report) journal(id session.ID, tip session.Commit) error {
+func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	events, _, err := r.Journals.Peek(id, tip)
 	path, pathErr := r.Journals.JournalPath(id, tip)
 	if err != nil || pathErr != nil {
@@ -95,7 +98,7 @@ func (r *Report) journal(id session.ID, tip session.Commit) error {
 
 // branch looks where a session's branch is. One that was deleted, renamed or rewritten is a person's doing, and is never
 // put back.
-func (r *Report) branch(id session.ID, tip session.Commit) error {
+func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	name := session.BranchOf(id)
 	v, err := r.Histories.Load(r.ctx, id, tip)
 	if err != nil {
@@ -123,7 +126,7 @@ func (r *Report) branch(id session.ID, tip session.Commit) error {
 }
 
 // renamed is the one branch of the user's that is at a commit, "" for none or several.
-func (r *Report) renamed(c session.Commit) string {
+func (r sessionChecks) renamed(c session.Commit) string {
 	all, _ := r.Tree.Branches(r.ctx)
 	maps.DeleteFunc(all, func(name string, at session.Commit) bool {
 		return at != c || strings.HasPrefix(name, session.BranchPrefix)
