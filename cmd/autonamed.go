@@ -3,10 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -83,24 +80,4 @@ func (a *app) showAuto(ctx context.Context, id session.ID) error {
 		return fmt.Errorf("%s has no checkpoint", id)
 	}
 	return a.diffTo(ctx, c.Code, auto.Code, gitstate.DiffOptions{Stat: true})
-}
-
-// oldAutoSaves are those that are stale: the session has gone on.
-func (a *app) oldAutoSaves(ctx context.Context, before time.Time) ([]rubbish, error) {
-	all, err := a.repo.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []rubbish
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		auto, err := a.repo.Auto(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if auto != nil && auto.Ledger != all[id] && unix(auto.At).Before(before) {
-			list = append(list, rubbish{Kind: "auto-save", Session: id, Refs: []string{session.AutoOf(id)},
-				What: fmt.Sprintf("backup of %s, %s", id, ago(unix(auto.At), a.env.Now()))})
-		}
-	}
-	return list, nil
 }

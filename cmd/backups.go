@@ -31,6 +31,8 @@ type backupJSON struct {
 	Files   []string   `json:"files"`
 	Show    []string   `json:"show"`
 	Restore []string   `json:"restore"`
+
+	commit session.Commit
 }
 
 func (a *app) backupsCmd() *cobra.Command {
@@ -78,16 +80,11 @@ nothing and takes no lock.`,
 }
 
 // ofBackup is the ref of a backup: of a session that is there, or of one that was deleted at a time.
-var ofBackup = regexp.MustCompile(`^(?:refs/wfs/|(refs/wfs-deleted/))([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
+var ofBackup = regexp.MustCompile(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
 
 // backups are the newest saved copies of uncommitted work, of a session or of all.
 func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSON, error) {
-	type found struct {
-		backupJSON
-		commit  session.Commit
-		deleted bool
-	}
-	var all []found
+	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, engine.DeletedPrefix} {
 		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
@@ -95,32 +92,30 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 		}
 		for _, ref := range sortedKeys(refs) {
 			m := ofBackup.FindStringSubmatch(ref)
-			if m == nil || of != "" && session.ID(m[2]) != of {
+			if m == nil || of != "" && session.ID(m[1]) != of {
 				continue
 			}
 			info, err := a.repo.CommitInfo(ctx, refs[ref])
 			if err != nil {
 				return nil, err
 			}
-			b := backupJSON{Session: session.ID(m[2]), Name: cmp.Or(m[3], autoName), Ref: ref, At: unix(info.At).UTC()}
-			all = append(all, found{b, refs[ref], m[1] != ""})
+			all = append(all, backupJSON{Session: session.ID(m[1]), Name: cmp.Or(m[2], autoName), Ref: ref, At: unix(info.At).UTC(), commit: refs[ref]})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y found) int {
+	slices.SortStableFunc(all, func(x, y backupJSON) int {
 		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name)) // a later one has a higher number
 	})
 	if most > 0 {
 		all = all[:min(most, len(all))]
 	}
-	out := []backupJSON{}
-	for _, f := range all {
-		b := f.backupJSON
-		parts, err := a.describeBackup(ctx, &b, f.commit)
+	for i := range all {
+		b := &all[i]
+		parts, err := a.describeBackup(ctx, b)
 		if err != nil {
 			return nil, err
 		}
 		switch _, err := a.findBackup(ctx, b.Session, b.Name); {
-		case f.deleted:
+		case strings.HasPrefix(b.Ref, engine.DeletedPrefix):
 			b.Restore = []string{"wfs delete --restore " + string(b.Session)}
 		case err == nil && b.Name == autoName:
 			b.Restore = []string{"wfs resume " + string(b.Session) + " --backup"}
@@ -134,14 +129,13 @@ func (a *app) backups(ctx context.Context, of session.ID, most int) ([]backupJSO
 			}
 		}
 		b.Restore = list(b.Restore)
-		out = append(out, b)
 	}
-	return out, nil
+	return all, nil
 }
 
 // describeBackup says what a backup holds.
-func (a *app) describeBackup(ctx context.Context, b *backupJSON, c session.Commit) ([]gitstate.Rescued, error) {
-	state, err := a.repo.State(ctx, c)
+func (a *app) describeBackup(ctx context.Context, b *backupJSON) ([]gitstate.Rescued, error) {
+	state, err := a.repo.State(ctx, b.commit)
 	if err != nil {
 		return nil, err
 	}

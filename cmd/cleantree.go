@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -188,28 +187,26 @@ func (a *app) dropClean() {
 	}
 }
 
-// oldCleanTrees are clean trees of this repository that nobody has used since a time, and those of repositories that are
-// not there any more.
-func (a *app) oldCleanTrees(_ context.Context, before time.Time) ([]rubbish, error) {
-	dir, err := a.cleanDir(a.repo)
+// cleanTrees finds clean trees of this repository that were not used since a time, and those of repositories that no longer
+// exist.
+func (g *search) cleanTrees() error {
+	dir, err := g.cleanDir(g.repo)
 	if err != nil {
-		return nil, nil // there is no place for them
+		return nil //nolint:nilerr // there is no place for them
 	}
 	all := filepath.Dir(filepath.Dir(dir))
 	entries, _ := os.ReadDir(all)
-	var list []rubbish
 	for _, e := range entries {
 		path := filepath.Join(all, e.Name())
 		used, whose, ok := cleanUsed(path)
-		if !ok || !unix(used).Before(before) {
+		if !ok || g.young(used) {
 			continue
 		}
-		if _, err := os.Lstat(whose); err == nil && whose != a.repo.CommonDir() {
-			continue // its own gc sees to it
+		if _, err := os.Lstat(whose); err != nil || whose == g.repo.CommonDir() { // else its own gc sees to it
+			g.addOutside("clean tree for gates", path)
 		}
-		list = append(list, rubbish{Kind: "left-over", What: "clean tree for gates", Paths: []string{path}, Bytes: sizeBelow(path), clean: path})
 	}
-	return list, nil
+	return nil
 }
 
 // sizeBelow is how much the files below a directory weigh.

@@ -4,52 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
-
-// How much a finding matters.
-const (
-	findBlocks = "blocks" // something does not work, or the next command could do harm: exit 4
-	findWarns  = "warns"  // nothing is wrong yet
-	findTells  = "tells"  // nothing has to be done
-)
-
-// finding is one thing that the doctor says.
-type finding struct {
-	Level   string     `json:"level"`
-	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook, proof
-	Session session.ID `json:"session,omitempty"`
-	Where   string     `json:"where"`             // path, ref or setting
-	What    string     `json:"what"`              // is wrong
-	Follows string     `json:"follows,omitempty"` // from it
-	Next    string     `json:"next,omitempty"`    // command to type
-	Done    string     `json:"done,omitempty"`    // what --repair did
-	Undo    string     `json:"undo,omitempty"`    // and how to take it back
-	Kept    string     `json:"kept,omitempty"`    // why --repair left it alone
-
-	mend func(context.Context) (done, undo string, err error) // nil: only a person can
-	lock session.ID                                           // whose lock mending needs, "" for none but the work tree's
-	free bool                                                 // nobody can have it open, and no lock is needed
-}
 
 type doctorJSON struct {
-	Version  int       `json:"version"`
-	OK       bool      `json:"ok"` // nothing blocks, or nothing does any more
-	Repaired bool      `json:"repaired"`
-	Sessions int       `json:"sessions"`
-	Turns    int       `json:"turns"` // ledger commits that were read
-	Refs     int       `json:"refs"`
-	Findings []finding `json:"findings"`
+	Version  int              `json:"version"`
+	OK       bool             `json:"ok"` // nothing blocks, or nothing does any more
+	Repaired bool             `json:"repaired"`
+	Sessions int              `json:"sessions"`
+	Turns    int              `json:"turns"` // ledger commits that were read
+	Refs     int              `json:"refs"`
+	Findings []*check.Finding `json:"findings"`
 }
-
-const repairCommand = "wfs doctor --repair"
 
 func (a *app) doctorCmd() *cobra.Command {
 	var repair bool
@@ -77,28 +53,21 @@ func (a *app) doctor(ctx context.Context, repair bool) error {
 	if err := a.openFor(ctx, repair); err != nil {
 		return err
 	}
-	var mended []finding
+	d := a.checks()
+	var mended []*check.Finding
+	var r *check.Report
+	var err error
 	if repair {
-		var err error
-		if mended, err = a.repairAll(ctx); err != nil {
-			return err
-		}
+		mended, r, err = d.Repair(ctx)
+	} else {
+		r, err = d.Examine(ctx)
 	}
-	e := &examination{a: a, ctx: ctx, since: a.env.Now()}
-	if err := e.all(); err != nil {
+	if err != nil {
 		return err
 	}
-	j := doctorJSON{Version: jsonVersion, OK: true, Repaired: repair, Sessions: e.sessions, Turns: e.turns, Refs: e.refs, Findings: []finding{}}
-	for _, f := range e.found {
-		if i := slices.IndexFunc(mended, func(m finding) bool { return m.same(f) }); i >= 0 {
-			f.Kept = mended[i].Kept
-			mended = slices.Delete(mended, i, i+1)
-		}
-		j.OK = j.OK && f.Level != findBlocks
-		j.Findings = append(j.Findings, f)
-	}
-	slices.SortStableFunc(j.Findings, func(x, y finding) int { return rankOfLevel(x.Level) - rankOfLevel(y.Level) })
-	j.Findings = list(append(mended, j.Findings...))
+	j := doctorJSON{Version: jsonVersion, Repaired: repair, Sessions: r.Sessions, Turns: r.Turns, Refs: r.Count,
+		OK: !slices.ContainsFunc(r.Findings, func(f *check.Finding) bool { return f.Level == check.Blocks })}
+	j.Findings = list(append(mended, r.Gravest()...))
 	if a.json {
 		if err := a.answer(j); err != nil {
 			return err
@@ -110,15 +79,6 @@ func (a *app) doctor(ctx context.Context, repair bool) error {
 		return exitWith(exitBlocked)
 	}
 	return nil
-}
-
-func rankOfLevel(level string) int {
-	return slices.Index([]string{findBlocks, findWarns, findTells}, level)
-}
-
-// same reports whether two findings are about one thing, before and after it was mended.
-func (f finding) same(g finding) bool {
-	return f.Done == "" && f.About == g.About && f.Where == g.Where && f.What == g.What
 }
 
 // sayDoctor prints one line for each finding, and one when there are none.
@@ -145,7 +105,7 @@ func (a *app) sayDoctor(j doctorJSON) {
 	}
 	looked := fmt.Sprintf("%d %s with %d %s, %d %s", j.Sessions, plural(j.Sessions, "session", "sessions"),
 		j.Turns, plural(j.Turns, "turn", "turns"), j.Refs, plural(j.Refs, "ref", "refs"))
-	open := slices.ContainsFunc(j.Findings, func(f finding) bool { return f.Done == "" })
+	open := slices.ContainsFunc(j.Findings, func(f *check.Finding) bool { return f.Done == "" })
 	switch {
 	case !open:
 		a.out("no problems found: %s", looked)
@@ -154,51 +114,96 @@ func (a *app) sayDoctor(j doctorJSON) {
 	}
 }
 
-// examination is one look at everything.
-type examination struct {
-	a        *app
-	ctx      context.Context
-	since    time.Time
-	said     string
-	found    []finding
-	sessions int
-	turns    int
-	refs     int
-	tips     map[session.ID]session.Commit
-	cut      bool // what was found is in the way of everything else
+// checks are the checks of this clone, and what they need.
+func (a *app) checks() *check.Doctor {
+	d := &check.Doctor{Refs: a.repo, Tree: a.repo, Files: a.clone, Journals: a.clone, Histories: a.eng, PID: a.env.PID, Now: a.env.Now,
+		Note: a.note, Stays: a.staysLines, Lock: a.lockFor,
+		Deleted: func(ctx context.Context, id session.ID) bool {
+			kept, err := a.keptOf(ctx, id)
+			return err == nil && kept != ""
+		},
+		GiveBack: func(ctx context.Context, id session.ID, tip session.Commit) (int, error) {
+			j, err := a.clone.Journal(id, tip)
+			if err != nil {
+				return 0, err
+			}
+			defer j.Close()
+			return a.eng.GiveBack(ctx, id, tip, j)
+		},
+		Before: []check.Row{{Name: "git", Look: a.checkGit}},
+		After:  []check.Row{{Name: "hooks of agents", Look: a.checkHooks}, {Name: "proofs", Look: a.checkProofs}}}
+	store, err := a.trustStore()
+	if d.NoTrust = err; err == nil {
+		d.TrustDir = store.Dir
+	}
+	return d
 }
 
-func (e *examination) add(f finding) { e.found = append(e.found, f) }
+// checkGit looks whether wfs can write to this repository.
+func (a *app) checkGit(ctx context.Context) (found []check.Finding, err error) {
+	blocks := func(about, where, what, follows, next string) {
+		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows, Next: next})
+	}
+	_, err = a.repo.Version(ctx)
+	if errors.Is(err, gitstate.ErrGitTooOld) {
+		blocks("git", "git", err.Error(), "nothing can be written", "install git 2.34 or newer")
+		return found, nil
+	}
+	if err == nil {
+		err = a.repo.Fit(ctx, true)
+	}
+	if err == nil {
+		err = a.repo.Able(ctx)
+	}
+	var ready *gitstate.ReadyError
+	if errors.As(err, &ready) {
+		blocks("git", a.repo.Root(), ready.Error(), "nothing can be written here", readyHints[ready.Code])
+	} else if err != nil && !errors.Is(err, gitstate.ErrBrokenRef) {
+		return nil, err
+	}
+	if head, err := a.repo.Head(ctx); err == nil && head.Ref == "" {
+		blocks("git", "HEAD", "is on no branch", "wfs new works here, but no session can be checked out", readyHints[gitstate.NotOnBranch])
+		found[len(found)-1].Level = check.Warns
+	}
+	var wrong *findingsError
+	if _, err := a.ownSettings(ctx); errors.As(err, &wrong) {
+		blocks("config", filepath.Join(a.repo.Root(), ".wfs"), wrong.Error(), "no session can begin", "wfs workflow check")
+	}
+	return found, nil
+}
 
-// all looks at everything, what the rest is built upon first.
-func (e *examination) all() error {
-	for _, part := range []struct {
-		name string
-		look func() error
-	}{
-		{"paths of refs", e.places}, {"git and its settings", e.git}, {"the disk", e.disk}, {"refs", e.refsOfOurs}, {"reflogs", e.lostRefs}, {"files of this clone", e.files}, {"the clone", e.clone},
-		{"sessions", e.allSessions}, {"objects", e.objects}, {"the operation log", e.operations}, {"work trees", e.workTrees},
-		{"locks", e.locks}, {"leftovers", e.leftovers}, {"hooks of agents", e.hooks},
-	} {
-		e.progress("checking " + part.name)
-		err := part.look()
-		if e.cut {
-			return nil
-		}
-		if errors.Is(err, gitstate.ErrBrokenRef) && len(e.found) > 0 {
-			continue // said of the ref, or of its place
-		}
+// lockFor takes the locks that mending something needs. It returns why that cannot be, "" when they are held.
+func (a *app) lockFor(ctx context.Context, id session.ID) (why string, err error) {
+	who := a.holder(check.RepairCommand)
+	if len(a.locks) == 0 {
+		l, err := a.clone.LockWorktree(a.repo.Worktree(), who)
 		if err != nil {
-			return fmt.Errorf("%s cannot be checked: %w", part.name, err)
+			return cannotLock(err)
+		}
+		a.locks = append(a.locks, l)
+		if err := a.healLocks(ctx, who); err != nil {
+			return "", err
 		}
 	}
-	return nil
+	if id == "" || a.mending[id] {
+		return "", nil
+	}
+	who.Session = string(id)
+	l, err := a.clone.LockSession(id, who)
+	if err != nil {
+		return cannotLock(err)
+	}
+	if a.mending == nil {
+		a.mending = map[session.ID]bool{}
+	}
+	a.locks, a.mending[id] = append(a.locks, l), true
+	return "", nil
 }
 
-// progress says what is looked at, once it takes longer than a second.
-func (e *examination) progress(what string) {
-	if e.a.env.Now().Sub(e.since) > time.Second && what != e.said {
-		e.said = what
-		e.a.note("%s …", what)
+func cannotLock(err error) (why string, _ error) {
+	var held *registry.HeldError
+	if errors.As(err, &held) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrNotPrivate) {
+		return err.Error(), nil // the next round may find that mended
 	}
+	return "", err
 }

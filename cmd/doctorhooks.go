@@ -1,16 +1,18 @@
 package cmd
 
 import (
+	"context"
 	"os"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// hooks looks whether what agents are to call while people work with them can be called.
-func (e *examination) hooks() error {
+// checkHooks looks whether what agents are to call while people work with them can be called.
+func (a *app) checkHooks(ctx context.Context) (found []check.Finding, err error) {
 	for _, user := range []bool{false, true} {
-		path, err := e.a.hookSettings(e.ctx, user)
+		path, err := a.hookSettings(ctx, user)
 		if err != nil {
 			continue // no home, and so no settings in it
 		}
@@ -22,12 +24,11 @@ func (e *examination) hooks() error {
 		if err != nil || hooks == nil {
 			continue
 		}
-		next := "wfs hook install"
+		f := check.Finding{Level: check.Warns, About: "hook", Where: path, Next: "wfs hook install"}
 		if user {
-			next += " --user"
+			f.Next += " --user"
 		}
 		called := hookCommands(hooks)
-		f := finding{Level: findWarns, About: "hook", Where: path, Next: next}
 		switch missing := missingProgram(called); {
 		case len(called) == 0:
 			continue
@@ -38,9 +39,9 @@ func (e *examination) hooks() error {
 		default:
 			continue
 		}
-		e.add(f)
+		found = append(found, f)
 	}
-	return nil
+	return found, nil
 }
 
 // missingProgram is the first program that is called by its path and is not there.

@@ -267,3 +267,12 @@ func (f failure) print(a *app) {
 		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
 	}
 }
+
+// inTheWay is the hint for an error about a ref that is not there, while something is in the place of refs; else what it
+// was.
+func (a *app) inTheWay(hint string) string {
+	if a.repo != nil && len(a.repo.Obstacles()) > 0 {
+		return "wfs doctor"
+	}
+	return hint
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 type exportJSON struct {
@@ -90,7 +91,7 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 	if a.json {
 		return a.answer(j)
 	}
-	a.out("%s (%s)", file, inBytes(j.Bytes))
+	a.out("%s (%s)", file, check.Bytes(j.Bytes))
 	a.out("to read it, or to use it in another clone: tar xzf %s; see its README.txt", filepath.Base(file))
 	return nil
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 // defaultKeepDays is how long wfs gc leaves everything alone.
@@ -31,9 +33,7 @@ type rubbish struct {
 	Refs    []string   `json:"refs,omitempty"`  // that go
 	Paths   []string   `json:"paths,omitempty"` // directories that go
 	Kept    string     `json:"kept,omitempty"`  // why it stays
-	litter  []registry.Litter
-	clean   string // directory of a clean tree, "" for none
-	again   bool   // of a deleted session: there is one of that name
+	outside bool       // the paths are not below the clone's own directory
 }
 
 type gcJSON struct {
@@ -137,28 +137,16 @@ func (a *app) sayGC(j gcJSON) {
 }
 
 func weight(files, objects int64) string {
-	text := inBytes(files) + " of files"
+	text := check.Bytes(files) + " of files"
 	switch {
 	case files == 0 && objects == 0:
 		return "nothing of size"
 	case files == 0:
-		return "about " + inBytes(objects) + " of objects, at the next git gc"
+		return "about " + check.Bytes(objects) + " of objects, at the next git gc"
 	case objects > 0:
-		text += ", about " + inBytes(objects) + " of objects at the next git gc"
+		text += ", about " + check.Bytes(objects) + " of objects at the next git gc"
 	}
 	return text
-}
-
-func inBytes(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 // remove takes one thing away. It returns why it was left alone, "" when it was not.
@@ -177,11 +165,6 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 	if why != "" {
 		return why, nil
 	}
-	if r.again {
-		if kept, err = a.onlyThere(ctx, r); kept != "" || err != nil {
-			return kept, err
-		}
-	}
 	var moves []session.RefMove
 	for _, name := range r.Refs {
 		tip, err := a.repo.Ref(ctx, name)
@@ -193,38 +176,64 @@ func (a *app) remove(ctx context.Context, r rubbish, held map[session.ID]string)
 	if _, err := a.repo.Settle(ctx, r.Session, session.Turn{Refs: moves}); err != nil {
 		return "", err
 	}
-	for _, l := range r.litter {
-		if err := a.clone.Remove(l); err != nil {
+	for _, path := range r.Paths {
+		remove := func() error { return a.clone.Remove(registry.Litter{Path: path}) }
+		if r.outside {
+			remove = func() error { return a.removeRoom(path) }
+		}
+		if err := remove(); err != nil {
 			return "", err
 		}
-	}
-	if r.clean != "" {
-		return "", a.removeRoom(r.clean)
 	}
 	return "", nil
 }
 
-// findRubbish looks for everything that nobody has touched since a time.
-func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
-	var all []rubbish
-	for _, find := range []func(context.Context, time.Time) ([]rubbish, error){a.oldRuns, a.oldRescues, a.oldAutoSaves, a.oldDeletions, a.leftOvers, a.oldCleanTrees, a.oldHoldouts} {
-		list, err := find(ctx, before)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-	}
-	return all, nil
+// search looks for everything that was not touched since a time.
+type search struct {
+	*app
+	ctx     context.Context
+	before  time.Time
+	there   map[session.ID]session.Commit
+	deleted []deletedJSON
+	found   []rubbish
 }
 
-func (a *app) oldRuns(ctx context.Context, before time.Time) ([]rubbish, error) {
-	var list []rubbish
-	ids, err := a.sessionIDs(ctx)
-	if err != nil {
+func (g *search) young(seconds int64) bool { return !unix(seconds).Before(g.before) }
+
+// add adds something of a session, "" for none, with directories that go.
+func (g *search) add(r rubbish, id session.ID, kind, what string, dirs ...registry.Litter) {
+	r.Kind, r.Session, r.What = kind, id, what
+	for _, l := range dirs {
+		r.Bytes += l.Bytes
+		r.Paths = append(r.Paths, l.Path)
+	}
+	g.found = append(g.found, r)
+}
+
+func (g *search) addOutside(what, path string) {
+	g.add(rubbish{outside: true}, "", "left-over", what, registry.Litter{Path: path, Bytes: sizeBelow(path)})
+}
+
+func (a *app) findRubbish(ctx context.Context, before time.Time) ([]rubbish, error) {
+	g := &search{app: a, ctx: ctx, before: before}
+	var err error
+	if g.there, err = a.repo.Sessions(ctx); err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
-		v, err := a.view(ctx, id)
+	if g.deleted, err = a.deletions(ctx); err != nil {
+		return nil, err
+	}
+	for _, find := range []func() error{g.runs, g.rescues, g.autoSaves, g.deletedSessions, g.leftOvers, g.cleanTrees, g.holdouts} {
+		if err := find(); err != nil {
+			return nil, err
+		}
+	}
+	return g.found, nil
+}
+
+func (g *search) runs() error {
+	for _, id := range slices.Sorted(maps.Keys(g.there)) {
+		v, err := g.view(g.ctx, id)
 		if err != nil {
 			continue // one that cannot be read is for a person, with everything of it
 		}
@@ -232,88 +241,70 @@ func (a *app) oldRuns(ctx context.Context, before time.Time) ([]rubbish, error) 
 		if v.Session.Status.Final() {
 			keep = nil
 		}
-		runs, err := a.clone.OldRuns(id, before, keep...)
+		runs, err := g.clone.OldRuns(id, g.before, keep...)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(runs) > 0 {
-			list = append(list, weighed(rubbish{Kind: "logs", Session: id, What: fmt.Sprintf("logs of %d %s of %s", len(runs), plural(len(runs), "run", "runs"), id)}, runs...))
+			g.add(rubbish{}, id, "logs", fmt.Sprintf("logs of %d %s of %s", len(runs), plural(len(runs), "run", "runs"), id), runs...)
 		}
 	}
-	return list, nil
+	return nil
 }
 
-// weighed adds directories to what goes.
-func weighed(r rubbish, litter ...registry.Litter) rubbish {
-	for _, l := range litter {
-		r.Bytes += l.Bytes
-		r.Paths = append(r.Paths, l.Path)
+// autoSaves are stale when the session has gone on.
+func (g *search) autoSaves() error {
+	for _, id := range slices.Sorted(maps.Keys(g.there)) {
+		auto, err := g.repo.Auto(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		if auto != nil && auto.Ledger != g.there[id] && !g.young(auto.At) {
+			g.add(rubbish{Refs: []string{session.AutoOf(id)}}, id, "auto-save", fmt.Sprintf("backup of %s, %s", id, ago(unix(auto.At), g.env.Now())))
+		}
 	}
-	r.litter = append(r.litter, litter...)
-	return r
+	return nil
 }
 
-func (a *app) sessionIDs(ctx context.Context) ([]session.ID, error) {
-	all, err := a.repo.Sessions(ctx)
-	return slices.Sorted(maps.Keys(all)), err
+func (g *search) wasDeleted(id session.ID) bool {
+	return slices.ContainsFunc(g.deleted, func(d deletedJSON) bool { return d.ID == id })
 }
 
-func (a *app) oldDeletions(ctx context.Context, before time.Time) ([]rubbish, error) {
-	all, err := a.deletions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	there, err := a.repo.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (g *search) deletedSessions() error {
 	left := map[session.ID]int{}
-	for _, d := range all {
+	for _, d := range g.deleted {
 		left[d.ID]++
 	}
-	var list []rubbish
-	for _, d := range all {
-		if !unix(d.DeletedAt).Before(before) {
+	for _, d := range g.deleted {
+		if g.young(d.DeletedAt) {
 			continue
 		}
-		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(d.Kept, "/"))
+		refs, err := g.repo.RefsBelow(g.ctx, strings.TrimSuffix(d.Kept, "/"))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		r := rubbish{Kind: "deleted", Session: d.ID, Refs: sortedKeys(refs), What: fmt.Sprintf("session %s, deleted %s", d.ID, ago(unix(d.DeletedAt), a.env.Now()))}
+		r := rubbish{Refs: sortedKeys(refs)}
 		slices.SortStableFunc(r.Refs, func(x, y string) int { // the ledger last: until then it can be brought back
 			return cmp.Compare(rankOf(x), rankOf(y))
 		})
-		if r.Objects, err = a.repo.Weight(ctx, r.Refs); err != nil {
-			return nil, err
+		if r.Objects, err = g.repo.Weight(g.ctx, r.Refs); err != nil {
+			return err
 		}
-		if r.again = there[d.ID] != ""; r.again {
-			if r.Kept, err = a.onlyThere(ctx, r); err != nil {
-				return nil, err
-			}
-		}
-		if left[d.ID]--; left[d.ID] == 0 && there[d.ID] == "" { // nothing of that name is left
-			l, _, err := a.clone.SessionLitter(d.ID)
+		var dirs []registry.Litter
+		if left[d.ID]--; g.there[d.ID] != "" {
+			r.Kept = "the session exists again; if it was restored, wfs delete --restore " + string(d.ID) + " removes this"
+		} else if left[d.ID] == 0 { // nothing of that name is left
+			l, _, err := g.clone.SessionLitter(d.ID)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if l.Path != "" {
-				r = weighed(r, l)
+				dirs = append(dirs, l)
 			}
 		}
-		list = append(list, r)
+		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s, deleted %s", d.ID, ago(unix(d.DeletedAt), g.env.Now())), dirs...)
 	}
-	return list, nil
-}
-
-// onlyThere says what copies of a session hold that is there again, "" for nothing: they are those of a restore that was
-// killed before it came to remove them.
-func (a *app) onlyThere(ctx context.Context, r rubbish) (string, error) {
-	only, err := a.repo.OnlyBelow(ctx, r.Refs)
-	if only == "" {
-		return "", err
-	}
-	return "the session exists again, and this has additional commits: git log " + only.Short(), nil
+	return nil
 }
 
 func rankOf(ref string) int {
@@ -324,56 +315,43 @@ func rankOf(ref string) int {
 }
 
 // leftOvers are directories of sessions and work trees that no longer exist.
-func (a *app) leftOvers(ctx context.Context, before time.Time) ([]rubbish, error) {
-	known, err := a.clone.Sessions()
+func (g *search) leftOvers() error {
+	known, err := g.clone.Sessions()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	there, err := a.repo.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	deleted, err := a.deletions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []rubbish
 	for _, id := range known {
-		if there[id] != "" || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == id }) {
+		if g.there[id] != "" || g.wasDeleted(id) {
 			continue
 		}
-		l, events, err := a.clone.SessionLitter(id)
+		l, events, err := g.clone.SessionLitter(id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if !l.Newest.Before(before) {
-			continue
-		}
-		r := weighed(rubbish{Kind: "left-over", Session: id, What: "left over of session " + string(id)}, l)
+		r := rubbish{}
 		if events {
 			r.Kept = "its journal has events, but its history is missing: fetch it, or remove " + l.Path
 		}
-		list = append(list, r)
-	}
-	trees, err := a.repo.Worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	gone, err := a.clone.WorktreeLitter(func(id string) (bool, error) {
-		for _, t := range trees {
-			if t.ID == id {
-				return true, nil
-			}
+		if l.Newest.Before(g.before) {
+			g.add(r, id, "left-over", "left over of session "+string(id), l)
 		}
-		return id == a.repo.Worktree(), nil
+	}
+	trees, err := g.repo.Worktrees(g.ctx)
+	if err != nil {
+		return err
+	}
+	gone, err := g.clone.WorktreeLitter(func(id string) (bool, error) {
+		return id == g.repo.Worktree() || slices.ContainsFunc(trees, func(t gitstate.Worktree) bool { return t.ID == id }), nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	for _, l := range gone {
-		if l.Newest.Before(before) {
-			list = append(list, weighed(rubbish{Kind: "left-over", What: "left over of work tree " + filepath.Base(l.Path)}, l))
+		if l.Newest.Before(g.before) {
+			g.add(rubbish{}, "", "left-over", "left over of work tree "+filepath.Base(l.Path), l)
 		}
 	}
-	return list, nil
+	return err
+}
+
+func (a *app) sessionIDs(ctx context.Context) ([]session.ID, error) {
+	all, err := a.repo.Sessions(ctx)
+	return slices.Sorted(maps.Keys(all)), err
 }

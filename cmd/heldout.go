@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -104,12 +105,7 @@ func (a *app) letIn(c *session.Checkpoint) string {
 }
 
 // shellWord is text that a shell takes for one word.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@%+=:,-") == "" && s[0] != '-' {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func shellWord(s string) string { return safetext.ShellWord(s) }
 
 // sayLacks tells on standard error what a checkpoint does not hold, and what stands out about it.
 func (a *app) sayLacks(c *session.Checkpoint, indent string) {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
@@ -77,39 +76,30 @@ func (a *app) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.P
 	}
 }
 
-// oldHoldouts are copies of hold-out tests of which this repository's sessions are gone, and that no other one has.
-func (a *app) oldHoldouts(ctx context.Context, before time.Time) ([]rubbish, error) {
-	state, err := a.env.stateDir()
+// holdouts finds copies of hold-out tests that no session of this repository or of another one needs.
+func (g *search) holdouts() error {
+	state, err := g.env.stateDir()
 	if err != nil {
-		return nil, nil // there is no place for them
-	}
-	all, err := a.repo.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	deleted, err := a.deletions(ctx)
-	if err != nil {
-		return nil, err
+		return nil //nolint:nilerr // there is no place for them
 	}
 	entries, _ := os.ReadDir(filepath.Join(state, "holdout"))
-	var list []rubbish
 	for _, e := range entries {
 		path := filepath.Join(state, "holdout", e.Name())
-		if info, err := os.Stat(filepath.Join(path, holdoutFor)); err != nil || !info.ModTime().Before(before) {
+		info, err := os.Stat(filepath.Join(path, holdoutFor))
+		if err != nil || !info.ModTime().Before(g.before) {
 			continue
 		}
-		wanted := slices.ContainsFunc(a.holdoutOwners(path), func(owner string) bool {
+		wanted := slices.ContainsFunc(g.holdoutOwners(path), func(owner string) bool {
 			repo, id, _ := strings.Cut(owner, "\t")
-			if repo != a.repo.CommonDir() {
+			if repo != g.repo.CommonDir() {
 				_, err := os.Lstat(repo)
 				return err == nil
 			}
-			_, there := all[session.ID(id)]
-			return there || slices.ContainsFunc(deleted, func(d deletedJSON) bool { return d.ID == session.ID(id) })
+			return g.there[session.ID(id)] != "" || g.wasDeleted(session.ID(id))
 		})
 		if !wanted {
-			list = append(list, rubbish{Kind: "left-over", What: "copy of hold-out tests", Paths: []string{path}, Bytes: sizeBelow(path), clean: path})
+			g.addOutside("copy of hold-out tests", path)
 		}
 	}
-	return list, nil
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 // know makes sure that this clone, and this work tree, are what they seem to be, before anything is written. A copy of a
@@ -49,7 +50,7 @@ func (a *app) know(ctx context.Context) error {
 	original, err := a.repo.CopyOf()
 	if err == nil && original != "" {
 		err = &session.Refusal{Code: session.RefuseWorktree, Message: a.repo.Root() + " is a copy of the work tree " + original + ", and git takes both for one, with one index",
-			Hint: copyHint(a.repo.Root())}
+			Hint: check.CopyHint(a.repo.Root())}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 // cheapClean is how long a gate may have taken in the work tree to be tried in a clean one as well, in milliseconds.
@@ -36,7 +37,7 @@ func (a *app) tryClean(ctx context.Context, t initGate, setup workflows.Command)
 	defer a.dropClean()
 	g.Where = workflows.Clean
 	a.rooms.made = func(dir string, millis int64) {
-		a.note("    the set-up took %s, and %s", time.Duration(millis)*time.Millisecond, inBytes(sizeBelow(dir)))
+		a.note("    the set-up took %s, and %s", time.Duration(millis)*time.Millisecond, check.Bytes(sizeBelow(dir)))
 	}
 	b, err := a.tryGate(ctx, g, setup)
 	var changed *phases.ChangedTreeError
@@ -72,23 +73,22 @@ func sayClean(say func(string, ...any), c *initClean) {
 	say("  so finished work cannot be proven: %s", way)
 }
 
-// proof tells when the work of a session that is not over could not be proven.
-func (e *examination) proof(id session.ID) {
-	v, err := e.a.view(e.ctx, id)
-	if err != nil {
-		return // it is told where the session is looked at
-	}
-	s := &v.Session
-	switch s.Status {
-	case session.StatusFinished, session.StatusAbandoned:
-		if current, err := e.a.current(e.ctx); err != nil || current != id {
-			return
+// checkProofs tells when the work of sessions that are not over could not be proven.
+func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error) {
+	ids, err := a.sessionIDs(ctx)
+	current, _ := a.current(ctx)
+	for _, id := range ids {
+		v, err := a.view(ctx, id)
+		if err != nil {
+			continue // it is told where the session is looked at
 		}
+		p := proofOf(&v.Session)
+		over := v.Session.Status == session.StatusFinished || v.Session.Status == session.StatusAbandoned
+		if p == nil || p.Verdict != session.Blocked || over && current != id {
+			continue
+		}
+		found = append(found, check.Finding{Level: check.Tells, About: "proof", Session: id, Where: session.LedgerOf(id), What: safetext.Line(proofLine(p), 300),
+			Follows: "the work is complete, and its commit says so; if it cannot be helped: clean-provide, or clean-proof: off in the configuration, then wfs edit --reload"})
 	}
-	p := proofOf(s)
-	if p == nil || p.Verdict != session.Blocked {
-		return
-	}
-	e.add(finding{Level: findTells, About: "proof", Session: id, Where: session.LedgerOf(id), What: safetext.Line(proofLine(p), 300),
-		Follows: "the work is complete, and its commit says so; if it cannot be helped: clean-provide, or clean-proof: off in the configuration, then wfs edit --reload"})
+	return found, err
 }

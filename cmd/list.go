@@ -15,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 type listJSON struct {
@@ -129,8 +130,8 @@ func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, er
 	list := []sessionJSON{}
 	_, broken, e := a.repo.OurRefs(ctx)
 	for _, b := range broken {
-		if id := sessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: b.Err.Error(), Next: []string{repairCommand}})
+		if id := check.SessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
+			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: b.Err.Error(), Next: []string{check.RepairCommand}})
 		}
 	}
 	if e != nil || len(list) == 0 {

@@ -183,3 +183,9 @@ func checkpointNumber(text string) (int, bool) {
 	}
 	return n, true
 }
+
+// driven reports whether another process may be writing to a session.
+func (a *app) driven(id session.ID) bool {
+	_, held, err := a.clone.Driver(id)
+	return err != nil || held
+}

@@ -3,83 +3,68 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// oldRescues are the rescues of before a time. One goes only if everything that it says is said elsewhere, for as long as
-// the session is there: its files in a checkpoint, what was staged, the commits that HEAD was on, bytes that git converts;
-// and if no operation that can be taken back or done again names it.
-func (a *app) oldRescues(ctx context.Context, before time.Time) ([]rubbish, error) {
-	refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(session.RefPrefix, "/"))
+// rescues finds old rescues, also of sessions that were deleted. One goes only if everything that it says is said
+// elsewhere, for as long as the session is there: its files in a checkpoint, what was staged, the commits that HEAD was
+// on, bytes that git converts; and if no operation that can be undone or redone names it.
+func (g *search) rescues() error {
+	refs, err := g.repo.RefsBelow(g.ctx, strings.TrimSuffix(session.RefPrefix, "/"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var ids []session.ID // also of sessions that were deleted: rescues of the user's own changes stay
+	named, err := g.namedRescues(g.ctx)
+	if err != nil {
+		return err
+	}
+	trees := map[session.ID]map[session.Tree]bool{}
 	for _, name := range sortedKeys(refs) {
-		if id := sessionOf(name); id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+		id, tip := check.SessionOf(name), refs[name]
+		if id == "" || !strings.Contains(name, "/rescue/") {
+			continue
 		}
-	}
-	named, err := a.namedRescues(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []rubbish
-	for _, id := range ids {
-		rescues, err := a.repo.Rescues(ctx, id)
+		state, err := g.repo.State(g.ctx, tip)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		var trees map[session.Tree]bool // once they are asked for
-		for _, name := range sortedKeys(rescues) {
-			state := rescues[name]
-			tip, err := a.repo.Ref(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			info, err := a.repo.CommitInfo(ctx, tip)
-			if err != nil {
-				return nil, err
-			}
-			if !unix(info.At).Before(before) {
-				continue
-			}
-			r := rubbish{Kind: "rescue", Session: id, Refs: []string{name}, What: fmt.Sprintf("backup %s (%s)", name, state.Why)}
-			on := state.Head.Ref
-			switch {
-			case on != "" && !strings.HasPrefix(on, session.BranchPrefix):
-				r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/") + "; to remove it: git update-ref -d " + name
-			case named[name] != "":
-				r.Kept = named[name]
-			case refs[session.LedgerOf(id)] == "":
-				r.Kept = "its session's history is gone: wfs doctor"
-			default:
-				if trees == nil {
-					if trees, err = a.repo.LedgerTrees(ctx, id); err != nil {
-						return nil, err
-					}
-				}
-				if r.Kept, err = a.repo.OnlyIn(ctx, tip, state, trees); err != nil {
-					return nil, err
+		info, err := g.repo.CommitInfo(g.ctx, tip)
+		if err != nil {
+			return err
+		}
+		if g.young(info.At) {
+			continue
+		}
+		r := rubbish{Refs: []string{name}, Kept: named[name]}
+		on := state.Head.Ref
+		switch {
+		case on != "" && !strings.HasPrefix(on, session.BranchPrefix):
+			r.Kept = "uncommitted changes of yours from " + strings.TrimPrefix(on, "refs/heads/") + "; to remove it: git update-ref -d " + name
+		case r.Kept != "":
+		case refs[session.LedgerOf(id)] == "":
+			r.Kept = "its session's history is gone: wfs doctor"
+		default:
+			if trees[id] == nil {
+				if trees[id], err = g.repo.LedgerTrees(g.ctx, id); err != nil {
+					return err
 				}
 			}
-			list = append(list, r)
+			if r.Kept, err = g.repo.OnlyIn(g.ctx, tip, state, trees[id]); err != nil {
+				return err
+			}
 		}
+		g.add(r, id, "rescue", fmt.Sprintf("backup %s (%s)", name, state.Why))
 	}
-	return list, nil
+	return nil
 }
 
-// namedRescues are the rescues that operations name which can be taken back or done again, in any work tree, with what is
-// to say about each.
+// namedRescues are the rescues that operations name which can be undone or redone, in any work tree, with the reason to
+// keep each.
 func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
 	trees, err := a.repo.OpLogs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	named := map[string]string{}
 	for _, tree := range trees {
 		ops, _, err := a.repo.OpLog(ctx, tree)
@@ -93,5 +78,5 @@ func (a *app) namedRescues(ctx context.Context) (map[string]string, error) {
 			}
 		}
 	}
-	return named, nil
+	return named, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/check"
 )
 
 // Where a session is: the work tree whose HEAD is on its branch. A verb that is given a session's name acts there,
@@ -98,7 +99,7 @@ func (a *app) mustBeCurrent(ctx context.Context, id session.ID) error {
 // goneRefusal says what to do about a session whose work tree is not where it was.
 func goneRefusal(id session.ID, t *gitstate.Worktree) error {
 	r := &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("the work tree of %s is not there any more: %s", id, t.Path),
-		Hint: fmt.Sprintf("wfs resume %s, to continue here; if it was moved: git worktree repair NEW-PATH", id)}
+		Hint: check.GoneHint(id)}
 	if t.Locked {
 		why := ""
 		if t.Why != "" {

@@ -239,9 +239,6 @@ func (a *app) sayElsewhere(ctx context.Context) {
 
 // ledgerHint is the command that puts a ledger back where this clone saw it last, if that commit is still there.
 func (a *app) ledgerHint(id session.ID) string {
-	if what, _ := a.repo.InPlaceOf(session.LedgerOf(id)); what != "" {
-		return repairCommand
-	}
 	if tip := a.clone.LastTip(id); tip != "" {
 		if there, err := a.repo.Exists(context.Background(), tip); err == nil && there {
 			return fmt.Sprintf("git update-ref %s %s", session.LedgerOf(id), tip)

@@ -441,12 +441,12 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
 	}
 	a.repo.DropEmpty()
-	clean, err := a.oldCleanTrees(ctx, a.env.Now().Add(time.Hour))
-	if err != nil {
+	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
+	if err := clean.cleanTrees(); err != nil {
 		return err
 	}
-	for _, r := range clean {
-		if err := gitstate.RemoveAll(r.clean); err != nil {
+	for _, r := range clean.found {
+		if err := gitstate.RemoveAll(r.Paths[0]); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,6 @@ type app struct {
 	mending   map[session.ID]bool // whose locks the doctor has taken
 	rooms     setUpRooms
 	notes     notes           // of sessions, about clean trees
-	cleared   []string        // directories of refs in whose place the doctor found something else, "" for packed-refs
 	doing     *doing          // what is drawn at a terminal now, nil for nothing
 	done      []recoveredJSON // what dead processes had begun, for the next answer
 	away      session.ID      // acting on this one in its own work tree, which is not where the command was typed

@@ -80,17 +80,6 @@ func (r *Repo) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees
 	return "", nil
 }
 
-// OnlyBelow returns a commit that nothing but some copies of deleted sessions lead to, "" when there is none.
-func (r *Repo) OnlyBelow(ctx context.Context, refs []string) (session.Commit, error) {
-	if len(refs) == 0 {
-		return "", nil
-	}
-	args := append([]string{"rev-list", "--max-count=1"}, refs...)
-	args = append(args, "--not", "--exclude="+refsPrefix+"*/auto", "--exclude="+opsPrefix+"*", "--exclude="+deletedPrefix+"*", "--exclude=refs/stash", "--glob=refs/*")
-	out, err := r.git(ctx, gitOpts{}, args...)
-	return session.Commit(strings.TrimSpace(string(out))), err
-}
-
 // OnlyOurs reports whether a ref leads to a commit that no ref of the user's leads to.
 func (r *Repo) OnlyOurs(ctx context.Context, ref string) (bool, error) {
 	out, err := r.git(ctx, gitOpts{}, "rev-list", "--max-count=1", ref, "--not", "--exclude="+branchPrefix+"*", "--exclude="+refsPrefix+"*",

@@ -81,32 +81,9 @@ func (r *Repo) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	return broken
 }
 
-// InPlaceOf says what is where the file of a ref belongs, and where that is: "a directory", "a link that leads nowhere".
-// It is empty when there is a file, or nothing.
-func (r *Repo) InPlaceOf(ref string) (what, path string) {
-	path = r.refPath(ref)
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil || !r.readsDirectly():
-		return "", ""
-	case info.IsDir():
-		return "a directory", path
-	case info.Mode()&fs.ModeSymlink != 0:
-		if _, err := os.Stat(path); err == nil {
-			return "", "" // or the ref is damaged
-		}
-		return "a link that leads nowhere", path
-	}
-	return "", ""
-}
-
-// ReadsDirectly reports whether refs are files that are read without git.
-func (r *Repo) ReadsDirectly() bool { return r.readsDirectly() }
-
-// SetPackedAside takes away what is in the place of packed-refs, and keeps it in a directory. It returns its new name.
-func (r *Repo) SetPackedAside(dir string) (kept string, err error) {
-	kept, _, err = r.setAside(BrokenRef{Ref: "refs/packed-refs", File: filepath.Join(r.commonDir, "packed-refs")}, "", dir)
-	return kept, err
+// Unlisted are the obstacles that OurRefs does not list as broken refs.
+func (r *Repo) Unlisted() []Obstacle {
+	return slices.DeleteFunc(r.Obstacles(), func(o Obstacle) bool { return o.Ref != "" && isOurs(o.Ref) && r.readsDirectly() })
 }
 
 // LoggedRefs returns where refs were at last that have a reflog and are not there: git removes the reflog of what it
@@ -129,10 +106,10 @@ func (r *Repo) LoggedRefs(ctx context.Context) map[string]session.Commit {
 		if c, err := r.Ref(ctx, name); err != nil || c != "" {
 			return nil
 		}
-		if what, _ := r.InPlaceOf(name); what != "" || r.symbolic(name) {
+		if _, err := os.Lstat(r.refPath(name)); err == nil { // it names another ref, or something else is in its place
 			return nil
 		}
-		if c := r.Reflog(ctx, name); c != "" {
+		if c := r.reflog(ctx, name); c != "" {
 			gone[name] = c
 		}
 		return nil
@@ -140,14 +117,22 @@ func (r *Repo) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	return gone
 }
 
-// symbolic reports whether a ref is there and names another, which may not be there.
-func (r *Repo) symbolic(name string) bool {
-	_, err := os.Lstat(r.refPath(name))
-	return err == nil
+// Formerly returns where a ref was at last, as its reflog says, or this work tree's operation log of a rescue. It is ""
+// when neither does, or when that commit is not there.
+func (r *Repo) Formerly(ctx context.Context, ref string) session.Commit {
+	if c := r.reflog(ctx, ref); c != "" {
+		return c
+	}
+	l, err := r.readOps(ctx, r.opsRef())
+	for i, op := range l.ops {
+		if err == nil && op.Turn.Rescue == ref && l.rescues[i] != "" {
+			return l.rescues[i]
+		}
+	}
+	return ""
 }
 
-// Reflog returns what the reflog of a ref says that it was at last, "" when there is none, or when that is not there.
-func (r *Repo) Reflog(ctx context.Context, ref string) session.Commit {
+func (r *Repo) reflog(ctx context.Context, ref string) session.Commit {
 	data, err := durable.ReadFile(filepath.Join(r.commonDir, "logs", filepath.FromSlash(ref)), 64<<20)
 	if err != nil {
 		return ""
@@ -168,7 +153,7 @@ func (r *Repo) Reflog(ctx context.Context, ref string) session.Commit {
 // NewestLedger returns the one of some ledger commits of a session that all others are ancestors of, "" when there is
 // none: none is there, or they are two histories.
 func (r *Repo) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit, error) {
-	var newest session.Commit
+	args := []string{"merge-base", "--independent"}
 	for _, c := range commits {
 		info, err := r.CommitInfo(ctx, c)
 		if err != nil || !strings.Contains(info.Body, "Wfs-Session: "+id.Trailer()) {
@@ -177,30 +162,19 @@ func (r *Repo) NewestLedger(ctx context.Context, id session.ID, commits []sessio
 		if data, err := r.File(ctx, c, session.FileSession); err != nil || data == nil {
 			continue
 		}
-		if lost, err := r.Lost(ctx, []string{string(c)}); err != nil || lost != "" {
-			continue
+		if lost, err := r.Lost(ctx, []string{string(c)}); err == nil && lost == "" {
+			args = append(args, string(c))
 		}
-		if newest == "" {
-			newest = c
-			continue
-		}
-		older, err := r.IsAncestor(ctx, c, newest)
-		if err != nil {
-			return "", err
-		}
-		if older {
-			continue
-		}
-		newer, err := r.IsAncestor(ctx, newest, c)
-		if err != nil {
-			return "", err
-		}
-		if !newer {
-			return "", nil
-		}
-		newest = c
 	}
-	return newest, nil
+	if len(args) == 2 {
+		return "", nil
+	}
+	out, err := r.git(ctx, gitOpts{}, args...)
+	newest := strings.Fields(string(out))
+	if err != nil || len(newest) != 1 {
+		return "", err
+	}
+	return session.Commit(newest[0]), nil
 }
 
 // Lost returns what git says of objects that refs of ours reach and that are not there, "" when all of them are. What
@@ -217,20 +191,6 @@ func (r *Repo) Lost(ctx context.Context, refs []string) (string, error) {
 		return lastLine(failed.Stderr), nil
 	}
 	return "", err
-}
-
-// RescueOf returns the commit that this work tree's operation log keeps for a rescue, "" for none.
-func (r *Repo) RescueOf(ctx context.Context, ref string) session.Commit {
-	l, err := r.readOps(ctx, r.opsRef())
-	if err != nil {
-		return ""
-	}
-	for i, op := range l.ops {
-		if op.Turn.Rescue == ref && l.rescues[i] != "" {
-			return l.rescues[i]
-		}
-	}
-	return ""
 }
 
 // CopyOf returns the path of the work tree that this directory is a copy of, "" when it is none: git's entry says that

@@ -2,11 +2,9 @@ package gitstate
 
 import (
 	"context"
-	"io/fs"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // LockFile is a lock of git's that is there.
@@ -50,74 +48,23 @@ func (r *Repo) lockNeeded(lock string) bool {
 }
 
 // Stays reports whether nobody holds the lock, and it is there all the same.
-func (l LockFile) Stays() bool { return l.Deserted() && isThere(l.Path) }
+func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
+
+// There reports whether the lock is there now.
+func (l LockFile) There() bool { return isThere(l.Path) }
 
 // globbed is a path in which a pattern finds nothing but itself.
 func globbed(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
 
-// Leftovers are files among the objects that belong to nothing.
-type Leftovers struct {
-	Temporary int   // files that were being written
-	Bytes     int64 // of those
-	Newest    time.Time
-	Orphans   []string // paths of pack indexes without their pack, and of packs without their index
-	Keeps     []string // paths of marks that keep packs from being merged, of a fetch or push that was killed
-}
-
-// Leftovers looks for what killed processes left among the objects.
-func (r *Repo) Leftovers() (Leftovers, error) {
-	var l Leftovers
-	objects := filepath.Join(r.commonDir, "objects")
-	dirs, err := os.ReadDir(objects)
-	if err != nil {
-		return l, ignoreAbsent(err)
+// Garbage is how many files among the objects are neither objects nor packs, and how many bytes they have: being written,
+// or left by killed commands.
+func (r *Repo) Garbage(ctx context.Context) (files, bytes int64, err error) {
+	out, err := r.git(ctx, gitOpts{}, "count-objects", "-v")
+	for line := range strings.Lines(string(out)) {
+		_, _ = fmt.Sscanf(line, "garbage: %d", &files)
+		_, _ = fmt.Sscanf(line, "size-garbage: %d", &bytes)
 	}
-	temporary := func(path string, d fs.DirEntry) {
-		if info, err := d.Info(); err == nil {
-			l.Temporary++
-			l.Bytes += info.Size()
-			if info.ModTime().After(l.Newest) {
-				l.Newest = info.ModTime()
-			}
-		}
-	}
-	for _, d := range dirs {
-		dir := filepath.Join(objects, d.Name())
-		if strings.HasPrefix(d.Name(), "tmp_") {
-			temporary(dir, d)
-		}
-		if len(d.Name()) != 2 && d.Name() != "pack" {
-			continue
-		}
-		files, err := os.ReadDir(dir)
-		if err != nil {
-			if absent(err) {
-				continue
-			}
-			return l, err
-		}
-		have := map[string]bool{}
-		for _, f := range files {
-			have[f.Name()] = true
-		}
-		for _, f := range files {
-			if strings.HasPrefix(f.Name(), "tmp_") || strings.HasPrefix(f.Name(), "wfs_tmp_") || strings.HasPrefix(f.Name(), ".tmp-") {
-				temporary(filepath.Join(dir, f.Name()), f)
-			}
-			base, ext := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name())), filepath.Ext(f.Name())
-			path := filepath.Join(dir, f.Name())
-			switch {
-			case !strings.HasPrefix(base, "pack-"):
-			case ext == ".pack" && !have[base+".idx"], ext == ".idx" && !have[base+".pack"]:
-				l.Orphans = append(l.Orphans, path)
-			case ext == ".keep":
-				if text, err := os.ReadFile(path); err == nil && (strings.HasPrefix(string(text), "fetch-pack ") || strings.HasPrefix(string(text), "receive-pack ")) {
-					l.Keeps = append(l.Keeps, path)
-				}
-			}
-		}
-	}
-	return l, nil
+	return files, bytes << 10, err
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // Git opens whatever is where it keeps refs, and follows links: a FIFO there, or a link to /, keeps it for ever, and
@@ -171,7 +173,7 @@ func rulesIn(top, dir string) error {
 	for _, name := range []string{".gitignore", ".gitattributes"} {
 		file := filepath.Join(dir, name)
 		if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSymlink == 0 && kindOf(info.Mode()) != "" { // git follows no link here
-			return &UnusableError{Dir: top, Said: fmt.Sprintf("%s is %s", file, kindOf(info.Mode())), Hint: "rm " + quoteKey(file)}
+			return &UnusableError{Dir: top, Said: fmt.Sprintf("%s is %s", file, kindOf(info.Mode())), Hint: "rm " + safetext.ShellWord(file)}
 		}
 	}
 	return nil

@@ -34,29 +34,20 @@ const (
 	NotWhole      = "index"       // the index is damaged
 )
 
-func (e *ReadyError) Error() string {
-	switch e.Code {
-	case NotCommitted:
-		return "the repository has no commits yet"
-	case NotBorn:
-		return "HEAD is on " + e.Detail + ", which has no commit yet"
-	case NotOnBranch:
-		return "HEAD is detached: it is on no branch"
-	case NotDone:
-		return "a " + e.Detail + " is in progress"
-	case NotMerged:
-		return "the index has unmerged paths: " + e.Detail
-	case NotIdentified:
-		return "git does not know who you are: " + e.Detail
-	case NotNamespace:
-		return e.Detail + " exists, so git cannot keep refs below that name"
-	case NotExcludes:
-		return "your exclude file cannot be used: " + e.Detail
-	case NotWhole:
-		return "the index is damaged: " + e.Detail
-	}
-	return e.Code + ": " + e.Detail
+// notReady says why in words; DETAIL stands for the detail.
+var notReady = map[string]string{
+	NotCommitted:  "the repository has no commits yet",
+	NotBorn:       "HEAD is on DETAIL, which has no commit yet",
+	NotOnBranch:   "HEAD is detached: it is on no branch",
+	NotDone:       "a DETAIL is in progress",
+	NotMerged:     "the index has unmerged paths: DETAIL",
+	NotIdentified: "git does not know who you are: DETAIL",
+	NotNamespace:  "DETAIL exists, so git cannot keep refs below that name",
+	NotExcludes:   "your exclude file cannot be used: DETAIL",
+	NotWhole:      "the index is damaged: DETAIL",
 }
+
+func (e *ReadyError) Error() string { return strings.Replace(notReady[e.Code], "DETAIL", e.Detail, 1) }
 
 // Ready reports, as a *ReadyError or *LockedError, what keeps wfs from writing here, before anything is written. detached
 // allows a HEAD that is on no branch.

@@ -1,10 +1,9 @@
 package registry
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -68,70 +67,24 @@ func (c *Clone) JournalFlaw(id session.ID, tip session.Commit, why error) (Flaw,
 	return Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/events-x.jsonl"), Session: id, Err: why}, err
 }
 
-// MissingRules returns the lines of a session's exclude rules that its exclude file lacks, given the rules that the
-// ledger has. None are missing when there is no file, or a damaged one: it is written anew then.
-func (c *Clone) MissingRules(id session.ID, ledger []byte) ([]string, error) {
-	dir, err := c.sessionDir(id)
-	if err != nil {
-		return nil, err
+// RulesFlaw is the flaw of a session's exclude file that lacks rules which the ledger has, nil for none: moved aside, it
+// is written anew. So it is when there is no file, or a damaged one.
+func (c *Clone) RulesFlaw(id session.ID, ledger []byte) *Flaw {
+	path := c.ExcludeFile(id)
+	text, err := durable.ReadFile(path, maxExclude)
+	if err != nil || checkSum(text) != nil {
+		return nil
 	}
-	text, err := durable.ReadFile(filepath.Join(dir, excludeName), maxExclude)
-	if err != nil {
-		return nil, ifThere(err)
-	}
-	if checkSum(text) != nil {
-		return nil, nil // all of it is written anew
-	}
-	return missingRules(text, ledger), nil
-}
-
-func missingRules(text, ledger []byte) []string {
 	have, _ := session.SplitGuard(unseal(text))
 	want, _ := session.SplitGuard(ledger)
-	known := map[string]bool{}
-	for line := range bytes.Lines(have) {
-		known[strings.TrimRight(string(line), "\n")] = true
-	}
-	var missing []string
-	for line := range bytes.Lines(want) {
-		if rule := strings.TrimRight(string(line), "\n"); !known[rule] {
-			missing = append(missing, rule)
+	known, missing := strings.Split(string(have), "\n"), 0
+	for rule := range strings.SplitSeq(string(want), "\n") {
+		if !slices.Contains(known, rule) {
+			missing++
 		}
 	}
-	return missing
-}
-
-// AddRules puts rules before those of a session's exclude file, and returns where the file as it was is kept. The caller
-// holds the session's lock.
-func (c *Clone) AddRules(id session.ID, rules []string) (kept string, err error) {
-	dir, err := c.sessionDir(id)
-	if err != nil {
-		return "", err
+	if missing == 0 {
+		return nil
 	}
-	path := filepath.Join(dir, excludeName)
-	text, err := durable.ReadFile(path, maxExclude)
-	if err != nil {
-		return "", err
-	}
-	old, guard := session.SplitGuard(unseal(text))
-	all := append([]byte(strings.Join(rules, "\n")+"\n"), old...)
-	if kept, err = durable.KeepAside(path); err != nil {
-		return "", err
-	}
-	return kept, durable.WriteFile(path, seal(session.WithGuard(all, guard)), 0o600)
-}
-
-// AnchorOf returns the ledger tips that the names of a session's journals tell, for a ledger whose ref is lost.
-func (c *Clone) AnchorOf(id session.ID) ([]session.Commit, error) {
-	tips, err := c.Tips(id)
-	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", id, err)
-	}
-	var known []session.Commit
-	for _, tip := range tips {
-		if tip != "" {
-			known = append(known, tip)
-		}
-	}
-	return known, nil
+	return &Flaw{Path: path, Kind: *KindOf(Layout(), "sessions/x/exclude"), Session: id, Err: fmt.Errorf("lacks %d rules of the history", missing)}
 }

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
@@ -125,17 +122,6 @@ func (t TrustStore) marks(which func(name string, m trustMark) bool) (map[string
 		}
 	}
 	return marks, err
-}
-
-// Unusable lists files in place of a mark that are none. Such a file allows nothing, and may be in the way of a mark.
-func (t TrustStore) Unusable() (bad []string, err error) {
-	marks, err := t.marks(func(name string, m trustMark) bool {
-		return !strings.HasPrefix(name, durable.TempPrefix) && !durable.IsAside(name) && m.V <= FormatVersion && (m.RepoID == "" || m.Digest == "")
-	})
-	for _, name := range slices.Sorted(maps.Keys(marks)) {
-		bad = append(bad, filepath.Join(t.Dir, name))
-	}
-	return bad, err
 }
 
 // read returns the zero value, which allows nothing, for what is no mark: absent or garbled.

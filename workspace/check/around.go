@@ -1,0 +1,207 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Little space: a checkpoint and everything that belongs to it fit, if they are not large.
+const (
+	littleBytes = 200 << 20
+	littleFiles = 2000
+)
+
+// longHeld is how old a lock of git's must be to be named: git holds it for moments.
+const longHeld = 10 * time.Second
+
+func (r *Report) settings() error {
+	traps, err := r.Tree.Traps(r.ctx)
+	for _, t := range traps {
+		r.add(Warns, "config", "", t.Key, "is "+t.Value, t.Follows, t.Next)
+	}
+	return err
+}
+
+func (r *Report) disk() error {
+	const follows = "a checkpoint may fail, without losing anything"
+	dir := r.Tree.CommonDir()
+	s, known := durable.SpaceAt(dir)
+	if known && s.Bytes < littleBytes {
+		r.add(Warns, "disk", "", dir, Bytes(int64(s.Bytes))+" are left on this file system", follows, "wfs gc")
+	}
+	if known && s.Count && s.Files < littleFiles {
+		r.add(Warns, "disk", "", dir, fmt.Sprintf("%d more files can be made on this file system", s.Files), follows, "git gc")
+	}
+	if errors.Is(durable.HasLocks(filepath.Join(dir, "HEAD")), durable.ErrNoLocks) {
+		r.add(Blocks, "disk", "", dir, "this file system has no locks (flock)", "sessions can be read here, but not run", "git clone . A-LOCAL-DISK")
+	}
+	return nil // any other error is said where that file is used
+}
+
+// clone looks whether this clone is a copy.
+func (r *Report) clone() error {
+	place, was, _, err := r.Files.Whence()
+	if place == registry.Copied {
+		r.add(Warns, "clone", "", r.Tree.CommonDir(), "this is a copy of "+was.Path,
+			"sessions of the original stay there; the next command that changes something separates the two clones", "")
+	}
+	if errors.Is(err, session.ErrNewer) {
+		return nil
+	}
+	return err
+}
+
+// workTrees looks where sessions are checked out.
+func (r *Report) workTrees() error {
+	trees, err := r.Tree.Worktrees(r.ctx)
+	if err != nil {
+		return err
+	}
+	on := map[session.ID]string{}
+	for _, t := range trees {
+		id := SessionOf(t.Branch)
+		switch {
+		case r.tips[id] == "":
+		case t.Gone && !t.Locked:
+			r.add(Warns, "work tree", id, t.Path, "no longer exists", fmt.Sprintf("git believes that session %s is checked out there", id), GoneHint(id))
+		case on[id] != "":
+			r.add(Blocks, "work tree", id, t.Path, "the session is checked out here and in "+on[id],
+				"a checkpoint in one would undo the other's", "git -C "+word(t.Path)+" switch --detach")
+		default:
+			on[id] = t.Path
+		}
+	}
+	root := r.Tree.Root()
+	if original, err := r.Tree.CopyOf(); err == nil && original != "" {
+		r.add(Blocks, "work tree", "", root, "this directory is a copy of the work tree "+original,
+			"git treats both as one, with one index: wfs writes nothing from here", CopyHint(root))
+	}
+	return r.claim()
+}
+
+// GoneHint is what to do about a session whose work tree is not where it was.
+func GoneHint(id session.ID) string {
+	return fmt.Sprintf("wfs resume %s, to continue here; if it was moved: git worktree repair NEW-PATH", id)
+}
+
+// CopyHint is what to do in a directory that is a copy of a linked work tree.
+func CopyHint(dir string) string {
+	return fmt.Sprintf("rm %s/.git; or git worktree repair %s   (if the other one is not wanted)", word(dir), word(dir))
+}
+
+// claim looks whether a command was interrupted that moved this work tree.
+func (r *Report) claim() error {
+	tree := r.Tree.Worktree()
+	id, err := r.Files.Claimed(tree)
+	if err != nil || id == "" {
+		return nil //nolint:nilerr // said among the files
+	}
+	if _, held, err := r.Files.WorktreeHolder(tree); err != nil || held {
+		return nil //nolint:nilerr // said among the locks
+	}
+	v, err := r.Histories.Load(r.ctx, id, r.tips[id])
+	if err == nil && r.ended(&v) {
+		r.add(Tells, "left-over", id, r.Files.ClaimFile(tree), "records a command that has since finished",
+			"the next command that changes something removes it", "").by(func(ctx context.Context) (string, string, error) {
+			v, err := r.Histories.Load(ctx, id, r.tips[id]) // again: the locks are held now
+			if err != nil || !r.ended(&v) {
+				return "", "", err
+			}
+			return "removed", "", r.Files.Unclaim(tree)
+		})
+		return nil
+	}
+	f := r.add(Tells, "work tree", id, r.Tree.Root(), "a command was interrupted",
+		"the next command that changes something completes it, or undoes it if that fails", "")
+	if m := v.Session.Moving; err == nil && m != nil {
+		f.What += ": " + m.Summary
+		if m.Stuck != "" {
+			f.Level, f.What = Blocks, fmt.Sprintf("a command stopped half-way: %s: it could be neither completed nor undone: %s", m.Summary, m.Stuck)
+			f.Follows = "every command that changes something tries again, and fails until the reason is fixed"
+			f.Next = session.GiveUp + " (it changes no file, and the next command gives it up)"
+		}
+	}
+	return nil
+}
+
+// ended reports whether a session has nothing under way that moves a work tree or refs. Without a journal at its ledger's
+// tip the last turn may have to be settled yet.
+func (r *Report) ended(v *engine.View) bool {
+	s := &v.Session
+	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil && r.Journals.Begun(s.ID, v.Tip)
+}
+
+// locks looks for locks of git's that no process seems to hold.
+func (r *Report) locks() error {
+	list, err := r.Tree.LockFiles(r.ctx)
+	for _, l := range list {
+		if l.Ours {
+			r.lockOfOurs(l)
+			continue
+		}
+		if l.Age < longHeld && !l.Stays() {
+			continue
+		}
+		level, next := Warns, "rm "+word(l.Path)
+		if l.Needed {
+			level = Blocks
+		}
+		switch {
+		case l.Deserted():
+		case len(l.Holders)+len(l.AtWork) > 0:
+			level, next = Warns, "wait for it, or stop it"
+		default:
+			next += " once no git command is running"
+		}
+		r.add(level, "lock", "", l.Path, strings.TrimPrefix(l.Error(), "git's lock "+l.Path+" "), "neither wfs nor git can change what it locks", next)
+	}
+	return err
+}
+
+// lockOfOurs names a lock of wfs, unless a command is at it: taking the work tree's lock removes it.
+func (r *Report) lockOfOurs(l gitstate.LockFile) {
+	if who, held, err := r.Files.WorktreeHolder(l.Worktree); err == nil && held && who.PID != r.PID {
+		return
+	}
+	r.add(Tells, "lock", "", l.Path, "a lock of wfs, left by a command that was killed", "the next command that changes something removes it", "").
+		by(func(context.Context) (done, _ string, _ error) {
+			if !l.There() {
+				done = "removed"
+			}
+			return done, "", nil
+		})
+}
+
+// garbage looks for what was left among the objects.
+func (r *Report) garbage() error {
+	files, bytes, err := r.Tree.Garbage(r.ctx)
+	if files > 0 {
+		r.add(Tells, "left-over", "", filepath.Join(r.Tree.CommonDir(), "objects"),
+			fmt.Sprintf("%s of killed commands, or of one that is running, %s", number(int(files), "unfinished file"), Bytes(bytes)),
+			"git ignores them; git gc removes most of them once they are two weeks old", "git count-objects -v")
+	}
+	return err
+}
+
+// Bytes is a number of bytes for people.
+func Bytes(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

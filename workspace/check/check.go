@@ -1,0 +1,281 @@
+// Package check looks whether a repository is in order for wfs: what `wfs doctor` says and mends. A check is a row: a
+// condition, what is said when it holds, and at most one act that mends it. There are four acts: move a damaged file
+// aside, give a ref its commit again, complete a journal from the newest backup, remove what wfs left behind. What the
+// next ordinary command mends, or only a person can decide, is said without an act.
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// How much a finding matters.
+const (
+	Blocks = "blocks" // something does not work, or the next command could do harm: exit 4
+	Warns  = "warns"  // nothing is wrong yet
+	Tells  = "tells"  // nothing has to be done
+)
+
+// RepairCommand mends what Repair can mend.
+const RepairCommand = "wfs doctor --repair"
+
+// Finding is one thing that is not as it should be.
+type Finding struct {
+	Level   string     `json:"level"`
+	About   string     `json:"about"` // ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook, proof
+	Session session.ID `json:"session,omitempty"`
+	Where   string     `json:"where"`             // path, ref or setting
+	What    string     `json:"what"`              // is wrong
+	Follows string     `json:"follows,omitempty"` // from it
+	Next    string     `json:"next,omitempty"`    // command to type
+	Done    string     `json:"done,omitempty"`    // what Repair did
+	Undo    string     `json:"undo,omitempty"`    // and how to take it back
+	Kept    string     `json:"kept,omitempty"`    // why Repair left it alone
+
+	mend act
+	free bool // no process can have it open, and mending needs no lock
+}
+
+// act mends a finding. done is "" when it is as it was.
+type act func(context.Context) (done, undo string, err error)
+
+// by makes a finding one that Repair mends.
+func (f *Finding) by(mend act) *Finding {
+	f.Next, f.mend = RepairCommand, mend
+	return f
+}
+
+// Refs is what is asked of Git about refs.
+type Refs interface {
+	OurRefs(context.Context) (map[string]session.Commit, []gitstate.BrokenRef, error)
+	Unlisted() []gitstate.Obstacle
+	LoggedRefs(context.Context) map[string]session.Commit
+	Formerly(ctx context.Context, ref string) session.Commit
+	NewestLedger(context.Context, session.ID, []session.Commit) (session.Commit, error)
+	Lost(ctx context.Context, refs []string) (string, error)
+	Replant(ctx context.Context, b gitstate.BrokenRef, to session.Commit, asideDir string) (kept string, err error)
+	CommitInfo(context.Context, session.Commit) (gitstate.CommitInfo, error)
+	IsAncestor(ctx context.Context, old, tip session.Commit) (bool, error)
+	File(ctx context.Context, c session.Commit, name string) ([]byte, error)
+}
+
+// Tree is what is asked of Git about the work tree and the repository around it.
+type Tree interface {
+	Root() string
+	CommonDir() string
+	Worktree() string
+	Worktrees(context.Context) ([]gitstate.Worktree, error)
+	CopyOf() (string, error)
+	Branches(context.Context) (map[string]session.Commit, error)
+	LockFiles(context.Context) ([]gitstate.LockFile, error)
+	Garbage(context.Context) (files, bytes int64, err error)
+	OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error)
+	Traps(context.Context) ([]gitstate.Trap, error)
+}
+
+// Files is what this clone keeps outside Git.
+type Files interface {
+	Dir() string
+	Examine() ([]registry.Flaw, error)
+	Mend(f registry.Flaw, keep int) (kept string, err error)
+	Whence() (registry.Place, registry.Identity, registry.Identity, error)
+	Sessions() ([]session.ID, error)
+	Claimed(worktree string) (session.ID, error)
+	ClaimFile(worktree string) string
+	Unclaim(worktree string) error
+	WorktreeHolder(worktree string) (registry.Holder, bool, error)
+}
+
+// Journals are the events since the newest ledger commits, and what else a session keeps in this clone.
+type Journals interface {
+	Tips(session.ID) ([]session.Commit, error)
+	Peek(session.ID, session.Commit) (events []session.Event, torn bool, err error)
+	Beginning(session.ID, session.Commit) []session.Event
+	Begun(session.ID, session.Commit) bool
+	JournalPath(session.ID, session.Commit) (string, error)
+	JournalFlaw(id session.ID, tip session.Commit, why error) (registry.Flaw, error)
+	RulesFlaw(id session.ID, ledger []byte) *registry.Flaw
+}
+
+// Histories reads sessions.
+type Histories interface {
+	Audit(context.Context, session.ID, session.Commit) (engine.Audit, error)
+	AtTip(context.Context, session.ID, session.Commit) (session.Session, error)
+	Load(context.Context, session.ID, session.Commit) (engine.View, error)
+	SavedEvents(context.Context, session.ID, session.Commit) ([]session.Event, error)
+}
+
+// Doctor examines one clone.
+type Doctor struct {
+	Refs      Refs
+	Tree      Tree
+	Files     Files
+	Journals  Journals
+	Histories Histories
+	TrustDir  string // of this user's permissions
+	NoTrust   error  // why there is none
+	PID       int
+	Now       func() time.Time
+	Note      func(format string, args ...any) // says what takes long
+	// GiveBack completes a session's journal from its newest auto-save. The caller has the session's lock.
+	GiveBack func(context.Context, session.ID, session.Commit) (int, error)
+	// Deleted reports whether a session was deleted; Stays are commands that bring back what outlives it.
+	Deleted func(context.Context, session.ID) bool
+	Stays   func(context.Context, session.ID) ([]string, error)
+	// Lock takes the locks of the work tree and of a session, if it is given. It returns why that cannot be.
+	Lock          func(context.Context, session.ID) (why string, err error)
+	Before, After []Row // that the caller looks at itself
+}
+
+// Row is one check.
+type Row struct {
+	Name string
+	Look func(context.Context) ([]Finding, error)
+}
+
+// Report is what one examination found, in the order in which it looked.
+type Report struct {
+	Findings               []*Finding
+	Sessions, Turns, Count int // Count is the number of refs
+
+	*Doctor
+	ctx   context.Context
+	since time.Time
+	said  string
+	refs  map[string]session.Commit // of ours
+	tips  map[session.ID]session.Commit
+	cut   bool // what was found is in the way of everything else
+}
+
+// Examine looks at everything, what the rest is built upon first.
+func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
+	r := &Report{Doctor: d, ctx: ctx, since: d.Now(), tips: map[session.ID]session.Commit{}}
+	type row struct {
+		name string
+		look func() error
+	}
+	files := fileChecks{r}
+	rows := []row{{"paths of refs", r.places}}
+	given := func(list []Row) {
+		for _, own := range list {
+			rows = append(rows, row{own.Name, func() error {
+				found, err := own.Look(ctx)
+				for _, f := range found {
+					r.Findings = append(r.Findings, &f)
+				}
+				return err
+			}})
+		}
+	}
+	given(d.Before)
+	rows = append(rows, row{"git's settings", r.settings}, row{"the disk", r.disk}, row{"refs", r.ourRefs}, row{"reflogs", r.loggedRefs},
+		row{"files of this clone", files.files}, row{"permissions", files.trust}, row{"the clone", r.clone}, row{"sessions", sessionChecks{files}.sessions},
+		row{"objects", r.objects}, row{"the operation log", r.operations}, row{"work trees", r.workTrees}, row{"locks", r.locks},
+		row{"leftovers", r.garbage})
+	given(d.After)
+	for _, row := range rows {
+		r.progress("checking " + row.name)
+		err := row.look()
+		if r.cut {
+			return r, nil
+		}
+		if errors.Is(err, gitstate.ErrBrokenRef) && len(r.Findings) > 0 {
+			continue // said of the ref, or of its place
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s cannot be checked: %w", row.name, err)
+		}
+	}
+	return r, nil
+}
+
+// maxRounds is how often Repair looks again: what is mended lets more be looked at.
+const maxRounds = 5
+
+// Repair mends what can be mended. It returns that, and what is found afterwards, with the reason to leave it alone.
+func (d *Doctor) Repair(ctx context.Context) (mended []*Finding, r *Report, err error) {
+	ctx = context.WithoutCancel(ctx) // once begun it is ended
+	for range maxRounds {
+		if r, err = d.Examine(ctx); err != nil && len(r.Findings) == 0 {
+			return mended, r, err
+		}
+		before := len(mended)
+		for _, f := range r.Findings {
+			if f.mend == nil {
+				continue
+			}
+			var err error
+			if !f.free {
+				f.Kept, err = d.Lock(ctx, f.Session)
+			}
+			if err == nil && f.Kept == "" {
+				f.Done, f.Undo, err = f.mend(ctx)
+			}
+			if err != nil {
+				return mended, r, err
+			}
+			if f.Done != "" {
+				mended = append(mended, f)
+			}
+		}
+		if len(mended) == before {
+			return mended, r, err
+		}
+	}
+	r, err = d.Examine(ctx)
+	return mended, r, err
+}
+
+// Gravest are the findings of a report, the gravest first.
+func (r *Report) Gravest() []*Finding {
+	slices.SortStableFunc(r.Findings, func(x, y *Finding) int { return cmp.Compare(rank(x), rank(y)) })
+	return r.Findings
+}
+
+func rank(f *Finding) int { return slices.Index([]string{Blocks, Warns, Tells}, f.Level) }
+
+// add adds a finding about the session that it belongs to, "" for none.
+func (r *Report) add(level, about string, id session.ID, where, what, follows, next string) *Finding {
+	f := &Finding{Level: level, About: about, Session: id, Where: where, What: what, Follows: follows, Next: next}
+	r.Findings = append(r.Findings, f)
+	return f
+}
+
+// progress says what is looked at, once it takes longer than a second.
+func (r *Report) progress(what string) {
+	if r.Now().Sub(r.since) > time.Second && what != r.said {
+		r.said = what
+		r.Note("%s …", what)
+	}
+}
+
+// moveAside mends by taking something out of the way.
+func moveAside(path string) act {
+	return func(context.Context) (string, string, error) {
+		kept, err := durable.MoveAside(path)
+		return "moved to " + base(kept), moveBack(kept, path), err
+	}
+}
+
+func moveBack(kept, path string) string { return "mv " + word(kept) + " " + word(path) }
+
+func word(s string) string { return safetext.ShellWord(s) }
+
+// number is "1 file" or "2 files".
+func number(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,223 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/gitstate"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// SessionOf is the session that a ref belongs to, "" for none.
+func SessionOf(ref string) session.ID {
+	name, ok := strings.CutPrefix(ref, session.BranchPrefix)
+	if !ok {
+		rest, below := strings.CutPrefix(ref, session.RefPrefix)
+		if !below {
+			return ""
+		}
+		name, _, _ = strings.Cut(rest, "/")
+	}
+	id, err := session.ParseID(name)
+	if err != nil || string(id) != name {
+		return ""
+	}
+	return id
+}
+
+// places looks for what git would wait for, or walk through without end, where refs are kept. As long as it is there git
+// lists no refs, and nothing more is looked at.
+func (r *Report) places() error {
+	for _, o := range r.Refs.Unlisted() {
+		aside := filepath.Join(r.Tree.CommonDir(), base(o.Path)+".aside")
+		r.add(Blocks, "ref", "", o.Path, "is "+o.What, "git would hang on it", "mv "+word(o.Path)+" "+word(aside))
+		r.cut = r.cut || o.Ref == "" || strings.HasPrefix(o.Ref, "refs/wfs") || strings.HasPrefix(o.Ref+"/", session.BranchPrefix)
+	}
+	return nil
+}
+
+// ourRefs looks at every ref of wfs.
+func (r *Report) ourRefs() error {
+	refs, broken, err := r.Refs.OurRefs(r.ctx)
+	if err != nil {
+		return err
+	}
+	r.refs, r.Count = refs, len(refs)
+	for name, tip := range refs {
+		if id := SessionOf(name); id != "" && name == session.LedgerOf(id) {
+			r.tips[id] = tip
+		}
+	}
+	for _, b := range broken {
+		r.brokenRef(b)
+	}
+	return r.lostLedgers()
+}
+
+// effects say what follows from a broken ref, by a part of its name.
+var effects = []struct{ part, follows string }{
+	{"refs/wfs-deleted/", "that deleted session cannot be restored"},
+	{"/ledger", "the session cannot be used"},
+	{session.BranchPrefix, "the session's branch is not there"},
+	{"/rescue/", "that backup cannot be restored by its name"},
+	{"refs/wfs-ops/", "wfs undo has no history for that work tree"},
+	{"", "git warns about it, and its objects may be lost at the next git gc"},
+}
+
+func (r *Report) brokenRef(b gitstate.BrokenRef) {
+	id := SessionOf(b.Ref)
+	i := slices.IndexFunc(effects, func(e struct{ part, follows string }) bool { return strings.Contains(b.Ref, e.part) })
+	f := r.add(Blocks, "ref", id, b.Ref, strings.TrimPrefix(b.Err.Error(), b.Ref+": "), effects[i].follows, "")
+	to, from := r.formerly(b.Ref)
+	switch {
+	case to == "" && b.File == "": // it can be read, and what it names may come back
+		f.Next = fmt.Sprintf("git fsck, and git fetch REMOTE '+%s:%s' if another clone has it", b.Ref, b.Ref)
+	case to == "" && id != "" && !strings.Contains(b.Ref, "/rescue/"):
+		f.Next = "git fsck --lost-found, then git update-ref " + b.Ref + " COMMIT"
+	default:
+		f.by(func(ctx context.Context) (string, string, error) {
+			kept, err := r.Refs.Replant(ctx, b, to, filepath.Join(r.Files.Dir(), "refs"))
+			did := fmt.Sprintf("it is at %s again, %s", to.Short(), from)
+			switch {
+			case b.File == "":
+				return did, "git update-ref -d " + b.Ref, err
+			case to == "":
+				did = "its file is kept as " + kept
+			default:
+				did += "; its file is kept as " + kept
+			}
+			return did, moveBack(kept, b.File), err
+		})
+	}
+}
+
+// formerly is where a ref was as far as anything else tells, and what told.
+func (r *Report) formerly(ref string) (to session.Commit, from string) {
+	id := SessionOf(ref)
+	if id != "" && ref == session.LedgerOf(id) {
+		return r.newestLedger(id), "the latest history commit that this clone's files and backups name"
+	}
+	if c := r.Refs.Formerly(r.ctx, ref); c != "" {
+		return c, "as its log says"
+	}
+	if tip := r.tips[id]; id != "" && ref == session.BranchOf(id) && tip != "" {
+		if v, err := r.Histories.Load(r.ctx, id, tip); err == nil && v.Session.At(v.Session.Current) != nil {
+			return v.Session.At(v.Session.Current).Code, "the session's current checkpoint"
+		}
+	}
+	return "", ""
+}
+
+// newestLedger is the newest commit of a session's ledger that anything but its ref tells of: names of its journals, and
+// its backups.
+func (r *Report) newestLedger(id session.ID) session.Commit {
+	tips, err := r.Journals.Tips(id)
+	if err != nil {
+		return ""
+	}
+	known := slices.DeleteFunc(tips, func(c session.Commit) bool { return c == "" })
+	for name, c := range r.refs {
+		if strings.HasPrefix(name, session.RefPrefix+string(id)+"/rescue/") {
+			if info, err := r.Refs.CommitInfo(r.ctx, c); err == nil && len(info.Parents) > 0 {
+				known = append(known, info.Parents[0])
+			}
+		}
+	}
+	newest, err := r.Refs.NewestLedger(r.ctx, id, known)
+	if err != nil {
+		return ""
+	}
+	return newest
+}
+
+// lostLedgers names sessions whose ledger is gone, while this clone has journals or other refs of them. Somebody may have
+// removed it on purpose, so that the way back is only said.
+func (r *Report) lostLedgers() error {
+	driven, err := r.Files.Sessions()
+	if err != nil {
+		return nil //nolint:nilerr // said among the files
+	}
+	known := slices.Clone(driven)
+	for name := range r.refs { // a branch without a ledger, or a rescue
+		if id := SessionOf(name); id != "" && !slices.Contains(known, id) {
+			known = append(known, id)
+		}
+	}
+	for _, id := range known {
+		ledger := session.LedgerOf(id)
+		said := slices.ContainsFunc(r.Findings, func(f *Finding) bool { return f.Where == ledger })
+		if r.tips[id] != "" || said || r.Deleted(r.ctx, id) {
+			continue
+		}
+		if !slices.Contains(driven, id) && r.refs[session.BranchOf(id)] == "" { // nothing but rescues is left: it was deleted for good
+			lines, err := r.Stays(r.ctx, id)
+			if err != nil {
+				return nil //nolint:nilerr // said among the refs
+			}
+			for _, line := range lines {
+				what, next, _ := strings.Cut(line, ": ")
+				r.add(Tells, "rescue", "", session.RefPrefix+string(id)+"/rescue", what, "session "+string(id)+" is deleted", next)
+			}
+			continue
+		}
+		if newest := r.newestLedger(id); newest != "" {
+			r.add(Warns, "ledger", id, ledger, "is missing, but its commits exist", "there is no session of that name",
+				fmt.Sprintf("git update-ref %s %s", ledger, newest))
+		}
+	}
+	return nil
+}
+
+// loggedRefs names refs, but for those of sessions, that have a reflog and are not there: git removes the reflog of a ref
+// that it deletes.
+func (r *Report) loggedRefs() error {
+	gone := r.Refs.LoggedRefs(r.ctx)
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		if SessionOf(name) == "" {
+			r.add(Warns, "ref", "", name, "is missing, but its reflog exists", "commits that only it refers to are lost at the next git gc",
+				fmt.Sprintf("git update-ref %s %s", name, gone[name]))
+		}
+	}
+	return nil
+}
+
+// objects looks whether everything that refs of wfs lead to is there.
+func (r *Report) objects() error {
+	names := slices.Sorted(maps.Keys(r.refs))
+	lost, err := r.Refs.Lost(r.ctx, names)
+	if err != nil || lost == "" {
+		return err
+	}
+	for _, name := range names {
+		r.progress("checking the objects of " + name)
+		if lost, err = r.Refs.Lost(r.ctx, []string{name}); err != nil {
+			return err
+		}
+		if lost != "" {
+			r.add(Blocks, "objects", SessionOf(name), name, "objects of it are missing or damaged: "+lost, "those checkpoints are incomplete",
+				fmt.Sprintf("git fsck, and git fetch --refetch REMOTE '+%s:%s' if another clone has them", name, name))
+		}
+	}
+	return nil
+}
+
+// operations reads this work tree's operation log.
+func (r *Report) operations() error {
+	_, damage, err := r.Tree.OpLog(r.ctx, r.Tree.Worktree())
+	where := "refs/wfs-ops/" + r.Tree.Worktree()
+	switch {
+	case errors.Is(err, session.ErrNewer):
+		r.add(Warns, "ref", "", where, "a newer wfs wrote it", "wfs undo does not work here", "install a newer wfs")
+	case err != nil:
+		return err
+	case damage != nil && !errors.Is(damage, gitstate.ErrBrokenRef): // else it is said of the ref
+		r.add(Warns, "ref", "", where, "cannot be read: "+damage.Error(),
+			"wfs undo has no earlier history; the next operation starts a new log on top of this one", "")
+	}
+	return nil
+}

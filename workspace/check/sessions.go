@@ -1,0 +1,138 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// sessionChecks look at sessions.
+type sessionChecks struct{ fileChecks }
+
+// sessions reads every session from its first event to its last.
+func (r sessionChecks) sessions() error {
+	for _, id := range slices.Sorted(maps.Keys(r.tips)) {
+		r.progress("checking session " + string(id))
+		if err := r.session(id, r.tips[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r sessionChecks) session(id session.ID, tip session.Commit) error {
+	audit, err := r.Histories.Audit(r.ctx, id, tip)
+	if err != nil {
+		return err
+	}
+	r.Sessions, r.Turns = r.Sessions+1, r.Turns+audit.Turns
+	ledger := session.LedgerOf(id)
+	say := func(level, where, what, follows, next string) {
+		r.add(level, "ledger", id, ledger+where, what, follows, next)
+	}
+	fetch := fmt.Sprintf("git fsck, and git fetch REMOTE '+%s:%s' if another clone has it", ledger, ledger)
+	switch {
+	case errors.Is(audit.Chain, session.ErrNewer), errors.Is(audit.Cache, session.ErrNewer):
+		say(Blocks, "", "a newer wfs wrote it", "nothing is written to the session", "install a newer wfs")
+		return nil
+	case audit.Chain != nil && audit.Cache != nil:
+		say(Blocks, "", "cannot be read: "+audit.Chain.Error(), "the session cannot be used; its checkpoints may be intact", fetch)
+		return nil
+	case audit.Chain != nil:
+		say(Warns, "", "its history cannot be read: "+audit.Chain.Error(), "the session continues from session.json, with an incomplete history", fetch)
+	case audit.Cache != nil:
+		say(Tells, ":"+session.FileSession, audit.Cache.Error(), "the session is rebuilt from its events; the next checkpoint repairs it", "")
+	}
+	if audit.Plan != nil {
+		say(Blocks, ":"+session.FilePlan, audit.Plan.Error(), "the session cannot run",
+			"wfs export "+string(id)+", and start another: wfs new GOAL --from "+session.BranchOf(id))
+	}
+	if err := r.journal(id, tip); err != nil {
+		return err
+	}
+	if want, err := r.Refs.File(r.ctx, tip, session.FileExclude); err == nil { // else said of the objects
+		if flaw := r.Journals.RulesFlaw(id, want); flaw != nil {
+			r.flaw(*flaw)
+		}
+	}
+	return r.branch(id, tip)
+}
+
+// journal looks whether the events since the ledger's tip are there and fit.
+func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
+	events, _, err := r.Journals.Peek(id, tip)
+	path, pathErr := r.Journals.JournalPath(id, tip)
+	if err != nil || pathErr != nil {
+		return pathErr // said among the files
+	}
+	if !r.Journals.Begun(id, tip) {
+		saved, err := r.Histories.SavedEvents(r.ctx, id, tip)
+		if n := len(saved); err == nil && n > 0 {
+			r.add(Warns, "journal", id, path, fmt.Sprintf("is missing; the latest backup holds %s of it", number(n, "event")),
+				"the next command that uses the session restores them; later ones are lost", "").
+				by(func(ctx context.Context) (string, string, error) {
+					n, err := r.GiveBack(ctx, id, tip)
+					return fmt.Sprintf("%d events are restored", n), "", err
+				})
+		}
+	}
+	s, err := r.Histories.AtTip(r.ctx, id, tip)
+	if err != nil {
+		return nil //nolint:nilerr // said of the ledger
+	}
+	if n, why := engine.Fitting(s, events); why != nil {
+		flaw, err := r.Journals.JournalFlaw(id, tip, fmt.Errorf("event %d of %d does not fit the session: %w", n+1, len(events), why))
+		if err != nil {
+			return err
+		}
+		r.flaw(flaw)
+	}
+	return nil
+}
+
+// branch looks where a session's branch is. One that was deleted, renamed or rewritten is a person's doing, and is never
+// put back.
+func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
+	name := session.BranchOf(id)
+	v, err := r.Histories.Load(r.ctx, id, tip)
+	if err != nil {
+		return nil //nolint:nilerr // said of the journal
+	}
+	s := &v.Session
+	c := s.At(s.Current)
+	if c == nil || s.Status.Final() || slices.ContainsFunc(r.Findings, func(f *Finding) bool { return f.Where == name }) {
+		return nil // or said of the ref
+	}
+	at := r.refs[name]
+	if at == "" {
+		f := r.add(Blocks, "branch", id, name, "is missing; its checkpoints exist", "the session cannot run", engine.BranchGone(s).Hint)
+		if other := r.renamed(c.Code); other != "" {
+			f.What = fmt.Sprintf("is missing; %s is where it was: renamed?", other)
+			f.Next = fmt.Sprintf("git branch -m %s %s", other, strings.TrimPrefix(name, "refs/heads/"))
+		}
+		return nil
+	}
+	if below, err := r.Refs.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else said of the objects
+		r.add(Warns, "branch", id, name, fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number),
+			"the next checkpoint joins both", fmt.Sprintf("nothing, or wfs resume %s@%d", id, c.Number))
+	}
+	return nil
+}
+
+// renamed is the one branch of the user's that is at a commit, "" for none or several.
+func (r sessionChecks) renamed(c session.Commit) string {
+	all, _ := r.Tree.Branches(r.ctx)
+	maps.DeleteFunc(all, func(name string, at session.Commit) bool {
+		return at != c || strings.HasPrefix(name, session.BranchPrefix)
+	})
+	if len(all) != 1 {
+		return ""
+	}
+	return strings.TrimPrefix(slices.Collect(maps.Keys(all))[0], "refs/heads/")
+}
