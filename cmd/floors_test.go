@@ -46,6 +46,7 @@ var floors = map[string][]string{
 	"bench":               {"*"},
 	// Their tests too: they know nothing but the binary.
 	"test/agents":  {"internal/testkit"},
+	"test/corpus":  {"internal/testkit"},
 	"test/judge":   {"internal/testkit"},
 	"test/model":   {"internal/testkit", "internal/faults"},
 	"test/running": {"internal/testkit", "internal/safetext", "internal/vt"},
