@@ -19,8 +19,9 @@ type ecosystem struct {
 
 // row is a way to run tests, and what shows that a project is tested so.
 type row struct {
-	// shows is evidence: files by a pattern, or PATTERN:TEXT for files with a text (an expression). Of several separated by "|"
-	// one is enough; of several separated by a space all have to be there, and none that begins with "!".
+	// shows is evidence: files by a pattern, or PATTERN:TEXT for files with a text (an expression; people are shown its
+	// group). Of several separated by "|" one is enough; of several separated by a space all have to be there, and none
+	// that begins with "!".
 	shows   string
 	command string // words in braces are replaced: see words
 	format  workflows.Format
@@ -83,7 +84,7 @@ func ecosystems() []ecosystem {
 			{shows: "tests/*.bats", command: "bats --tap -r tests", format: workflows.FormatTAP},
 		}},
 		{name: "make", tools: []string{"make"}, rows: []row{
-			{shows: "Makefile:^test:[^=]*$|makefile:^test:[^=]*$|GNUmakefile:^test:[^=]*$", command: "make test", format: workflows.FormatExit,
+			{shows: "Makefile:^(test):[^=]*$|makefile:^(test):[^=]*$|GNUmakefile:^(test):[^=]*$", command: "make test", format: workflows.FormatExit,
 				needs: "make hides what its tests print; pass the command behind it, which has per-test results: wfs init --test 'COMMAND' --format FORMAT"},
 		}},
 	}
@@ -170,8 +171,8 @@ func (p *project) evidence(evidence string) string {
 			return file
 		}
 		if inText {
-			if found := regexp.MustCompile("(?m)" + text).FindString(p.text(file)); found != "" {
-				return strings.Trim(found, `"[]:`) + " in " + file
+			if found := regexp.MustCompile("(?m)" + text).FindStringSubmatch(p.text(file)); found != nil {
+				return strings.Trim(found[len(found)-1], `"[]:`) + " in " + file
 			}
 		}
 	}
