@@ -117,7 +117,7 @@ func (e *Engine) cached(ctx context.Context, id session.ID, tip session.Commit) 
 	case err == nil && s.UpToDate() && s.ID == id:
 		return s, nil
 	}
-	events, err := e.historyTo(ctx, id, tip)
+	events, err := e.historyTo(ctx, tip)
 	if err == nil && len(events) == 0 {
 		return s, &session.NoLedgerError{ID: id, At: tip}
 	}
@@ -140,18 +140,19 @@ func (e *Engine) document(ctx context.Context, id session.ID, tip session.Commit
 
 // History reads every event that the session's ledger holds, oldest first.
 func (e *Engine) History(ctx context.Context, id session.ID) ([]session.Event, error) {
-	return e.historyTo(ctx, id, "")
-}
-
-// historyTo is History up to a ledger commit, "" for the newest.
-func (e *Engine) historyTo(ctx context.Context, id session.ID, last session.Commit) ([]session.Event, error) {
-	commits, err := e.Store.Ledgers(ctx, id)
+	tip, err := e.Store.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
 		return nil, err
 	}
-	is := func(l session.LedgerCommit) bool { return l.Commit == last }
-	if i := slices.IndexFunc(commits, is); i > 0 {
-		commits = commits[i:]
+	return e.historyTo(ctx, tip)
+}
+
+// historyTo reads the events of a ledger commit and of those before it, oldest first. The ref may be elsewhere, or gone: a
+// session that was deleted is read before it is there again.
+func (e *Engine) historyTo(ctx context.Context, tip session.Commit) ([]session.Event, error) {
+	commits, err := e.Store.LedgersFrom(ctx, tip)
+	if err != nil {
+		return nil, err
 	}
 	var all []session.Event
 	for _, c := range slices.Backward(commits) {

@@ -54,6 +54,8 @@ type Store interface {
 
 	// Ledgers lists a session's ledger commits, newest first.
 	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
+	// LedgersFrom lists a ledger commit and those before it, newest first, wherever the session's ref is.
+	LedgersFrom(ctx context.Context, tip session.Commit) ([]session.LedgerCommit, error)
 
 	// Snapshot writes the work tree as a tree object, durable, through a private index; the user's index is only read.
 	// exclude is the session's extra exclude file, "" for none.

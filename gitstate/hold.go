@@ -106,7 +106,7 @@ func (r *Repo) hold(ctx context.Context, index string, x *index, exclude string,
 	return h, nil
 }
 
-// heldBefore returns the paths of a guard at which there is something that an index does not track.
+// heldBefore returns the paths of a guard at which there is something that an index does not track, and nobody let in.
 func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
@@ -117,9 +117,33 @@ func (r *Repo) heldBefore(x *index, g session.Guard) (there []string) {
 		if info.Mode().IsRegular() {
 			g.Held[i].Bytes = info.Size()
 		}
+		if info.IsDir() && !r.holdsOther(x, g, p) {
+			continue
+		}
 		there = append(there, g.Held[i].Path)
 	}
 	return there
+}
+
+// holdsOther reports whether a directory holds a file that an index does not track, and nobody let in.
+func (r *Repo) holdsOther(x *index, g session.Guard, dir string) bool {
+	found := errors.New("found")
+	err := filepath.WalkDir(filepath.Join(r.root, filepath.FromSlash(dir)), func(name string, d fs.DirEntry, err error) error {
+		rel := filepath.ToSlash(strings.TrimPrefix(name, r.root+string(filepath.Separator)))
+		switch {
+		case err != nil:
+			return err
+		case g.Allows(rel) && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir(), g.Allows(rel):
+			return nil
+		}
+		if file, _ := find(x.entries, 0, rel); file != nil {
+			return nil
+		}
+		return found
+	})
+	return err != nil // a directory that cannot be read may hold anything
 }
 
 // ignoredNow returns those of some untracked paths that the repository's and the user's rules ignore.

@@ -52,7 +52,7 @@ func (r *Repo) flattened(ctx context.Context, path string, data []byte) (*index,
 	}
 	defer os.RemoveAll(dir)
 	flat := filepath.Join(dir, "index")
-	if err := os.WriteFile(flat, data, 0o600); err != nil {
+	if err := durable.WriteCache(flat, data, 0o600); err != nil {
 		return nil, err
 	}
 	o := gitOpts{write: true, env: withIndex(flat)}

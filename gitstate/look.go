@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -284,7 +285,7 @@ func (r *Repo) doubt(path string, x *index, files []string) error {
 		h.Write(x.data[:len(x.data)-len(x.sum)])
 		copy(x.sum, h.Sum(nil))
 	}
-	return os.WriteFile(path, x.data, 0o600)
+	return durable.WriteCache(path, x.data, 0o600)
 }
 
 // find returns the entry called name in a directory, nil for none, and those below a directory of that name. Every entry

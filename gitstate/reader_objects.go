@@ -174,18 +174,24 @@ func (r *Repo) File(ctx context.Context, ledger session.Commit, name string) ([]
 
 // Ledgers returns the commits of a session's ledger, newest first. It is empty when there is no such session.
 func (r *Repo) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
-	var list []session.LedgerCommit
-	for next, err := r.Ref(ctx, LedgerRef(id)); ; {
-		if err != nil || next == "" {
-			return list, err
-		}
-		var info CommitInfo
-		if info, err = r.CommitInfo(ctx, next); err != nil {
+	tip, err := r.Ref(ctx, LedgerRef(id))
+	if err != nil {
+		return nil, err
+	}
+	return r.LedgersFrom(ctx, tip)
+}
+
+// LedgersFrom lists a ledger commit and those before it, newest first, wherever the ref is.
+func (r *Repo) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
+	for next := tip; next != ""; {
+		info, err := r.CommitInfo(ctx, next)
+		if err != nil {
 			return list, err
 		}
 		list = append(list, session.LedgerCommit{Commit: next, At: info.At, Subject: info.Subject})
 		next = info.previousLedger()
 	}
+	return list, nil
 }
 
 // previousLedger returns the ledger commit that this one extends, "" for the first: every other parent is named by a

@@ -95,7 +95,7 @@ func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 	if err != nil || x.data == nil {
 		return x, err
 	}
-	if err := os.WriteFile(to, x.data, 0o600); err != nil {
+	if err := durable.WriteCache(to, x.data, 0o600); err != nil {
 		return x, err
 	}
 	return x, os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
@@ -146,7 +146,7 @@ func (r *Repo) treeWithout(ctx context.Context, x *index, but []byte) (session.T
 		return "", err
 	}
 	defer os.Remove(path)
-	if err := os.WriteFile(path, x.data, 0o600); err != nil {
+	if err := durable.WriteCache(path, x.data, 0o600); err != nil {
 		return "", err
 	}
 	if err := r.putEntries(ctx, path, but); err != nil {

@@ -65,14 +65,13 @@ func (s *Session) Way() []Checkpoint {
 // Back are the checkpoints of Way, the newest first.
 func (s *Session) Back() iter.Seq[*Checkpoint] {
 	return func(yield func(*Checkpoint) bool) {
-		for c := s.At(s.Current); c != nil; {
-			if !yield(c) {
+		for n, below := s.Current, 0; s.At(n) != nil; n = below {
+			if !yield(s.At(n)) {
 				return
 			}
-			if c.On >= c.Number {
+			if below = s.At(n).On; below >= n {
 				break
 			}
-			c = s.At(c.On)
 		}
 		if s.Fork == nil {
 			return
