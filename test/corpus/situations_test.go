@@ -170,7 +170,4 @@ var situations = []situation{
 	{name: "rubbish for an operation log", before: "dirty", damage: "git update-ref refs/wfs-ops/main side", command: "checkpoint"},
 	{name: "index gone", before: "dirty; git add -A; git stash -q; git stash apply -q", damage: "rm .git/index", command: "checkpoint"},
 	{name: "index lock left", before: "dirty", damage: ": > .git/index.lock", command: "checkpoint"},
-	{name: "session of a newer version", before: "in_ledger", damage: ` git cat-file blob refs/wfs/one/ledger:session.json | sed 's/"v": *[0-9]*/"v":99/' > ../s.json
-		GIT_INDEX_FILE=$TOP/ix git read-tree refs/wfs/one/ledger; GIT_INDEX_FILE=$TOP/ix git update-index --cacheinfo 100644,$(git hash-object -w ../s.json),session.json
-		git update-ref refs/wfs/one/ledger $(git commit-tree -p refs/wfs/one/ledger -m newer $(GIT_INDEX_FILE=$TOP/ix git write-tree))`, command: "checkpoint"},
 }
