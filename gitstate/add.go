@@ -54,16 +54,16 @@ func (r *Repo) addAll(ctx context.Context, index string, x *index, nothingStaged
 	if err != nil {
 		return made, err
 	}
-	unseen, err := r.unseen(ctx, x)
-	if err != nil {
-		return made, err
-	}
 	made.HeldOut, made.Ignored, made.now = h.held, h.ignored, x
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
 	if added != nil || len(h.doubted) > 0 {
 		if made.now, err = r.readIndex(ctx, index); err != nil {
 			return made, err
 		}
+	}
+	unseen, err := r.unseen(ctx, made.now) // where a checkout is sparse, git takes marks from files that are there
+	if err != nil {
+		return made, err
 	}
 	var nested []session.Skip
 	if made.now, nested, err = r.ungraft(ctx, index, made.now, headTree); err != nil {

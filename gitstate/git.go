@@ -16,6 +16,7 @@ import (
 
 // gitOpts says how one git process is run.
 type gitOpts struct {
+	stderr io.Writer // of gitStream; nil: nobody reads it
 	stdin  []byte
 	env    []string // in addition, such as GIT_INDEX_FILE=…
 	write  bool     // objects and refs are synced to disk before git returns
@@ -119,7 +120,11 @@ func (r *Repo) gitStream(ctx context.Context, o gitOpts, in io.Reader, out io.Wr
 		return err
 	}
 	c.Stdin = in
-	exit, err := proc.Stream(ctx, c, out, io.Discard)
+	said := o.stderr
+	if said == nil {
+		said = io.Discard
+	}
+	exit, err := proc.Stream(ctx, c, out, said)
 	if err == nil && exit != 0 {
 		err = &GitError{Args: args, Exit: exit}
 	}

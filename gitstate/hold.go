@@ -213,10 +213,12 @@ func (r *Repo) sift(ctx context.Context, g session.Guard, paths []string, index 
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
 		}
 	}
-	if err := r.gitStream(ctx, gitOpts{env: withIndex(index)}, nil, s, args...); err != nil {
+	var warned bytes.Buffer
+	if err := r.gitStream(ctx, gitOpts{env: withIndex(index), stderr: &warned}, nil, s, args...); err != nil {
 		return nil, err
 	}
 	s.end()
+	s.more = s.more || warned.Len() > 0 // a directory that git cannot open: `git add` says which
 	if s.asked {
 		if _, err := dirs(); err != nil {
 			return nil, err

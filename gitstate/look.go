@@ -96,7 +96,7 @@ func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	dir := filepath.Join(l.repo.root, filepath.FromSlash(d.prefix))
 	list, fd, end, err := listDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // git says what it makes of it
-		found.unsure = true
+		found.unsure, found.others = true, append(found.others, d.prefix)
 	}
 	defer end()
 	here := map[string]bool{} // directories
