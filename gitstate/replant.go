@@ -54,5 +54,12 @@ func (r *Repo) replaceRef(b BrokenRef, to session.Commit, dir string) (kept stri
 	if to == "" {
 		return kept, durable.SyncDir(filepath.Dir(b.File))
 	}
-	return kept, durable.WriteFile(b.File, []byte(to+"\n"), mode.Perm())
+	good := filepath.Join(dir, durable.TempPrefix+filepath.Base(name)) // not beside the ref, where it would be another broken one
+	if err := durable.WriteFile(good, []byte(to+"\n"), mode.Perm()); err != nil {
+		return kept, err
+	}
+	if err := os.Rename(good, b.File); err != nil {
+		return kept, err
+	}
+	return kept, durable.SyncDir(filepath.Dir(b.File))
 }

@@ -32,7 +32,7 @@ var badBuilds = []struct {
 		[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint", "WFS_SWEEP_WAY=tear", "WFS_SWEEP_OF=refs/wfs/one/index"}, "bad object refs/wfs/one"},
 	{"sync", "./test/safety", "TestBar13PowerCut",
 		[]string{"WFS_SWEEP=end", "WFS_SWEEP_DEED=doctor --repair of a damaged journal"}, "did not happen"},
-	{"add", "./gitstate", "TestSnapshotHonoursExcludes", nil, ".env"},
+	{"add", "./gitstate", "TestSnapshotNamesWhatItCannotHold", nil, "adding files failed"},
 	{"lock", "./internal/durable", "TestLockExcludesAnotherProcess", nil, "ErrLocked"},
 	{"kin", "./internal/proc", "TestRunFindsEscapedByMarker|TestMarked", nil, "FAIL: TestMarked"},
 }
