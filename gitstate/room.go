@@ -75,7 +75,7 @@ func (r *Repo) Room(ctx context.Context, q RoomRequest) (session.CleanTree, erro
 			return *b.clean, err
 		}
 	}
-	if !b.had.has("") {
+	for try := 0; !b.had.has("") && try < 2; try++ { // a layout that fails begins anew, and takes along what was just installed
 		if err := b.install(ctx, q, names); err != nil {
 			return *b.clean, err
 		}
