@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -70,9 +71,9 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err := a.hold(command, id); err != nil {
 		return err
 	}
-	p := &progress{app: a}
-	a.eng.Tell = p.event
-	a.eng.Works.(*works).report = p.line
+	p := a.progress(present.Ordinary)
+	a.eng.Tell = p.Event
+	a.eng.Works.(*works).report = p.Tell
 	h, err := a.take(ctx, id)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err := do(h); err != nil {
 		return err
 	}
-	if text := mine.says("that you edited yourself"); text != "" && h.S.Current != at {
+	if text := present.FilesText(mine.all(), "that you edited yourself"); text != "" && h.S.Current != at {
 		a.note("with %s", text)
 	}
 	if !a.json {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -38,7 +39,8 @@ func TestAutoSaveEvery(t *testing.T) {
 	if out, exit := testkit.Run(t, top, environ, "git", "init", "-q", dir); exit != 0 {
 		t.Fatal(out)
 	}
-	env := Env{Dir: dir, Environ: environ, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, Rand: rand.Reader, PID: os.Getpid()}
+	env := Env{Dir: dir, Environ: environ, Rand: rand.Reader, PID: os.Getpid(),
+		Screen: present.Screen{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now}}
 	every := func() time.Duration {
 		t.Helper()
 		typed := env

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
@@ -140,8 +141,8 @@ func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error
 }
 
 func (a *app) sayBudget(s *session.Session, j budgetJSON) {
-	a.short("%s  %s", s.ID, s.Headline())
-	rows := [][]cell{{{"", plain}, {"", plain}, {"used", plain}, {"cap", plain}, {"left", plain}}}
+	a.env.Short("%s  %s", s.ID, s.Headline())
+	rows := [][]any{{"", "", "used", "cap", "left"}}
 	for _, x := range j.Scopes {
 		name := x.Scope
 		switch x.Scope {
@@ -154,11 +155,11 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 			name = "today, all sessions"
 		}
 		for _, row := range x.rows() {
-			rows = append(rows, append([]cell{{name, plain}}, row...))
+			rows = append(rows, append([]any{name}, row...))
 			name = ""
 		}
 	}
-	a.wholeTable(rows)
+	a.env.WholeTable(rows)
 	text := fmt.Sprintf("agents were started %d %s within the last hour", j.Calls.LastHour, plural(j.Calls.LastHour, "time", "times"))
 	if j.Calls.PerHour > 0 {
 		text += fmt.Sprintf(", and may be %d times", j.Calls.PerHour)
@@ -177,13 +178,13 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 }
 
 // rows are what is used or capped of a scope.
-func (x *scopeJSON) rows() [][]cell {
+func (x *scopeJSON) rows() [][]any {
 	caps := map[string]session.BudgetLine{}
 	for _, l := range x.scope.Lines() {
 		caps[l.What] = l
 	}
 	all := engine.Scope{Name: x.Scope, Used: x.Used, Cap: workflows.Cap{USD: 1, Tokens: 1, Turns: 1, Attempts: 1, Seconds: 1}}
-	var rows [][]cell
+	var rows [][]any
 	for _, l := range all.Lines() {
 		name := map[string]string{"usd": "cost", "seconds": "time"}[l.What]
 		if name == "" {
@@ -191,23 +192,23 @@ func (x *scopeJSON) rows() [][]cell {
 		}
 		spent := amount(l.What, l.Spent)
 		if l.What == "usd" {
-			spent = usdText(x.Used)
+			spent = present.USD(x.Used)
 		}
 		c, capped := caps[l.What]
 		if !capped {
 			if l.Spent > 0 || l.What == "usd" {
-				rows = append(rows, []cell{{name, plain}, {spent, plain}, {"–", plain}, {"", plain}})
+				rows = append(rows, []any{name, spent, "–", ""})
 			}
 			continue
 		}
-		colour, left := plain, amount(c.What, max(0, c.Cap-c.Spent))
+		left := any(amount(c.What, max(0, c.Cap-c.Spent)))
 		switch {
 		case engine.Reached(c):
-			colour, left = bad, "nothing"
+			left = present.Bad("nothing")
 		case c.Spent >= 0.8*c.Cap:
-			colour = notable
+			left = present.Notable(left.(string))
 		}
-		rows = append(rows, []cell{{name, plain}, {spent, plain}, {amount(c.What, c.Cap), plain}, {left, colour}})
+		rows = append(rows, []any{name, spent, amount(c.What, c.Cap), left})
 	}
 	return rows
 }
@@ -218,7 +219,7 @@ func amount(what string, n float64) string {
 	case "usd":
 		return fmt.Sprintf("$%.2f", n)
 	case "seconds":
-		return lasting(time.Duration(n * float64(time.Second)))
+		return present.Lasting(time.Duration(n * float64(time.Second)))
 	case "tokens":
 		return thousands(int64(n))
 	}
@@ -248,58 +249,16 @@ func (a *app) sayPhases(s *session.Session) {
 		return
 	}
 	a.out("by phase:")
-	var rows [][]cell
+	var rows [][]any
 	for _, name := range names {
 		u := sums[name]
-		row := []cell{{"  " + string(name), plain}, {usdText(u), plain}}
+		row := []any{"  " + string(name), present.USD(u)}
 		if s.Used.Tokens.Sum() > 0 {
-			row = append(row, cell{thousands(u.Tokens.Sum()) + " tokens", plain})
+			row = append(row, thousands(u.Tokens.Sum())+" tokens")
 		}
-		rows = append(rows, append(row, []cell{
-			{fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), plain}, {lasting(time.Duration(u.Millis) * time.Millisecond), plain}}...))
+		rows = append(rows, append(row, fmt.Sprintf("%d %s", u.Attempts, plural(int(u.Attempts), "attempt", "attempts")), present.Lasting(time.Duration(u.Millis)*time.Millisecond)))
 	}
-	a.wholeTable(rows)
-}
-
-// costText says what was used up, "" for nothing: "$0.25, 12,000 tokens".
-func costText(u session.Usage) string {
-	var parts []string
-	if u.USD > 0 {
-		text := usdText(u)
-		if text == "$0.00" {
-			text = "less than a cent"
-		}
-		parts = append(parts, text)
-	}
-	if u.Tokens.Sum() > 0 {
-		parts = append(parts, tokensText(u.Tokens))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// usdText is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
-func usdText(u session.Usage) string {
-	text := fmt.Sprintf("$%.2f", u.USD.USD())
-	if u.Estimated > 0 {
-		text = "~" + text
-	}
-	return text
-}
-
-// tokensText is "12k tokens", or "12k new and 40k cached tokens".
-func tokensText(t session.Tokens) string {
-	if t.CacheRead > 0 {
-		return countText(t.New()) + " new and " + countText(t.CacheRead) + " cached tokens"
-	}
-	return countText(t.Sum()) + " tokens"
-}
-
-// runCost is costText of one run, to stand behind what else is said of it.
-func runCost(r session.RunResult) string {
-	if text := costText(r.Usage()); text != "" {
-		return ", " + text
-	}
-	return ""
+	a.env.WholeTable(rows)
 }
 
 // costOf is what a session has cost, beside the caps on all of it, "" for nothing.
@@ -327,21 +286,16 @@ func (a *app) costOf(ctx context.Context, v *engine.View) string {
 		usd = fmt.Sprintf("$%.2f", caps.USD)
 	}
 	if caps.Tokens > 0 {
-		tokens = countText(caps.Tokens)
+		tokens = present.Count(caps.Tokens)
 	}
 	n := s.Used.Tokens.Sum()
-	add(s.Used.USD > 0 || usd != "", usdText(s.Used), usd)
+	add(s.Used.USD > 0 || usd != "", present.USD(s.Used), usd)
 	if tokens == "" {
-		add(n > 0, tokensText(s.Used.Tokens), "")
+		add(n > 0, present.Tokens(s.Used.Tokens), "")
 	} else {
-		add(n > 0, countText(n)+" tokens", tokens)
+		add(n > 0, present.Count(n)+" tokens", tokens)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// budgetText says how near a cap is.
-func budgetText(l session.BudgetLine) string {
-	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
 }
 
 // Left is what is known of a run whose end nobody saw.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -90,7 +91,7 @@ func (a *app) candidates(ctx context.Context, kinds []string, named, typed strin
 		case "DIRECTORY":
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		case "WHEN":
-			all = append(all, whens...)
+			all = append(all, present.Whens...)
 		case "STATUS":
 			all = append(all, statuses...)
 		case "SHELL":

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
@@ -274,7 +275,7 @@ func (s *stage) driverAt(ctx context.Context, file string, done <-chan error) (i
 	if err != nil {
 		return 0, err
 	}
-	var status sessionJSON
+	var status present.Session
 	if err := json.Unmarshal(out, &status); err != nil {
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -11,7 +12,7 @@ import (
 // that could be changed while it judges would be no gate.
 func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
-	saySpecEdited(a.note, a.specEdited(ctx, s))
+	present.SaySpecEdited(a.note, a.specEdited(ctx, s))
 	list, err := a.rules(ctx)
 	if err == nil && len(list) == 0 {
 		return // nothing is said here; the session may have been begun in another work tree

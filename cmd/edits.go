@@ -2,10 +2,10 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -15,15 +15,6 @@ import (
 type edits struct{ tracked, untracked []string }
 
 func (e edits) all() []string { return slices.Concat(e.tracked, e.untracked) }
-
-// says counts and names them, "" for none.
-func (e edits) says(what string) string {
-	all := e.all()
-	if len(all) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %s %s: %s", len(all), plural(len(all), "file", "files"), what, shortList(all))
-}
 
 // editsIn looks for edits in this work tree since the present checkpoint of its session. in is the work tree that has the
 // session checked out: another one is not looked into. Nor is one in which an attempt is open: there they may be the agent's.
@@ -46,7 +37,7 @@ func (a *app) editsIn(ctx context.Context, s *session.Session, in *gitstate.Work
 
 // addEdits tells of the edits since the present checkpoint. An attempt does not answer for those of tests that judge it:
 // they become a checkpoint first.
-func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *gitstate.Worktree) {
+func (a *app) addEdits(ctx context.Context, j *present.Session, v *engine.View, in *gitstate.Worktree) {
 	s := &v.Session
 	j.Edits = a.editsIn(ctx, s, in).all()
 	if s.Frozen == "" || len(j.Next) == 0 || !slices.ContainsFunc(j.Edits, a.eng.HoldsTests) {
@@ -59,13 +50,6 @@ func (a *app) addEdits(ctx context.Context, j *sessionJSON, v *engine.View, in *
 	run := a.typedFor("wfs run", s.ID, j.Worktree)
 	if ph := plan.Workflow.Phase(s.Phase); j.Next[0] == run && ph != nil && !ph.WritesTests() {
 		j.Next[0] = a.typedFor("wfs checkpoint", s.ID, j.Worktree) + " && " + run
-	}
-}
-
-// sayEdits says what is in the work tree and in no checkpoint yet.
-func (a *app) sayEdits(files []string) {
-	if len(files) > 0 {
-		a.out("%s", edits{tracked: files}.says("edited, not in a checkpoint yet"))
 	}
 }
 
@@ -87,7 +71,7 @@ func (a *app) noteEdits(ctx context.Context, to session.Commit) {
 	if len(e.untracked) > 0 {
 		show = "git status"
 	}
-	if text := e.says("edited since, not in this diff"); text != "" {
+	if text := present.FilesText(e.all(), "edited since, not in this diff"); text != "" {
 		a.note("%s (%s)", text, show)
 	}
 }

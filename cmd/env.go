@@ -15,28 +15,26 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 )
 
 // Env is everything that comes from outside: the one place where the clock, chance, the environment and the working
 // directory enter.
 type Env struct {
-	Args    []string // without the program's name
-	Dir     string
-	Environ []string
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Stderr  io.Writer
-	// Whether a person sits at each end.
-	StdinTTY, StdoutTTY, StderrTTY bool
-	// Width is how many columns the terminal at standard output has, 0 when there is none or it does not say.
-	Width int
+	Args     []string // without the program's name
+	Dir      string
+	Environ  []string
+	Stdin    io.Reader
+	StdinTTY bool // a person sits there
+	present.Screen
 
-	Now  func() time.Time
 	Rand io.Reader
 	PID  int
 	Exe  string // path of this program, for `wfs demo`
 }
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // System is the Env of a real process.
 func System() Env {
@@ -49,11 +47,9 @@ func System() Env {
 		exe = os.Args[0]
 	}
 	e := Env{
-		Args: os.Args[1:], Dir: dir, Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
-		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
-		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		Now:       time.Now, Rand: rand.Reader, PID: os.Getpid(), Exe: exe,
+		Args: os.Args[1:], Dir: dir, Environ: os.Environ(), Rand: rand.Reader, PID: os.Getpid(), Exe: exe,
+		Screen: present.Screen{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now,
+			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr)},
 	}
 	e.Dir = e.userDir(dir)
 	if e.StdoutTTY {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
@@ -30,9 +31,9 @@ type exportJSON struct {
 // exportedJSON is story.json in an export: the session as `wfs status` prints it, and everything that happened.
 type exportedJSON struct {
 	Version     int                  `json:"version"`
-	Session     sessionJSON          `json:"session"`
+	Session     present.Session      `json:"session"`
 	Checkpoints []session.Checkpoint `json:"checkpoints"`
-	Events      []streamJSON         `json:"events"`
+	Events      []present.Stream     `json:"events"`
 }
 
 func (a *app) exportCmd() *cobra.Command {
@@ -189,10 +190,10 @@ func (a *app) exportedStory(ctx context.Context, s *session.Session) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints, Events: []streamJSON{}}
+	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints, Events: []present.Stream{}}
 	story.Session.Driver = nil
 	for _, e := range events {
-		story.Events = append(story.Events, streamJSON{Version: jsonVersion, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body})
+		story.Events = append(story.Events, present.EventLine(e))
 	}
 	text, err := json.MarshalIndent(story, "", "  ")
 	return append(text, '\n'), err

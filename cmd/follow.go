@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/phases"
@@ -22,13 +23,13 @@ const lookEvery = 200 * time.Millisecond
 type following struct {
 	*engine.Follower
 	app   *app
-	p     *progress
+	p     *present.Progress
 	log   tail
 	drove bool // a run has begun since this was last looked at
 }
 
 // follow begins to follow a session. What the present run prints from now on is told too.
-func (a *app) follow(ctx context.Context, id session.ID, p *progress) (*following, error) {
+func (a *app) follow(ctx context.Context, id session.ID, p *present.Progress) (*following, error) {
 	f, err := a.eng.Follow(ctx, id)
 	if err != nil {
 		return nil, err
@@ -50,29 +51,29 @@ func (w *following) watchRun(runID string) {
 // agent tells a line of a run's log.
 func (w *following) agent(line []byte) {
 	if r, ok := agents.DecodeRecord(line); ok {
-		w.p.agent(r.Event)
+		w.p.Agent(r.Event)
 	}
 }
 
 // catchUp tells a view what it would know if it had been there from the beginning.
 func (w *following) catchUp(ctx context.Context, began time.Time) {
-	v := w.p.view
-	v.change(func(s *viewing) { s.began = began })
-	v.stands(&w.S, nil)
+	v := w.p.View
+	v.Began(began)
+	v.Stands(&w.S, nil)
 	if now, err := w.app.view(ctx, w.S.ID); err == nil {
 		if plan, err := w.app.planAt(ctx, now); err == nil { // without one it knows less
-			v.stands(&w.S, plan)
-			w.p.plan = plan
+			v.Stands(&w.S, plan)
+			w.p.Plan = plan
 		}
 	}
 	past := tail{path: w.log.path}
 	for line := range bytes.Lines(past.read(w.log.at)) {
 		if r, ok := agents.DecodeRecord(line); ok {
-			v.agent(r.Event)
+			v.Agent(r.Event)
 		}
 	}
 	if o := w.S.Open; o != nil && o.Run != nil {
-		v.doing("running the gates")
+		v.Does("running the gates")
 	}
 }
 
@@ -89,7 +90,7 @@ func (w *following) look(ctx context.Context) error {
 			w.log.drain(w.agent)
 			w.log = tail{}
 		}
-		w.p.event(s.Event, &s.Session)
+		w.p.Event(s.Event, &s.Session)
 	}
 	return err
 }
@@ -146,7 +147,6 @@ type tail struct {
 const (
 	shownBefore = 2 << 10  // bytes of a log that are told to somebody who comes later
 	shownAtOnce = 64 << 10 // bytes; of a flood only the end is told
-	shownLine   = 200      // characters
 )
 
 // skip passes over all but the newest lines.

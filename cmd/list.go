@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -19,18 +19,15 @@ import (
 )
 
 type listJSON struct {
-	Version  int           `json:"version"`
-	Sessions []sessionJSON `json:"sessions"`
+	Version  int               `json:"version"`
+	Sessions []present.Session `json:"sessions"`
 }
-
-// unreadable is what list says in place of a status.
-const unreadable session.Status = "unreadable"
 
 // statuses are what list can be asked for.
 var statuses = []string{
 	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(session.StatusInterrupted),
 	string(session.StatusWaiting), string(session.StatusBlocked), string(session.StatusCompleted), string(session.StatusFinished),
-	string(session.StatusAbandoned), string(unreadable),
+	string(session.StatusAbandoned), string(present.Unreadable),
 }
 
 func (a *app) listCmd() *cobra.Command {
@@ -70,7 +67,7 @@ func (a *app) listCmd() *cobra.Command {
 				}
 			}
 			if status != "" {
-				list = slices.DeleteFunc(list, func(s sessionJSON) bool { return string(s.Status) != status })
+				list = slices.DeleteFunc(list, func(s present.Session) bool { return string(s.Status) != status })
 			}
 			if a.json {
 				return a.answer(listJSON{jsonVersion, list})
@@ -91,8 +88,8 @@ func (a *app) listCmd() *cobra.Command {
 }
 
 // sessions describes every session. One that cannot be read is listed with the reason.
-func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
-	list := []sessionJSON{}
+func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
+	list := []present.Session{}
 	all, err := a.repo.Sessions(ctx)
 	if errors.Is(err, gitstate.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
@@ -114,24 +111,24 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			err = a.seeInterrupted(&v.Session)
 		}
 		if err != nil {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
+			list = append(list, present.Session{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: present.Unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
 		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
 	}
-	slices.SortFunc(list, func(x, y sessionJSON) int {
+	slices.SortFunc(list, func(x, y present.Session) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
 	})
 	return list, nil
 }
 
 // damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
-func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, error) {
-	list := []sessionJSON{}
+func (a *app) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
+	list := []present.Session{}
 	_, broken, e := a.repo.OurRefs(ctx)
 	for _, b := range broken {
 		if id := check.SessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
-			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: b.Err.Error(), Next: []string{check.RepairCommand}})
+			list = append(list, present.Session{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: present.Unreadable, Why: b.Err.Error(), Next: []string{check.RepairCommand}})
 		}
 	}
 	if e != nil || len(list) == 0 {
@@ -140,14 +137,14 @@ func (a *app) damagedSessions(ctx context.Context, err error) ([]sessionJSON, er
 	return list, nil
 }
 
-func (a *app) printList(list []sessionJSON) {
+func (a *app) printList(list []present.Session) {
 	cut := func(text string, part int) string { // for columns that must leave room for the others
 		if a.env.Width == 0 {
 			return text
 		}
 		return safetext.Cut(text, max(12, a.env.Width/part))
 	}
-	rows := make([][]cell, 0, len(list))
+	rows := make([][]any, 0, len(list))
 	for _, s := range list {
 		mark := " "
 		switch {
@@ -164,11 +161,11 @@ func (a *app) printList(list []sessionJSON) {
 		}
 		if s.Items > 0 && s.Phase == workflows.Done {
 			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
-		} else if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == unreadable {
+		} else if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == present.Unreadable {
 			at = "-"
 		}
-		goal := s.headline()
-		if s.Status == unreadable {
+		goal := cmp.Or(s.Title, s.Goal)
+		if s.Status == present.Unreadable {
 			goal = s.Why
 		}
 		switch {
@@ -180,10 +177,7 @@ func (a *app) printList(list []sessionJSON) {
 		if s.Became != nil {
 			goal += "  (" + becameText(*s.Became) + ")"
 		}
-		rows = append(rows, []cell{{mark, plain}, {cut(string(s.ID), 3), plain}, {string(s.Status), statusColour(s.Status)}, {cut(at, 5), plain},
-			{ago(s.UpdatedAt, a.env.Now()), plain}, {goal, plain}})
+		rows = append(rows, []any{mark, cut(string(s.ID), 3), present.Status(s.Status), cut(at, 5), present.Ago(s.UpdatedAt, a.env.Now()), goal})
 	}
-	a.table(rows)
+	a.env.Table(rows)
 }
-
-func unix(sec int64) time.Time { return time.Unix(sec, 0) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
 )
@@ -25,7 +26,7 @@ func (a *app) waitOn(ctx context.Context, say func(string)) {
 	a.repo.WaitOn(func(waited time.Duration, e *gitstate.LockedError) bool {
 		if waited >= gitstate.LockPatience && told != e.Path {
 			told = e.Path
-			say(fmt.Sprintf("waiting, for %s at most: %v", inWords(nightPatience), e))
+			say(fmt.Sprintf("waiting, for %s at most: %v", present.Lasting(nightPatience), e))
 		}
 		return waited < nightPatience && ctx.Err() == nil
 	})

@@ -9,7 +9,8 @@ import (
 func TestOneName(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	a := &app{env: Env{PID: 7, Now: func() time.Time { now = now.Add(time.Minute); return now }}}
+	a := &app{env: Env{PID: 7}}
+	a.env.Now = func() time.Time { now = now.Add(time.Minute); return now }
 	if first, second := a.holder("wfs run"), a.holder("wfs run"); first.Name() != second.Name() {
 		t.Errorf("%s and %s", first.Name(), second.Name())
 	}

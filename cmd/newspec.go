@@ -150,13 +150,6 @@ func (a *app) editSpec(id session.ID, file string) string {
 	return fmt.Sprintf("wfs edit %s --spec %s", id, shellWord(filepath.ToSlash(file)))
 }
 
-// saySpecEdited says that the file of the spec was edited since it was pinned.
-func saySpecEdited(say func(string, ...any), command string) {
-	if command != "" {
-		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
-	}
-}
-
 // openItems says that a new session has a spec and nothing on its list, and what to do.
 func (a *app) openItems(h *engine.Hand, spec []byte, file string) string {
 	if h.S.SpecDigest == "" || len(h.S.Items) > 0 {

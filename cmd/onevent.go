@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases"
@@ -32,10 +33,10 @@ const noticeTime = 10 * time.Second
 
 // noticeJSON is what the on-event command gets on its standard input.
 type noticeJSON struct {
-	Version int         `json:"version"`
-	Event   string      `json:"event"`
-	Summary string      `json:"summary"`
-	Session sessionJSON `json:"session"`
+	Version int             `json:"version"`
+	Event   string          `json:"event"`
+	Summary string          `json:"summary"`
+	Session present.Session `json:"session"`
 }
 
 // notices runs the on-event command beside a run. Nothing that becomes of it touches the run.
@@ -62,7 +63,7 @@ func (n *notices) event(e session.Event, s *session.Session) {
 			n.tell(onPerson, s, "")
 		}
 	case session.BudgetWarned:
-		n.tell(onBudget, s, budgetText(b.BudgetLine))
+		n.tell(onBudget, s, present.Budget(b.BudgetLine))
 	case session.Agreed, session.Checkpointed:
 		if s.Status == session.StatusCompleted {
 			n.tell(onCompleted, s, "")
@@ -87,9 +88,7 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	if command.IsZero() {
 		return
 	}
-	d := a.describe(s, a.here())
-	d.Driver, d.Next = nil, a.nextFor(s)
-	j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), d}
+	j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), a.describeOwn(s)}
 	input, err := json.Marshal(j)
 	if err != nil {
 		n.warn(err)
@@ -180,11 +179,11 @@ func noticeEnv(environ, extra []string) []string {
 
 // summaryOf says in one line what a person should know.
 func summaryOf(s *session.Session, event, what string, now time.Time) string {
-	parts := []string{string(s.ID) + " " + stands(s)}
+	parts := []string{string(s.ID) + " " + present.Stands(s)}
 	if what != "" {
 		parts = []string{string(s.ID) + " " + event + ": " + what}
 	}
-	parts = append(parts, whyStopped(s, now)...)
+	parts = append(parts, present.WhyStopped(s, now)...)
 	return safetext.Line(strings.ReplaceAll(strings.Join(parts, "; "), ":; ", ": "), 500)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -158,10 +159,10 @@ func (a *app) seenFrom(ctx context.Context, id session.ID) (*gitstate.Worktree, 
 }
 
 // seen describes a session as it is seen from here.
-func (a *app) seen(ctx context.Context, s *session.Session) (sessionJSON, *gitstate.Worktree, error) {
+func (a *app) seen(ctx context.Context, s *session.Session) (present.Session, *gitstate.Worktree, error) {
 	in, err := a.seenFrom(ctx, s.ID)
 	if err != nil {
-		return sessionJSON{}, nil, err
+		return present.Session{}, nil, err
 	}
 	return a.describe(s, in), in, nil
 }
@@ -183,14 +184,4 @@ func otherThan(here string, trees []gitstate.Worktree, branch string) *gitstate.
 		}
 	}
 	return found
-}
-
-// sayPlace names a session's work tree if that is another one.
-func (a *app) sayPlace(d sessionJSON) {
-	switch {
-	case d.Gone:
-		a.out("work tree: %s, which is not there any more", d.Worktree)
-	case d.Worktree != "" && !d.Current:
-		a.out("work tree: %s", d.Worktree)
-	}
 }

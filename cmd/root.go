@@ -66,7 +66,8 @@ func Main(env Env) int {
 	defer sig.stop()
 	out := &output{to: env.Stdout}
 	env.Stdout = out
-	a := &app{env: env, signals: sig, color: "auto"}
+	a := &app{env: env, signals: sig}
+	a.env.Get, a.env.AtExit, a.env.Facts = a.env.get, sig.atExit, facts{a}
 	root := a.root()
 	if completing(env.Args) {
 		a.complete(root)
@@ -109,12 +110,16 @@ func (a *app) root() *cobra.Command {
 			}
 			return a.story(c.Context())
 		},
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.notByAgent(c) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			a.env.JSON = a.json
+			return a.notByAgent(c)
+		},
 	}
+	a.env.Color = "auto"
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON on standard output")
 	f.VarP(&directory{a.env.Dir, &a.env.Dir}, "directory", "C", "run as if started in this `directory`")
-	f.Var(&a.color, "color", "`when` to use colours: auto, always or never")
+	f.Var(&a.env.Color, "color", "`when` to use colours: auto, always or never")
 	f.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version: wfs version")
 	root.SetFlagErrorFunc(a.flagError)
@@ -239,13 +244,6 @@ func upTo(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // signals turns the first interrupt into a cancelled context, the second into a killed run, and the third into the end.

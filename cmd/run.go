@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
@@ -87,7 +88,7 @@ it, wfs note leaves a message for the next attempt.`,
 	return c
 }
 
-func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much how, detached bool) error {
+func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much present.How, detached bool) error {
 	command := "wfs run"
 	if detached {
 		command = "wfs run --detach"
@@ -128,16 +129,16 @@ func (a *app) workable(ctx context.Context, name string) (session.ID, error) {
 	return id, a.notGone(ctx, id)
 }
 
-func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, much how, detached bool) error {
-	p := &progress{app: a, much: much}
-	a.notices = &notices{app: a, say: p.line}
+func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, much present.How, detached bool) error {
+	p := a.progress(much)
+	a.notices = &notices{app: a, say: p.Tell}
 	a.eng.Tell = func(e session.Event, s *session.Session) {
-		p.event(e, s)
+		p.Event(e, s)
 		a.notices.event(e, s)
 	}
-	a.eng.Saving = a.autoSaving(ctx, p.line)
+	a.eng.Saving = a.autoSaving(ctx, p.Tell)
 	if !detached { // what the agent does is in the log of its run
-		a.eng.Works.(*works).report, a.eng.Works.(*works).watch = p.report, p.agent
+		a.eng.Works.(*works).report, a.eng.Works.(*works).watch = p.Report, p.Agent
 	}
 	h, err := a.take(ctx, id)
 	if err != nil {
@@ -146,18 +147,18 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 	if err := a.mustHaveAgent(ctx, &h.S, h.Plan); err != nil {
 		return err
 	}
-	p.plan = h.Plan
-	a.waitOn(ctx, p.line)
+	p.Plan = h.Plan
+	a.waitOn(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !detached { // what it prints then is kept in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 	}
-	if much != quiet && !detached {
-		p.view = a.showView("Ctrl-C stops it, and keeps what is there")
+	if much != present.Quiet && !detached {
+		p.View = a.env.ShowRun("Ctrl-C stops it, and keeps what is there")
 	}
-	if p.view != nil {
-		defer p.view.end()
-		p.view.stands(&h.S, h.Plan)
+	if p.View != nil {
+		defer p.View.End()
+		p.View.Stands(&h.S, h.Plan)
 	}
 	if to := a.env.Stderr; !a.json && !detached {
 		a.signals.atFirst(func() { fmt.Fprintln(to, "stopping; Ctrl-C again to kill") })
@@ -169,8 +170,8 @@ func (a *app) drive(ctx context.Context, id session.ID, o engine.RunOptions, muc
 		return err
 	}
 	a.notices.over.Store(true)
-	if p.view != nil {
-		p.view.end()
+	if p.View != nil {
+		p.View.End()
 	}
 	return a.ended(ctx, h)
 }
@@ -209,27 +210,28 @@ func (a *app) ended(ctx context.Context, h *engine.Hand) error {
 	if ctx.Err() != nil {
 		code = a.signals.exitCode()
 	}
-	return a.sayEnd(ctx, &h.S, a.here(), a.nextFor(&h.S), code)
+	return a.sayEnd(ctx, a.describeOwn(&h.S), code)
 }
 
-// sayEnd says how a run has left its session, which is checked out in a work tree, and what to type next.
-func (a *app) sayEnd(ctx context.Context, s *session.Session, in *gitstate.Worktree, next []string, code int) error {
+// sayEnd says how a run has left its session, and what to type next.
+func (a *app) sayEnd(ctx context.Context, d present.Session, code int) error {
+	d.Driver = nil
 	if a.json {
-		d := a.describe(s, in)
-		d.Next = next
-		d.Driver = nil
-		if err := a.answer(streamJSON{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
+		if err := a.answer(present.Stream{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
 			return err
 		}
 		return exitWith(code)
 	}
+	if v, err := a.view(ctx, d.ID); err == nil {
+		d.Cost = a.costOf(ctx, &v)
+	}
 	a.note("")
-	a.sayStanding(ctx, s, string(s.ID)+"  ", false)
-	for _, p := range a.alive(s) {
+	a.env.Standing(&d, string(d.ID)+"  ", false)
+	for _, p := range d.Alive {
 		a.out("    alive: %s", engine.Named([]session.Process{p}))
 	}
-	a.sayIgnoredBefore(ctx, s)
-	a.sayOn(s, next)
+	a.sayIgnoredBefore(ctx, d.Of)
+	a.env.On(&d)
 	return exitWith(code)
 }
 

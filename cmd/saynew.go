@@ -3,9 +3,9 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
@@ -45,7 +45,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	if s.Base0 != nil && s.Fork == nil {
 		a.sayBaseline(s.Base0)
 	}
-	a.sayLacks(s.At(s.Current), "")
+	a.env.Lacks(s.At(s.Current), "")
 	a.sayIgnoredBefore(ctx, s)
 	if n := len(r.Changes); n > 0 {
 		a.out("%d %s changed here", n, plural(n, "file", "files"))
@@ -95,58 +95,18 @@ func (a *app) sayBaseline(b *session.Baseline) {
 		if g.Cached {
 			cached = " (cached)"
 		}
-		a.out("%s before: %s%s", g.Gate, baseText(g), cached)
+		a.out("%s before: %s%s", g.Gate, present.BaseText(g), cached)
 		if g.Counts.Total() > 0 {
 			red = append(red, g.KnownRed...)
 		}
 	}
 	if len(red) > 0 {
-		a.out("  already failing before this session; ignored: %s", testNames(red))
+		a.out("  already failing before this session; ignored: %s", present.Some(red, 5, ", "))
 	}
 	if b.Holdout != nil {
-		a.out("%s", holdoutBaseLine(b.Holdout))
+		a.out("%s", present.HoldoutBaseLine(b.Holdout))
 	}
 	if n := len(b.Flaky); n > 0 {
-		a.out("  flaky before this session; ignored: %s", testNames(b.Flaky))
+		a.out("  flaky before this session; ignored: %s", present.Some(b.Flaky, 5, ", "))
 	}
-}
-
-// sayFlaky names tests that nothing is concluded from.
-func (a *app) sayFlaky(tests []session.TestID) {
-	if len(tests) > 0 {
-		a.out("flaky, and ignored: %s", testNames(tests))
-	}
-}
-
-// baseText is what a gate said on the base.
-func baseText(g session.GateResult) string {
-	switch {
-	case g.Counts.Total() > 0:
-		parts := []string{}
-		for _, c := range []struct {
-			n    int
-			word string
-		}{{g.Counts.Passed, "passed"}, {g.Counts.Failed + g.Counts.Errors, "failed"}, {g.Counts.Skipped, "skipped"}, {g.Counts.Flaky, "flaky"}} {
-			if c.n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
-			}
-		}
-		return strings.Join(parts, ", ")
-	case g.Class == session.ClassNoTests:
-		return "no tests yet"
-	case g.Exit != 0:
-		return g.Reason
-	}
-	return "passes"
-}
-
-func testNames(ids []session.TestID) string {
-	var list []string
-	for _, id := range ids[:min(len(ids), 5)] {
-		list = append(list, string(id))
-	}
-	if len(ids) > 5 {
-		list = append(list, fmt.Sprintf("and %d more", len(ids)-5))
-	}
-	return strings.Join(list, ", ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -116,15 +117,15 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	a.out("%s  %s", j.Address, info.Subject)
 	a.out("commit %s  %s", c.Code, time.Unix(c.At, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	if j.Reason != "" {
-		a.out("%s: %s", verdict(c.Verdict, c.Class), j.Reason)
+		a.out("%s: %s", present.Verdict(c.Verdict, c.Class), j.Reason)
 	}
 	if slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == n }) {
 		a.out("the agent said it is done")
 	}
-	a.sayReview(j.Review)
-	a.sayForced(c.SkippedPhases)
+	a.env.Review(j.Review)
+	a.env.Forced(c.SkippedPhases)
 	for _, g := range j.Gates {
-		a.out("gate %s", gateLine(g))
+		a.out("gate %s", present.GateLine(g))
 		if g.FirstError != "" {
 			a.out("  %s", g.FirstError)
 		}
@@ -141,27 +142,25 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 			a.out("  target: %s", t)
 		}
 	}
-	a.sayNotRun(j.NotRun)
+	a.env.NotRun(j.NotRun)
 	for _, x := range j.Experiments {
 		a.out("tried: %s", x.Says)
 	}
 	if j.Proof != nil {
-		a.out("%s", proofLine(j.Proof))
+		a.out("%s", present.ProofLine(j.Proof))
 	}
-	sayHoldout(a.out, j.Holdout)
+	a.env.Holdout(j.Holdout)
 	if j.HoldoutLogs != "" {
 		a.out("what the hold-out tests printed: %s", j.HoldoutLogs)
 	}
-	a.sayTampered(j.Tampered, j.Reason)
-	if text := costText(c.Used); text != "" {
+	a.env.Tampered(j.Tampered, j.Reason)
+	if text := present.Cost(c.Used); text != "" {
 		a.out("cost: %s", text)
 	}
-	if text := lacks(c); text != "" {
+	if text := present.Lacks(c); text != "" {
 		a.out("incomplete: it lacks %s", text)
 	}
-	if c.Deleted != nil {
-		a.out("%s", a.deletes(c))
-	}
+	a.env.Deletes(c)
 	if j.Logs != "" {
 		a.out("logs: %s", j.Logs)
 	}
@@ -174,13 +173,6 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 		return a.diffTo(ctx, from, c.Code, gitstate.DiffOptions{Stat: true})
 	}
 	return nil
-}
-
-// sayNotRun names the gates of which a pass says nothing yet.
-func (a *app) sayNotRun(gates []session.NotRun) {
-	for _, n := range gates {
-		a.out("  gate %s has not run: %s", n.Gate, n.Why)
-	}
 }
 
 // addEvidence finds what was judged at a checkpoint, in the ledger commit that made it.

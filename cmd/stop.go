@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -71,7 +72,7 @@ func (a *app) stop(ctx context.Context, name string, now bool) error {
 	}
 	next := []string{"wfs watch " + string(id), "wfs stop " + string(id) + " --now"}
 	if a.json {
-		return a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
+		return a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, driverOf(who), next})
 	}
 	when := "at its next step"
 	if o := v.Session.Open; o != nil {
@@ -125,7 +126,7 @@ func (a *app) sayStopped(ctx context.Context, id session.ID, request, what strin
 	if a.json {
 		return a.answer(requestJSON{jsonVersion, id, request, true, v.Session.Status, nil, d.Next})
 	}
-	a.out("%s: %s", what, stands(&v.Session))
+	a.out("%s: %s", what, present.Stands(&v.Session))
 	a.next(d.Next)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -319,7 +320,7 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 	branches map[string]session.Commit) error {
 	name, ok := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	tip := branches[t.Branch]
-	m := headMove{Path: t.Path, From: shortRef(t.Branch), commit: tip}
+	m := headMove{Path: t.Path, From: present.ShortRef(t.Branch), commit: tip}
 	switch {
 	case !ok:
 		return nil
@@ -347,7 +348,7 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 			if here, err := a.repo.TreeOf(ctx, tip); err != nil {
 				return err
 			} else if here == base {
-				m.To, m.commit = shortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
+				m.To, m.commit = present.ShortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
 			}
 		}
 	}

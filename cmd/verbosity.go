@@ -1,6 +1,10 @@
 package cmd
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+)
 
 // verbosity is the flags --quiet and --verbose.
 type verbosity struct{ quiet, verbose bool }
@@ -10,14 +14,19 @@ func (v *verbosity) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&v.verbose, "verbose", "v", false, "tell everything that an agent says and does")
 }
 
-func (v *verbosity) how() (how, error) {
+func (v *verbosity) how() (present.How, error) {
 	switch {
 	case v.quiet && v.verbose:
 		return "", &usageError{"--quiet and --verbose exclude each other", ""}
 	case v.quiet:
-		return quiet, nil
+		return present.Quiet, nil
 	case v.verbose:
-		return verbose, nil
+		return present.Verbose, nil
 	}
-	return ordinary, nil
+	return present.Ordinary, nil
+}
+
+// progress tells a run's events.
+func (a *app) progress(much present.How) *present.Progress {
+	return &present.Progress{Screen: &a.env.Screen, Much: much}
 }

@@ -45,7 +45,7 @@ func (a *app) wake(ctx context.Context, name string, o engine.RunOptions) (woken
 	}
 	next := []string{"wfs watch " + string(id), "wfs stop " + string(id)}
 	if a.json {
-		return true, a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, &driverJSON{who.PID, who.Command}, next})
+		return true, a.answer(requestJSON{jsonVersion, id, r.ID, false, v.Session.Status, driverOf(who), next})
 	}
 	a.out("asked: `%s` (pid %d) tries again now, and does not wait any longer", who.Command, who.PID)
 	a.next(next)

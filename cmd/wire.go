@@ -26,7 +26,6 @@ import (
 type app struct {
 	env     Env
 	json    bool
-	color   when
 	noPager bool
 	pager   *pager           // nil: standard output goes where it always did
 	secrets *redact.Redactor // nil: nothing needed it yet; see redactor
@@ -44,7 +43,6 @@ type app struct {
 	mending   map[session.ID]bool // whose locks the doctor has taken
 	rooms     setUpRooms
 	notes     notes           // of sessions, about clean trees
-	doing     *doing          // what is drawn at a terminal now, nil for nothing
 	done      []recoveredJSON // what dead processes had begun, for the next answer
 	away      session.ID      // acting on this one in its own work tree, which is not where the command was typed
 	verb      string          // that was typed, with a flag that makes it a person's word

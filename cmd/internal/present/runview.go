@@ -1,4 +1,4 @@
-package cmd
+package present
 
 import (
 	"cmp"
@@ -12,6 +12,42 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
+
+// RunView is the view of a run: where it stands, what is done now, what it costs. nil is none.
+type RunView struct {
+	*View
+	now   func() time.Time
+	shown viewing
+}
+
+// ShowRun puts one up, if that can be. hint is what a person may do.
+func (s *Screen) ShowRun(hint string) *RunView {
+	v := &RunView{now: s.Now, shown: viewing{began: s.Now()}}
+	v.View = s.Show(func(columns int) []Styled { return v.shown.lines(v.now(), hint, columns) })
+	if v.View == nil {
+		return nil
+	}
+	return v
+}
+
+func (v *RunView) Began(at time.Time) { v.change(func() { v.shown.began = at }) }
+
+// Stands tells the view where a session stands, and what it runs: whose agent works, and where the breaker stops it.
+func (v *RunView) Stands(now *session.Session, p *workflows.Plan) {
+	v.change(func() {
+		v.shown.plan = p
+		v.shown.stands(now)
+	})
+}
+
+func (v *RunView) Event(e session.Event, now *session.Session) {
+	v.change(func() { v.shown.event(e, now, v.now()) })
+}
+
+func (v *RunView) Agent(e agents.Event) { v.change(func() { v.shown.agent(e, v.now()) }) }
+
+// Does says what the engine itself does now.
+func (v *RunView) Does(text string) { v.change(func() { v.shown.does(text, v.now()) }) }
 
 // viewing is what a view knows. It holds nothing that the engine changes behind its back.
 type viewing struct {
@@ -71,7 +107,7 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	s.stands(now)
 }
 
-// stands takes in where a session stands.
+// Stands takes in where a session stands.
 func (s *viewing) stands(now *session.Session) {
 	lap := now.LapName(now.Lap)
 	if now.Phase != s.phase || lap != s.lap {
@@ -105,7 +141,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 		s.model = cmp.Or(e.Model, s.model)
 		s.does(who+" is starting", at)
 	case agents.Text:
-		if text := safetext.Line(answered(e.Text), shownLine); text != "" {
+		if text := safetext.Line(answered(e.Text), ShownLine); text != "" {
 			s.said = text
 			s.does(who+" is thinking", at)
 		}
@@ -132,37 +168,8 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 	}
 }
 
-// toolText says what a call of a tool does: "runs go test ./...".
-func toolText(t agents.Tool) string {
-	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
-		return "uses " + toolName(t)
-	}
-	return string(t.Action) + " " + safetext.Line(t.Detail, shownLine)
-}
-
-// toolName is a call in the agent's own words: "Bash rm -rf build".
-func toolName(t agents.Tool) string {
-	return safetext.Line(cmp.Or(t.Name, "a tool")+" "+t.Detail, shownLine)
-}
-
-func retryText(r agents.Retrying) string {
-	text := ""
-	if r.Attempt > 0 && r.Of > 0 {
-		text = fmt.Sprintf(" (%d of %d)", r.Attempt, r.Of)
-	}
-	switch why := safetext.Line(r.Error, 60); {
-	case why != "" && r.Status > 0:
-		return fmt.Sprintf("%s: %s, HTTP %d", text, why, r.Status)
-	case why != "":
-		return text + ": " + why
-	case r.Status > 0:
-		return fmt.Sprintf("%s: HTTP %d", text, r.Status)
-	}
-	return text
-}
-
 // lines are the view, as wide as the terminal is.
-func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
+func (s *viewing) lines(now time.Time, hint string, columns int) []Styled {
 	var stands, costs []string
 	add := func(to *[]string, format string, args ...any) { *to = append(*to, fmt.Sprintf(format, args...)) }
 	if s.phase != "" {
@@ -175,18 +182,18 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 		add(&stands, "attempt %d", s.attempt)
 	}
 	if s.targets > 0 && s.tested {
-		add(&stands, "%d of %d new %s pass", s.passing, s.targets, plural(s.targets, "test", "tests"))
+		add(&stands, "%d of %d new %s pass", s.passing, s.targets, Plural(s.targets, "test", "tests"))
 	} else if s.targets > 0 {
-		add(&stands, "%d new %s to pass", s.targets, plural(s.targets, "test", "tests"))
+		add(&stands, "%d new %s to pass", s.targets, Plural(s.targets, "test", "tests"))
 	}
 	if s.fails > 0 {
 		add(&stands, "%d of %d without progress", s.fails, s.most)
 	}
 
-	what, clock := s.what, clockText(now.Sub(s.since))
+	what, clock := s.what, Clock(now.Sub(s.since))
 	if s.wait != nil && now.Before(unix(s.wait.Until)) {
 		what = waitingUntil(s.wait, now)
-		clock = clockText(unix(s.wait.Until).Sub(now)) + " left"
+		clock = Clock(unix(s.wait.Until).Sub(now)) + " left"
 	}
 	if what == "" {
 		what, clock = "starting", ""
@@ -208,15 +215,15 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []styled {
 		add(&costs, "%d refused", s.denials)
 	}
 	if n := s.spent.Tokens(); n > 0 {
-		add(&costs, "%s tokens", countText(n))
+		add(&costs, "%s tokens", Count(n))
 	}
 	if s.tools > 0 {
-		add(&costs, "%d tool %s", s.tools, plural(s.tools, "call", "calls"))
+		add(&costs, "%d tool %s", s.tools, Plural(s.tools, "call", "calls"))
 	}
 	if s.model != "" {
 		add(&costs, "%s", safetext.Line(s.model, 40))
 	}
-	lines := []styled{viewLine(stands, clockText(now.Sub(s.began)), columns)}
+	lines := []Styled{viewLine(stands, Clock(now.Sub(s.began)), columns)}
 	if s.said != "" {
 		lines = append(lines, viewLine([]string{`"` + s.said + `"`}, "", columns))
 	}
@@ -228,7 +235,7 @@ const viewEdge = "│ "
 
 // viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out, the last
 // ones first; a single one is cut.
-func viewLine(parts []string, clock string, columns int) styled {
+func viewLine(parts []string, clock string, columns int) Styled {
 	room := columns - safetext.Width(viewEdge)
 	if clock != "" && room > safetext.Width(clock)+20 {
 		room -= safetext.Width(clock) + 2
@@ -249,43 +256,5 @@ func viewLine(parts []string, clock string, columns int) styled {
 	if clock != "" {
 		clock = strings.Repeat(" ", room-safetext.Width(text)+2) + clock
 	}
-	return styled{{safetext.Cut(viewEdge+text+clock, columns), plain}}
-}
-
-// columns is how many columns a line takes.
-func (s styled) columns() int { return safetext.Width(s.String()) }
-
-// clockText is a duration as clocks show it: 0:04, 1:02:03.
-func clockText(d time.Duration) string {
-	n := max(0, int64(d/time.Second))
-	if n < 3600 {
-		return fmt.Sprintf("%d:%02d", n/60, n%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
-}
-
-// countText is a number in three figures or so: 950, 41k, 1.2M.
-func countText(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 10_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-// limitText says how much of a provider's limit is used up.
-func limitText(l agents.Limited) string {
-	name := map[string]string{"five_hour": "5-hour limit", "seven_day": "weekly limit"}[l.Window]
-	name = cmp.Or(name, strings.TrimSpace(safetext.Line(l.Window, 20)+" limit"))
-	switch {
-	case l.Status == "rejected":
-		return name + " reached"
-	case l.Used > 0:
-		return fmt.Sprintf("%s %d%% used", name, int(100*l.Used+0.5))
-	}
-	return name + " near"
+	return Join(safetext.Cut(viewEdge+text+clock, columns))
 }

@@ -1,0 +1,150 @@
+package present
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// AgentText is what an agent did, in one line. "" for what nobody has to read; all is for who wants to read everything.
+func AgentText(e agents.Event, all bool) string {
+	switch e.Kind {
+	case agents.Text:
+		return safetext.Line(answered(e.Text), ShownLine)
+	case agents.ToolResult:
+		if text := safetext.Line(e.Text, ShownLine); e.Failed && text != "" {
+			return "< failed: " + text
+		}
+	case agents.ToolCall:
+		return "> " + toolName(e.Tool)
+	case agents.Denial:
+		return "refused, not in the allowed commands: " + toolName(e.Tool)
+	case agents.Limit:
+		if e.Limited.Status != "allowed" {
+			return limitText(e.Limited)
+		}
+	case agents.Retry:
+		return "tries again" + retryText(e.Retrying)
+	case agents.Compaction:
+		return "shortens its context"
+	}
+	if !all {
+		return ""
+	}
+	switch e.Kind {
+	case agents.Started:
+		return safetext.Line(fmt.Sprintf("begins: %s %s  conversation %s", e.Model, e.Version, cmp.Or(e.Conversation, "new")), ShownLine)
+	case agents.Thinking:
+		return safetext.Line("thinks: "+cmp.Or(e.Text, "…"), ShownLine)
+	case agents.ToolResult:
+		switch text := safetext.Line(e.Text, ShownLine); {
+		case e.Failed:
+			return "< failed: " + cmp.Or(text, toolName(e.Tool))
+		case text != "":
+			return "< " + text
+		}
+	case agents.Usage:
+		return "used: " + spentText(e.Spent)
+	case agents.Result:
+		if e.Failed {
+			return "ends, failed: " + safetext.Line(e.Text, ShownLine)
+		}
+		return "ends"
+	}
+	return ""
+}
+
+// answered puts an answer that was given by a schema into words. Any other text stays as it is.
+func answered(text string) string {
+	var a struct {
+		Done        *bool   `json:"done"`
+		Note        *string `json:"note"`
+		Ask         string  `json:"ask"`
+		TestChange  string  `json:"test_change"`
+		NothingLeft string  `json:"nothing_left"`
+	}
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &a) != nil || a.Done == nil && a.Note == nil && a.Ask == "" {
+		return text
+	}
+	said := "answers: not done"
+	switch {
+	case a.Ask != "":
+		said = "asks: " + a.Ask
+	case a.NothingLeft != "":
+		said = "answers: nothing left to do, " + a.NothingLeft + " shows it"
+	case a.TestChange != "":
+		said = "answers: a test must change: " + a.TestChange
+	case a.Done != nil && *a.Done:
+		said = "answers: done"
+	}
+	if a.Note != nil && *a.Note != "" {
+		said += "; " + *a.Note
+	}
+	return said
+}
+
+// spentText is what was used up: "$0.42, 41k tokens".
+func spentText(s agents.Spent) string {
+	text := ""
+	if s.USD > 0 {
+		text = fmt.Sprintf("$%.2f, ", s.USD)
+	}
+	return text + Count(s.Tokens()) + " tokens"
+}
+
+// ShownLine is how many characters of what an agent says stand in a line.
+const ShownLine = 200
+
+// toolText says what a call of a tool does: "runs go test ./...".
+func toolText(t agents.Tool) string {
+	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
+		return "uses " + toolName(t)
+	}
+	return string(t.Action) + " " + safetext.Line(t.Detail, ShownLine)
+}
+
+// toolName is a call in the agent's own words: "Bash rm -rf build".
+func toolName(t agents.Tool) string {
+	return safetext.Line(cmp.Or(t.Name, "a tool")+" "+t.Detail, ShownLine)
+}
+
+func retryText(r agents.Retrying) string {
+	text := ""
+	if r.Attempt > 0 && r.Of > 0 {
+		text = fmt.Sprintf(" (%d of %d)", r.Attempt, r.Of)
+	}
+	switch why := safetext.Line(r.Error, 60); {
+	case why != "" && r.Status > 0:
+		return fmt.Sprintf("%s: %s, HTTP %d", text, why, r.Status)
+	case why != "":
+		return text + ": " + why
+	case r.Status > 0:
+		return fmt.Sprintf("%s: HTTP %d", text, r.Status)
+	}
+	return text
+}
+
+// limitText says how much of a provider's limit is used up.
+func limitText(l agents.Limited) string {
+	name := map[string]string{"five_hour": "5-hour limit", "seven_day": "weekly limit"}[l.Window]
+	name = cmp.Or(name, strings.TrimSpace(safetext.Line(l.Window, 20)+" limit"))
+	switch {
+	case l.Status == "rejected":
+		return name + " reached"
+	case l.Used > 0:
+		return fmt.Sprintf("%s %d%% used", name, int(100*l.Used+0.5))
+	}
+	return name + " near"
+}
+
+// Claims is what came of an agent's claims to be done, "" when it made none.
+func Claims(claims, refuted int) string {
+	if claims == 0 {
+		return ""
+	}
+	return fmt.Sprintf("said done %d %s, %d true", claims, Plural(claims, "time", "times"), claims-refuted)
+}

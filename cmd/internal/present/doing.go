@@ -1,0 +1,93 @@
+package present
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// Doing shows what a command is at, for how long, and how many tests have run: in a view of one line, or where there can be
+// none in a line now and then.
+type Doing struct {
+	screen *Screen
+	view   *View
+
+	mu    sync.Mutex
+	text  string
+	began time.Time
+	tests int
+}
+
+// doingSays is how often there is a line where nothing can be redrawn.
+const doingSays = 10 * time.Second
+
+// ShowDoing shows what gates do until end is called.
+func (s *Screen) ShowDoing() (d *Doing, end func()) {
+	d = &Doing{screen: s}
+	d.view = s.Show(func(columns int) []Styled {
+		if text := d.line(); text != "" {
+			return []Styled{Join(safetext.Line(text, columns-1))}
+		}
+		return nil
+	})
+	if d.view != nil {
+		return d, d.view.End
+	}
+	tick := time.NewTicker(doingSays)
+	var saying sync.WaitGroup
+	done := make(chan struct{})
+	saying.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if text := d.line(); text != "" {
+					s.Note("%s …", text)
+				}
+			}
+		}
+	})
+	return d, func() { tick.Stop(); close(done); saying.Wait() }
+}
+
+// Say takes a line of progress: one that ends in an ellipsis is what goes on from now.
+func (d *Doing) Say(line string) {
+	text, goesOn := strings.CutSuffix(line, " …")
+	if !goesOn || d.view == nil {
+		d.screen.Note("    %s", line)
+	}
+	if !goesOn {
+		text = ""
+	}
+	d.mu.Lock()
+	d.text, d.began, d.tests = text, d.screen.Now(), 0
+	d.mu.Unlock()
+	d.view.change(func() {})
+}
+
+// Counted takes the number of tests that have run.
+func (d *Doing) Counted(tests int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tests = tests
+}
+
+func (d *Doing) line() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.text == "" {
+		return ""
+	}
+	line := "    " + d.text
+	if d.tests > 0 {
+		line += fmt.Sprintf(", %d %s", d.tests, Plural(d.tests, "test", "tests"))
+	}
+	if took := d.screen.Now().Sub(d.began); took >= time.Second {
+		line += ", " + Clock(took)
+	}
+	return line
+}

@@ -1,0 +1,151 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// GateLine is one gate's result on a line of its own.
+func GateLine(g session.GateResult) Styled {
+	line := Join(g.Gate+": ", gateSays(g))
+	if took := gateTook(g); took != "" {
+		line = Join(line, ", "+took)
+	}
+	return line
+}
+
+// gateSays is one gate's result in words.
+func gateSays(g session.GateResult) Styled {
+	failed := g.Counts.Failed + g.Counts.Errors
+	red := g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass
+	text := ""
+	switch {
+	case g.Where == session.InTree:
+		text = g.Reason
+	case g.Counts.Total() > 0:
+		text = fmt.Sprintf("%d passed", g.Counts.Passed)
+		if failed > 0 {
+			text += fmt.Sprintf(", %d failed", failed)
+		}
+		if red && failed > 0 {
+			text += " (as intended)"
+		}
+		if g.Counts.Skipped > 0 {
+			text += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
+		}
+		if g.Counts.Flaky > 0 {
+			text += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
+		}
+		if g.Verdict != session.Pass && failed == 0 {
+			text += "; " + g.Reason
+		}
+	case red:
+		text = "fails as intended"
+	case g.Verdict == session.Pass:
+		text = "passed"
+	default:
+		text = g.Reason
+	}
+	if g.TestsOf != nil {
+		text += fmt.Sprintf(", with the tests of @%d", *g.TestsOf)
+	}
+	if g.Verdict == session.Pass {
+		return Join(text)
+	}
+	return Judged(g.Verdict, text)
+}
+
+// HoldoutBaseLine is what they said about the base, where nothing is done yet.
+func HoldoutBaseLine(r *session.HoldoutResult) string {
+	all := r.Passed + r.Failed
+	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
+	if r.NotRun > 0 {
+		line += fmt.Sprintf("; of %d %s no test runs", r.NotRun, Plural(r.NotRun, "file", "files"))
+	}
+	return line
+}
+
+// gateTook is how long a gate ran.
+func gateTook(g session.GateResult) string {
+	if g.Cached {
+		return "cached"
+	}
+	return seconds(g.Millis)
+}
+
+// ProofOf is what is known of the present checkpoint's tree alone, nil when that is nothing.
+func ProofOf(s *session.Session) *session.Proof { return ProofAt(s, s.Current) }
+
+func ProofAt(s *session.Session, checkpoint int) *session.Proof {
+	c := s.At(checkpoint)
+	if c == nil || s.Proof == nil || s.Proof.Tree != c.Tree {
+		return nil
+	}
+	return s.Proof
+}
+
+// ProofLine says what a proof found.
+func ProofLine(p *session.Proof) string {
+	if p.Verdict == session.Pass {
+		return p.Reason
+	}
+	return "clean checkout: " + p.Why()
+}
+
+// unprovenGate is what a line about completed work ends with when a gate could not prove it, "" when there is no such
+// gate.
+func unprovenGate(p *session.Proof) string {
+	if p == nil || p.Verdict == session.Pass {
+		return ""
+	}
+	gate, _, _ := strings.Cut(p.Why(), ":")
+	return "; not tested in a clean checkout: " + gate
+}
+
+// Remedies are what can be done about files that a tree lacks.
+const Remedies = "allow them (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
+
+// BaseText is what a gate said on the base.
+func BaseText(g session.GateResult) string {
+	switch {
+	case g.Counts.Total() > 0:
+		parts := []string{}
+		for _, c := range []struct {
+			n    int
+			word string
+		}{{g.Counts.Passed, "passed"}, {g.Counts.Failed + g.Counts.Errors, "failed"}, {g.Counts.Skipped, "skipped"}, {g.Counts.Flaky, "flaky"}} {
+			if c.n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+			}
+		}
+		return strings.Join(parts, ", ")
+	case g.Class == session.ClassNoTests:
+		return "no tests yet"
+	case g.Exit != 0:
+		return g.Reason
+	}
+	return "passes"
+}
+
+// shortTests are tests of Go without their packages, and others as they are.
+func shortTests(ids []session.TestID) []session.TestID {
+	list := slices.Clone(ids)
+	for i, id := range list {
+		if at := strings.LastIndex(string(id), ".Test"); at >= 0 {
+			list[i] = id[at+1:]
+		}
+	}
+	return list
+}
+
+// NoteMark stands before a finding that is only worth a word.
+func NoteMark(t session.Tampering) string {
+	if t.Grave {
+		return ""
+	}
+	return "note: "
+}
