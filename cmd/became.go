@@ -88,18 +88,3 @@ func (a *app) listDeleted(ctx context.Context) error {
 	}
 	return nil
 }
-
-// becameText says it in words.
-func becameText(f gitstate.Fate) string {
-	switch f.How {
-	case gitstate.FateMerged:
-		return "merged into " + f.Branch
-	case gitstate.FateSquashed:
-		return "squashed, rebased or picked into " + f.Branch
-	case gitstate.FateHeld:
-		return "on " + f.Branch + ", not merged"
-	case gitstate.FateNothing:
-		return "nothing was changed"
-	}
-	return "in no branch of yours"
-}

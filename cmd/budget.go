@@ -47,7 +47,7 @@ type callsJSON struct {
 }
 
 func (a *app) budgetCmd() *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use: "budget [SESSION]", Short: "usage and limits",
 		Long: `Budget shows what a session has used up in money, tokens, turns, attempts and time, what its caps leave, and the same for
 its present phase, and for today in all sessions of this clone. Money is what agents report. What is spent is spent:
@@ -61,8 +61,6 @@ wfs edit --budget-usd. It writes nothing and takes no lock.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.budget(c.Context(), first(args)) },
 	}
-	c.AddCommand(a.oldBudgetSet())
-	return c
 }
 
 func (a *app) budget(ctx context.Context, name string) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // Completion reads and writes nothing, and says nothing when something is wrong: what it prints ends in somebody's
@@ -80,92 +79,69 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// candidates lists what may be meant. named is the first argument that is there already: a session, where one is meant.
+// lists are what can stand in a place, by the word for it in the help. named is the first argument that is there already.
+var lists = map[string]func(a *app, ctx context.Context, named, typed string) []cobra.Completion{
+	"WHEN":   func(*app, context.Context, string, string) []cobra.Completion { return present.Whens },
+	"STATUS": func(*app, context.Context, string, string) []cobra.Completion { return statuses },
+	"SHELL":  func(*app, context.Context, string, string) []cobra.Completion { return shells },
+	"AGENT": func(a *app, ctx context.Context, _, _ string) []cobra.Completion {
+		if s, _, err := a.agentSettings(ctx); err == nil {
+			return s.Config.Cards.Names()
+		}
+		return nil
+	},
+	"KEY": func(a *app, ctx context.Context, _, _ string) (keys []cobra.Completion) {
+		if s, err := a.ownSettings(ctx); err == nil {
+			for _, x := range s.List {
+				keys = append(keys, described(x.Key, x.Text()))
+			}
+		}
+		return keys
+	},
+	"WORKFLOW": func(a *app, ctx context.Context, _, _ string) []cobra.Completion {
+		var list []rulesFile // beside those that are built in
+		if a.open(ctx) == nil {
+			list, _ = a.rules(ctx) // a shell shows no errors
+		}
+		return workflowNames(list)
+	},
+	"SESSION":    (*app).completeSessions,
+	"DELETED":    (*app).completeDeleted,
+	"BRANCH":     (*app).completeBranches,
+	"CHECKPOINT": (*app).completeAddresses,
+	"REF": func(a *app, ctx context.Context, _, typed string) []cobra.Completion {
+		list := a.completeBranches(ctx, "", "")
+		if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
+			return append(list, a.completeAddresses(ctx, name, typed)...)
+		}
+		return append(list, a.addressable(ctx)...)
+	},
+	"PHASE": (*app).completePhases,
+}
+
+// candidates lists what may be meant.
 func (a *app) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var all []cobra.Completion
 	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	var all []cobra.Completion
 	for _, kind := range kinds {
 		switch kind {
 		case "FILE", "PATH":
 			return nil, cobra.ShellCompDirectiveDefault
 		case "DIRECTORY":
 			return nil, cobra.ShellCompDirectiveFilterDirs
-		case "WHEN":
-			all = append(all, present.Whens...)
-		case "STATUS":
-			all = append(all, statuses...)
-		case "SHELL":
-			all = append(all, shells...)
-		case "AGENT":
-			if s, _, err := a.agentSettings(ctx); err == nil {
-				all = append(all, s.Config.Cards.Names()...)
-			}
-		case "KEY":
-			all = append(all, a.completeKeys(ctx)...)
-		default:
-			all = append(all, a.fromRepository(ctx, kind, named, typed, len(kinds) == 1)...)
+		}
+		if list := lists[kind]; list != nil {
+			all = append(all, list(a, ctx, named, typed)...)
+		}
+		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") { // or the sessions stand there already
+			all = append(all, a.addressable(ctx)...)
 		}
 	}
 	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
-	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !unfinished(c) }) {
+	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) { // a number must follow
 		how |= cobra.ShellCompDirectiveNoSpace
 	}
 	return all, how
-}
-
-// unfinished reports whether a number must follow.
-func unfinished(c cobra.Completion) bool {
-	word, _, _ := strings.Cut(c, "\t")
-	return strings.HasSuffix(word, "@")
-}
-
-// fromRepository lists what only the repository knows. only says that nothing else can stand there.
-func (a *app) fromRepository(ctx context.Context, kind, named, typed string, only bool) []cobra.Completion {
-	if a.open(ctx) != nil {
-		if kind == "WORKFLOW" {
-			return workflows.BuiltinNames()
-		}
-		return nil
-	}
-	switch kind {
-	case "SESSION":
-		return a.completeSessions(ctx)
-	case "DELETED":
-		var list []cobra.Completion
-		all, _ := a.deletions(ctx) // a shell shows no errors
-		for _, d := range all {
-			list = append(list, string(d.ID))
-		}
-		return list
-	case "BRANCH":
-		return a.completeBranches(ctx)
-	case "CHECKPOINT":
-		return a.completeAddresses(ctx, named, typed, only)
-	case "REF":
-		return append(a.completeBranches(ctx), a.completeAddresses(ctx, "@", typed, true)...)
-	case "WORKFLOW":
-		list, err := a.rules(ctx)
-		if err != nil {
-			return nil
-		}
-		return workflowNames(list)
-	case "PHASE":
-		return a.completePhases(ctx, named)
-	}
-	return nil
-}
-
-// completeKeys lists the settings that hold.
-func (a *app) completeKeys(ctx context.Context) []cobra.Completion {
-	s, err := a.ownSettings(ctx)
-	if err != nil {
-		return nil
-	}
-	var keys []cobra.Completion
-	for _, x := range s.List {
-		keys = append(keys, described(x.Key, x.Text()))
-	}
-	return keys
 }
 
 // described is a candidate with what a shell may show beside it.
@@ -173,9 +149,17 @@ func described(word, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(safetext.Strip(word), safetext.Line(what, 60))
 }
 
-func (a *app) completeSessions(ctx context.Context) []cobra.Completion {
-	all, _ := a.repo.Sessions(ctx) // beside those that cannot be read
-	var list []cobra.Completion
+// sessionsHere are the sessions that can be read.
+func (a *app) sessionsHere(ctx context.Context) map[session.ID]session.Commit {
+	if a.open(ctx) != nil {
+		return nil
+	}
+	all, _ := a.repo.Sessions(ctx)
+	return all
+}
+
+func (a *app) completeSessions(ctx context.Context, _, _ string) (list []cobra.Completion) {
+	all := a.sessionsHere(ctx)
 	for _, name := range sessionNames(all) {
 		what := ""
 		if v, err := a.eng.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
@@ -186,70 +170,64 @@ func (a *app) completeSessions(ctx context.Context) []cobra.Completion {
 	return list
 }
 
-func (a *app) completeBranches(ctx context.Context) []cobra.Completion {
+// addressable are the sessions whose checkpoints can be named.
+func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
+	for _, name := range sessionNames(a.sessionsHere(ctx)) {
+		list = append(list, name+"@")
+	}
+	return list
+}
+
+func (a *app) completeDeleted(ctx context.Context, _, _ string) (list []cobra.Completion) {
+	if a.open(ctx) == nil {
+		all, _ := a.deletions(ctx)
+		for _, d := range all {
+			list = append(list, string(d.ID))
+		}
+	}
+	return list
+}
+
+func (a *app) completeBranches(ctx context.Context, _, _ string) (list []cobra.Completion) {
+	if a.open(ctx) != nil {
+		return nil
+	}
 	branches, _ := a.repo.Branches(ctx)
-	var list []cobra.Completion
 	for _, ref := range sortedKeys(branches) {
 		if !strings.HasPrefix(ref, session.BranchPrefix) {
-			list = append(list, described(strings.TrimPrefix(ref, "refs/heads/"), "branch"))
+			list = append(list, described(present.ShortRef(ref), "branch"))
 		}
 	}
 	return list
 }
 
 // completeAddresses lists checkpoints, newest first: those of the session that is typed before the @, or of the named
-// or current one; and where nothing else can stand, the sessions whose checkpoints can be addressed.
-func (a *app) completeAddresses(ctx context.Context, named, typed string, only bool) []cobra.Completion {
-	name, _, addressed := strings.Cut(typed, "@")
+// or current one.
+func (a *app) completeAddresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
 	prefix := ""
-	if addressed {
-		prefix = name + "@"
-	} else if name = named; strings.Contains(name, "@") {
-		name = "" // an address stands before this one
+	if name, _, addressed := strings.Cut(typed, "@"); addressed {
+		named, prefix = name, name+"@"
+	} else if _, isNumber := checkpointNumber(named); isNumber || strings.Contains(named, "@") {
+		named = "" // an address stands before this one
 	}
-	if _, isNumber := checkpointNumber(name); isNumber && !addressed {
-		name = ""
-	}
-	var list []cobra.Completion
-	if named != "@" || addressed { // a ref has no checkpoints of its own
-		if id, err := a.resolve(ctx, name); err == nil {
-			if v, err := a.view(ctx, id); err == nil {
-				for _, c := range slices.Backward(v.Session.Checkpoints) {
-					list = append(list, described(prefix+itoa(c.Number), strings.ToLower(string(c.Phase))+": "+c.Summary))
-				}
-			}
-		}
-	}
-	if only && !addressed {
-		all, _ := a.repo.Sessions(ctx)
-		for _, name := range sessionNames(all) {
-			list = append(list, name+"@")
+	if v, err := a.openView(ctx, named); err == nil {
+		for _, c := range slices.Backward(v.Session.Checkpoints) {
+			list = append(list, described(prefix+itoa(c.Number), strings.ToLower(string(c.Phase))+": "+c.Summary))
 		}
 	}
 	return list
 }
 
 // completePhases lists the phases of a session's workflow as it is pinned.
-func (a *app) completePhases(ctx context.Context, named string) []cobra.Completion {
-	id, err := a.resolve(ctx, named)
+func (a *app) completePhases(ctx context.Context, named, _ string) (list []cobra.Completion) {
+	v, err := a.openView(ctx, named)
 	if err != nil {
 		return nil
 	}
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return nil
-	}
-	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
-	if err != nil {
-		return nil
-	}
-	plan, err := workflows.DecodePlan(data)
-	if err != nil {
-		return nil
-	}
-	var list []cobra.Completion
-	for _, p := range plan.Workflow.Phases {
-		list = append(list, string(p.Name))
+	if plan, err := a.planAt(ctx, v); err == nil {
+		for _, p := range plan.Workflow.Phases {
+			list = append(list, string(p.Name))
+		}
 	}
 	return list
 }

@@ -22,11 +22,9 @@ import (
 // Env is everything that comes from outside: the one place where the clock, chance, the environment and the working
 // directory enter.
 type Env struct {
-	Args     []string // without the program's name
-	Dir      string
-	Environ  []string
-	Stdin    io.Reader
-	StdinTTY bool // a person sits there
+	Args    []string // without the program's name
+	Dir     string
+	Environ []string
 	present.Screen
 
 	Rand io.Reader

@@ -75,158 +75,157 @@ var readyHints = map[string]string{
 type failure struct {
 	present.Failure
 	Recovered []recoveredJSON `json:"recovered,omitempty"`
+
+	again   string // the command to type again
+	asTyped string // a hint that holds it
 }
 
-// diagnose is the function of that name, and knows which signal interrupted this process, and where it was typed.
-func (a *app) diagnose(err error) failure {
-	f := diagnose(err)
-	var lost *session.NoLedgerError
-	if errors.As(err, &lost) {
-		f.Code, f.Hint = "no_ledger", a.inTheWay(a.ledgerHint(lost.ID))
+// rule is how one kind of error is shown. It returns false for others.
+type rule func(a *app, err error, f *failure) bool
+
+// kind is the rule for errors of a type. tell adds what only such an error knows, nil for nothing.
+func kind[T error](code string, exit int, tell func(a *app, f *failure, e T)) rule {
+	return func(a *app, err error, f *failure) bool {
+		var e T
+		if !errors.As(err, &e) {
+			return false
+		}
+		f.Code, f.Exit = code, exit
+		if tell != nil {
+			tell(a, f, e)
+		}
+		return true
 	}
-	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
-		f.Hint = a.inTheWay(f.Hint)
+}
+
+// cause is the rule for errors that have one of these causes.
+func cause(code string, exit int, hint string, causes ...error) rule {
+	return func(_ *app, err error, f *failure) bool {
+		if !slices.ContainsFunc(causes, func(c error) bool { return errors.Is(err, c) }) {
+			return false
+		}
+		f.Code, f.Exit, f.Hint = code, exit, hint
+		return true
 	}
-	var found *findingsError
-	if errors.As(err, &found) && f.Code == "rules" && f.Hint == "" {
-		f.Hint = found.hint(a.again() + " --agent " + a.someAgent())
-	} else if f.Hint != "" {
-		f.Hint = a.typed(f.Hint)
-	}
-	again, half := a.again(), (*engine.HalfWayError)(nil)
-	if errors.As(err, &half) { // typed again, an undo would take one more operation back
-		again = a.typed(half.Completes)
-	}
-	var locked *gitstate.LockedError
-	if f.Code == "locked" && errors.As(err, &locked) {
-		f.Hint = lockedHint(locked, again)
-	}
-	if f.Code == "disk_full" {
-		f.Hint = fmt.Sprintf("free some disk space (df -h .), then %s: nothing was lost", again)
-	}
-	if failed := (*engine.MoveFailedError)(nil); f.Code == "move_failed" && errors.As(err, &failed) {
-		f.Hint = moveFailedHint(failed, a.again())
-	}
-	if absent := (*gitstate.AbsentError)(nil); f.Code == "absent" && errors.As(err, &absent) {
-		f.Hint = absentHint(absent, a.again())
-	}
-	if half != nil && f.Hint == "" {
-		f.Hint = again
-	}
-	if f.Code == "not_a_repository" {
+}
+
+// rules are the one table from errors to what is shown and the exit code. The first that fits counts.
+var rules = []rule{
+	kind("output", exitError, func(_ *app, f *failure, e *outputError) { f.Error = e.Error() }),
+	func(_ *app, err error, f *failure) bool {
+		var failed *engine.MoveFailedError // which tells what has become of the files
+		if !diskFull(err) {
+			return false
+		}
+		f.Error = "the disk is full, or your quota is used up: " + f.Error
+		if errors.As(err, &failed) {
+			return false
+		}
+		f.Code, f.asTyped = "disk_full", fmt.Sprintf("free some disk space (df -h .), then %s: nothing was lost", f.again)
+		return true
+	},
+	kind("no_ledger", exitError, func(a *app, f *failure, e *session.NoLedgerError) { f.Hint = a.inTheWay(a.ledgerHint(e.ID)) }),
+	kind("", exitError, func(_ *app, f *failure, e *session.Refusal) {
+		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
+	}),
+	kind("error", exitError, func(_ *app, f *failure, e *ranError) { f.Exit = e.exit }),
+	kind("usage", exitUsage, func(_ *app, f *failure, e *usageError) { f.Hint = e.hint }),
+	kind("held", exitHeld, func(_ *app, f *failure, e *registry.HeldError) {
+		f.Hint = "wfs status"
+		if isRun(e.Holder) {
+			f.Hint = strings.TrimSpace("wfs watch " + e.Holder.Session)
+		}
+	}),
+	kind("locked", exitHeld, func(_ *app, f *failure, e *gitstate.LockedError) { f.asTyped = lockedHint(e, f.again) }),
+	kind("rules", exitUsage, func(a *app, f *failure, e *findingsError) { f.Hint = e.hint(a.again() + " --agent " + a.someAgent()) }),
+	kind(string(session.RefuseHook), exitBlocked, func(_ *app, f *failure, _ *gitstate.HookChangedError) {
+		f.Hint = "run the hook, then wfs run to judge its changes, then wfs finish"
+	}),
+	func(_ *app, err error, f *failure) bool {
+		var git *gitstate.GitError
+		if !errors.As(err, &git) || len(git.Args) == 0 || git.Args[0] != "commit" {
+			return false
+		}
+		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked
+		return true
+	},
+	cause(string(session.RefuseBranch), exitError, "wfs finish --branch NAME", gitstate.ErrBranchInUse),
+	cause("gone", exitError, "restore it from a backup or another clone: git clone REMOTE, then move its .git here", gitstate.ErrGone),
+	cause("replaced", exitError, "the checkpoints are in git, and your files as they are: wfs status, then wfs run", durable.ErrReplaced),
+	cause(string(session.RefuseMoved), exitError, "wfs status, then run it again", gitstate.ErrMoved),
+	cause(string(session.RefuseInTheWay), exitError, "move them aside, then run it again", gitstate.ErrInTheWay),
+	kind("move_failed", exitError, func(a *app, f *failure, e *engine.MoveFailedError) { f.asTyped = moveFailedHint(e, a.again()) }),
+	kind("absent", exitError, func(a *app, f *failure, e *gitstate.AbsentError) { f.asTyped = absentHint(e, a.again()) }),
+	kind(string(session.RefuseInTheWay), exitError, func(_ *app, f *failure, e *gitstate.MountedError) {
+		f.Hint = "umount " + e.Path + ", then run it again"
+	}),
+	cause("overlap", exitBlocked, "wfs finish", gitstate.ErrOverlap),
+	kind("", exitError, func(_ *app, f *failure, e *gitstate.ReadyError) {
+		f.Code, f.Hint = e.Code, readyHints[e.Code]
+		if e.Code == gitstate.NotIdentified { // it stops a handover alone
+			f.Exit = exitBlocked
+		}
+	}),
+	func(a *app, err error, f *failure) bool {
+		if !errors.Is(err, gitstate.ErrNotRepository) {
+			return false
+		}
+		f.Code, f.Hint = "not_a_repository", "git init, or cd into a repository"
 		if root, was := gitstate.LostRepository(a.env.Dir); was != "" {
 			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
 			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
 		}
-	}
-	if f.Code == "interrupted" {
+		return true
+	},
+	kind("unusable", exitError, func(_ *app, f *failure, e *gitstate.UnusableError) {
+		f.Hint = cmp.Or(e.Hint, "fix it until git status works here")
+	}),
+	cause("bare", exitError, "cd to the files of the repository: git worktree list", gitstate.ErrNoWorkTree),
+	cause("bare", exitError, "git worktree add ../work && cd ../work", gitstate.ErrBare),
+	cause("git", exitError, "install git 2.34 or newer", gitstate.ErrNoGit, gitstate.ErrGitTooOld),
+	cause("newer", exitError, "install that version; this one is: wfs --version", session.ErrNewer, workflows.ErrNewer),
+	cause("not_private", exitError, "wfs doctor", durable.ErrNotPrivate),
+	cause("no_locks", exitError, "clone the repository onto a local disk: git clone . DIRECTORY", durable.ErrNoLocks),
+	// State that cannot be used as it is: the doctor says which, and what to do.
+	cause("corrupt", exitError, "wfs doctor", registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef,
+		gitstate.ErrNoObject, durable.ErrNotRegular, durable.ErrTooLarge),
+	func(a *app, err error, f *failure) bool {
+		if !errors.Is(err, context.Canceled) {
+			return false
+		}
 		if f.Error == context.Canceled.Error() {
 			f.Error = "interrupted"
 		}
-		f.Exit = a.signals.exitCode()
-	}
-	return f
+		f.Code, f.Exit = "interrupted", a.signals.exitCode()
+		return true
+	},
 }
 
 // diagnose turns any error into what is shown and the exit code.
-func diagnose(err error) failure {
-	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}}
-	var (
-		refusal *session.Refusal
-		usage   *usageError
-		ready   *gitstate.ReadyError
-		locked  *gitstate.LockedError
-		held    *registry.HeldError
-		hook    *gitstate.HookChangedError
-		found   *findingsError
-		git     *gitstate.GitError
-		ran     *ranError
-		failed  *engine.MoveFailedError
-		absent  *gitstate.AbsentError
-		mounted *gitstate.MountedError
-
-		unusable *gitstate.UnusableError
-		output   *outputError
-	)
+func (a *app) diagnose(err error) failure {
+	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}, again: a.again()}
+	var half *engine.HalfWayError
+	if errors.As(err, &half) { // typed again, an undo would take one more operation back
+		f.again = a.typed(half.Completes)
+	}
+	for _, shows := range rules {
+		if shows(a, err, &f) {
+			break
+		}
+	}
+	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
+		f.Hint = a.inTheWay(f.Hint)
+	}
 	switch {
-	case errors.As(err, &output):
-		f.Error, f.Code = output.Error(), "output"
-	case diskFull(err) && !errors.As(err, &failed): // of a move it is told what has become of the files
-		f.Error = isFull + f.Error
-		f.Code, f.Hint = "disk_full", "free some disk space (df -h .), then run it again: nothing was lost"
-	case errors.As(err, &refusal):
-		f.Code, f.Hint, f.Exit = string(refusal.Code), refusal.Hint, exitError
-		if code, ok := refusals[refusal.Code]; ok {
-			f.Exit = code
-		}
-	case errors.As(err, &ran):
-		f.Exit = ran.exit
-	case errors.As(err, &usage):
-		f.Code, f.Hint, f.Exit = "usage", usage.hint, exitUsage
-	case errors.As(err, &held):
-		f.Code, f.Exit, f.Hint = "held", exitHeld, "wfs status"
-		if isRun(held.Holder) {
-			f.Hint = strings.TrimSpace("wfs watch " + held.Holder.Session)
-		}
-	case errors.As(err, &locked):
-		f.Code, f.Exit = "locked", exitHeld
-	case errors.As(err, &found):
-		f.Code, f.Hint, f.Exit = "rules", found.hint(""), exitUsage
-	case errors.As(err, &hook):
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked
-	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked
-	case errors.Is(err, gitstate.ErrBranchInUse):
-		f.Code, f.Hint = string(session.RefuseBranch), "wfs finish --branch NAME"
-	case errors.Is(err, gitstate.ErrGone):
-		f.Code, f.Hint = "gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here"
-	case errors.Is(err, durable.ErrReplaced):
-		f.Code, f.Hint = "replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run"
-	case errors.Is(err, gitstate.ErrMoved):
-		f.Code, f.Hint = string(session.RefuseMoved), "wfs status, then run it again"
-	case errors.Is(err, gitstate.ErrInTheWay):
-		f.Code, f.Hint = string(session.RefuseInTheWay), "move them aside, then run it again"
-	case errors.As(err, &failed):
-		f.Code, f.Hint = "move_failed", moveFailedHint(failed, "run it again")
-		if diskFull(err) {
-			f.Error = isFull + f.Error
-		}
-	case errors.As(err, &absent):
-		f.Code, f.Hint = "absent", absentHint(absent, "run it again")
-	case errors.As(err, &mounted):
-		f.Code, f.Hint = string(session.RefuseInTheWay), "umount "+mounted.Path+", then run it again"
-	case errors.Is(err, gitstate.ErrOverlap):
-		f.Code, f.Hint, f.Exit = "overlap", "wfs finish", exitBlocked
-	case errors.As(err, &ready):
-		f.Code, f.Hint = string(ready.Code), readyHints[string(ready.Code)]
-		if ready.Code == gitstate.NotIdentified { // it stops a handover alone
-			f.Exit = exitBlocked
-		}
-	case errors.Is(err, gitstate.ErrNotRepository):
-		f.Code, f.Hint, f.Exit = "not_a_repository", "git init, or cd into a repository", exitError
-	case errors.As(err, &unusable):
-		f.Code, f.Hint = "unusable", cmp.Or(unusable.Hint, "fix it until git status works here")
-	case errors.Is(err, gitstate.ErrNoWorkTree):
-		f.Code, f.Hint = "bare", "cd to the files of the repository: git worktree list"
-	case errors.Is(err, gitstate.ErrBare):
-		f.Code, f.Hint = "bare", "git worktree add ../work && cd ../work"
-	case errors.Is(err, gitstate.ErrNoGit), errors.Is(err, gitstate.ErrGitTooOld):
-		f.Code, f.Hint = "git", "install git 2.34 or newer"
-	case errors.Is(err, session.ErrNewer), errors.Is(err, workflows.ErrNewer):
-		f.Code, f.Hint = "newer", "install that version; this one is: wfs --version"
-	case errors.Is(err, durable.ErrNotPrivate):
-		f.Code, f.Hint = "not_private", "wfs doctor"
-	case errors.Is(err, durable.ErrNoLocks):
-		f.Code, f.Hint = "no_locks", "clone the repository onto a local disk: git clone . DIRECTORY"
-	case damaged(err):
-		f.Code, f.Hint = "corrupt", "wfs doctor"
-	case errors.Is(err, context.Canceled):
-		f.Code, f.Exit = "interrupted", exitInterrupted
+	case f.Hint != "":
+		f.Hint = a.typed(f.Hint)
+	case f.asTyped != "":
+		f.Hint = f.asTyped
+	case half != nil:
+		f.Hint = f.again
 	}
 	return f
 }
-
-const isFull = "the disk is full, or your quota is used up: "
 
 // diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
 func diskFull(err error) bool {
@@ -234,17 +233,6 @@ func diskFull(err error) bool {
 	said := errors.As(err, &git) && slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"},
 		func(word string) bool { return strings.Contains(git.Stderr, word) })
 	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// damaged reports whether an error is about state that cannot be used as it is: the doctor says which, and what to do.
-func damaged(err error) bool {
-	for _, kind := range []error{registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef, gitstate.ErrNoObject,
-		durable.ErrNotRegular, durable.ErrTooLarge, durable.ErrReplaced} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
 }
 
 // print shows an error: one clear line, and the next command to type.

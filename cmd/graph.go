@@ -9,7 +9,6 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -22,8 +21,7 @@ workflow that the current session has pinned, or the one that the configuration 
 		Example: "  wfs workflow graph tdd\n  wfs workflow graph --format dot | dot -Tsvg > workflow.svg",
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			draw, ok := map[string]func(*workflows.Workflow) string{"mermaid": present.Mermaid, "dot": present.Dot}[format]
-			if !ok {
+			if format != "mermaid" && format != "dot" {
 				return &usageError{fmt.Sprintf("--format %s: it is mermaid or dot", format), "wfs workflow graph --help"}
 			}
 			w, err := a.workflowToDraw(c.Context(), first(args))
@@ -33,7 +31,7 @@ workflow that the current session has pinned, or the one that the configuration 
 			if a.json {
 				return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), engine.Transitions(w)})
 			}
-			a.out("%s", draw(w))
+			a.out("%s", present.Diagram(w, format == "dot"))
 			return nil
 		},
 	}
@@ -55,7 +53,15 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 	}
 	if name == "" && a.repo != nil {
 		if id, err := a.current(ctx); err == nil && id != "" {
-			return a.pinnedWorkflow(ctx, id)
+			v, err := a.view(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			plan, err := a.planAt(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			return &plan.Workflow, nil
 		}
 		if settings, err := a.settings(list); err == nil {
 			name = cmp.Or(settings.Config.Workflow, settings.Config.DefaultWorkflow())
@@ -66,20 +72,4 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 	}
 	w, _, err := loadWorkflow(list, name)
 	return w, err
-}
-
-func (a *app) pinnedWorkflow(ctx context.Context, id session.ID) (*workflows.Workflow, error) {
-	v, err := a.view(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	data, err := a.repo.File(ctx, v.Tip, session.FilePlan)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := workflows.DecodePlan(data)
-	if err != nil {
-		return nil, err
-	}
-	return &plan.Workflow, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate"
-	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace/check"
@@ -41,6 +40,7 @@ func (a *app) listCmd() *cobra.Command {
 		Example: "  wfs list\n  wfs list --status blocked --json\n  wfs list --merged\n  wfs list --deleted",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
 			if status != "" && !slices.Contains(statuses, status) {
 				e := &usageError{fmt.Sprintf("--status %q: it is one of %s", status, strings.Join(statuses, ", ")), ""}
 				if near := workflows.Suggest(status, statuses); near != "" {
@@ -48,35 +48,31 @@ func (a *app) listCmd() *cobra.Command {
 				}
 				return e
 			}
-			if err := a.open(c.Context()); err != nil {
-				return err
-			}
 			if merged && noMerged {
 				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
 			}
-			if deleted {
-				return a.listDeleted(c.Context())
+			if err := a.open(ctx); err != nil {
+				return err
 			}
-			list, err := a.sessions(c.Context())
+			if deleted {
+				return a.listDeleted(ctx)
+			}
+			list, err := a.sessions(ctx)
+			if err == nil && (merged || noMerged) {
+				list, err = a.withFate(ctx, list, merged)
+			}
 			if err != nil {
 				return err
 			}
-			if merged || noMerged {
-				if list, err = a.withFate(c.Context(), list, merged); err != nil {
-					return err
-				}
-			}
-			if status != "" {
-				list = slices.DeleteFunc(list, func(s present.Session) bool { return string(s.Status) != status })
-			}
+			list = slices.DeleteFunc(list, func(s present.Session) bool { return status != "" && string(s.Status) != status })
 			if a.json {
 				return a.answer(listJSON{jsonVersion, list})
 			}
-			a.sayElsewhere(c.Context())
+			a.sayElsewhere(ctx)
 			if len(list) == 0 && !merged && !noMerged && status == "" {
-				a.note("no sessions; begin one: %s", a.newCommand(c.Context()))
+				a.note("no sessions; begin one: %s", a.newCommand(ctx))
 			}
-			a.printList(list)
+			a.env.List(list)
 			return nil
 		},
 	}
@@ -111,7 +107,7 @@ func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 			err = a.seeInterrupted(&v.Session)
 		}
 		if err != nil {
-			list = append(list, present.Session{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: present.Unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
+			list = append(list, present.Unread(id, err, "wfs show "+string(id)))
 			continue
 		}
 		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
@@ -128,56 +124,11 @@ func (a *app) damagedSessions(ctx context.Context, err error) ([]present.Session
 	_, broken, e := a.repo.OurRefs(ctx)
 	for _, b := range broken {
 		if id := check.SessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
-			list = append(list, present.Session{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: present.Unreadable, Why: b.Err.Error(), Next: []string{check.RepairCommand}})
+			list = append(list, present.Unread(id, b.Err, check.RepairCommand))
 		}
 	}
 	if e != nil || len(list) == 0 {
 		return nil, err
 	}
 	return list, nil
-}
-
-func (a *app) printList(list []present.Session) {
-	cut := func(text string, part int) string { // for columns that must leave room for the others
-		if a.env.Width == 0 {
-			return text
-		}
-		return safetext.Cut(text, max(12, a.env.Width/part))
-	}
-	rows := make([][]any, 0, len(list))
-	for _, s := range list {
-		mark := " "
-		switch {
-		case s.Current:
-			mark = "*"
-		case s.Worktree != "":
-			mark = "+"
-		}
-		at := string(s.Phase)
-		if s.Items > 0 {
-			at = fmt.Sprintf("%s %d/%d", s.Phase, min(s.Lap, s.Items), s.Items)
-		} else if s.Lap > 0 {
-			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
-		}
-		if s.Items > 0 && s.Phase == workflows.Done {
-			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
-		} else if s.Status == session.StatusCompleted || s.Status.Final() || s.Status == present.Unreadable {
-			at = "-"
-		}
-		goal := cmp.Or(s.Title, s.Goal)
-		if s.Status == present.Unreadable {
-			goal = s.Why
-		}
-		switch {
-		case s.Gone:
-			goal += "  (in " + s.Worktree + ", which is gone)"
-		case s.Worktree != "" && !s.Current:
-			goal += "  (in " + s.Worktree + ")"
-		}
-		if s.Became != nil {
-			goal += "  (" + becameText(*s.Became) + ")"
-		}
-		rows = append(rows, []any{mark, cut(string(s.ID), 3), present.Status(s.Status), cut(at, 5), present.Ago(s.UpdatedAt, a.env.Now()), goal})
-	}
-	a.env.Table(rows)
 }

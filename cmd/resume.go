@@ -25,13 +25,13 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.at != "" {
-				a.spelledNow("wfs resume " + first(args) + "@" + o.at)
+				a.isNow("wfs resume " + first(args) + "@" + o.at)
 			}
 			if o.fresh {
-				a.spelledNow("wfs resume " + first(args) + "@0")
+				a.isNow("wfs resume " + first(args) + "@0")
 			}
 			if o.auto {
-				a.spelledNow("wfs resume --backup")
+				a.isNow("wfs resume --backup")
 				o.backup = autoName
 			}
 			if name, cp, ok := strings.Cut(first(args), "@"); ok {

@@ -68,12 +68,13 @@ func Main(env Env) int {
 	env.Stdout = out
 	a := &app{env: env, signals: sig}
 	a.env.Get, a.env.AtExit, a.env.Facts = a.env.get, sig.atExit, facts{a}
+	a.env.Args = a.spelledNow(env.Args)
 	root := a.root()
 	if completing(env.Args) {
 		a.complete(root)
 		env.Stderr = io.Discard // whatever is wrong must not end in the line that somebody types
 	}
-	root.SetArgs(env.Args)
+	root.SetArgs(a.env.Args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
@@ -90,7 +91,7 @@ func Main(env Env) int {
 		err = lost
 	case errors.As(err, &quiet):
 		if lost != nil {
-			diagnose(lost).print(a)
+			a.diagnose(lost).print(a)
 		}
 		return quiet.code
 	}
@@ -130,7 +131,7 @@ func (a *app) root() *cobra.Command {
 		a.deleteCmd(), a.demoCmd(), a.doctorCmd(), a.editCmd(), a.exportCmd(), a.forkCmd(), a.gcCmd(), a.hookCmd(),
 		a.pathCmd(), a.statsCmd(), a.trustCmd(), a.uninstallCmd(), a.versionCmd(), a.watchCmd(), a.workflowCmd())
 	root.AddCommand(topics()...)
-	root.AddCommand(a.oldCommands()...)
+	root.AddCommand(a.oldPhase())
 	root.SetHelpCommand(a.helpCmd())
 	root.SetHelpFunc(a.help)
 	return root
@@ -140,7 +141,7 @@ func (a *app) root() *cobra.Command {
 var peoplesWords = []string{
 	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
 	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
-	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
+	"phase back", "phase skip",
 	"run --reset-breaker", "run --ignore-survivors",
 }
 

@@ -83,7 +83,7 @@ func (a *app) noCurrent(ctx context.Context) error {
 	if err := a.sayParked(ctx, head.Ref); err != nil {
 		return err
 	}
-	a.printList(list)
+	a.env.List(list)
 	if len(completes) > 0 {
 		a.next(completes)
 		return nil

@@ -74,7 +74,7 @@ func (a *app) watch(ctx context.Context, name string, much present.How, wait boo
 
 // watchRun shows a run until it ends.
 func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) error {
-	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()), present.Now(&w.S))
+	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()), present.Stands(&w.S))
 	if w.p.Much != present.Quiet {
 		w.p.View = a.env.ShowRun("Ctrl-C stops watching; the run continues")
 	}

@@ -12,47 +12,42 @@ import (
 
 // AgentText is what an agent did, in one line. "" for what nobody has to read; all is for who wants to read everything.
 func AgentText(e agents.Event, all bool) string {
+	text := safetext.Line(e.Text, ShownLine)
 	switch e.Kind {
 	case agents.Text:
 		return safetext.Line(answered(e.Text), ShownLine)
 	case agents.ToolResult:
-		if text := safetext.Line(e.Text, ShownLine); e.Failed && text != "" {
-			return "< failed: " + text
+		switch {
+		case e.Failed && (all || text != ""):
+			return "< failed: " + cmp.Or(text, toolName(e.Tool))
+		case all && text != "":
+			return "< " + text
 		}
+		return ""
 	case agents.ToolCall:
 		return "> " + toolName(e.Tool)
 	case agents.Denial:
 		return "refused, not in the allowed commands: " + toolName(e.Tool)
-	case agents.Limit:
-		if e.Limited.Status != "allowed" {
-			return limitText(e.Limited)
-		}
 	case agents.Retry:
 		return "tries again" + retryText(e.Retrying)
 	case agents.Compaction:
 		return "shortens its context"
+	case agents.Limit:
+		if e.Limited.Status != "allowed" {
+			return limitText(e.Limited)
+		}
 	}
-	if !all {
-		return ""
-	}
-	switch e.Kind {
-	case agents.Started:
+	switch {
+	case !all:
+	case e.Kind == agents.Started:
 		return safetext.Line(fmt.Sprintf("begins: %s %s  conversation %s", e.Model, e.Version, cmp.Or(e.Conversation, "new")), ShownLine)
-	case agents.Thinking:
-		return safetext.Line("thinks: "+cmp.Or(e.Text, "…"), ShownLine)
-	case agents.ToolResult:
-		switch text := safetext.Line(e.Text, ShownLine); {
-		case e.Failed:
-			return "< failed: " + cmp.Or(text, toolName(e.Tool))
-		case text != "":
-			return "< " + text
-		}
-	case agents.Usage:
-		return "used: " + spentText(e.Spent)
-	case agents.Result:
-		if e.Failed {
-			return "ends, failed: " + safetext.Line(e.Text, ShownLine)
-		}
+	case e.Kind == agents.Thinking:
+		return "thinks: " + cmp.Or(text, "…")
+	case e.Kind == agents.Usage:
+		return fmt.Sprintf("used: $%.2f, %s tokens", e.Spent.USD, Count(e.Spent.Tokens()))
+	case e.Kind == agents.Result && e.Failed:
+		return "ends, failed: " + text
+	case e.Kind == agents.Result:
 		return "ends"
 	}
 	return ""
@@ -87,15 +82,6 @@ func answered(text string) string {
 	return said
 }
 
-// spentText is what was used up: "$0.42, 41k tokens".
-func spentText(s agents.Spent) string {
-	text := ""
-	if s.USD > 0 {
-		text = fmt.Sprintf("$%.2f, ", s.USD)
-	}
-	return text + Count(s.Tokens()) + " tokens"
-}
-
 // ShownLine is how many characters of what an agent says stand in a line.
 const ShownLine = 200
 
@@ -117,15 +103,11 @@ func retryText(r agents.Retrying) string {
 	if r.Attempt > 0 && r.Of > 0 {
 		text = fmt.Sprintf(" (%d of %d)", r.Attempt, r.Of)
 	}
-	switch why := safetext.Line(r.Error, 60); {
-	case why != "" && r.Status > 0:
-		return fmt.Sprintf("%s: %s, HTTP %d", text, why, r.Status)
-	case why != "":
-		return text + ": " + why
-	case r.Status > 0:
-		return fmt.Sprintf("%s: HTTP %d", text, r.Status)
-	}
-	return text
+	var p parts
+	why := safetext.Line(r.Error, 60)
+	p.add(why != "", "%s", why)
+	p.add(r.Status > 0, "HTTP %d", r.Status)
+	return strings.TrimSuffix(text+": "+strings.Join(p, ", "), ": ")
 }
 
 // limitText says how much of a provider's limit is used up.
@@ -146,5 +128,5 @@ func Claims(claims, refuted int) string {
 	if claims == 0 {
 		return ""
 	}
-	return fmt.Sprintf("said done %d %s, %d true", claims, Plural(claims, "time", "times"), claims-refuted)
+	return fmt.Sprintf("said done %s, %d true", N(claims, "time"), claims-refuted)
 }

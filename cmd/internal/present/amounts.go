@@ -9,6 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// N counts things: "1 file", "3 files".
+func N(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing, thing+"s")) }
+
 // Plural is the word for one or for many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
@@ -21,18 +24,14 @@ func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
 // Cost says what was used up, "" for nothing: "$0.25, 12,000 tokens".
 func Cost(u session.Usage) string {
-	var parts []string
-	if u.USD > 0 {
-		text := USD(u)
-		if text == "$0.00" {
-			text = "less than a cent"
-		}
-		parts = append(parts, text)
+	var p parts
+	if usd := USD(u); usd != "$0.00" {
+		p.add(u.USD > 0, "%s", usd)
+	} else {
+		p.add(u.USD > 0, "less than a cent")
 	}
-	if u.Tokens.Sum() > 0 {
-		parts = append(parts, Tokens(u.Tokens))
-	}
-	return strings.Join(parts, ", ")
+	p.add(u.Tokens.Sum() > 0, "%s", Tokens(u.Tokens))
+	return strings.Join(p, ", ")
 }
 
 // USD is an amount of dollars: "$0.25", or "~$0.25" when some of it is estimated.
@@ -52,45 +51,18 @@ func Tokens(t session.Tokens) string {
 	return Count(t.Sum()) + " tokens"
 }
 
-// runCost is costText of one run, to stand behind what else is said of it.
-func runCost(r session.RunResult) string {
-	if text := Cost(r.Usage()); text != "" {
-		return ", " + text
-	}
-	return ""
-}
-
 // Budget says how near a cap is.
 func Budget(l session.BudgetLine) string {
 	return fmt.Sprintf("%s: %s of %s used up", l.Scope, engine.Amount(l.What, l.Spent), engine.Amount(l.What, l.Cap))
 }
 
-// inWords says how long something takes or took, roughly.
-func inWords(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return "now"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}
-
-// Ago says when something was, roughly.
+// Ago says when something was.
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
 		return "just now"
 	}
-	return inWords(d) + " ago"
-}
-
-func Millis(ms int64) string {
-	return (time.Duration(ms) * time.Millisecond).Round(10 * time.Millisecond).String()
+	return Lasting(d) + " ago"
 }
 
 func Bytes(n int64) string {
@@ -106,11 +78,11 @@ func Bytes(n int64) string {
 }
 
 // seconds is a time as it stands behind a row, "" for less than a second.
-func seconds(ms int64) string {
-	if ms < 1000 {
+func seconds(millis int64) string {
+	if millis < 1000 {
 		return ""
 	}
-	return Clock(time.Duration(ms) * time.Millisecond)
+	return Clock(ms(millis))
 }
 
 // More counts what a list leaves out.
@@ -121,24 +93,18 @@ func More(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// took says how long something took, if it took a while.
-func took(ms int64) string {
-	if ms < 1000 {
-		return ""
-	}
-	return " after " + Millis(ms)
-}
-
-// Lasting says how long something took, to the minute where it took long.
+// Lasting says how long something takes or took, to the minute where it is long.
 func Lasting(d time.Duration) string {
-	switch d = d.Round(time.Second); {
+	d = d.Round(time.Second)
+	h, m := int(d.Hours()), int(d.Minutes())%60
+	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	}
-	h, m := int(d.Hours()), int(d.Minutes())%60
-	if m == 0 {
+	case h == 0:
+		return fmt.Sprintf("%d min", m)
+	case h >= 48:
+		return fmt.Sprintf("%d days", h/24)
+	case m == 0:
 		return fmt.Sprintf("%d h", h)
 	}
 	return fmt.Sprintf("%d h %d min", h, m)
@@ -147,10 +113,10 @@ func Lasting(d time.Duration) string {
 // Clock is a duration as clocks show it: 0:04, 1:02:03.
 func Clock(d time.Duration) string {
 	n := max(0, int64(d/time.Second))
-	if n < 3600 {
-		return fmt.Sprintf("%d:%02d", n/60, n%60)
+	if h := n / 3600; h > 0 {
+		return fmt.Sprintf("%d:%02d:%02d", h, n/60%60, n%60)
 	}
-	return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
+	return fmt.Sprintf("%d:%02d", n/60, n%60)
 }
 
 // Count is a number in three figures or so: 950, 41k, 1.2M.
@@ -164,6 +130,15 @@ func Count(n int64) string {
 		return fmt.Sprintf("%dk", n/1000)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// parts are pieces of a line.
+type parts []string
+
+func (p *parts) add(is bool, format string, args ...any) {
+	if is {
+		*p = append(*p, fmt.Sprintf(format, args...))
+	}
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -60,7 +60,7 @@ func NotAsked(s *session.Session) (list []string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(small)) {
-		add("%s was left out in %d %s: too little code for it", name, small[name], Plural(small[name], "lap", "laps"))
+		add("%s was left out in %s: too little code for it", name, N(small[name], "lap"))
 	}
 	for _, g := range s.NotRun {
 		add("gate %s was not run: %s", g.Gate, g.Why)

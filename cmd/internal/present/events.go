@@ -1,24 +1,29 @@
 package present
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 )
 
-// EventText says what an event is about, in a few words. A kind that it does not know has none.
+// EventText says what an event is about, in a few words.
 func EventText(body session.Body) string {
 	switch b := body.(type) {
-	case session.Created:
-		return b.Goal
 	case session.Baseline:
-		return fmt.Sprintf("%d %s, %d failing, %d flaky", len(b.Gates), Plural(len(b.Gates), "gate", "gates"), len(b.Red), len(b.Flaky))
+		return fmt.Sprintf("%s, %d failing, %d flaky", N(len(b.Gates), "gate"), len(b.Red), len(b.Flaky))
 	case session.AttemptStarted:
 		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
 	case session.RunEnded:
-		return RanAs(b.RunResult) + took(b.Millis) + runCost(b.RunResult) + claimed(b.RunResult)
+		text := runText(b.RunResult)
+		if cost := Cost(b.Usage()); cost != "" {
+			text += ", " + cost
+		}
+		return text
 	case session.UsageFound:
 		return Cost(b.Usage)
 	case session.BudgetWarned:
@@ -40,70 +45,26 @@ func EventText(body session.Body) string {
 		return fmt.Sprintf("%d  %s  %s", b.Number, b.Code.Short(), b.Summary)
 	case session.Waiting:
 		if b.Reason == session.WaitLimit {
-			text := "until " + unix(b.Until).UTC().Format("2006-01-02 15:04 UTC")
-			if b.Why != "" {
-				text += ", " + b.Why
-			}
-			return text
+			return strings.TrimSuffix("until "+unix(b.Until).UTC().Format("2006-01-02 15:04 UTC")+", "+b.Why, ", ")
 		}
 		return b.Ask
 	case session.BlockedBy:
 		return string(b.Reason) + ": " + strings.Join(b.Evidence, "; ")
 	case session.PhaseMoved:
 		return fmt.Sprintf("%s → %s", b.From, b.To)
-	case session.Noted:
-		if b.Meanwhile {
-			return "during a run, perhaps not from a person: " + b.Text
-		}
-		return b.Text
-	case session.Agreed:
-		return "by " + b.By
-	case session.MoveStarted:
-		return b.Summary
-	case session.Moved:
-		return b.Summary
 	case session.FinishStarted:
-		return "on " + strings.TrimPrefix(b.Branch, "refs/heads/")
+		return "on " + ShortRef(b.Branch)
 	case session.Finished:
-		return fmt.Sprintf("on %s  %s", strings.TrimPrefix(b.Branch, "refs/heads/"), b.Commit.Short())
-	case session.Abandoned:
-		return b.Reason
-	case session.Revived:
-		return string(b.Status)
-	case session.Renamed:
-		return b.Title
-	case session.Edited:
-		return strings.Join(b.Changes, "; ")
-	case session.Repinned:
-		return strings.Join(b.Changes, "; ")
-	case session.TakenBack:
-		return b.Summary
-	case session.Answered:
-		return b.Summary
+		return fmt.Sprintf("on %s  %s", ShortRef(b.Branch), b.Commit.Short())
 	}
-	return why(body)
-}
-
-// why is the reason that an event gives, for those that have nothing else to say.
-func why(body session.Body) string {
-	switch b := body.(type) {
-	case session.Reopened:
-		return b.Why
-	case session.Voided:
-		return b.Why
-	case session.Interrupted:
-		return b.Why
-	case session.Paused:
-		return b.Why
-	case session.Dropped:
-		return b.Why
-	case session.DeleteStarted:
-		return b.Summary
+	var said struct {
+		Title, Goal, Text, Reason, Why, Summary string
+		Changes                                 []string
 	}
-	return ""
+	data, _ := json.Marshal(body) // as it was stored
+	_ = json.Unmarshal(data, &said)
+	return cmp.Or(strings.Join(said.Changes, "; "), said.Title, said.Goal, said.Text, said.Reason, said.Why, said.Summary)
 }
-
-func newline(r rune) bool { return r == '\n' || r == '\r' }
 
 // RanAs says how a run ended.
 func RanAs(r session.RunResult) string {
@@ -114,11 +75,16 @@ func RanAs(r session.RunResult) string {
 	return text
 }
 
-func claimed(r session.RunResult) string {
-	if r.Done {
-		return ", says it is done"
+// runText is RanAs with the time that it took, and what the agent claims.
+func runText(r session.RunResult) string {
+	text := RanAs(r)
+	if took := ms(r.Millis); took >= time.Second {
+		text += " after " + Lasting(took)
 	}
-	return ""
+	if r.Done {
+		text += ", says it is done"
+	}
+	return text
 }
 
 func shownBy(test session.TestID) string {

@@ -2,7 +2,6 @@ package present
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -27,19 +26,7 @@ func gateSays(g session.GateResult) Styled {
 	case g.Where == session.InTree:
 		text = g.Reason
 	case g.Counts.Total() > 0:
-		text = fmt.Sprintf("%d passed", g.Counts.Passed)
-		if failed > 0 {
-			text += fmt.Sprintf(", %d failed", failed)
-		}
-		if red && failed > 0 {
-			text += " (as intended)"
-		}
-		if g.Counts.Skipped > 0 {
-			text += fmt.Sprintf(", %d skipped", g.Counts.Skipped)
-		}
-		if g.Counts.Flaky > 0 {
-			text += fmt.Sprintf(", %d flaky", g.Counts.Flaky)
-		}
+		text = counts(g.Counts, red)
 		if g.Verdict != session.Pass && failed == 0 {
 			text += "; " + g.Reason
 		}
@@ -59,12 +46,29 @@ func gateSays(g session.GateResult) Styled {
 	return Judged(g.Verdict, text)
 }
 
+// counts says how many tests did what.
+func counts(c session.Counts, red bool) string {
+	text, intended := fmt.Sprintf("%d passed", c.Passed), ""
+	if red {
+		intended = " (as intended)"
+	}
+	for _, x := range []struct {
+		n    int
+		word string
+	}{{c.Failed + c.Errors, "failed" + intended}, {c.Skipped, "skipped"}, {c.Flaky, "flaky"}} {
+		if x.n > 0 {
+			text += fmt.Sprintf(", %d %s", x.n, x.word)
+		}
+	}
+	return text
+}
+
 // HoldoutBaseLine is what they said about the base, where nothing is done yet.
 func HoldoutBaseLine(r *session.HoldoutResult) string {
 	all := r.Passed + r.Failed
 	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
 	if r.NotRun > 0 {
-		line += fmt.Sprintf("; of %d %s no test runs", r.NotRun, Plural(r.NotRun, "file", "files"))
+		line += fmt.Sprintf("; of %s no test runs", N(r.NotRun, "file"))
 	}
 	return line
 }
@@ -113,33 +117,13 @@ const Remedies = "allow them (git add -f FILE, or wfs allow FILE), name them in 
 func BaseText(g session.GateResult) string {
 	switch {
 	case g.Counts.Total() > 0:
-		parts := []string{}
-		for _, c := range []struct {
-			n    int
-			word string
-		}{{g.Counts.Passed, "passed"}, {g.Counts.Failed + g.Counts.Errors, "failed"}, {g.Counts.Skipped, "skipped"}, {g.Counts.Flaky, "flaky"}} {
-			if c.n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
-			}
-		}
-		return strings.Join(parts, ", ")
+		return counts(g.Counts, false)
 	case g.Class == session.ClassNoTests:
 		return "no tests yet"
 	case g.Exit != 0:
 		return g.Reason
 	}
 	return "passes"
-}
-
-// shortTests are tests of Go without their packages, and others as they are.
-func shortTests(ids []session.TestID) []session.TestID {
-	list := slices.Clone(ids)
-	for i, id := range list {
-		if at := strings.LastIndex(string(id), ".Test"); at >= 0 {
-			list[i] = id[at+1:]
-		}
-	}
-	return list
 }
 
 // NoteMark stands before a finding that is only worth a word.

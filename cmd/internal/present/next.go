@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -26,9 +27,8 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 		switch {
 		case s.Blocked.Reason == session.BlockSurvivors:
 			return []string{engine.Ending(s, alive), "wfs show"}
-		case s.Blocked.Hint == "wfs resume "+id: // that has been typed: HEAD is on its branch again
-			return []string{"wfs run", "wfs show"}
-		case s.Reworded && s.Blocked.Reason == session.BlockBreaker: // which is news to the next attempt
+		case s.Blocked.Hint == "wfs resume "+id, // that has been typed: HEAD is on its branch again
+			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // which is news to the next attempt
 			return []string{"wfs run", "wfs show"}
 		}
 		return []string{s.Blocked.Hint, "wfs show"}
@@ -115,68 +115,68 @@ func testsFrom(s *session.Session) *session.Checkpoint {
 }
 
 // WaysOfBreaker are those for a session that its breaker has stopped.
-func WaysOfBreaker(s *session.Session) []Way {
-	ways := []Way{
-		{"hint", `wfs run --note "what to do differently"`},
-		{"try again", "wfs run --reset-breaker"},
+func WaysOfBreaker(s *session.Session) (ways []Way) {
+	add := func(is bool, what, command string) {
+		if is {
+			ways = append(ways, Way{what, command})
+		}
 	}
-	if !s.Blocked.Answered {
-		ways = append(ways, Way{"judge it as it is", "wfs approve"})
+	at := s.At(s.Current)
+	if i := slices.IndexFunc(at.Skipped, func(f session.Skip) bool { return f.Rule != "" }); i >= 0 {
+		add(true, "let the file in", "wfs allow "+safetext.ShellWord(at.Skipped[i].Path)+" && wfs run")
 	}
-	if c := testsFrom(s); c != nil && c.Phase != s.Phase {
-		ways = append(ways, Way{"wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase)})
+	if r := s.LastResult; r != nil {
+		add(s.Visit.Denied > 0, "permit it in .wfs, then", s.Repin(r.Agent)+" && wfs run")
 	}
-	from, what := s.Current, "another session"
+	add(true, "hint", `wfs run --note "what to do differently"`)
+	add(true, "try again", "wfs run --reset-breaker")
+	add(!s.Blocked.Answered, "judge it as it is", "wfs approve")
+	if c := testsFrom(s); c != nil {
+		add(c.Phase != s.Phase, "wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase))
+	}
 	var passed, ended session.Checkpoint // the newest that passed, and that ended a lap
 	for _, c := range s.Way() {
-		if c.Number == 0 || c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
-			continue
-		}
-		passed = c
-		if c.Green && (c.Next == workflows.Done || c.NextLap > c.Lap) {
-			ended = c
-		}
-	}
-	back := func(n int) string { return fmt.Sprintf("wfs resume @%d", n) }
-	if passed.Number > 0 && passed.Tree != s.At(s.Current).Tree {
-		from = passed.Number
-		ways = append(ways, Way{fmt.Sprintf("back to @%d", from), back(from)})
-	}
-	if best := s.Furthest(); best != nil {
-		from = best.Number
-		ways = append(ways, Way{fmt.Sprintf("back to @%d%s", from, gotTo(s)), back(from)})
-	}
-	if from != s.Current {
-		what = fmt.Sprintf("start from @%d", from)
-	}
-	if f := FinishCommand(s); f != "" && ended.Number > 0 {
-		ways = append(ways, Way{fmt.Sprintf("take up to lap %d", ended.Lap), back(ended.Number) + " && " + f})
-	}
-	ways = append(append(ways, Way{what, fmt.Sprintf("wfs fork %s@%d", s.ID, from)}), WithoutIt(s)...)
-	if r := s.LastResult; r != nil && s.Visit.Denied > 0 {
-		ways = append([]Way{{"permit it in .wfs, then", s.Repin(r.Agent) + " && wfs run"}}, ways...)
-	}
-	if c := s.At(s.Current); c != nil {
-		for _, f := range c.Skipped {
-			if f.Rule != "" {
-				ways = append([]Way{{"let the file in", "wfs allow " + safetext.ShellWord(f.Path) + " && wfs run"}}, ways...)
-				break
+		if c.Number > 0 && c.Trigger == session.TriggerAttempt && c.Verdict == session.Pass {
+			passed = c
+			if c.Green && (c.Next == workflows.Done || c.NextLap > c.Lap) {
+				ended = c
 			}
 		}
 	}
-	return ways
+	from := s.Current
+	back := func(n int, got string) {
+		from = n
+		add(true, fmt.Sprintf("back to @%d%s", n, got), fmt.Sprintf("wfs resume @%d", n))
+	}
+	if passed.Number > 0 && passed.Tree != at.Tree {
+		back(passed.Number, "")
+	}
+	if best := s.Furthest(); best != nil {
+		back(best.Number, gotTo(s))
+	}
+	if f := FinishCommand(s); f != "" {
+		add(ended.Number > 0, fmt.Sprintf("take up to lap %d", ended.Lap), fmt.Sprintf("wfs resume @%d && %s", ended.Number, f))
+	}
+	what := "another session"
+	if from != s.Current {
+		what = fmt.Sprintf("start from @%d", from)
+	}
+	add(true, what, fmt.Sprintf("wfs fork %s@%d", s.ID, from))
+	return append(ways, WithoutIt(s)...)
 }
 
 // gotTo says how far the best attempt at a visit got.
 func gotTo(s *session.Session) string {
-	switch r := s.Visit.BestHas; {
-	case r.Targets > 0:
-		return fmt.Sprintf(" (%d %s)", r.Targets, Plural(r.Targets, "new test passes", "new tests pass"))
-	case r.Tests > 0:
-		return fmt.Sprintf(" (%d %s)", r.Tests, Plural(r.Tests, "test passes", "tests pass"))
-	case r.Gates > 0:
-		return fmt.Sprintf(" (%d %s)", r.Gates, Plural(r.Gates, "gate passes", "gates pass"))
-	case r.Ran:
+	r := s.Visit.BestHas
+	for _, x := range []struct {
+		n         int
+		one, many string
+	}{{r.Targets, "new test passes", "new tests pass"}, {r.Tests, "test passes", "tests pass"}, {r.Gates, "gate passes", "gates pass"}} {
+		if x.n > 0 {
+			return fmt.Sprintf(" (%d %s)", x.n, Plural(x.n, x.one, x.many))
+		}
+	}
+	if r.Ran {
 		return " (the tests could be run)"
 	}
 	return ""

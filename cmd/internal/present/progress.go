@@ -213,7 +213,7 @@ func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt 
 		} else if s.Laps {
 			what = fmt.Sprintf("lap %d: %s", s.Lap, what)
 		} else if n := len(s.Items); n > 0 {
-			what = fmt.Sprintf("%d %s: %s", n, Plural(n, "item", "items"), strings.Join(s.Items[:min(n, 5)], "; ")+More(n-5))
+			what = N(n, "item") + ": " + Some(s.Items, 5, "; ")
 		}
 		head, who := string(s.ID)+"  ", s.Workflow
 		if s.Agent != "" {
@@ -292,7 +292,7 @@ func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 			p.refused = map[string]bool{}
 		}
 		p.refused[key] = true
-		text := fmt.Sprintf("refused %d %s: `%s`", c.Times, Plural(c.Times, "time", "times"), cmp.Or(c.Whole, c.Text))
+		text := fmt.Sprintf("refused %s: `%s`", N(c.Times, "time"), cmp.Or(c.Whole, c.Text))
 		if c.Variable {
 			text += fmt.Sprintf("; %s refuses commands with a variable or a substitution, whatever is allowed: `%s`", r.Agent, c.Text)
 		} else if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
@@ -373,7 +373,7 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 		p.below("%s", Remedies)
 	}
 	if d != nil && d.TooSmall != "" && j.Lines != nil {
-		p.below("%s is skipped: the lap changed %d %s of code, fewer than %d", d.TooSmall, *j.Lines, Plural(*j.Lines, "line", "lines"), workflows.SmallLap)
+		p.below("%s is skipped: the lap changed %s of code, fewer than %d", d.TooSmall, N(*j.Lines, "line"), workflows.SmallLap)
 	}
 }
 

@@ -1,7 +1,6 @@
 package present
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -26,7 +25,7 @@ func (c *Screen) Run(j *Run) {
 		c.Out("%s  lap %d  attempt %d  run %s", s.Phase, s.Lap, s.Attempt, j.RunID)
 	}
 	if r := j.Result; r != nil {
-		c.Out("%s%s%s", RanAs(*r), took(r.Millis), claimed(*r))
+		c.Out("%s", runText(*r))
 		if text := usedText(r); text != "" {
 			c.Out("%s", text)
 		}
@@ -70,18 +69,13 @@ func recordLines(e agents.Event) []string {
 
 // usedText says who worked and what was used up: "claude 2.1.329  $0.42  41k tokens  12 tool calls  2 refused".
 func usedText(r *session.RunResult) string {
-	var parts []string
-	add := func(is bool, format string, args ...any) {
-		if is {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
-	add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
-	add(r.Model != "", "%s", r.Model)
-	add(r.CostUSD+r.EstimatedUSD > 0, "%s", USD(r.Usage()))
-	add(r.Tokens.Sum() > 0, "%s", Tokens(r.Tokens))
-	add(r.Turns > 0, "%d %s", r.Turns, Plural(r.Turns, "turn", "turns"))
-	add(r.Tools > 0, "%d tool %s", r.Tools, Plural(r.Tools, "call", "calls"))
-	add(r.Denials > 0, "%d refused", r.Denials)
-	return strings.Join(parts, "  ")
+	var p parts
+	p.add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
+	p.add(r.Model != "", "%s", r.Model)
+	p.add(r.CostUSD+r.EstimatedUSD > 0, "%s", USD(r.Usage()))
+	p.add(r.Tokens.Sum() > 0, "%s", Tokens(r.Tokens))
+	p.add(r.Turns > 0, "%s", N(r.Turns, "turn"))
+	p.add(r.Tools > 0, "%s", N(r.Tools, "tool call"))
+	p.add(r.Denials > 0, "%d refused", r.Denials)
+	return strings.Join(p, "  ")
 }

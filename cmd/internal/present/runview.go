@@ -2,7 +2,6 @@ package present
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -135,60 +134,49 @@ func (s *viewing) stands(now *session.Session) {
 
 // agent takes in what an agent did.
 func (s *viewing) agent(e agents.Event, at time.Time) {
-	who := s.who()
+	does := ""
 	switch e.Kind {
 	case agents.Started:
 		s.model = cmp.Or(e.Model, s.model)
-		s.does(who+" is starting", at)
+		does = "is starting"
 	case agents.Text:
-		if text := safetext.Line(answered(e.Text), ShownLine); text != "" {
-			s.said = text
-			s.does(who+" is thinking", at)
+		if text := AgentText(e, false); text != "" {
+			s.said, does = text, "is thinking"
 		}
 	case agents.Thinking:
-		s.does(who+" is thinking", at)
+		does = "is thinking"
 	case agents.ToolCall:
 		s.tools++
-		s.does(who+" "+toolText(e.Tool), at)
+		does = toolText(e.Tool)
 	case agents.ToolResult:
-		s.does(who+" is thinking (after "+cmp.Or(e.Tool.Name, "a tool")+")", at)
+		does = "is thinking (after " + cmp.Or(e.Tool.Name, "a tool") + ")"
 	case agents.Denial:
 		s.denials++
-		s.does(who+" was refused "+toolName(e.Tool), at)
+		does = "was refused " + toolName(e.Tool)
 	case agents.Usage:
 		s.spent = e.Spent
 	case agents.Limit:
 		s.limit = e.Limited
-	case agents.Compaction:
-		s.does(who+" is compacting its context", at)
-	case agents.Retry:
-		s.does(who+" tries again"+retryText(e.Retrying), at)
+	case agents.Compaction, agents.Retry:
+		does = AgentText(e, false)
 	case agents.Result:
-		s.does(who+" has finished", at)
+		does = "has finished"
+	}
+	if does != "" {
+		s.does(s.who()+" "+does, at)
 	}
 }
 
 // lines are the view, as wide as the terminal is.
 func (s *viewing) lines(now time.Time, hint string, columns int) []Styled {
-	var stands, costs []string
-	add := func(to *[]string, format string, args ...any) { *to = append(*to, fmt.Sprintf(format, args...)) }
-	if s.phase != "" {
-		add(&stands, "%s", s.phase)
-	}
-	if s.lap != "" {
-		add(&stands, "%s", s.lap)
-	}
-	if s.attempt > 0 {
-		add(&stands, "attempt %d", s.attempt)
-	}
-	if s.targets > 0 && s.tested {
-		add(&stands, "%d of %d new %s pass", s.passing, s.targets, Plural(s.targets, "test", "tests"))
-	} else if s.targets > 0 {
-		add(&stands, "%d new %s to pass", s.targets, Plural(s.targets, "test", "tests"))
-	}
-	if s.fails > 0 {
-		add(&stands, "%d of %d without progress", s.fails, s.most)
-	}
+	var stands, costs parts
+	stands.add(s.phase != "", "%s", s.phase)
+	stands.add(s.lap != "", "%s", s.lap)
+	stands.add(s.attempt > 0, "attempt %d", s.attempt)
+	tests := Plural(s.targets, "test", "tests")
+	stands.add(s.targets > 0 && s.tested, "%d of %d new %s pass", s.passing, s.targets, tests)
+	stands.add(s.targets > 0 && !s.tested, "%d new %s to pass", s.targets, tests)
+	stands.add(s.fails > 0, "%d of %d without progress", s.fails, s.most)
 
 	what, clock := s.what, Clock(now.Sub(s.since))
 	if s.wait != nil && now.Before(unix(s.wait.Until)) {
@@ -199,30 +187,15 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []Styled {
 		what, clock = "starting", ""
 	}
 
-	if s.spent.USD > 0 {
-		add(&costs, "$%.2f", s.spent.USD)
-	}
-	switch all := s.before + s.spent.USD; {
-	case s.cap > 0:
-		add(&costs, "$%.2f of $%.2f in all", all, s.cap)
-	case s.before > 0:
-		add(&costs, "$%.2f in all", all)
-	}
-	if s.limit.Status != "" && s.limit.Status != "allowed" {
-		add(&costs, "%s", limitText(s.limit))
-	}
-	if s.denials > 0 {
-		add(&costs, "%d refused", s.denials)
-	}
-	if n := s.spent.Tokens(); n > 0 {
-		add(&costs, "%s tokens", Count(n))
-	}
-	if s.tools > 0 {
-		add(&costs, "%d tool %s", s.tools, Plural(s.tools, "call", "calls"))
-	}
-	if s.model != "" {
-		add(&costs, "%s", safetext.Line(s.model, 40))
-	}
+	costs.add(s.spent.USD > 0, "$%.2f", s.spent.USD)
+	all := s.before + s.spent.USD
+	costs.add(s.cap > 0, "$%.2f of $%.2f in all", all, s.cap)
+	costs.add(s.cap == 0 && s.before > 0, "$%.2f in all", all)
+	costs.add(s.limit.Status != "" && s.limit.Status != "allowed", "%s", limitText(s.limit))
+	costs.add(s.denials > 0, "%d refused", s.denials)
+	costs.add(s.spent.Tokens() > 0, "%s tokens", Count(s.spent.Tokens()))
+	costs.add(s.tools > 0, "%s", N(s.tools, "tool call"))
+	costs.add(s.model != "", "%s", safetext.Line(s.model, 40))
 	lines := []Styled{viewLine(stands, Clock(now.Sub(s.began)), columns)}
 	if s.said != "" {
 		lines = append(lines, viewLine([]string{`"` + s.said + `"`}, "", columns))

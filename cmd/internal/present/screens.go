@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -26,7 +27,9 @@ func (c *Screen) Standing(d *Session, head string, current bool) bool {
 		}
 		return false
 	}
-	c.used(d)
+	if text := used(d); text != "" {
+		c.fact("used", "%s", text)
+	}
 	return true
 }
 
@@ -109,7 +112,7 @@ func (c *Screen) done(d *Session, head string) {
 	text := fmt.Sprintf(" at @%d", s.Current)
 	items := s.ItemStates()
 	if len(items) > 0 {
-		text += fmt.Sprintf(": %d of %d %s", len(items)-len(s.OpenItems()), len(items), Plural(len(items), "item", "items"))
+		text += fmt.Sprintf(": %d of %s", len(items)-len(s.OpenItems()), N(len(items), "item"))
 	} else if s.ApprovedInTheEnd(s.Current) {
 		text += ": you approved the work"
 	}
@@ -158,21 +161,13 @@ func shortTest(id session.TestID) session.TestID {
 	return id[strings.LastIndex(string(id), ".Test")+1:]
 }
 
-// used prints the time and the money that a session took, and what came of its agent's claims.
-func (c *Screen) used(d *Session) {
+// used is the time and the money that a session took, and what came of its agent's claims.
+func used(d *Session) string {
 	s := d.Of
-	var parts []string
-	if took := ms(s.Spent.RunMillis + s.Spent.GateMillis); took.Seconds() >= 1 {
-		parts = append(parts, Lasting(took))
-	}
-	if d.Cost != "" {
-		parts = append(parts, d.Cost)
-	}
-	text := strings.Join(parts, ", ")
-	if claims := Claims(s.Claims, len(s.StillRefuted())); claims != "" {
-		text = strings.TrimPrefix(text+"; "+claims, "; ")
-	}
-	if text != "" {
-		c.fact("used", "%s", text)
-	}
+	var p parts
+	took := ms(s.Spent.RunMillis + s.Spent.GateMillis)
+	p.add(took >= time.Second, "%s", Lasting(took))
+	p.add(d.Cost != "", "%s", d.Cost)
+	claims := Claims(d.Claims, d.Refuted)
+	return strings.TrimSuffix(strings.TrimPrefix(strings.Join(p, ", ")+"; "+claims, "; "), "; ")
 }

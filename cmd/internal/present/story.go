@@ -79,53 +79,30 @@ func (c *Screen) newest(j *Story) {
 		c.Line(Join("  ", CheckpointLine(s, cp)))
 	}
 	if n := len(s.Checkpoints) - s.Current - 1; n > 0 {
-		c.Out("  … and %d later %s, which this one does not build on: %s", n, Plural(n, "checkpoint", "checkpoints"), c.Facts.Typed("wfs log", s.ID, ""))
+		c.Out("  … and %s, which this one does not build on: %s", N(n, "later checkpoint"), c.Facts.Typed("wfs log", s.ID, ""))
 	}
 	if at := s.Judged(); at != nil && len(j.Gates) > 0 && at.Tree != s.At(s.Current).Tree {
 		c.Out("  checkpoint %d is not judged yet; checkpoint %d was:", s.Current, at.Number)
 	}
 }
 
-// numbers tells what was done, and what it cost. told says that a screen has said already what it cost, and what came of the
-// agent's claims.
+// numbers tells what was done. told says that a screen has said already what was used up.
 func (c *Screen) numbers(j *Story, told bool) {
 	s, now := j.Of, c.Now()
 	if r := j.LastRun; r != nil {
-		c.Out("last run: %s", strings.Join(append([]string{runTime(r, j.Driver != nil, now)}, runDid(r, s.Laps)...), ", "))
+		c.Out("last run: %s, %s", runTime(r, j.Driver != nil, now), runDid(r, s.Laps))
 	}
 	if n := j.Uncounted; n > 0 {
-		c.Out("%d %s did not count; the newest: %s: %s", n, Plural(n, "run", "runs"), safetext.Line(j.WhyUncounted, 200), c.Facts.Typed("wfs log --events", s.ID, ""))
+		c.Out("%s did not count; the newest: %s: %s", N(n, "run"), safetext.Line(j.WhyUncounted, 200), c.Facts.Typed("wfs log --events", s.ID, ""))
 	}
-	did := []string{fmt.Sprintf("%d %s judged", j.Attempts, Plural(j.Attempts, "attempt", "attempts")),
-		fmt.Sprintf("%d %s", len(s.Checkpoints), Plural(len(s.Checkpoints), "checkpoint", "checkpoints"))}
-	if j.Items > 0 {
-		did = append([]string{fmt.Sprintf("%d of %d items done", j.ItemsDone, j.Items)}, did...)
-	} else if s.Laps {
-		did = append([]string{fmt.Sprintf("%d %s done", j.LapsDone, Plural(j.LapsDone, "lap", "laps"))}, did...)
-	}
-	c.Out("in all: %s; started %s, updated %s", strings.Join(did, ", "), Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
+	var did parts
+	did.add(j.Items > 0, "%d of %d items done", j.ItemsDone, j.Items)
+	did.add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
+	c.Out("in all: %s; started %s, updated %s", strings.Join(append(did, N(j.Attempts, "attempt")+" judged", N(len(s.Checkpoints), "checkpoint")), ", "),
+		Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
 	c.tests(j)
-	var spent []string
-	for _, x := range []struct {
-		what string
-		took time.Duration
-	}{{"agents and commands", ms(s.Spent.RunMillis)}, {"gates", ms(s.Spent.GateMillis)}, {"waiting for limits", time.Duration(j.Spent.Waited) * time.Second}} {
-		if x.took >= time.Second {
-			spent = append(spent, x.what+" "+Lasting(x.took))
-		}
-	}
-	if len(spent) > 0 {
-		c.Out("time: %s", strings.Join(spent, ", "))
-	}
-	if !told && j.Cost != "" {
-		how := ""
-		if s.Used.Estimated == 0 {
-			how = ", as the agent reports it"
-		}
-		c.Out("cost: %s%s", j.Cost, how)
-	}
-	if text := Claims(j.Claims, j.Refuted); !told && text != "" {
-		c.Out("%s", text)
+	if text := used(&j.Session); !told && text != "" {
+		c.Out("used: %s", text)
 	}
 	n := len(j.Claimed)
 	if n > shownClaims {
@@ -137,25 +114,29 @@ func (c *Screen) numbers(j *Story, told bool) {
 	c.Flaky(j.Flaky)
 }
 
+// tests compares the tests of the base with those of the newest judgement.
 func (c *Screen) tests(j *Story) {
 	t := j.Tests
 	if t == nil {
 		return
 	}
-	line := fmt.Sprintf("tests: %d passed before", t.Before.Passed)
-	if n := t.Before.Failed + t.Before.Errors; n > 0 {
-		line += fmt.Sprintf(" and %d failed", n)
-	}
+	line := fmt.Sprintf("tests: %d passed before", t.Before.Passed) + and(t.Before, "failed", "failed")
 	if t.Now != nil {
-		line += fmt.Sprintf(", %d %s now", t.Now.Passed, Plural(t.Now.Passed, "passes", "pass"))
-		if n := t.Now.Failed + t.Now.Errors; n > 0 {
-			line += fmt.Sprintf(" and %d %s", n, Plural(n, "fails", "fail"))
-		}
+		line += fmt.Sprintf(", %d %s now", t.Now.Passed, Plural(t.Now.Passed, "passes", "pass")) + and(*t.Now, "fails", "fail")
 		if len(j.Of.Expected) > 0 {
 			line += ", while new tests wait for what does not exist yet"
 		}
 	}
 	c.Out("%s", line)
+}
+
+// and counts failing tests, "" for none.
+func and(c session.Counts, one, many string) string {
+	n := c.Failed + c.Errors
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d %s", n, Plural(n, one, many))
 }
 
 // runTime says when a run was, and how long.
@@ -170,18 +151,13 @@ func runTime(r *LastRun, goesOn bool, now time.Time) string {
 }
 
 // runDid says what came of a run.
-func runDid(r *LastRun, laps bool) []string {
-	did := []string{fmt.Sprintf("%d %s judged", r.Attempts, Plural(r.Attempts, "attempt", "attempts"))}
-	if laps && r.Laps > 0 {
-		did = append(did, fmt.Sprintf("%d %s done", r.Laps, Plural(r.Laps, "lap", "laps")))
-	}
-	if text := Cost(r.Used); text != "" {
-		did = append(did, text)
-	}
-	if r.Refuted > 0 {
-		did = append(did, fmt.Sprintf("%d %s not true", r.Refuted, Plural(r.Refuted, "claim", "claims")))
-	}
-	return did
+func runDid(r *LastRun, laps bool) string {
+	p := parts{N(r.Attempts, "attempt") + " judged"}
+	p.add(laps && r.Laps > 0, "%s done", N(r.Laps, "lap"))
+	cost := Cost(r.Used)
+	p.add(cost != "", "%s", cost)
+	p.add(r.Refuted > 0, "%s not true", N(r.Refuted, "claim"))
+	return strings.Join(p, ", ")
 }
 
 // items tells what became of the items of the checklist.
@@ -245,7 +221,7 @@ func (c *Screen) autoSave(d *Session) {
 	if j == nil {
 		return
 	}
-	c.Out("backup of %s: %d changed %s", Ago(j.At, c.Now()), j.Changes, Plural(j.Changes, "file", "files"))
+	c.Out("backup of %s: %s", Ago(j.At, c.Now()), N(j.Changes, "changed file"))
 	if j.Missing > 0 {
 		c.Out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, Plural(j.Missing, "is", "are"),
 			c.Facts.Typed("wfs resume --backup", d.ID, d.Worktree))
@@ -266,7 +242,7 @@ func FilesText(files []string, what string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d %s %s: %s", len(files), Plural(len(files), "file", "files"), what, Some(files, 5, " "))
+	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, Some(files, 5, " "))
 }
 
 // Flaky names tests that nothing is concluded from.

@@ -3,6 +3,7 @@ package present
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -35,31 +36,17 @@ func (t *Terminal) Close() error {
 	return err
 }
 
-// onlyColours strips text but for SGR sequences, ESC [ digits and semicolons m.
+// sgr is a sequence that sets colours.
+var sgr = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// onlyColours strips text but for colours.
 func onlyColours(s string) string {
 	var b strings.Builder
-	for {
-		i := strings.Index(s, "\x1b[")
-		if i < 0 {
-			b.WriteString(safetext.Strip(s))
-			return b.String()
-		}
-		n := i + 2
-		for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == ';') {
-			n++
-		}
-		if n < len(s) && s[n] == 'm' {
-			b.WriteString(safetext.Strip(s[:i]) + s[i:n+1])
-			s = s[n+1:]
-			continue
-		}
-		// Not a colour: the whole sequence goes, up to the next one that may be.
-		next := strings.Index(s[i+2:], "\x1b[")
-		if next < 0 {
-			b.WriteString(safetext.Strip(s))
-			return b.String()
-		}
-		b.WriteString(safetext.Strip(s[:i+2+next]))
-		s = s[i+2+next:]
+	at := 0
+	for _, found := range sgr.FindAllStringIndex(s, -1) {
+		b.WriteString(safetext.Strip(s[at:found[0]]) + s[found[0]:found[1]])
+		at = found[1]
 	}
+	b.WriteString(safetext.Strip(s[at:]))
+	return b.String()
 }
