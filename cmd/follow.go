@@ -99,19 +99,15 @@ func (w *following) look(ctx context.Context) error {
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
-		if who, held, err := w.app.clone.Driver(w.S.ID); err != nil || held && isRun(who) {
-			return who, err == nil, err
-		}
-		if begun {
-			return who, false, nil
+		who, held, err := w.app.clone.Driver(w.S.ID)
+		if err != nil || held && isRun(who) || begun {
+			return who, err == nil && held && isRun(who), err
 		}
 		if err := w.look(ctx); err != nil {
 			return who, false, err
 		}
-		select {
-		case <-ctx.Done():
-			return who, false, ctx.Err()
-		case <-time.After(lookEvery):
+		if err := pause(ctx); err != nil {
+			return who, false, err
 		}
 	}
 }
@@ -129,11 +125,19 @@ func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error 
 		if !held || now.PID != 0 && now.Name() != driver.Name() {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lookEvery):
+		if err := pause(ctx); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits until it is time to look again.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(lookEvery):
+		return nil
 	}
 }
 
@@ -141,7 +145,6 @@ func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error 
 type tail struct {
 	path string // "" for none
 	at   int64
-	rest []byte // an unfinished line
 }
 
 const (
@@ -149,21 +152,10 @@ const (
 	shownAtOnce = 64 << 10 // bytes; of a flood only the end is told
 )
 
-// skip passes over all but the newest lines.
+// skip passes over all but the newest lines. The rest of a line that it begins in is no record, and told to nobody.
 func (t *tail) skip() {
-	info, err := os.Stat(t.path)
-	if err != nil || info.Size() <= shownBefore {
-		return
-	}
-	t.at = info.Size() - shownBefore
-	t.cut()
-}
-
-// cut passes over the rest of the line that t.at is in.
-func (t *tail) cut() {
-	data := t.read(shownBefore)
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		t.at += int64(i) + 1
+	if info, err := os.Stat(t.path); err == nil {
+		t.at = max(0, info.Size()-shownBefore)
 	}
 }
 
@@ -183,19 +175,11 @@ func (t *tail) drain(tell func(line []byte)) {
 	if err != nil {
 		return
 	}
-	if info.Size() < t.at {
-		t.at, t.rest = info.Size(), nil
-	}
-	if info.Size()-t.at > shownAtOnce {
-		t.at, t.rest = info.Size()-shownAtOnce, nil
-		t.cut()
-	}
+	t.at = max(min(t.at, info.Size()), info.Size()-shownAtOnce)
 	data := t.read(info.Size() - t.at)
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // an unfinished line is read again
 	t.at += int64(len(data))
-	data = append(t.rest, data...)
-	end := bytes.LastIndexByte(data, '\n') + 1
-	t.rest = bytes.Clone(data[end:])
-	for line := range bytes.Lines(data[:end]) {
+	for line := range bytes.Lines(data) {
 		tell(line)
 	}
 }

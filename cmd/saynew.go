@@ -1,9 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
@@ -30,17 +30,17 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	if short := s.Base.Short(); base != short {
 		base += " (" + short + ")"
 	}
-	a.out("%s  on %s, from %s%s", s.ID, strings.TrimPrefix(s.Branch(), "refs/heads/"), base, a.inTree())
+	a.out("%s  on %s, from %s%s", s.ID, present.ShortRef(s.Branch()), base, a.inTree())
 	if s.Fork != nil {
 		a.out("%s", goesOn(s))
 	} else if n := len(s.Items); n > 0 {
-		a.out("%d %s; first: %s", n, plural(n, "item", "items"), s.Items[0])
+		a.out("%s; first: %s", present.N(n, "item"), s.Items[0])
 	}
 	if n := len(s.Carried); n > 0 && s.Fork == nil {
-		a.out("%d uncommitted %s carried along, in checkpoint 0", n, plural(n, "file", "files"))
+		a.out("%s carried along, in checkpoint 0", present.N(n, "uncommitted file"))
 	}
 	if n := len(s.Left); n > 0 {
-		a.out("%d uncommitted %s left on your branch; to get them back: %s", n, plural(n, "file", "files"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
+		a.out("%s left on your branch; to get them back: %s", present.N(n, "uncommitted file"), a.typed("wfs switch "+a.eng.SwitchName(ctx, r.Event.Turn.HeadOld)))
 	}
 	if s.Base0 != nil && s.Fork == nil {
 		a.sayBaseline(s.Base0)
@@ -48,7 +48,7 @@ func (a *app) sayNew(ctx context.Context, h *engine.Hand, r *engine.Relocated, s
 	a.env.Lacks(s.At(s.Current), "")
 	a.sayIgnoredBefore(ctx, s)
 	if n := len(r.Changes); n > 0 {
-		a.out("%d %s changed here", n, plural(n, "file", "files"))
+		a.out("%s changed here", present.N(n, "file"))
 	}
 	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // what became of them has been said
 		a.sayKept(wasThere, r.Rescued, a.out)
@@ -82,10 +82,7 @@ func baseName(s *session.Session) string {
 	if s.Parent != "" {
 		return s.Parent
 	}
-	if s.BaseRef != "" {
-		return strings.TrimPrefix(s.BaseRef, "refs/heads/")
-	}
-	return s.Base.Short()
+	return present.ShortRef(cmp.Or(s.BaseRef, string(s.Base)))
 }
 
 func (a *app) sayBaseline(b *session.Baseline) {

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -119,29 +118,12 @@ func (a *app) showCheckpoint(ctx context.Context, id session.ID, n int) error {
 	if j.Reason != "" {
 		a.out("%s: %s", present.Verdict(c.Verdict, c.Class), j.Reason)
 	}
-	if slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == n }) {
+	if present.Refuted(s, n) {
 		a.out("the agent said it is done")
 	}
 	a.env.Review(j.Review)
 	a.env.Forced(c.SkippedPhases)
-	for _, g := range j.Gates {
-		a.out("gate %s", present.GateLine(g))
-		if g.FirstError != "" {
-			a.out("  %s", g.FirstError)
-		}
-		a.out("  %s", g.Reason)
-		for _, t := range g.Failing[:min(len(g.Failing), 20)] {
-			if !strings.Contains(g.Reason, string(t)) {
-				a.out("  failing: %s", t)
-			}
-		}
-		for _, t := range g.Flaky[:min(len(g.Flaky), 20)] {
-			a.out("  flaky: %s", t)
-		}
-		for _, t := range g.Targets[:min(len(g.Targets), 20)] {
-			a.out("  target: %s", t)
-		}
-	}
+	a.env.Gates(j.Gates, "", true)
 	a.env.NotRun(j.NotRun)
 	for _, x := range j.Experiments {
 		a.out("tried: %s", x.Says)

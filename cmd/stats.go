@@ -92,7 +92,7 @@ func (a *app) sayStats(j statsJSON) {
 	}
 	for _, r := range agents {
 		if r.Claims > 0 {
-			a.out("%s said done %d %s; %d %s true", r.Agent, r.Claims, plural(r.Claims, "time", "times"), r.True, plural(r.True, "was", "were"))
+			a.out("%s said done %s; %d %s true", r.Agent, present.N(r.Claims, "time"), r.True, plural(r.True, "was", "were"))
 		}
 	}
 	rows := [][]any{{"agent", "phase", "passed", "claims true", "time", "cost", "tokens"}}

@@ -53,20 +53,36 @@ func (c *Screen) Tell(j *Story) {
 	c.Out("")
 	c.numbers(j, told)
 	c.newest(j)
-	for _, g := range j.Gates {
-		c.Out("  gate %s", GateLine(g))
-		if g.FirstError != "" {
-			c.Out("    %s", g.FirstError)
-		}
-		if text := gateSays(g).String(); g.Verdict != session.Pass && !strings.Contains(text, g.Reason) {
-			c.Out("    %s", g.Reason)
-		}
-		for _, t := range g.Failing[:min(len(g.Failing), 10)] {
-			c.Out("    failing: %s", t)
-		}
-	}
+	c.Gates(j.Gates, "  ", false)
 	c.NotRun(s.NotRun)
 	c.Forced(s.SkippedPhases)
+}
+
+// Gates prints what gates said; all is for who wants to know everything.
+func (c *Screen) Gates(list []session.GateResult, indent string, all bool) {
+	names := func(what string, tests []session.TestID, most int, reason string) {
+		for _, t := range tests[:min(len(tests), most)] {
+			if !strings.Contains(reason, string(t)) {
+				c.Out("%s  %s: %s", indent, what, t)
+			}
+		}
+	}
+	for _, g := range list {
+		c.Out("%sgate %s", indent, GateLine(g))
+		if g.FirstError != "" {
+			c.Out("%s  %s", indent, g.FirstError)
+		}
+		if all || g.Verdict != session.Pass && !strings.Contains(gateSays(g).String(), g.Reason) {
+			c.Out("%s  %s", indent, g.Reason)
+		}
+		if !all {
+			names("failing", g.Failing, 10, "")
+			continue
+		}
+		names("failing", g.Failing, 20, g.Reason)
+		names("flaky", g.Flaky, 20, "")
+		names("target", g.Targets, 20, "")
+	}
 }
 
 // newest prints the newest checkpoints.
