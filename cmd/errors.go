@@ -87,10 +87,7 @@ func (a *app) diagnose(err error) failure {
 	f := diagnose(err)
 	var lost *session.NoLedgerError
 	if errors.As(err, &lost) {
-		f.Code, f.Hint = "no_ledger", a.inTheWay(a.ledgerHint(lost.ID))
-	}
-	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
-		f.Hint = a.inTheWay(f.Hint)
+		f.Code, f.Hint = "no_ledger", a.ledgerHint(lost.ID)
 	}
 	var found *findingsError
 	if errors.As(err, &found) && f.Code == "rules" && f.Hint == "" {
@@ -266,13 +263,4 @@ func (f failure) print(a *app) {
 	if f.Hint != "" {
 		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
 	}
-}
-
-// inTheWay is the hint for an error about a ref that is not there, while something is in the place of refs; else what it
-// was.
-func (a *app) inTheWay(hint string) string {
-	if a.repo != nil && len(a.repo.Obstacles()) > 0 {
-		return "wfs doctor"
-	}
-	return hint
 }
