@@ -23,7 +23,7 @@ func (a *app) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sessio
 	if err != nil {
 		return found, err
 	}
-	p, err := a.clone.Provided(tree.Worktree(), id, dir)
+	p, err := a.Clone.Provided(tree.Worktree(), id, dir)
 	if err != nil {
 		return found, err
 	}
