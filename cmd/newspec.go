@@ -81,7 +81,7 @@ func (a *app) specPath(ctx context.Context, path string) (string, error) {
 	if rel, err := filepath.Rel(a.Repo.Root(), path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel), nil
 	}
-	main, err := a.mainRepo(ctx)
+	main, err := a.MainRepo(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +105,7 @@ func (a *app) specFile(ctx context.Context, s *session.Session) string {
 		}
 		return filepath.Join(a.Repo.Root(), path)
 	}
-	main, err := a.mainRepo(ctx)
+	main, err := a.MainRepo(ctx)
 	if err != nil {
 		return ""
 	}

@@ -53,7 +53,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
-	main, err := a.mainRepo(ctx)
+	main, err := a.MainRepo(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,15 +110,6 @@ func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
 	}
 	b.Tree = snap.Tree
 	return nil
-}
-
-// mainRepo is the main work tree, from which a new one is provided; in a bare repository it is this one.
-func (a *app) mainRepo(ctx context.Context) (*gitstate.Repo, error) {
-	path, err := a.Repo.WorktreePath(ctx, "main")
-	if err != nil || path == "" || a.Repo.Worktree() == "main" {
-		return a.Repo, err
-	}
-	return gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ})
 }
 
 // planTree says where the work tree will be, and writes that down.

@@ -8,6 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// Hands gives a verb its session.
+type Hands struct{ w *Workspace }
+
 // Request is how a verb needs a session.
 type Request struct {
 	Command string // as locks name it
@@ -22,66 +25,66 @@ type Request struct {
 
 // InHand opens a session for writing in the work tree that has it checked out: it takes the locks in their order, and
 // completes or drops what a killed command had begun.
-func (w *Workspace) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
-	if err := w.EnterNamed(ctx, r.Session); err != nil {
+func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
+	if err := h.w.EnterNamed(ctx, r.Session); err != nil {
 		return nil, err
 	}
 	if r.Undriven {
-		if err := w.OpenWriter(ctx); err != nil {
+		if err := h.w.OpenWriter(ctx); err != nil {
 			return nil, err
 		}
-		id, err := w.Resolve(ctx, r.Session)
+		id, err := h.w.Resolve(ctx, r.Session)
 		if err != nil {
 			return nil, err
 		}
-		if err := w.Undriven(r.Command, id); err != nil {
+		if err := h.w.Undriven(r.Command, id); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.Begin(ctx, r.Command, !r.Current); err != nil {
+	if err := h.w.Begin(ctx, r.Command, !r.Current); err != nil {
 		return nil, err
 	}
-	find := w.Resolve
+	find := h.w.Resolve
 	if r.Trusted {
-		find = w.Workable
+		find = h.w.Workable
 	}
 	id, err := find(ctx, r.Session)
 	if err != nil {
 		return nil, err
 	}
 	if r.Current {
-		if err := w.mustBeCurrent(ctx, id); err != nil {
+		if err := h.w.mustBeCurrent(ctx, id); err != nil {
 			return nil, err
 		}
 	}
-	return w.take(ctx, r, id)
+	return h.take(ctx, r, id)
 }
 
-func (w *Workspace) take(ctx context.Context, r Request, id session.ID) (*engine.Hand, error) {
-	if err := w.Hold(r.Command, id); err != nil {
+func (h *Hands) take(ctx context.Context, r Request, id session.ID) (*engine.Hand, error) {
+	if err := h.w.Hold(r.Command, id); err != nil {
 		return nil, err
 	}
 	if r.Locked != nil {
 		r.Locked(id)
 	}
-	return w.Take(ctx, id)
+	return h.Take(ctx, id)
 }
 
 // Enter takes a session in hand that is about to become current in this work tree. Edits of the session that is current
 // here become a checkpoint of it, which is returned. The caller has called Begin.
-func (w *Workspace) Enter(ctx context.Context, command string, id session.ID) (*engine.Hand, *session.Checkpoint, error) {
-	saved, err := w.Leave(ctx, command, id)
+func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engine.Hand, *session.Checkpoint, error) {
+	saved, err := h.Leave(ctx, command, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	h, err := w.Take(ctx, id)
-	return h, saved, err
+	hand, err := h.Take(ctx, id)
+	return hand, saved, err
 }
 
 // Leave makes the current session ready to be left for another one, "" for a session that is still to be created: it
 // locks both, and makes a checkpoint of the edits.
-func (w *Workspace) Leave(ctx context.Context, command string, target session.ID) (*session.Checkpoint, error) {
-	cur, err := w.Current(ctx)
+func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*session.Checkpoint, error) {
+	cur, err := h.w.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,41 +94,52 @@ func (w *Workspace) Leave(ctx context.Context, command string, target session.ID
 			both = append(both, id)
 		}
 	}
-	if err := w.Hold(command, both...); err != nil {
+	if err := h.w.Hold(command, both...); err != nil {
 		return nil, err
 	}
 	if target != "" {
-		if err := w.leaveGone(ctx, target); err != nil {
+		if err := h.w.leaveGone(ctx, target); err != nil {
 			return nil, err
 		}
 	}
 	if cur == "" || cur == target {
 		return nil, nil
 	}
-	_, saved, err := w.saveEdits(ctx, cur, func() error { return nil })
+	_, saved, err := h.saveEdits(ctx, cur, func() error { return nil })
 	return saved, err
 }
 
 // LeaveFor takes the current session in hand, to leave it for a branch that is no session's.
-func (w *Workspace) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand, *session.Checkpoint, error) {
-	if err := w.Hold(command, cur); err != nil {
+func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand, *session.Checkpoint, error) {
+	if err := h.w.Hold(command, cur); err != nil {
 		return nil, nil, err
 	}
-	return w.saveEdits(ctx, cur, func() error { return w.Engine.Free(ctx, branch) })
+	return h.saveEdits(ctx, cur, func() error { return h.w.Engine.Free(ctx, branch) })
 }
 
 // saveEdits makes a checkpoint of the edits of a session that is left. check is called before.
-func (w *Workspace) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand, *session.Checkpoint, error) {
-	h, err := w.Take(ctx, cur)
+func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand, *session.Checkpoint, error) {
+	hand, err := h.Take(ctx, cur)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := h.NoSurvivors(); err != nil {
+	if err := hand.NoSurvivors(); err != nil {
 		return nil, nil, err
 	}
 	if err := check(); err != nil {
 		return nil, nil, err
 	}
-	saved, err := h.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
-	return h, saved, err
+	saved, err := hand.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
+	return hand, saved, err
+}
+
+// Take opens a session for writing. The caller holds its lock.
+func (h *Hands) Take(ctx context.Context, id session.ID) (*engine.Hand, error) {
+	h.w.Front.Opening()
+	h.w.About = id
+	hand, err := h.w.Engine.Open(ctx, id)
+	if hand != nil && hand.GivenBack > 0 {
+		h.w.Front.Note("the journal of %s was gone: %d %s back, from the newest backup", id, hand.GivenBack, plural(hand.GivenBack, "event is", "events are"))
+	}
+	return hand, err
 }

@@ -9,51 +9,80 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// Where a session is: the work tree whose HEAD is on its branch. A verb that is given a session's name acts there,
-// wherever it was typed.
+// Places knows where sessions are: a session's place is the work tree whose HEAD is on its branch. A verb that is given a
+// session's name acts there, wherever it was typed.
+type Places struct {
+	w    *Workspace
+	Away session.ID // the command acts on this session in its own work tree, which is not where it was typed
+}
+
+// GoTo lets the command act in another work tree, on a session there. No lock may be held yet.
+func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
+	repo, err := p.w.RepoAt(ctx, path, true)
+	if err == nil {
+		p.Use(repo, id)
+	}
+	return err
+}
+
+// Use lets the command act in another work tree that is open already. away is the session there, "" for where the
+// command was typed.
+func (p *Places) Use(repo *gitstate.Repo, away session.ID) {
+	p.w.Repo, p.w.Engine.Store, p.Away = repo, repo, away
+}
+
+// MainRepo is the main work tree; in a bare repository it is this one.
+func (p *Places) MainRepo(ctx context.Context) (*gitstate.Repo, error) {
+	here := p.w.Repo
+	path, err := here.WorktreePath(ctx, "main")
+	if err != nil || path == "" || here.Worktree() == "main" {
+		return here, err
+	}
+	return p.w.RepoAt(ctx, path, false)
+}
 
 // EnterNamed goes to the work tree of a session that was named; "" is the current session, which is here.
-func (w *Workspace) EnterNamed(ctx context.Context, name string) error {
+func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
 	}
-	if err := w.OpenWriter(ctx); err != nil {
+	if err := p.w.OpenWriter(ctx); err != nil {
 		return err
 	}
-	if err := w.know(ctx); err != nil { // a work tree may have to be connected again
+	if err := p.w.know(ctx); err != nil { // a work tree may have to be connected again
 		return err
 	}
-	id, err := w.Resolve(ctx, name)
+	id, err := p.w.Resolve(ctx, name)
 	if err != nil {
 		return err
 	}
-	t, err := w.Elsewhere(ctx, id)
+	t, err := p.Elsewhere(ctx, id)
 	if err != nil || t == nil || t.Gone {
 		return err
 	}
-	return w.GoTo(ctx, t.Path, id)
+	return p.GoTo(ctx, t.Path, id)
 }
 
 // Elsewhere returns another work tree that has a session checked out, one that is there before one that is gone. It is
 // nil when there is none, or when the session is checked out here.
-func (w *Workspace) Elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	trees, err := w.Repo.On(ctx, session.BranchOf(id))
+func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	trees, err := p.w.Repo.On(ctx, session.BranchOf(id))
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trees {
-		if t.ID == w.Repo.Worktree() {
+		if t.ID == p.w.Repo.Worktree() {
 			return nil, nil
 		}
 	}
-	return w.otherThanHere(trees, id), nil
+	return p.otherThanHere(trees, id), nil
 }
 
 // otherThanHere picks the work tree of a session that is not this one, one that is there before one that is gone.
-func (w *Workspace) otherThanHere(trees []gitstate.Worktree, id session.ID) *gitstate.Worktree {
+func (p *Places) otherThanHere(trees []gitstate.Worktree, id session.ID) *gitstate.Worktree {
 	var found *gitstate.Worktree
 	for i, t := range trees {
-		if t.ID != w.Repo.Worktree() && t.Branch == session.BranchOf(id) && (found == nil || found.Gone && !t.Gone) {
+		if t.ID != p.w.Repo.Worktree() && t.Branch == session.BranchOf(id) && (found == nil || found.Gone && !t.Gone) {
 			found = &trees[i]
 		}
 	}
@@ -61,8 +90,8 @@ func (w *Workspace) otherThanHere(trees []gitstate.Worktree, id session.ID) *git
 }
 
 // NotGone refuses to act on a session whose work tree is not there any more.
-func (w *Workspace) NotGone(ctx context.Context, id session.ID) error {
-	t, err := w.Elsewhere(ctx, id)
+func (p *Places) NotGone(ctx context.Context, id session.ID) error {
+	t, err := p.Elsewhere(ctx, id)
 	if err == nil && t != nil && t.Gone {
 		err = Gone(id, t)
 	}
@@ -70,12 +99,12 @@ func (w *Workspace) NotGone(ctx context.Context, id session.ID) error {
 }
 
 // mustBeCurrent refuses to act on a session that is checked out neither here nor in a work tree of its own.
-func (w *Workspace) mustBeCurrent(ctx context.Context, id session.ID) error {
-	head, err := w.Repo.Head(ctx)
+func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
+	head, err := p.w.Repo.Head(ctx)
 	if err != nil || head.Ref == session.BranchOf(id) {
 		return err
 	}
-	if err := w.NotGone(ctx, id); err != nil {
+	if err := p.NotGone(ctx, id); err != nil {
 		return err
 	}
 	return refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
@@ -95,47 +124,47 @@ func Gone(id session.ID, t *gitstate.Worktree) error {
 }
 
 // InTree says where a command acted when that was not where it was typed: " in <path>".
-func (w *Workspace) InTree() string {
-	if w.Away == "" {
+func (p *Places) InTree() string {
+	if p.Away == "" {
 		return ""
 	}
-	return " in " + w.Repo.Root()
+	return " in " + p.w.Repo.Root()
 }
 
 // leaveGone takes a session that is about to become current here away from a work tree that is not there any more.
-func (w *Workspace) leaveGone(ctx context.Context, id session.ID) error {
-	t, err := w.Elsewhere(ctx, id)
+func (p *Places) leaveGone(ctx context.Context, id session.ID) error {
+	t, err := p.Elsewhere(ctx, id)
 	if err != nil || t == nil || !t.Gone {
 		return err
 	}
 	if t.Locked {
 		return Gone(id, t)
 	}
-	left, err := w.Repo.LeaveGone(ctx, session.BranchOf(id))
+	left, err := p.w.Repo.LeaveGone(ctx, session.BranchOf(id))
 	for _, path := range left {
-		w.Front.Note("%s was checked out in %s, which is not there any more: that entry of git's is detached now (git worktree prune forgets it)", id, path)
+		p.w.Front.Note("%s was checked out in %s, which is not there any more: that entry of git's is detached now (git worktree prune forgets it)", id, path)
 	}
 	return err
 }
 
 // Here is the work tree that the command acts in.
-func (w *Workspace) Here() *gitstate.Worktree {
-	return &gitstate.Worktree{ID: w.Repo.Worktree(), Path: w.Repo.Root()}
+func (p *Places) Here() *gitstate.Worktree {
+	return &gitstate.Worktree{ID: p.w.Repo.Worktree(), Path: p.w.Repo.Root()}
 }
 
 // PlaceOf returns the work tree that has a session checked out, nil for none.
-func (w *Workspace) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	cur, err := w.Current(ctx)
+func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
+	cur, err := p.w.Current(ctx)
 	if err != nil || id == cur {
-		return w.Here(), err
+		return p.Here(), err
 	}
-	return w.Elsewhere(ctx, id)
+	return p.Elsewhere(ctx, id)
 }
 
 // PlaceAmong is PlaceOf for many sessions. cur is the current one.
-func (w *Workspace) PlaceAmong(trees []gitstate.Worktree, id, cur session.ID) *gitstate.Worktree {
+func (p *Places) PlaceAmong(trees []gitstate.Worktree, id, cur session.ID) *gitstate.Worktree {
 	if id == cur {
-		return w.Here()
+		return p.Here()
 	}
-	return w.otherThanHere(trees, id)
+	return p.otherThanHere(trees, id)
 }

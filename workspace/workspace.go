@@ -45,7 +45,8 @@ type Workspace struct {
 	Names
 	Config
 	Trust
-	Away session.ID // the command acts on this session in its own work tree, which is not where it was typed
+	Places
+	Hands
 
 	secrets *redact.Redactor
 }
@@ -59,8 +60,8 @@ func New(env *Env, front Front) *Workspace {
 
 // Forget makes the next Open start again from where the command was typed. No lock may be held.
 func (w *Workspace) Forget() {
-	w.Repo, w.Away = nil, ""
-	w.Config, w.Trust = Config{w}, Trust{w}
+	w.Repo = nil
+	w.Config, w.Trust, w.Hands, w.Places = Config{w}, Trust{w}, Hands{w}, Places{w: w}
 	w.Locks, w.Names = Locks{w: w, since: w.Locks.since}, Names{w: w, Verb: w.Verb}
 }
 
@@ -100,21 +101,6 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 // RepoAt opens the repository that a directory is in.
 func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
 	return gitstate.Open(ctx, gitstate.Options{Dir: dir, Env: w.Env.Environ, Write: write, Waits: func(why string) { w.Front.Note("%s", why) }})
-}
-
-// GoTo lets the command act in another work tree, on a session there. No lock may be held yet.
-func (w *Workspace) GoTo(ctx context.Context, path string, id session.ID) error {
-	repo, err := w.RepoAt(ctx, path, true)
-	if err == nil {
-		w.Use(repo, id)
-	}
-	return err
-}
-
-// Use lets the command act in another work tree that is open already. away is the session there, "" for where the
-// command was typed.
-func (w *Workspace) Use(repo *gitstate.Repo, away session.ID) {
-	w.Repo, w.Engine.Store, w.Away = repo, repo, away
 }
 
 // Redactor takes the secrets of this environment, and those of a known form, out of text. Reading commands do without.
@@ -215,17 +201,6 @@ func (w *Workspace) OpenView(ctx context.Context, name string) (engine.View, err
 	return w.View(ctx, id)
 }
 
-// Take opens a session for writing. The caller holds its lock.
-func (w *Workspace) Take(ctx context.Context, id session.ID) (*engine.Hand, error) {
-	w.Front.Opening()
-	w.About = id
-	h, err := w.Engine.Open(ctx, id)
-	if h != nil && h.GivenBack > 0 {
-		w.Front.Note("the journal of %s was gone: events were restored from the newest backup: %d", id, h.GivenBack)
-	}
-	return h, err
-}
-
 // clock is the engine's clock.
 type clock struct{ now func() time.Time }
 
@@ -239,4 +214,11 @@ func (c clock) Sleep(ctx context.Context, until time.Time) error {
 	case <-time.After(min(until.Sub(c.now()), time.Second)):
 		return nil
 	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
