@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // Completion reads and writes nothing, and says nothing when something is wrong: what it prints ends in somebody's
@@ -91,7 +92,7 @@ var lists = map[string]func(a *app, ctx context.Context, named, typed string) []
 		return nil
 	},
 	"KEY": func(a *app, ctx context.Context, _, _ string) (keys []cobra.Completion) {
-		if s, err := a.ownSettings(ctx); err == nil {
+		if s, err := a.OwnSettings(ctx); err == nil {
 			for _, x := range s.List {
 				keys = append(keys, described(x.Key, x.Text()))
 			}
@@ -99,11 +100,11 @@ var lists = map[string]func(a *app, ctx context.Context, named, typed string) []
 		return keys
 	},
 	"WORKFLOW": func(a *app, ctx context.Context, _, _ string) []cobra.Completion {
-		var list []rulesFile // beside those that are built in
-		if a.open(ctx) == nil {
-			list, _ = a.rules(ctx) // a shell shows no errors
+		var list workspace.Rules // beside those that are built in
+		if a.Open(ctx) == nil {
+			list, _ = a.Rules(ctx) // a shell shows no errors
 		}
-		return workflowNames(list)
+		return list.WorkflowNames()
 	},
 	"SESSION":    (*app).completeSessions,
 	"DELETED":    (*app).completeDeleted,
@@ -151,18 +152,18 @@ func described(word, what string) cobra.Completion {
 
 // sessionsHere are the sessions that can be read.
 func (a *app) sessionsHere(ctx context.Context) map[session.ID]session.Commit {
-	if a.open(ctx) != nil {
+	if a.Open(ctx) != nil {
 		return nil
 	}
-	all, _ := a.repo.Sessions(ctx)
+	all, _ := a.Repo.Sessions(ctx)
 	return all
 }
 
 func (a *app) completeSessions(ctx context.Context, _, _ string) (list []cobra.Completion) {
 	all := a.sessionsHere(ctx)
-	for _, name := range sessionNames(all) {
+	for _, name := range workspace.SortedIDs(all) {
 		what := ""
-		if v, err := a.eng.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
+		if v, err := a.Engine.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
 			what = fmt.Sprintf("%s: %s", v.Session.Status, v.Session.Headline())
 		}
 		list = append(list, described(name, what))
@@ -172,14 +173,14 @@ func (a *app) completeSessions(ctx context.Context, _, _ string) (list []cobra.C
 
 // addressable are the sessions whose checkpoints can be named.
 func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
-	for _, name := range sessionNames(a.sessionsHere(ctx)) {
+	for _, name := range workspace.SortedIDs(a.sessionsHere(ctx)) {
 		list = append(list, name+"@")
 	}
 	return list
 }
 
 func (a *app) completeDeleted(ctx context.Context, _, _ string) (list []cobra.Completion) {
-	if a.open(ctx) == nil {
+	if a.Open(ctx) == nil {
 		all, _ := a.deletions(ctx)
 		for _, d := range all {
 			list = append(list, string(d.ID))
@@ -189,10 +190,10 @@ func (a *app) completeDeleted(ctx context.Context, _, _ string) (list []cobra.Co
 }
 
 func (a *app) completeBranches(ctx context.Context, _, _ string) (list []cobra.Completion) {
-	if a.open(ctx) != nil {
+	if a.Open(ctx) != nil {
 		return nil
 	}
-	branches, _ := a.repo.Branches(ctx)
+	branches, _ := a.Repo.Branches(ctx)
 	for _, ref := range sortedKeys(branches) {
 		if !strings.HasPrefix(ref, session.BranchPrefix) {
 			list = append(list, described(present.ShortRef(ref), "branch"))
@@ -207,10 +208,10 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string) (list 
 	prefix := ""
 	if name, _, addressed := strings.Cut(typed, "@"); addressed {
 		named, prefix = name, name+"@"
-	} else if _, isNumber := checkpointNumber(named); isNumber || strings.Contains(named, "@") {
+	} else if _, isNumber := workspace.CheckpointNumber(named); isNumber || strings.Contains(named, "@") {
 		named = "" // an address stands before this one
 	}
-	if v, err := a.openView(ctx, named); err == nil {
+	if v, err := a.OpenView(ctx, named); err == nil {
 		for _, c := range slices.Backward(v.Session.Checkpoints) {
 			list = append(list, described(prefix+itoa(c.Number), strings.ToLower(string(c.Phase))+": "+c.Summary))
 		}
@@ -220,7 +221,7 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string) (list 
 
 // completePhases lists the phases of a session's workflow as it is pinned.
 func (a *app) completePhases(ctx context.Context, named, _ string) (list []cobra.Completion) {
-	v, err := a.openView(ctx, named)
+	v, err := a.OpenView(ctx, named)
 	if err != nil {
 		return nil
 	}

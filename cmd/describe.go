@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 const jsonVersion = present.Version
@@ -24,7 +25,7 @@ func (a *app) alive(s *session.Session) []session.Process {
 	if !outlived(s) {
 		return nil
 	}
-	return a.eng.Works.Alive(s.ID, s.Started)
+	return a.Engine.Works.Alive(s.ID, s.Started)
 }
 
 // describe tells of a session. in is the work tree that has it checked out, nil for none.
@@ -33,14 +34,14 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 	j.Alive, j.Next, j.Ways = a.alive(s), a.nextIn(s, in), a.waysOn(s, in)
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
-		j.Current = !in.Gone && in.ID == a.repo.Worktree()
+		j.Current = !in.Gone && in.ID == a.Repo.Worktree()
 	}
 	driver := ""
-	if who, held, err := a.clone.Driver(s.ID); err == nil && held {
+	if who, held, err := a.Clone.Driver(s.ID); err == nil && held {
 		driver = who.Name()
 		j.Driver = driverOf(who)
 		switch {
-		case isRun(who):
+		case workspace.IsRun(who):
 			j.Next = []string{"wfs watch " + string(s.ID), "wfs stop " + string(s.ID)}
 			if s.Status == session.StatusWaiting {
 				j.Next = append(j.Next, "wfs run "+string(s.ID)+" --now")
@@ -49,7 +50,7 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 			j.Next = []string{"wfs show " + string(s.ID)}
 		}
 	}
-	if waiting, err := a.clone.Requests(s.ID); err == nil {
+	if waiting, err := a.Clone.Requests(s.ID); err == nil {
 		for _, r := range waiting {
 			if r.Driver == "" || r.Driver == driver { // one that its run did not live to see is void
 				j.Requests++
@@ -61,15 +62,15 @@ func (a *app) describe(s *session.Session, in *gitstate.Worktree) present.Sessio
 
 // describeOwn describes the session that this process drives, in its work tree.
 func (a *app) describeOwn(s *session.Session) present.Session {
-	d := a.describe(s, a.here())
+	d := a.describe(s, a.Here())
 	d.Driver, d.Next = nil, a.nextFor(s)
 	return d
 }
 
 // nextFor are nextCommands for a session that the command acts on in its own work tree. HEAD may have been taken away.
 func (a *app) nextFor(s *session.Session) []string {
-	in := a.here()
-	if head, err := a.repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
+	in := a.Here()
+	if head, err := a.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
 		in = nil
 	}
 	return a.nextIn(s, in)
@@ -80,7 +81,7 @@ func (a *app) nextIn(s *session.Session, in *gitstate.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
 		way = "wfs resume " + string(s.ID)
-		if head, err := a.repo.Head(context.Background()); err == nil {
+		if head, err := a.Repo.Head(context.Background()); err == nil {
 			way = engine.WayTo(head, s.ID)
 		}
 	}
@@ -129,7 +130,7 @@ func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {
 // waysOfRunner are those for a session whose runs fail.
 func (a *app) waysOfRunner(s *session.Session) []present.Way {
 	other := present.Way{What: "other agent", Command: "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
-	if v, err := a.view(context.Background(), s.ID); err == nil {
+	if v, err := a.View(context.Background(), s.ID); err == nil {
 		plan, err := a.planAt(context.Background(), v)
 		if err != nil {
 			return nil

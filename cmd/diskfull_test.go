@@ -19,11 +19,11 @@ func TestDiskFull(t *testing.T) {
 		&gitstate.GitError{Args: []string{"commit"}, Exit: 128, Stderr: "error: unable to write file: No space left on device"},
 		errors.Join(errors.New("first"), &gitstate.GitError{Args: []string{"add"}, Exit: 128, Stderr: "fatal: write error: Disk quota exceeded"}),
 	} {
-		if f := (&app{}).diagnose(err); f.Code != "disk_full" || f.Exit != exitError || !strings.HasPrefix(f.Error, "the disk is full") || f.Hint == "" {
+		if f := newApp(Env{}, nil).diagnose(err); f.Code != "disk_full" || f.Exit != exitError || !strings.HasPrefix(f.Error, "the disk is full") || f.Hint == "" {
 			t.Errorf("%v: %+v", err, f)
 		}
 	}
-	if f := (&app{}).diagnose(&fs.PathError{Op: "write", Path: "x", Err: syscall.EIO}); f.Code == "disk_full" {
+	if f := newApp(Env{}, nil).diagnose(&fs.PathError{Op: "write", Path: "x", Err: syscall.EIO}); f.Code == "disk_full" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // Exit codes. They are part of the interface: docs/formats.md lists them.
@@ -124,7 +125,7 @@ var rules = []rule{
 		f.Code, f.asTyped = "disk_full", fmt.Sprintf("free some disk space (df -h .), then %s: nothing was lost", f.again)
 		return true
 	},
-	kind("no_ledger", exitError, func(a *app, f *failure, e *session.NoLedgerError) { f.Hint = a.inTheWay(a.ledgerHint(e.ID)) }),
+	kind("no_ledger", exitError, func(a *app, f *failure, e *session.NoLedgerError) { f.Hint = a.ledgerHint(e.ID) }),
 	kind("", exitError, func(_ *app, f *failure, e *session.Refusal) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
 	}),
@@ -132,12 +133,14 @@ var rules = []rule{
 	kind("usage", exitUsage, func(_ *app, f *failure, e *usageError) { f.Hint = e.hint }),
 	kind("held", exitHeld, func(_ *app, f *failure, e *registry.HeldError) {
 		f.Hint = "wfs status"
-		if isRun(e.Holder) {
+		if workspace.IsRun(e.Holder) {
 			f.Hint = strings.TrimSpace("wfs watch " + e.Holder.Session)
 		}
 	}),
 	kind("locked", exitHeld, func(_ *app, f *failure, e *gitstate.LockedError) { f.asTyped = lockedHint(e, f.again) }),
-	kind("rules", exitUsage, func(a *app, f *failure, e *findingsError) { f.Hint = e.hint(a.again() + " --agent " + a.someAgent()) }),
+	kind("rules", exitUsage, func(a *app, f *failure, e *workspace.FindingsError) {
+		f.Hint = e.Hint(a.again() + " --agent " + a.someAgent())
+	}),
 	kind(string(session.RefuseHook), exitBlocked, func(_ *app, f *failure, _ *gitstate.HookChangedError) {
 		f.Hint = "run the hook, then wfs run to judge its changes, then wfs finish"
 	}),
@@ -213,8 +216,8 @@ func (a *app) diagnose(err error) failure {
 			break
 		}
 	}
-	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
-		f.Hint = a.inTheWay(f.Hint)
+	if f.Code == string(session.RefuseNoSession) && f.Hint == "" {
+		f.Hint = a.pickHint(context.Background())
 	}
 	switch {
 	case f.Hint != "":
@@ -246,13 +249,4 @@ func (f failure) print(a *app) {
 		return
 	}
 	a.env.Fail(f.Error, f.Hint)
-}
-
-// inTheWay is the hint for an error about a ref that is not there, while something is in the place of refs; else what it
-// was.
-func (a *app) inTheWay(hint string) string {
-	if a.repo != nil && len(a.repo.Obstacles()) > 0 {
-		return "wfs doctor"
-	}
-	return hint
 }

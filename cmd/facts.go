@@ -23,7 +23,7 @@ func (f facts) Typed(command string, id session.ID, root string) string {
 
 // FilesBetween names the files that differ between two trees, with the lines that came and went.
 func (f facts) FilesBetween(from, to session.Tree) string {
-	files, err := f.repo.Lines(context.Background(), from, to)
+	files, err := f.Repo.Lines(context.Background(), from, to)
 	if err != nil {
 		return "changed"
 	}
@@ -46,11 +46,11 @@ func (f facts) FilesBetween(from, to session.Tree) string {
 
 // Permission is the word of allow that lets an agent run a command, "" when there is none.
 func (f facts) Permission(agent, command string) string {
-	list, err := f.rules(context.Background())
+	list, err := f.Rules(context.Background())
 	if err != nil {
 		return ""
 	}
-	cards, err := f.cards(list)
+	cards, err := f.Cards(list)
 	if err != nil || cards[agent] == nil {
 		return ""
 	}

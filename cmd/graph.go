@@ -51,9 +51,9 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 	if err != nil {
 		return nil, err
 	}
-	if name == "" && a.repo != nil {
-		if id, err := a.current(ctx); err == nil && id != "" {
-			v, err := a.view(ctx, id)
+	if name == "" && a.Repo != nil {
+		if id, err := a.Current(ctx); err == nil && id != "" {
+			v, err := a.View(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -63,13 +63,13 @@ func (a *app) workflowToDraw(ctx context.Context, name string) (*workflows.Workf
 			}
 			return &plan.Workflow, nil
 		}
-		if settings, err := a.settings(list); err == nil {
+		if settings, err := a.Settings(list); err == nil {
 			name = cmp.Or(settings.Config.Workflow, settings.Config.DefaultWorkflow())
 		}
 	}
 	if name == "" {
 		name = "tdd"
 	}
-	w, _, err := loadWorkflow(list, name)
+	w, _, err := list.Workflow(name)
 	return w, err
 }

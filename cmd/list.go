@@ -51,7 +51,7 @@ func (a *app) listCmd() *cobra.Command {
 			if merged && noMerged {
 				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
 			}
-			if err := a.open(ctx); err != nil {
+			if err := a.Open(ctx); err != nil {
 				return err
 			}
 			if deleted {
@@ -86,31 +86,31 @@ func (a *app) listCmd() *cobra.Command {
 // sessions describes every session. One that cannot be read is listed with the reason.
 func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 	list := []present.Session{}
-	all, err := a.repo.Sessions(ctx)
+	all, err := a.Repo.Sessions(ctx)
 	if errors.Is(err, gitstate.ErrBrokenRef) {
 		list, err = a.damagedSessions(ctx, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	cur, err := a.current(ctx)
+	cur, err := a.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for id, tip := range all {
-		v, err := a.eng.Load(ctx, id, tip)
+		v, err := a.Engine.Load(ctx, id, tip)
 		if err == nil {
-			err = a.seeInterrupted(&v.Session)
+			err = a.SeeInterrupted(&v.Session)
 		}
 		if err != nil {
 			list = append(list, present.Unread(id, err, "wfs show "+string(id)))
 			continue
 		}
-		list = append(list, a.describe(&v.Session, a.where(trees, id, cur)))
+		list = append(list, a.describe(&v.Session, a.PlaceAmong(trees, id, cur)))
 	}
 	slices.SortFunc(list, func(x, y present.Session) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))
@@ -121,7 +121,7 @@ func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 // damagedSessions are those whose ledger's ref cannot be read. It returns the error when it is about something else.
 func (a *app) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
 	list := []present.Session{}
-	_, broken, e := a.repo.OurRefs(ctx)
+	_, broken, e := a.Repo.OurRefs(ctx)
 	for _, b := range broken {
 		if id := check.SessionOf(b.Ref); id != "" && b.Ref == session.LedgerOf(id) {
 			list = append(list, present.Unread(id, b.Err, check.RepairCommand))

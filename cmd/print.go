@@ -45,10 +45,10 @@ func list[T any](s []T) []T {
 func (a *app) diffTo(ctx context.Context, from, to session.Commit, o gitstate.DiffOptions) error {
 	o.Color = a.env.Colours(a.env.StdoutTTY)
 	if !a.env.StdoutTTY {
-		return a.repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
+		return a.Repo.DiffTo(ctx, string(from), string(to), o, a.env.Stdout)
 	}
 	t := &present.Terminal{To: a.env.Stdout}
-	if err := a.repo.DiffTo(ctx, string(from), string(to), o, t); err != nil {
+	if err := a.Repo.DiffTo(ctx, string(from), string(to), o, t); err != nil {
 		return err
 	}
 	return t.Close()
@@ -60,7 +60,7 @@ func plural(n int, one, many string) string { return present.Plural(n, one, many
 
 // showProgress shows what gates do until done is called.
 func (a *app) showProgress() (done func()) {
-	w := a.eng.Works.(*works)
+	w := a.Engine.Works.(*works)
 	before, count := w.report, w.count
 	d, end := a.env.ShowDoing()
 	w.report, w.count = d.Say, d.Counted

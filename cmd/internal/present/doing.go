@@ -64,7 +64,7 @@ func (d *Doing) Say(line string) {
 		text = ""
 	}
 	d.mu.Lock()
-	d.text, d.began, d.tests = text, d.screen.Now(), 0
+	d.text, d.began, d.tests = text, d.screen.Clock(), 0
 	d.mu.Unlock()
 	d.view.change(func() {})
 }
@@ -86,7 +86,7 @@ func (d *Doing) line() string {
 	if d.tests > 0 {
 		line += fmt.Sprintf(", %d %s", d.tests, Plural(d.tests, "test", "tests"))
 	}
-	if took := d.screen.Now().Sub(d.began); took >= time.Second {
+	if took := d.screen.Clock().Sub(d.began); took >= time.Second {
 		line += ", " + Clock(took)
 	}
 	return line

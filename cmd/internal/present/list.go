@@ -56,7 +56,7 @@ func (c *Screen) List(list []Session) {
 		if s.Became != nil {
 			goal += "  (" + BecameText(*s.Became) + ")"
 		}
-		rows = append(rows, []any{mark, cut(string(s.ID), 3), Status(s.Status), cut(at, 5), Ago(s.UpdatedAt, c.Now()), goal})
+		rows = append(rows, []any{mark, cut(string(s.ID), 3), Status(s.Status), cut(at, 5), Ago(s.UpdatedAt, c.Clock()), goal})
 	}
 	c.Table(rows)
 }

@@ -100,7 +100,7 @@ func (p *Progress) Report(text string) {
 
 // Agent tells what an agent did.
 func (p *Progress) Agent(e agents.Event) {
-	at := p.Now().UTC()
+	at := p.Clock().UTC()
 	if p.Much == Quiet || p.answer(Stream{Type: "agent", At: &at, Agent: &e}) {
 		return
 	}

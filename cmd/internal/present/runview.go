@@ -21,7 +21,7 @@ type RunView struct {
 
 // ShowRun puts one up, if that can be. hint is what a person may do.
 func (s *Screen) ShowRun(hint string) *RunView {
-	v := &RunView{now: s.Now, shown: viewing{began: s.Now()}}
+	v := &RunView{now: s.Clock, shown: viewing{began: s.Clock()}}
 	v.View = s.Show(func(columns int) []Styled { return v.shown.lines(v.now(), hint, columns) })
 	if v.View == nil {
 		return nil

@@ -20,10 +20,10 @@ type Screen struct {
 	// Width is how many columns the terminal at standard output has, 0 when there is none or it does not say.
 	Width int
 	JSON  bool
-	// Color is the flag --color: auto, always or never. Get reads the environment.
-	Color When
-	Get   func(name string) string
-	Now   func() time.Time
+	// Color is the flag --color: auto, always or never. Getenv reads the environment.
+	Color  When
+	Getenv func(name string) string
+	Clock  func() time.Time
 	// Facts looks up what values do not have.
 	Facts Facts
 	// AtExit calls a function before a third Ctrl-C ends the process at once.
@@ -56,13 +56,13 @@ func (s *Screen) Colours(tty bool) bool {
 		return false
 	case s.Color == "always":
 		return true
-	case s.Get("NO_COLOR") != "":
+	case s.Getenv("NO_COLOR") != "":
 		return false
 	}
-	if force := s.Get("CLICOLOR_FORCE"); force != "" && force != "0" {
+	if force := s.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return true
 	}
-	return tty && s.Get("TERM") != "dumb" && s.Get("CLICOLOR") != "0"
+	return tty && s.Getenv("TERM") != "dumb" && s.Getenv("CLICOLOR") != "0"
 }
 
 // Out prints the answer of a command: text on standard output. Everything that may come from an agent, a repository or

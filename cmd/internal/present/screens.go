@@ -22,7 +22,7 @@ func (c *Screen) Standing(d *Session, head string, current bool) bool {
 		c.done(d, head)
 	default:
 		c.Out("%s%s", head, Standing(s))
-		for _, line := range StoppedHere(s, c.Now(), current) {
+		for _, line := range StoppedHere(s, c.Clock(), current) {
 			c.Out("  %s", line)
 		}
 		return false

@@ -104,7 +104,7 @@ func (c *Screen) newest(j *Story) {
 
 // numbers tells what was done. told says that a screen has said already what was used up.
 func (c *Screen) numbers(j *Story, told bool) {
-	s, now := j.Of, c.Now()
+	s, now := j.Of, c.Clock()
 	if r := j.LastRun; r != nil {
 		c.Out("last run: %s, %s", runTime(r, j.Driver != nil, now), runDid(r, s.Laps))
 	}
@@ -118,7 +118,7 @@ func (c *Screen) numbers(j *Story, told bool) {
 		Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
 	c.tests(j)
 	if text := used(&j.Session); !told && text != "" {
-		c.Out("used: %s", text)
+		c.Out("%s", strings.Replace("used: "+text, "used: said", "said", 1))
 	}
 	n := len(j.Claimed)
 	if n > shownClaims {
@@ -237,7 +237,7 @@ func (c *Screen) autoSave(d *Session) {
 	if j == nil {
 		return
 	}
-	c.Out("backup of %s: %s", Ago(j.At, c.Now()), N(j.Changes, "changed file"))
+	c.Out("backup of %s: %s", Ago(j.At, c.Clock()), N(j.Changes, "changed file"))
 	if j.Missing > 0 {
 		c.Out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, Plural(j.Missing, "is", "are"),
 			c.Facts.Typed("wfs resume --backup", d.ID, d.Worktree))

@@ -22,7 +22,7 @@ func TestColours(t *testing.T) {
 			name, value, _ := strings.Cut(entry, "=")
 			env[name] = value
 		}
-		a := &Screen{Get: func(name string) string { return env[name] }, Color: c.color}
+		a := &Screen{Getenv: func(name string) string { return env[name] }, Color: c.color}
 		if got := a.Colours(c.tty); got != c.want {
 			t.Errorf("%q, --color %s, terminal %v: %v, want %v", c.env, c.color, c.tty, got, c.want)
 		}

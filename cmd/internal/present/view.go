@@ -30,7 +30,7 @@ const (
 // its end is called. lines are as wide as the terminal is.
 func (s *Screen) Show(lines func(columns int) []Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
-	if accessible := s.Get("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Get("TERM") == "dumb" || s.Get("TERM") == "" ||
+	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" || s.Getenv("TERM") == "" ||
 		accessible != "" && accessible != "0" && accessible != "false" {
 		return nil
 	}
