@@ -195,7 +195,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 	case agent.Card != nil:
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "the agent here is a command of yours, and only agents that wfs knows can be checked: " + agentName(&agent) + agent.ScriptPath,
+		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "the agent here is a command of yours, and only agents that wfs knows can be checked: " + workspace.AgentName(&agent) + agent.ScriptPath,
 			Hint: "wfs agent check NAME (wfs agent list names those that wfs knows)"}
 	}
 	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here",

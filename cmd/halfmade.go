@@ -170,7 +170,7 @@ func filled(repo *gitstate.Repo) bool {
 func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitstate.Repo) (only lost, err error) {
 	exclude := a.Clone.ExcludeFile(m.Session)
 	if exclude == "" {
-		if exclude, err = a.guardFile(guardText(nil)); err != nil {
+		if exclude, err = a.GuardFile(nil); err != nil {
 			return only, err
 		}
 	}

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +32,10 @@ type newOptions struct {
 
 	keep      *workflows.Agent // of a session that is pinned anew
 	keepTyped bool             // it was typed, and is not the configuration's
+}
+
+func (o *newOptions) pinning() workspace.Pinning {
+	return workspace.Pinning{Goal: o.goal, Agent: o.agent, Budget: o.budget, Holdout: o.pinned, Keep: o.keep, KeepTyped: o.keepTyped}
 }
 
 func (a *app) newCmd() *cobra.Command {
@@ -116,8 +119,10 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.startAt(ctx, &b, &o); err != nil {
-		return err
+	if !o.fork {
+		if err := a.StartAt(ctx, &b, o.from); err != nil {
+			return err
+		}
 	}
 	if err := a.carryOrLeave(ctx, &b, o); err != nil {
 		return err
@@ -144,99 +149,42 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
 		return err
 	}
-	r.Note = a.openItems(h, b.Spec, o.spec)
+	r.Note = a.NoItems(&h.S, b.Spec, o.spec)
 	return a.sayNew(ctx, h, r, saved, o.runs)
-}
-
-// startAt says where the session begins. On a session's branch a new feature begins where that session began, not on
-// top of its checkpoints; --from says otherwise.
-func (a *app) startAt(ctx context.Context, b *engine.Birth, o *newOptions) error {
-	if o.fork {
-		return nil
-	}
-	cur, err := a.Current(ctx)
-	if err != nil {
-		return err
-	}
-	from := o.from
-	head, err := a.Repo.Head(ctx)
-	if err != nil {
-		return err
-	}
-	switch {
-	case from != "":
-		c, err := a.Repo.Resolve(ctx, from)
-		if err != nil {
-			return &usageError{fmt.Sprintf("%q is no commit, branch or SESSION@CHECKPOINT", from), "wfs list"}
-		}
-		b.At, b.Created.Base = c, c
-		if tip, err := a.Repo.Ref(ctx, "refs/heads/"+from); err == nil && tip == c {
-			b.Created.BaseRef = "refs/heads/" + from
-		}
-	case cur != "":
-		v, err := a.View(ctx, cur)
-		if err != nil {
-			return err
-		}
-		b.At, b.Created.BaseRef = v.Session.Base, v.Session.BaseRef
-		if tip, err := a.Repo.Ref(ctx, v.Session.BaseRef); v.Session.BaseRef != "" && err == nil && tip != "" {
-			b.At = tip
-		}
-		b.Created.Base = b.At
-	default:
-		b.At, b.Created.Base, b.Created.BaseRef = head.Commit, head.Commit, head.Ref
-	}
-	return nil
 }
 
 // carryOrLeave finds out what becomes of uncommitted changes.
 func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) error {
-	file, err := a.guardFile(b.Exclude)
-	if err != nil {
-		return err
-	}
-	snap, err := a.Repo.Snapshot(ctx, file)
-	if err != nil {
-		return err
-	}
+	snap, names, err := a.Uncommitted(ctx, b)
 	for _, h := range snap.HeldOut {
 		b.Created.HeldOut = append(b.Created.HeldOut, h.Path)
 	}
-	if snap.Clean() {
-		return nil
-	}
-	changes, err := a.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
-	if err != nil {
+	if err != nil || snap.Clean() {
 		return err
-	}
-	var names []string
-	for _, c := range changes {
-		names = append(names, c.Path)
 	}
 	if len(names) == 0 { // the index differs and the files do not: staged, then taken back
 		names = []string{"(staged only)"}
 	}
 	switch {
 	case o.carry, o.leave:
-	case slices.Equal(names, []string{b.Created.SpecPath}) && b.At == snap.Head.Commit:
+	case workspace.Carries(b, snap, names):
 		o.carry = true // the session is about it
 	default:
 		if o.carry, err = a.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}
-	if !o.carry && snap.Head.Ref == "" {
+	switch {
+	case o.carry && b.At != snap.Head.Commit:
+		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new --leave"}
+	case o.carry:
+		b.Carry, b.Created.Carried = true, names
+	case snap.Head.Ref == "":
 		return &session.Refusal{Code: session.RefuseDirty, Message: "HEAD is on no branch, so there is none that uncommitted changes could stay with",
 			Hint: "git switch -c NAME && " + a.again()}
-	}
-	if !o.carry {
+	default:
 		b.Created.Left = names
-		return nil
 	}
-	if b.At != snap.Head.Commit {
-		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new --leave"}
-	}
-	b.Carry, b.Created.Carried = true, names
 	return nil
 }
 
@@ -247,17 +195,47 @@ func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err err
 			Hint: a.again("--carry") + "   (take them along), or " + a.again("--leave") + "   (they stay with your branch)"}
 	}
 	a.note("%s", what)
-	answer, err := a.promptFor(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
-		a.again("--carry")+", or "+a.again("--leave"), "c", "carry", "l", "leave", "q", "quit", "")
-	if err != nil {
-		return false, err
+	answer, err := a.choose(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
+		a.again("--carry")+", or "+a.again("--leave"), "carry", "leave")
+	return answer == "carry", err
+}
+
+// resumeInstead is the answer of a person who is asked whether another session shall begin with the same spec.
+type resumeInstead session.ID
+
+func (r resumeInstead) Error() string { return "resume " + string(r) }
+
+// sameSpec asks before a second session begins with the spec of one that is not finished.
+func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) error {
+	if c.SpecDigest == "" || o.again || strings.Contains(o.from, "@") {
+		return nil
 	}
-	switch answer {
-	case "c", "carry":
-		return true, nil
-	case "l", "leave":
-		return false, nil
+	id, what, way, err := a.SameSpec(ctx, c, o.spec)
+	if err != nil || way == "" {
+		return err
+	}
+	if !a.env.StdinTTY || a.json {
+		return &session.Refusal{Code: session.RefuseSameSpec, Message: what + "; to begin another session with it: --again", Hint: way}
+	}
+	a.note("%s", what)
+	answer, err := a.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again", "resume", "another")
+	if err == nil && answer == "resume" {
+		err = resumeInstead(id)
+	}
+	return err
+}
+
+// choose asks which of two ways to take, by a word or its first letter. Whoever takes neither ends the command.
+func (a *app) choose(ctx context.Context, question, flag, one, other string) (string, error) {
+	answer, err := a.promptFor(ctx, question, flag, one, one[:1], other, other[:1], "quit", "q", "")
+	switch {
+	case err != nil:
+		return "", err
+	case answer == one || answer == one[:1]:
+		return one, nil
+	case answer == other || answer == other[:1]:
+		return other, nil
 	}
 	a.note("nothing was begun, and nothing was changed")
-	return false, exitWith(exitDecision)
+	return "", exitWith(exitDecision)
 }

@@ -35,8 +35,10 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.startAt(ctx, &b, &o); err != nil {
-		return err
+	if !o.fork {
+		if err := a.StartAt(ctx, &b, o.from); err != nil {
+			return err
+		}
 	}
 	if b.Tree, err = a.Repo.TreeOf(ctx, b.At); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
 	}
 	a.sayTree(ctx, done)
-	r.Note = a.openItems(h, b.Spec, o.spec)
+	r.Note = a.NoItems(&h.S, b.Spec, o.spec)
 	return a.sayNew(ctx, h, r, nil, o.runs)
 }
 
@@ -90,25 +92,14 @@ func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
 	if err := a.Hold("wfs new"); err != nil {
 		return err
 	}
-	file, err := a.guardFile(b.Exclude)
-	if err != nil {
-		return err
-	}
-	snap, err := a.Repo.Snapshot(ctx, file)
+	snap, names, err := a.Uncommitted(ctx, b)
 	if err != nil {
 		return err
 	}
 	if b.At != snap.Head.Commit {
 		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
 	}
-	changes, err := a.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		b.Created.Carried = append(b.Created.Carried, c.Path)
-	}
-	b.Tree = snap.Tree
+	b.Created.Carried, b.Tree = names, snap.Tree
 	return nil
 }
 

@@ -270,7 +270,7 @@ func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 	if !ph.Run.Agent {
 		return ph.Run.Command.Text()
 	}
-	return agentName(p.AgentOf(ph))
+	return workspace.AgentName(p.AgentOf(ph))
 }
 
 func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {

@@ -136,7 +136,7 @@ func (a *app) newCommand(ctx context.Context) string {
 			return "wfs init"
 		}
 	}
-	if agent, err := a.agent(settings); err != nil || agent != nil {
+	if agent, err := a.Agent(settings); err != nil || agent != nil {
 		return command
 	}
 	return command + " --agent " + a.someAgent()

@@ -47,6 +47,7 @@ type Workspace struct {
 	Trust
 	Places
 	Hands
+	Births
 
 	secrets *redact.Redactor
 }
@@ -61,7 +62,7 @@ func New(env *Env, front Front) *Workspace {
 // Forget makes the next Open start again from where the command was typed. No lock may be held.
 func (w *Workspace) Forget() {
 	w.Repo = nil
-	w.Config, w.Trust, w.Hands, w.Places = Config{w}, Trust{w}, Hands{w}, Places{w: w}
+	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
 	w.Locks, w.Names = Locks{w: w, since: w.Locks.since}, Names{w: w, Verb: w.Verb}
 }
 
