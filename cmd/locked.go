@@ -9,15 +9,15 @@ import (
 )
 
 // lockedHint is what to type about a lock of git's that somebody else made.
-func lockedHint(e *gitstate.LockedError, again string) string {
-	remove := fmt.Sprintf("rm %s && %s", shellWord(e.Path), again)
+func lockedHint(e *gitstate.LockedError) string {
+	remove := fmt.Sprintf("rm %s && {again}", shellWord(e.Path))
 	switch {
 	case e.Deserted():
 		return remove
 	case !e.Known:
 		return "if no git is running here: " + remove
 	}
-	return "when it has ended: " + again
+	return "when it has ended: {again}"
 }
 
 // again is this command as it was typed, with more flags.

@@ -89,7 +89,7 @@ func Main(env Env) int {
 		err = lost
 	case errors.As(err, &quiet):
 		if lost != nil {
-			diagnose(lost).print(a)
+			a.diagnose(lost).print(a)
 		}
 		return quiet.code
 	}

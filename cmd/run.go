@@ -125,7 +125,7 @@ func (a *app) connect(ctx context.Context, p *progress, detached bool) {
 		p.event(e, s)
 		a.notices.event(e, s)
 	}
-	a.Engine.Saving = a.autoSaving(ctx, p.line)
+	a.Engine.Saving = a.Saving(ctx, p.line)
 	if !detached { // what the agent does is in the log of its run
 		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.report, p.agent
 	}

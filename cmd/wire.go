@@ -22,13 +22,12 @@ type app struct {
 	pager   *pager // nil: standard output goes where it always did
 	signals *signals
 
-	notices  *notices // of a run, nil for other verbs
-	watchful watchful
-	mending  map[session.ID]bool // whose locks the doctor has taken
-	rooms    setUpRooms
-	notes    notes           // of sessions, about clean trees
-	doing    *doing          // what is drawn at a terminal now, nil for nothing
-	done     []recoveredJSON // what dead processes had begun, for the next answer
+	notices *notices            // of a run, nil for other verbs
+	mending map[session.ID]bool // whose locks the doctor has taken
+	rooms   setUpRooms
+	notes   notes           // of sessions, about clean trees
+	doing   *doing          // what is drawn at a terminal now, nil for nothing
+	done    []recoveredJSON // what dead processes had begun, for the next answer
 }
 
 func newApp(env Env, sig *signals) *app {
@@ -80,7 +79,7 @@ func (w *works) say(line string) {
 }
 
 func (w *works) saw(e agents.Event) {
-	w.app.watchful.event(e)
+	w.app.Saw(e)
 	if w.watch != nil {
 		w.watch(e)
 	}
@@ -93,14 +92,14 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
-	runs := &baseRuns{app: w.app, plan: r.Plan}
+	runs := w.app.BaseRuns(r.Plan)
 	j.Runs = runs
 	err := j.Places(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
 	w.app.leaveRooms()
 	if err != nil {
 		return session.RunResult{}, err
 	}
-	defer runs.forget()
+	defer runs.Forget()
 	runner := w.runner()
 	if runner.Settings, err = w.app.Repo.NoPush(ctx); err != nil {
 		return session.RunResult{}, err
@@ -133,7 +132,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.leaveRooms()
-	(&baseRuns{app: w.app}).forget() // the run may have been killed before it did
+	w.app.BaseRuns(r.Plan).Forget() // the run may have been killed before it did
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
@@ -145,7 +144,7 @@ func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proo
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline, session.Evidence, error) {
 	defer w.app.leaveRooms()
 	j := w.judge(p, runDir, tree, false)
-	j.Runs = &baseRuns{app: w.app, plan: p}
+	j.Runs = w.app.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Installed(ctx, tree); err != nil || !there && !p.Setup.IsZero() {
 			return false, err // the set-up would bring to the clean tree what is not here
