@@ -111,7 +111,7 @@ func is(code, hint string, exit int, errs ...error) kind {
 // kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
-	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.inTheWay(a.ledgerHint(e.ID)) }),
+	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
 	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError, func(_ *app, err error, f *failure) bool {
 		_, move := errors.AsType[*engine.MoveFailedError](err)
 		f.Error = isFull + f.Error
@@ -198,9 +198,6 @@ func (a *app) diagnose(err error) failure {
 			break
 		}
 	}
-	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
-		f.Hint = a.inTheWay(f.Hint)
-	}
 	again := a.again()
 	if half, is := errors.AsType[*engine.HalfWayError](err); is { // typed again, an undo would undo one more operation
 		again = a.typed(half.Completes)
@@ -238,13 +235,4 @@ func (f failure) print(a *app) {
 	if f.Hint != "" {
 		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
 	}
-}
-
-// inTheWay is the hint for an error about a ref that is not there, while something is in the place of refs; else what it
-// was.
-func (a *app) inTheWay(hint string) string {
-	if a.Repo != nil && len(a.Repo.Obstacles()) > 0 {
-		return "wfs doctor"
-	}
-	return hint
 }

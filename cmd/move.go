@@ -200,8 +200,5 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 	if err != nil {
 		return err
 	}
-	if r != nil {
-		r.Note = strings.TrimPrefix(strings.Join(append([]string{r.Note}, a.stranded(ctx, branch)...), "\n"), "\n")
-	}
 	return a.sayMoved(h, r, saved)
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -21,36 +20,15 @@ func (a *app) sayParked(ctx context.Context, branch string) error {
 			a.out("  %s", line)
 		}
 	}
-	for _, line := range a.stranded(ctx, branch) {
-		a.out("%s", line)
-	}
 	return err
-}
-
-// stranded are lines about uncommitted changes that were left behind on a branch in work trees that are gone by now.
-func (a *app) stranded(ctx context.Context, branch string) []string {
-	ops, err := a.Repo.Stranded(ctx, branch)
-	if err != nil { // this is a reminder
-		return nil
-	}
-	var lines []string
-	for _, op := range ops {
-		lines = append(lines, a.parkedLines(ctx, op.Turn.Rescue)...)
-	}
-	return lines
 }
 
 // strandedWith are the rescues of what was left behind on branches in a work tree that was removed just now.
 func (a *app) strandedWith(ctx context.Context, worktree string) []string {
-	ops, _, err := a.Repo.OpLog(ctx, worktree)
-	if err != nil {
-		return nil
-	}
+	ops, _, _ := a.Repo.OpLog(ctx, worktree) // what can be read of it
 	var refs []string
 	for _, op := range session.ParkedAnywhere(ops) {
-		gone, err := a.Repo.Stranded(ctx, op.Turn.HeadOld)
-		same := func(o session.Op) bool { return o.Turn.Rescue == op.Turn.Rescue }
-		if err == nil && slices.ContainsFunc(gone, same) {
+		if a.Repo.Lacks(ctx, "", op.Turn.Rescue) {
 			refs = append(refs, op.Turn.Rescue)
 		}
 	}

@@ -268,60 +268,32 @@ func (a *app) enterNewest(ctx context.Context, command, name string) error {
 	if err != nil {
 		return err
 	}
-	tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
-	if err != nil {
-		return err
-	}
-	// The newest operation of the session is the one that its ledger ends in, or its deletion; if that cannot be told, the
-	// latest. Of several at once it is the one in this work tree.
-	type found struct {
-		path   string
-		at     int64
-		newest bool
-	}
-	var best []found
+	best, at := "", int64(-1)
 	for _, t := range trees {
 		ops, _, err := a.Repo.OpLog(ctx, t.ID)
 		if err != nil {
 			return err
 		}
-		undo, redo := session.Standing(ops)
+		next, redo := session.Standing(ops)
 		if command == "wfs redo" {
-			undo = redo
+			next = redo
 		}
-		n := len(undo)
-		if n == 0 || undo[n-1].Session != id || t.Gone {
+		n, here := len(next), t.ID == a.Repo.Worktree()
+		if n == 0 || next[n-1].Session != id || t.Gone {
 			continue
 		}
-		op := undo[n-1]
-		f := found{t.Path, op.At, op.Ledger == tip}
-		if tip == "" {
-			if f.newest, err = engine.Undeletes(ops, op); err != nil {
-				return err
+		if op := next[n-1]; op.At > at || here && op.At == at {
+			best, at = t.Path, op.At
+			if here {
+				best = ""
 			}
 		}
-		if t.ID == a.Repo.Worktree() {
-			f.path = ""
-		}
-		if len(best) > 0 {
-			was := best[0]
-			switch {
-			case was.newest && !f.newest || was.newest == f.newest && was.at > f.at:
-				continue
-			case f.newest && !was.newest || was.newest == f.newest && was.at < f.at:
-				best = nil
-			}
-		}
-		best = append(best, f)
 	}
-	switch here := slices.ContainsFunc(best, func(f found) bool { return f.path == "" }); {
-	case here:
+	switch {
+	case best != "":
+		return a.GoTo(ctx, best, id)
+	case at >= 0:
 		return nil
-	case len(best) == 1:
-		return a.GoTo(ctx, best[0].path, id)
-	case len(best) > 1:
-		return &session.Refusal{Code: session.RefuseAmbiguous, Message: fmt.Sprintf("the newest operations of two work trees are of %s: %s and %s", id, best[0].path, best[1].path),
-			Hint: inPlace(command, best[0].path)}
 	case unknown != nil:
 		return unknown
 	default:
