@@ -103,7 +103,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if err := a.ReadSpec(ctx, &b, spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redactor().String(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redact(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}

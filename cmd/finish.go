@@ -116,7 +116,7 @@ func (a *app) finish(ctx context.Context, name string, o engine.Handover, dry bo
 		return &usageError{"--branch " + o.Branch + ": not a name for a branch of yours", "wfs finish --branch NAME"}
 	}
 	o.Branch = "refs/heads/" + o.Branch
-	o.Anyway = a.Redactor().String(strings.TrimSpace(o.Anyway))
+	o.Anyway = a.Redact(strings.TrimSpace(o.Anyway))
 	if settings, err := a.OwnSettings(ctx); err == nil {
 		o.Report = settings.Config.Finish.Report
 	} else { // what was agreed is pinned: it is handed over all the same
@@ -275,6 +275,6 @@ func (a *app) askAnyway(ctx context.Context, hint string) (string, error) {
 			question = "Why? The commit says it: "
 			continue
 		}
-		return a.Redactor().String(why), err
+		return a.Redact(why), err
 	}
 }

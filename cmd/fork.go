@@ -28,7 +28,7 @@ NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommi
 		RunE: func(c *cobra.Command, args []string) error {
 			o.from, o.fork = args[0], true
 			if len(args) > 1 {
-				o.goal = a.Redactor().String(args[1])
+				o.goal = a.Redact(args[1])
 			}
 			return a.beginNew(c.Context(), o)
 		},
@@ -43,11 +43,7 @@ func (a *app) beginNew(ctx context.Context, o newOptions) error {
 	if o.dir != "" && !o.worktree {
 		return &usageError{"--dir is the directory of a work tree of the session's own", a.again("--worktree")}
 	}
-	begin := a.newSession
-	if o.worktree {
-		begin = a.newInTree
-	}
-	err := begin(ctx, o)
+	err := a.newSession(ctx, o)
 	if id, instead := errors.AsType[resumeInstead](err); instead {
 		a.Close()
 		return a.resume(ctx, string(id), resumeOptions{})

@@ -76,7 +76,7 @@ If an open session has the same spec, wfs proposes to resume it; --again creates
 			if o.carry && o.leave {
 				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
 			}
-			o.goal = a.Redactor().String(first(args)) // its name is made of it
+			o.goal = a.Redact(first(args)) // its name is made of it
 			return a.beginNew(c.Context(), o)
 		},
 	}
@@ -101,61 +101,91 @@ func newFlags(c *cobra.Command, o *newOptions) {
 	f.StringVar(&o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
 }
 
+// newborn is a session that is being created, here or in a work tree of its own.
+type newborn struct {
+	*app
+	o        newOptions
+	b        engine.Birth
+	settings *workflows.Settings
+	saved    *session.Checkpoint // edits of the session that is left here
+	h        *engine.Hand
+	r        *engine.Relocated
+}
+
+// newSession creates a session, step by step. The last step but one creates it; until then nothing has to be undone.
 func (a *app) newSession(ctx context.Context, o newOptions) error {
-	if err := a.fit(ctx); err != nil {
-		return err
+	n := &newborn{app: a, o: o}
+	steps := []func(context.Context) error{a.fit, n.begin, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name, n.create, n.trust}
+	if o.worktree {
+		steps = []func(context.Context) error{a.fit, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name, n.createInTree, n.trust}
 	}
-	if err := a.Begin(ctx, "wfs new", true); err != nil {
-		return err
-	}
-	if err := a.takeHoldout(ctx, &o); err != nil {
-		return err
-	}
-	b, _, err := a.bear(ctx, &o)
-	if err != nil {
-		return err
-	}
-	saved, err := a.Leave(ctx, "wfs new", "")
-	if err != nil {
-		return err
-	}
-	if !o.fork {
-		if err := a.StartAt(ctx, &b, o.from); err != nil {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	if err := a.carryOrLeave(ctx, &b, o); err != nil {
+	n.r.Note = a.NoItems(&n.h.S, n.b.Spec, o.spec)
+	return a.sayNew(ctx, n.h, n.r, n.saved, o.runs)
+}
+
+func (n *newborn) begin(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
+
+// choosePlan fixes what the session will run.
+func (n *newborn) choosePlan(ctx context.Context) (err error) {
+	if err := n.takeHoldout(ctx, &n.o); err != nil {
 		return err
 	}
-	if b.Created.ID, err = a.HoldFree(ctx, o.goal, func(id session.ID) error { return a.Hold("wfs new", id) }); err != nil {
+	n.b, n.settings, err = n.bear(ctx, &n.o)
+	return err
+}
+
+// chooseStart fixes the commit that the session starts from. Edits of a session that is left here become a checkpoint.
+func (n *newborn) chooseStart(ctx context.Context) (err error) {
+	if !n.o.worktree {
+		if n.saved, err = n.Leave(ctx, "wfs new", ""); err != nil {
+			return err
+		}
+	}
+	if !n.o.fork {
+		err = n.StartAt(ctx, &n.b, n.o.from)
+	}
+	return err
+}
+
+// name locks a name that is free, and keeps the hold-out tests of that session.
+func (n *newborn) name(ctx context.Context) (err error) {
+	hold := func(id session.ID) error { return n.Hold("wfs new", id) }
+	if n.o.worktree { // another command may be at work in this one
+		hold = func(id session.ID) error { return n.HoldSession("wfs new", id) }
+	}
+	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
 		return err
 	}
-	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
-		return err
-	}
-	done := a.showProgress()
-	h, r, err := a.Engine.New(ctx, b)
+	return n.keepHoldout(n.b.Created.ID, &n.o)
+}
+
+func (n *newborn) create(ctx context.Context) (err error) {
+	done := n.showProgress()
+	n.h, n.r, err = n.Engine.New(ctx, n.b)
 	done()
 	switch {
-	case err == nil || r == nil:
-	case h == nil:
-		a.sayKept("what was changed while gates ran", r.Rescued, a.note)
+	case err == nil || n.r == nil:
+	case n.h == nil:
+		n.sayKept("what was changed while gates ran", n.r.Rescued, n.note)
 	default:
-		a.sayKept(wasThere, r.Rescued, a.note)
+		n.sayKept(wasThere, n.r.Rescued, n.note)
 	}
-	if err != nil {
-		return err
-	}
-	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
-		return err
-	}
-	r.Note = a.NoItems(&h.S, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, saved, o.runs)
+	return err
+}
+
+func (n *newborn) trust(context.Context) error {
+	return n.TrustNow(n.b.Created.PlanDigest, "session "+string(n.h.ID))
 }
 
 // carryOrLeave finds out what becomes of uncommitted changes.
-func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) error {
-	snap, names, err := a.Uncommitted(ctx, b)
+func (n *newborn) carryOrLeave(ctx context.Context) error {
+	b, carry := &n.b, n.o.carry
+	snap, names, err := n.Uncommitted(ctx, b)
 	for _, h := range snap.HeldOut {
 		b.Created.HeldOut = append(b.Created.HeldOut, h.Path)
 	}
@@ -166,22 +196,22 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 		names = []string{"(staged only)"}
 	}
 	switch {
-	case o.carry, o.leave:
+	case carry, n.o.leave:
 	case workspace.Carries(b, snap, names):
-		o.carry = true // the session is about it
+		carry = true // the session is about it
 	default:
-		if o.carry, err = a.askCarry(ctx, names); err != nil {
+		if carry, err = n.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}
 	switch {
-	case o.carry && b.At != snap.Head.Commit:
+	case carry && b.At != snap.Head.Commit:
 		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new --leave"}
-	case o.carry:
+	case carry:
 		b.Carry, b.Created.Carried = true, names
 	case snap.Head.Ref == "":
 		return &session.Refusal{Code: session.RefuseDirty, Message: "HEAD is on no branch, so there is none that uncommitted changes could stay with",
-			Hint: "git switch -c NAME && " + a.again()}
+			Hint: "git switch -c NAME && " + n.again()}
 	default:
 		b.Created.Left = names
 	}

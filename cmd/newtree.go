@@ -17,90 +17,62 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// newInTree begins a session in a work tree of its own. The one where it is typed is only read: somebody may be at work
-// there. Until the session's ledger is there, everything can be taken back by removing the work tree; from then on the
-// next command completes what is missing.
-func (a *app) newInTree(ctx context.Context, o newOptions) error {
-	if err := a.fit(ctx); err != nil {
-		return err
+// beginElsewhere looks at a work tree that the session does not use: another command may be at work there.
+func (n *newborn) beginElsewhere(ctx context.Context) error {
+	err := n.Ready(ctx, true)
+	if err == nil {
+		n.sweep(ctx, "wfs new")
 	}
-	if err := a.Ready(ctx, true); err != nil {
-		return err
-	}
-	a.sweep(ctx, "wfs new")
-	if err := a.takeHoldout(ctx, &o); err != nil {
-		return err
-	}
-	b, settings, err := a.bear(ctx, &o)
-	if err != nil {
-		return err
-	}
-	if !o.fork {
-		if err := a.StartAt(ctx, &b, o.from); err != nil {
-			return err
-		}
-	}
-	if b.Tree, err = a.Repo.TreeOf(ctx, b.At); err != nil {
-		return err
-	}
-	if o.carry {
-		if err := a.carryAlong(ctx, &b); err != nil {
-			return err
-		}
-	}
-	b.Own = true
-	if b.Created.ID, err = a.HoldFree(ctx, o.goal, func(id session.ID) error { return a.HoldSession("wfs new", id) }); err != nil {
-		return err
-	}
-	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
-		return err
-	}
-	main, err := a.MainRepo(ctx)
-	if err != nil {
-		return err
-	}
-	m, err := a.planTree(ctx, o.dir, b.Created.ID, settings.Config.Worktree, main)
-	if err != nil {
-		return err
-	}
-	left, err := a.Repo.Dirty(ctx)
-	if err != nil {
-		return err
-	}
-	from := a.Repo
-	done, h, r, err := a.makeTree(ctx, m, &b, &settings.Config, main)
-	if err != nil {
-		return a.takeBackTree(context.WithoutCancel(ctx), from, m, err)
-	}
-	if err := a.Clone.ForgetHalfMade(h.ID); err != nil {
-		return err
-	}
-	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
-		return err
-	}
-	if !o.carry && !o.fork && left > 0 && !a.json {
-		a.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
-			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
-	}
-	a.sayTree(ctx, done)
-	r.Note = a.NoItems(&h.S, b.Spec, o.spec)
-	return a.sayNew(ctx, h, r, nil, o.runs)
+	return err
 }
 
-// carryAlong puts the uncommitted changes of this work tree into checkpoint 0. They stay here as well.
-func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
-	if err := a.Hold("wfs new"); err != nil {
-		return err
-	}
-	snap, names, err := a.Uncommitted(ctx, b)
+// createInTree creates the session in a work tree of its own. Until the session's ledger is there, removing the work tree
+// undoes everything; from then on the next command completes what is missing.
+func (n *newborn) createInTree(ctx context.Context) error {
+	n.b.Own = true
+	main, err := n.MainRepo(ctx)
 	if err != nil {
 		return err
 	}
-	if b.At != snap.Head.Commit {
-		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
+	m, err := n.planTree(ctx, n.o.dir, n.b.Created.ID, n.settings.Config.Worktree, main)
+	if err != nil {
+		return err
+	}
+	left, err := n.Repo.Dirty(ctx)
+	if err != nil {
+		return err
+	}
+	from, done := n.Repo, gitstate.Provisioned{}
+	if done, n.h, n.r, err = n.makeTree(ctx, m, &n.b, &n.settings.Config, main); err != nil {
+		return n.takeBackTree(context.WithoutCancel(ctx), from, m, err)
+	}
+	if err := n.Clone.ForgetHalfMade(n.h.ID); err != nil {
+		return err
+	}
+	if !n.o.carry && !n.o.fork && left > 0 && !n.json {
+		n.note("%d uncommitted %s here, and %s not in the new work tree (--carry would take a copy along)", left,
+			plural(left, "change stays", "changes stay"), plural(left, "is", "are"))
+	}
+	n.sayTree(ctx, done)
+	return nil
+}
+
+// carryAlong puts the uncommitted changes of this work tree into checkpoint 0 with --carry. They stay here as well.
+func (n *newborn) carryAlong(ctx context.Context) (err error) {
+	b := &n.b
+	if !n.o.carry {
+		b.Tree, err = n.Repo.TreeOf(ctx, b.At)
+		return err
+	}
+	if err := n.Hold("wfs new"); err != nil {
+		return err
+	}
+	snap, names, err := n.Uncommitted(ctx, b)
+	if err == nil && b.At != snap.Head.Commit {
+		err = &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
 	}
 	b.Created.Carried, b.Tree = names, snap.Tree
-	return nil
+	return err
 }
 
 // planTree says where the work tree will be, and writes that down.

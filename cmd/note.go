@@ -101,7 +101,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if err := fitsBrief(waiting, text); err != nil {
 		return err
 	}
-	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redactor().String(text)})
+	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redact(text)})
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ type asked struct {
 // request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
 func (a *app) request(ctx context.Context, command string, v engine.View, request session.Request) (asked, error) {
 	id := v.Session.ID
-	r, err := a.Clone.Post(id, request, a.env.Now(), a.env.NewID(4))
+	r, err := a.Post(id, request)
 	if err != nil {
 		return asked{}, err
 	}

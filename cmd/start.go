@@ -37,7 +37,7 @@ With --each every argument is a goal of its own. Each gets a session in a work t
 			}
 			o.worktree = o.worktree || each
 			for _, goal := range args {
-				o.goal = a.Redactor().String(goal)
+				o.goal = a.Redact(goal)
 				if err := a.start(c.Context(), o, detach || each); err != nil {
 					return err
 				}

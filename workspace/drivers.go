@@ -148,6 +148,39 @@ func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error 
 	return &registry.HeldError{Holder: who, What: fmt.Sprintf(format, args...), At: d.env.Now().Unix()}
 }
 
+// Post leaves a request in a session's inbox.
+func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error) {
+	return d.clone.Post(id, r, d.env.Now(), d.env.NewID(4))
+}
+
+const (
+	endWait  = 30 * time.Second // for a run that was signalled: its agent has a few seconds to end by itself
+	endEvery = 200 * time.Millisecond
+)
+
+// EndRun signals a run as Ctrl-C in its terminal does, and waits for its end.
+func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder) error {
+	drives := func() (bool, error) { return d.Drives(id, who) }
+	if err := proc.Terminate(who.PID, drives); err != nil {
+		if still, e := drives(); e != nil || still {
+			return fmt.Errorf("the run (pid %d) cannot be signalled from here: %w; it ends after its present attempt", who.PID, err)
+		}
+	}
+	for waited := time.Duration(0); ; waited += endEvery {
+		if still, err := drives(); err != nil || !still {
+			return err
+		}
+		if waited >= endWait {
+			return d.HeldBy(who, "asked to end at once, but session %s still runs", id)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(endEvery):
+		}
+	}
+}
+
 // SeeInterrupted corrects the state of a session whose last event says running, and that no process drives.
 func (d *Drivers) SeeInterrupted(s *session.Session) error {
 	if s.Status != session.StatusRunning {
