@@ -111,7 +111,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 	if only != nil {
 		became = gitstate.Fate{How: gitstate.FateNowhere}
 	}
-	if tree, err = a.placeOf(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
+	if tree, err = a.Belonging(ctx, id); err != nil { // where it was handed over, if that has a work tree of its own
 		var none *session.Refusal
 		if tree = nil; !errors.As(err, &none) {
 			return err

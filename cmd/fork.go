@@ -46,7 +46,7 @@ func (a *app) beginNew(ctx context.Context, o newOptions) error {
 	err := a.newSession(ctx, o)
 	if id, instead := errors.AsType[resumeInstead](err); instead {
 		a.Close()
-		return a.resume(ctx, string(id), resumeOptions{})
+		return a.resume(ctx, string(id), "", false)
 	}
 	if r, is := errors.AsType[*session.Refusal](err); is && r.Code == session.RefuseUnbuilt {
 		r.Hint = "make it build, or " + a.again("--workflow", "loop")

@@ -100,10 +100,6 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	cur, err := a.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
@@ -117,7 +113,7 @@ func (a *app) sessions(ctx context.Context) ([]sessionJSON, error) {
 			list = append(list, sessionJSON{Version: jsonVersion, ID: id, Name: id.Trailer(), Status: unreadable, Why: err.Error(), Next: []string{"wfs show " + string(id)}})
 			continue
 		}
-		list = append(list, a.describe(&v.Session, a.PlaceAmong(trees, id, cur)))
+		list = append(list, a.describe(&v.Session, a.On(trees, id)))
 	}
 	slices.SortFunc(list, func(x, y sessionJSON) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))

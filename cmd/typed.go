@@ -156,3 +156,15 @@ func (a *app) someAgent() string {
 
 // ownAgent stands for any command that edits files.
 const ownAgent = "'COMMAND'"
+
+// again is this command as it was typed, with more flags.
+func (a *app) again(more ...string) string {
+	words := []string{"wfs"}
+	for _, arg := range append(slices.Clone(a.env.Args), more...) {
+		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
+			arg = shellWord(arg)
+		}
+		words = append(words, arg)
+	}
+	return a.typed(strings.Join(words, " "))
+}

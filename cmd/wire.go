@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -46,6 +47,26 @@ func (a *app) engine() engine.Engine {
 			a.note("refused: a request that %s left in the inbox during a run; type it again", command)
 		},
 	}
+}
+
+// pickHint is what to type when no session was found.
+func (a *app) pickHint(ctx context.Context) string {
+	all, err := a.Repo.Sessions(ctx)
+	if err != nil || len(all) == 0 {
+		return a.newCommand(ctx)
+	}
+	return "wfs list"
+}
+
+// absent says why a session that was named is not here, nil for no special reason; "" is the one that HEAD should be on.
+func (a *app) absent(ctx context.Context, id session.ID) error {
+	if id == "" {
+		return a.lostLedger(ctx)
+	}
+	if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
+		return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
+	}
+	return a.notFetched(ctx, id)
 }
 
 // sayAside warns of an operation log that this command could not read.

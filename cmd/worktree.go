@@ -66,7 +66,7 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err != nil {
 		return err
 	}
-	t, err := a.placeOf(ctx, id)
+	t, err := a.Belonging(ctx, id)
 	if err != nil {
 		return err
 	}
