@@ -33,10 +33,10 @@ const (
 	exitTerminated  = 143
 )
 
-// usageError is a command line that cannot be meant.
-type usageError struct{ message, hint string }
-
-func (e *usageError) Error() string { return e.message }
+// usage refuses a command line that cannot be meant.
+func usage(hint, format string, args ...any) *session.Refusal {
+	return session.Refuse(session.RefuseUsage, hint, format, args...)
+}
 
 // quietExit ends the program with a code and says nothing more: everything is said already.
 type quietExit struct{ code int }
@@ -124,7 +124,6 @@ var kinds = []kind{
 		}
 	}),
 	of("error", "", exitError, func(_ *app, e *ranError, f *failure) { f.Exit = e.exit }),
-	of("usage", "", exitUsage, func(_ *app, e *usageError, f *failure) { f.Hint = e.hint }),
 	of("held", "wfs status", exitHeld, func(_ *app, e *registry.HeldError, f *failure) {
 		if workspace.IsRun(e.Holder) {
 			f.Hint = strings.TrimSpace("wfs watch " + e.Holder.Session)

@@ -21,7 +21,7 @@ NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommi
 		Example: "  wfs fork csv-export@4\n  wfs fork csv-export@4 \"with streams\"\n  wfs fork csv-export --worktree",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return &usageError{"fork needs a session or checkpoint, and at most one name", "wfs list"}
+				return usage("wfs list", "fork needs a session or checkpoint, and at most one name")
 			}
 			return nil
 		},
@@ -41,7 +41,7 @@ NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommi
 // beginNew begins a session here, or in a work tree of its own.
 func (a *app) beginNew(ctx context.Context, o newOptions) error {
 	if o.dir != "" && !o.worktree {
-		return &usageError{"--dir is the directory of a work tree of the session's own", a.again("--worktree")}
+		return usage(a.again("--worktree"), "--dir is the directory of a work tree of the session's own")
 	}
 	err := a.newSession(ctx, o)
 	if id, instead := errors.AsType[resumeInstead](err); instead {

@@ -45,7 +45,7 @@ func (a *app) listCmd() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if status != "" && !slices.Contains(statuses, status) {
-				e := &usageError{fmt.Sprintf("--status %q: it is one of %s", status, strings.Join(statuses, ", ")), ""}
+				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
 				if near := workflows.Suggest(status, statuses); near != "" {
 					e.hint = "wfs list --status " + near
 				}
@@ -55,7 +55,7 @@ func (a *app) listCmd() *cobra.Command {
 				return err
 			}
 			if merged && noMerged {
-				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
+				return usage("wfs list --help", "--merged and --no-merged exclude each other")
 			}
 			if deleted {
 				return a.listDeleted(c.Context())

@@ -74,7 +74,7 @@ If an open session has the same spec, wfs proposes to resume it; --again creates
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.carry && o.leave {
-				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
+				return usage("wfs new --help", "--carry and --leave exclude each other")
 			}
 			o.goal = a.Redact(first(args)) // its name is made of it
 			return a.beginNew(c.Context(), o)
@@ -206,12 +206,12 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	}
 	switch {
 	case carry && b.At != snap.Head.Commit:
-		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new --leave"}
+		return usage("wfs new --leave", "--carry takes changes along from HEAD, and this session begins elsewhere")
 	case carry:
 		b.Carry, b.Created.Carried = true, names
 	case snap.Head.Ref == "":
-		return &session.Refusal{Code: session.RefuseDirty, Message: "HEAD is on no branch, so there is none that uncommitted changes could stay with",
-			Hint: "git switch -c NAME && " + n.again()}
+		return session.Refuse(session.RefuseDirty, "git switch -c NAME && "+n.again(),
+			"HEAD is on no branch, so there is none that uncommitted changes could stay with")
 	default:
 		b.Created.Left = names
 	}
@@ -221,8 +221,8 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 func (a *app) askCarry(ctx context.Context, names []string) (carry bool, err error) {
 	what := fmt.Sprintf("%d uncommitted %s: %s", len(names), plural(len(names), "file", "files"), strings.Join(names[:min(len(names), 5)], ", "))
 	if !a.env.StdinTTY || a.json {
-		return false, &session.Refusal{Code: session.RefuseDirty, Message: "there are uncommitted changes: say what becomes of them (" + what + ")",
-			Hint: a.again("--carry") + "   (take them along), or " + a.again("--leave") + "   (they stay with your branch)"}
+		return false, session.Refuse(session.RefuseDirty, a.again("--carry")+"   (take them along), or "+a.again("--leave")+"   (they stay with your branch)",
+			"there are uncommitted changes: say what becomes of them (%s)", what)
 	}
 	a.note("%s", what)
 	answer, err := a.choose(ctx, "[c]arry them into the session, [l]eave them with your branch, or [q]uit? ",
@@ -245,7 +245,7 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 		return err
 	}
 	if !a.env.StdinTTY || a.json {
-		return &session.Refusal{Code: session.RefuseSameSpec, Message: what + "; to begin another session with it: --again", Hint: way}
+		return session.Refuse(session.RefuseSameSpec, way, "%s; to begin another session with it: --again", what)
 	}
 	a.note("%s", what)
 	answer, err := a.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again", "resume", "another")

@@ -69,7 +69,8 @@ func (n *newborn) carryAlong(ctx context.Context) (err error) {
 	}
 	snap, names, err := n.Uncommitted(ctx, b)
 	if err == nil && b.At != snap.Head.Commit {
-		err = &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
+		err = usage("wfs new without --carry",
+			"--carry takes changes along from HEAD, and this session begins elsewhere")
 	}
 	b.Created.Carried, b.Tree = names, snap.Tree
 	return err
@@ -108,7 +109,7 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 
 func dirRefusal(err error) error {
 	if errors.Is(err, gitstate.ErrDirTaken) {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: err.Error(), Hint: "wfs new GOAL --worktree --dir ANOTHER"}
+		return session.Refuse(session.RefuseWorktree, "wfs new GOAL --worktree --dir ANOTHER", "%v", err)
 	}
 	return err
 }
@@ -149,9 +150,10 @@ func provisionRefusal(err error) error {
 	var back *gitstate.LeadsBackError
 	switch {
 	case errors.As(err, &back):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "let worktree: setup in .wfs/config.yaml install it, instead of copy or link"}
+		return session.Refuse(session.RefuseSetup, "let worktree: setup in .wfs/config.yaml install it, instead of copy or link",
+			"%v", err)
 	case errors.Is(err, gitstate.ErrCannotLink):
-		return &session.Refusal{Code: session.RefuseSetup, Message: err.Error(), Hint: "fix worktree: link in .wfs/config.yaml"}
+		return session.Refuse(session.RefuseSetup, "fix worktree: link in .wfs/config.yaml", "%v", err)
 	}
 	return err
 }
@@ -185,8 +187,8 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	}
 	_, left, err := a.Repo.Edited(ctx, at, "")
 	if len(left) > maxSetupFiles {
-		return nil, &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that",
-			Message: fmt.Sprintf("the set-up made %d files that git does not ignore: %s", len(left), shortList(left))}
+		return nil, session.Refuse(session.RefuseSetup, "list them in .gitignore and commit that",
+			"the set-up made %d files that git does not ignore: %s", len(left), shortList(left))
 	}
 	return left, err
 }

@@ -34,7 +34,7 @@ by the next wfs run, with the note. Without -m the first argument is the text.`,
 				text, args = args[0], args[1:]
 			}
 			if strings.TrimSpace(text) == "" {
-				return &usageError{"a note needs a text", c.CommandPath() + ` -m "what the next attempt should know"`}
+				return usage(c.CommandPath()+` -m "what the next attempt should know"`, "a note needs a text")
 			}
 			return upTo(1)(c, args)
 		},
@@ -73,10 +73,11 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 			return err
 		}
 		if _, unknown := a.Resolve(ctx, name); tip != "" && name != "" && unknown != nil {
-			return &usageError{"after the name of a session a note needs -m", fmt.Sprintf("wfs note %s -m %s", id, shellWord(name))}
+			return usage(fmt.Sprintf("wfs note %s -m %s", id, shellWord(name)),
+				"after the name of a session a note needs -m")
 		} else if tip != "" && name == "" {
-			return &usageError{fmt.Sprintf("%s is a session, and the note is missing", id),
-				fmt.Sprintf(`wfs note %s -m "what the next attempt should know"`, id)}
+			return usage(fmt.Sprintf(`wfs note %s -m "what the next attempt should know"`, id),
+				"%s is a session, and the note is missing", id)
 		}
 	}
 	id, err := a.Resolve(ctx, name)
@@ -88,11 +89,12 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 		return err
 	}
 	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": it would not be read", Hint: "wfs show " + string(id)}
+		return session.Refuse(session.RefuseFinal, "wfs show "+string(id),
+			"%s is %s: it would not be read", id, s.Status)
 	}
 	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
-		return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " waits for a yes or a no, and a note is neither",
-			Hint: fmt.Sprintf(`wfs reject %s -m "what is still missing"`, id)}
+		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs reject %s -m "what is still missing"`, id),
+			"%s waits for a yes or a no, and a note is neither", id)
 	}
 	waiting := v.Session.Notes
 	if o := v.Session.Open; o != nil {
@@ -138,7 +140,7 @@ func fitsBrief(waiting []string, text string) error {
 	case phases.NotesFit(nil, text):
 		what = fmt.Sprintf("%d notes wait for the next attempt, and its brief does not take this one as well", len(waiting))
 	}
-	return &usageError{what, "put it into a file of the repository and name that file"}
+	return usage("put it into a file of the repository and name that file", "%s", what)
 }
 
 // asked is what became of a request of a person's.

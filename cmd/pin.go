@@ -63,8 +63,8 @@ func (a *app) bear(ctx context.Context, o *newOptions) (engine.Birth, *workflows
 		return a.pin(ctx, *o)
 	}
 	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {
-		return engine.Birth{}, nil, &usageError{"a fork has the specification, workflow, agent and files of " + o.from + "; wfs edit changes it afterwards",
-			"wfs fork " + o.from}
+		return engine.Birth{}, nil, usage("wfs fork "+o.from,
+			"a fork has the specification, workflow, agent and files of %s; wfs edit changes it afterwards", o.from)
 	}
 	b, settings, err := a.Fork(ctx, o.from, o.budget)
 	if b.Plan != nil && b.Plan.Holdout != nil {

@@ -28,7 +28,7 @@ func (a *app) promptFor(ctx context.Context, question, flag string, known ...str
 		}
 		unknown := fmt.Sprintf("%q is not one of the answers", answer)
 		if try == 3 {
-			return "", &usageError{unknown, flag}
+			return "", usage(flag, "%s", unknown)
 		}
 		a.note("%s", unknown)
 	}
@@ -37,7 +37,8 @@ func (a *app) promptFor(ctx context.Context, question, flag string, known ...str
 // prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
 func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !a.asksHere() {
-		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask on", Hint: flag}
+		return "", session.Refuse(session.RefuseUntrusted, flag,
+			"this needs a decision, and there is no terminal to ask on")
 	}
 	fmt.Fprint(a.env.Stderr, question)
 	type answer struct {

@@ -42,7 +42,7 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 				o.backup = autoName
 			}
 			if n := strings.Count(word, "@"); n > 1 || n > 0 && o.backup != "" {
-				return &usageError{"resume takes one checkpoint, or --backup", "wfs resume --help"}
+				return usage("wfs resume --help", "resume takes one checkpoint, or --backup")
 			}
 			return a.resume(c.Context(), word, o.backup, o.dry)
 		},

@@ -47,7 +47,7 @@ it, wfs note leaves a message for the next attempt.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if o.MaxAttempts < 0 {
-				return &usageError{"--max-attempts must not be negative", ""}
+				return usage("", "--max-attempts must not be negative")
 			}
 			if err := fitsBrief(nil, o.Note); err != nil {
 				return err
@@ -189,7 +189,7 @@ func (a *app) unfinished(ctx context.Context, name string, err error) error {
 	if not.Code == gitstate.NotDone {
 		return engine.Unfinished(not.Detail)
 	}
-	return &session.Refusal{Code: session.RefuseConflict, Message: not.Error(), Hint: a.diagnose(err).Hint}
+	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
 
 // ended says how a run ended, and gives the exit code.

@@ -103,7 +103,8 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 			return nil, err
 		}
 		if len(list)+len(filters) == 0 {
-			return nil, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to trust: this repository has no files below .wfs/", Hint: "wfs init"}
+			return nil, session.Refuse(session.RefuseUsage, "wfs init",
+				"there is nothing to trust: this repository has no files below .wfs/")
 		}
 		cards, err := a.Cards(list)
 		if err != nil {

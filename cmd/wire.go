@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -64,7 +63,8 @@ func (a *app) absent(ctx context.Context, id session.ID) error {
 		return a.lostLedger(ctx)
 	}
 	if kept, err := a.keptOf(ctx, id); err == nil && kept != "" {
-		return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("session %q was deleted", id), Hint: "wfs delete --restore " + string(id)}
+		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id),
+			"session %q was deleted", id)
 	}
 	return a.notFetched(ctx, id)
 }

@@ -30,7 +30,7 @@ func (b *Births) StartAt(ctx context.Context, birth *engine.Birth, from string) 
 	switch {
 	case from != "":
 		if birth.At, err = repo.Resolve(ctx, from); err != nil {
-			return refuse(session.RefuseUsage, "wfs list", "%q is no commit, branch or SESSION@CHECKPOINT", from)
+			return session.Refuse(session.RefuseUsage, "wfs list", "%q is no commit, branch or SESSION@CHECKPOINT", from)
 		}
 		if tip("refs/heads/"+from) == birth.At {
 			birth.Created.BaseRef = "refs/heads/" + from

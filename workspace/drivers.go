@@ -34,7 +34,8 @@ func ForPeople(command string) bool {
 
 // ByAgent refuses such a command within a run.
 func ByAgent(command string) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
+	return session.Refuse(session.RefuseUsage, "ask in $WFS_RESULT",
+		"%s is for people; an agent's run cannot use it", command)
 }
 
 // IsRun reports whether a lock is held by a run, in the foreground or in the background.
@@ -49,9 +50,8 @@ func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 			return err
 		}
 		if held && IsRun(who) {
-			return &session.Refusal{Code: session.RefuseDriven, Hint: fmt.Sprintf("wfs stop %s, then type it again", id),
-				Message: fmt.Sprintf("%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well",
-					command, who.Command, who.PID, id)}
+			return session.Refuse(session.RefuseDriven, fmt.Sprintf("wfs stop %s, then type it again", id),
+				"%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well", command, who.Command, who.PID, id)
 		}
 	}
 	return nil

@@ -107,19 +107,19 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	if err := p.NotGone(ctx, id); err != nil {
 		return err
 	}
-	return refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
+	return session.Refuse(session.RefuseNotCurrent, engine.WayTo(head, id), "%s is not current in this work tree, and has none of its own", id)
 }
 
 // Gone says what to do about a session whose work tree is not where it was.
 func Gone(id session.ID, t *gitstate.Worktree) error {
 	if !t.Locked {
-		return refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s", id, t.Path)
+		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s", id, t.Path)
 	}
 	why := ""
 	if t.Why != "" {
 		why = ": " + t.Why
 	}
-	return refuse(session.RefuseWorktree, "bring it back, or git worktree unlock "+t.Path,
+	return session.Refuse(session.RefuseWorktree, "bring it back, or git worktree unlock "+t.Path,
 		"the work tree of %s is not there now, and git keeps it locked%s (%s)", id, why, t.Path)
 }
 
@@ -190,5 +190,5 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*gitstate.Worktr
 			return &trees[i], err
 		}
 	}
-	return nil, refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
+	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
 }

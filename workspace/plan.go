@@ -91,10 +91,10 @@ func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	}
 	text, err := c.readScript(x, agent.ScriptPath)
 	if err != nil {
-		return nil, refuse(session.RefuseUsage, "wfs config list --show-origin", "the agent's script cannot be read: %v", err)
+		return nil, session.Refuse(session.RefuseUsage, "wfs config list --show-origin", "the agent's script cannot be read: %v", err)
 	}
 	if _, err := phases.ParseScript(string(text)); err != nil {
-		return nil, refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(agent.ScriptPath), err)
+		return nil, session.Refuse(session.RefuseUsage, "wfs new --help", "%s: %v", filepath.Base(agent.ScriptPath), err)
 	}
 	agent.Script, agent.ScriptPath = string(text), ""
 	return &agent, nil

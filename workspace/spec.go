@@ -30,16 +30,16 @@ func (b *Births) ReadSpec(ctx context.Context, birth *engine.Birth, file string)
 	path := b.w.Env.Abs(file)
 	text, err := readOr(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse(session.RefuseUsage, "", "there is no spec %s", file)
+		return session.Refuse(session.RefuseUsage, "", "there is no spec %s", file)
 	}
 	if err != nil {
 		return err
 	}
 	if len(text) > maxSpecFile {
-		return refuse(session.RefuseUsage, "", "the spec %s is larger than %d bytes", file, maxSpecFile)
+		return session.Refuse(session.RefuseUsage, "", "the spec %s is larger than %d bytes", file, maxSpecFile)
 	}
 	if keys := b.w.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
-		return refuse(session.RefuseUsage, "", "%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
+		return session.Refuse(session.RefuseUsage, "", "%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
 			file, keys[0].Line, keys[0].Kind)
 	}
 	birth.Spec, birth.Created.SpecDigest = text, Digest(text)

@@ -178,7 +178,7 @@ func (w *Workspace) View(ctx context.Context, id session.ID) (engine.View, error
 		return engine.View{}, err
 	}
 	if tip == "" {
-		return engine.View{}, &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no session %q", id), Hint: "wfs list"}
+		return engine.View{}, session.Refuse(session.RefuseNoSession, "wfs list", "no session %q", id)
 	}
 	v, err := w.Engine.Load(ctx, id, tip)
 	if err != nil {
