@@ -40,7 +40,7 @@ To have it in every new shell:
 			e := usage("wfs completion --help",
 				"completion needs the name of a shell: %s", strings.Join(shells, ", "))
 			if near := workflows.Suggest(first(args), shells); near != "" {
-				e.hint = "wfs completion " + near
+				e.Hint = "wfs completion " + near
 			}
 			return e
 		},

@@ -166,7 +166,7 @@ func knownSetting(key string) error {
 	}
 	e := usage("wfs config list", "there is no key %q; there are: %s", key, strings.Join(below, ", "))
 	if near := workflows.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
-		e.hint = "wfs config get " + near
+		e.Hint = "wfs config get " + near
 	}
 	return e
 }

@@ -47,7 +47,7 @@ func (a *app) listCmd() *cobra.Command {
 			if status != "" && !slices.Contains(statuses, status) {
 				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
 				if near := workflows.Suggest(status, statuses); near != "" {
-					e.hint = "wfs list --status " + near
+					e.Hint = "wfs list --status " + near
 				}
 				return e
 			}
