@@ -193,16 +193,15 @@ func CheckpointNumber(text string) (int, bool) {
 // so comes first, a session before a branch; then the beginning of a session's name. "-" is the branch that HEAD was on
 // before.
 func (n *Names) Destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
-	w := n.w
 	if name == "-" {
-		if name, err = w.Repo.Previous(ctx); err != nil {
+		if name, err = n.w.Repo.Previous(ctx); err != nil {
 			return "", "", err
 		}
 		if name == "" {
 			return "", "", session.Refuse(session.RefuseNothing, "wfs list", "git does not remember another branch that HEAD was on in this work tree")
 		}
 	}
-	all, err := w.Repo.Sessions(ctx)
+	all, err := n.w.Repo.Sessions(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -212,27 +211,14 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 		}
 		return "", "", session.Refuse(session.RefuseNoSession, "", "no session %q", slug)
 	}
+	branch = n.branch(ctx, name)
 	if id := session.Exactly(name); all[id] != "" {
-		if tip, err := w.Repo.Ref(ctx, "refs/heads/"+string(id)); err != nil || tip == "" {
-			return id, "", err
-		}
-		if v, err := w.View(ctx, id); err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
+		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished { // its work is on that branch
 			return id, "", nil
 		}
 	}
-	refs := []string{"refs/heads/" + name}
-	if strings.HasPrefix(name, "heads/") {
-		refs = []string{"refs/" + name, refs[0]}
-	} else if strings.HasPrefix(name, "refs/heads/") {
-		refs = []string{name}
-	}
-	for _, ref := range refs {
-		if strings.HasPrefix(ref, session.BranchPrefix) {
-			continue
-		}
-		if tip, err := w.Repo.Ref(ctx, ref); err == nil && tip != "" {
-			return "", ref, nil
-		}
+	if branch != "" {
+		return "", branch, nil
 	}
 	target, err = n.Resolve(ctx, name)
 	if refused, is := errors.AsType[*session.Refusal](err); is && refused.Code == session.RefuseNoSession {
@@ -243,6 +229,17 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 		err = session.Refuse(session.RefuseNoSession, hint, "no session or branch %q", name)
 	}
 	return target, "", err
+}
+
+// branch is the full name of a branch that is no session's, "" for none.
+func (n *Names) branch(ctx context.Context, name string) string {
+	full := strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "heads/")
+	for _, ref := range []string{"refs/heads/" + full, "refs/heads/" + name} {
+		if tip, err := n.w.Repo.Ref(ctx, ref); err == nil && tip != "" && !strings.HasPrefix(ref, session.BranchPrefix) {
+			return ref
+		}
+	}
+	return ""
 }
 
 // Places are the sessions, and the branches that are not theirs, by name. What cannot be read is left out.

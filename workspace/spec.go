@@ -94,26 +94,15 @@ func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 // SpecEdited is the command that pins the file of a session's spec again, if that was edited since it was pinned, else "".
 // Ticks do not count: agents like to set them.
 func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
-	path := filepath.FromSlash(s.SpecPath)
-	if path == "" || s.Status.Final() {
-		return ""
-	}
-	repo, local := b.w.Repo, filepath.IsLocal(path)
-	if cur, err := b.w.Current(ctx); local && (err != nil || cur != s.ID) {
-		return "" // the same file of the work tree is another one where another branch is checked out
-	} else if !local {
-		if repo, err = b.w.MainRepo(ctx); err != nil {
-			return ""
-		}
-	}
-	file := filepath.Join(repo.Root(), path)
+	file := b.specFile(ctx, s)
 	text, err := durable.ReadFile(file, maxSpecFile)
-	if err != nil || Digest(text) == s.SpecDigest { // one that is gone is no edit
+	if file == "" || err != nil || Digest(text) == s.SpecDigest { // one that is gone is no edit
 		return ""
 	}
 	same := func(other []byte, err error) bool {
 		return err == nil && other != nil && bytes.Equal(unticked(text), unticked(other))
 	}
+	repo := b.w.Repo
 	tip, err := repo.Ref(ctx, session.LedgerOf(s.ID))
 	if err != nil {
 		return ""
@@ -122,10 +111,30 @@ func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	if err != nil || same(pinned, nil) {
 		return ""
 	}
-	if birth := s.At(0); birth != nil && local && same(repo.Show(ctx, birth.Tree, s.SpecPath)) { // pinned, and left where the session was begun
-		return ""
+	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) && same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
+		return "" // pinned, and left where the session was begun
 	}
 	return b.EditSpec(s.ID, file)
+}
+
+// specFile is the file that a session's spec was read from, "" when that cannot be said here: the same file of the work
+// tree is another one where another branch is checked out.
+func (b *Births) specFile(ctx context.Context, s *session.Session) string {
+	path := filepath.FromSlash(s.SpecPath)
+	switch {
+	case path == "" || s.Status.Final():
+		return ""
+	case filepath.IsLocal(path):
+		if cur, err := b.w.Current(ctx); err != nil || cur != s.ID {
+			return ""
+		}
+		return filepath.Join(b.w.Repo.Root(), path)
+	}
+	main, err := b.w.MainRepo(ctx)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(main.Root(), path)
 }
 
 var tick = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
