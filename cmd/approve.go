@@ -31,8 +31,8 @@ of wfs finish.`,
 		Args: upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("anyway") && (strings.TrimSpace(anyway) == "" || text != "") {
-				return &usageError{"--anyway says why the phase passes without being judged, and goes without -m",
-					`wfs approve --anyway "why"`}
+				return usage(`wfs approve --anyway "why"`,
+					"--anyway says why the phase passes without being judged, and goes without -m")
 			}
 			refused := false
 			err := a.answerFor(c.Context(), "wfs approve", first(args), func(h *engine.Hand) error {
@@ -74,7 +74,7 @@ func (a *app) answerFor(ctx context.Context, command, name string, do func(*engi
 	if err := do(h); err != nil {
 		return err
 	}
-	if text := present.FilesText(mine.all(), "that you edited yourself"); text != "" && h.S.Current != at {
+	if text := present.FilesText(mine, "that you edited yourself"); text != "" && h.S.Current != at {
 		a.note("with %s", text)
 	}
 	if !a.json {

@@ -100,16 +100,6 @@ func rootOf(in *gitstate.Worktree) string {
 	return in.Path
 }
 
-func agentName(p *workflows.Agent) string {
-	switch {
-	case p.Script != "":
-		return "script"
-	case p.Use != "":
-		return p.Use
-	}
-	return p.Command.Text()
-}
-
 // waysOn are the ways on for a session that its breaker or failing runs have stopped, nil for others. in is the work tree that
 // has it checked out, nil for none.
 func (a *app) waysOn(s *session.Session, in *gitstate.Worktree) []present.Way {

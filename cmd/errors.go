@@ -33,10 +33,10 @@ const (
 	exitTerminated  = 143
 )
 
-// usageError is a command line that cannot be meant.
-type usageError struct{ message, hint string }
-
-func (e *usageError) Error() string { return e.message }
+// usage refuses a command line that cannot be meant.
+func usage(hint, format string, args ...any) *session.Refusal {
+	return session.Refuse(session.RefuseUsage, hint, format, args...)
+}
 
 // quietExit ends the program with a code and says nothing more: everything is said already.
 type quietExit struct{ code int }
@@ -76,156 +76,131 @@ var readyHints = map[string]string{
 type failure struct {
 	present.Failure
 	Recovered []recoveredJSON `json:"recovered,omitempty"`
-
-	again   string // the command to type again
-	asTyped string // a hint that holds it
 }
 
-// rule is how one kind of error is shown. It returns false for others.
-type rule func(a *app, err error, f *failure) bool
-
-// kind is the rule for errors of a type. tell adds what only such an error knows, nil for nothing.
-func kind[T error](code string, exit int, tell func(a *app, f *failure, e T)) rule {
-	return func(a *app, err error, f *failure) bool {
-		var e T
-		if !errors.As(err, &e) {
-			return false
-		}
-		f.Code, f.Exit = code, exit
-		if tell != nil {
-			tell(a, f, e)
-		}
-		return true
-	}
+// kind is how errors of one kind are shown. {again} in a hint stands for the command that was typed.
+type kind struct {
+	code, hint string
+	exit       int
+	fits       func(a *app, err error, f *failure) bool // may say more
 }
 
-// cause is the rule for errors that have one of these causes.
-func cause(code string, exit int, hint string, causes ...error) rule {
-	return func(_ *app, err error, f *failure) bool {
-		if !slices.ContainsFunc(causes, func(c error) bool { return errors.Is(err, c) }) {
-			return false
+// of is the kind of errors of one type.
+func of[E error](code, hint string, exit int, more func(*app, E, *failure)) kind {
+	return kind{code, hint, exit, func(a *app, err error, f *failure) bool {
+		e, is := errors.AsType[E](err)
+		if is && more != nil {
+			more(a, e, f)
 		}
-		f.Code, f.Exit, f.Hint = code, exit, hint
-		return true
-	}
+		return is
+	}}
 }
 
-// rules are the one table from errors to what is shown and the exit code. The first that fits counts.
-var rules = []rule{
-	kind("output", exitError, func(_ *app, f *failure, e *outputError) { f.Error = e.Error() }),
-	func(_ *app, err error, f *failure) bool {
-		var failed *engine.MoveFailedError // which tells what has become of the files
-		if !diskFull(err) {
-			return false
-		}
-		f.Error = "the disk is full, or your quota is used up: " + f.Error
-		if errors.As(err, &failed) {
-			return false
-		}
-		f.Code, f.asTyped = "disk_full", fmt.Sprintf("free some disk space (df -h .), then %s: nothing was lost", f.again)
-		return true
-	},
-	kind("no_ledger", exitError, func(a *app, f *failure, e *session.NoLedgerError) { f.Hint = a.ledgerHint(e.ID) }),
-	kind("", exitError, func(_ *app, f *failure, e *session.Refusal) {
+// is is the kind of some errors.
+func is(code, hint string, exit int, errs ...error) kind {
+	return kind{code, hint, exit, func(_ *app, err error, _ *failure) bool {
+		return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
+	}}
+}
+
+// kinds is the one table from errors to what is shown and the exit code. The first that fits counts.
+var kinds = []kind{
+	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
+	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.ledgerHint(e.ID) }),
+	{"disk_full", "free some disk space (df -h .), then {again}: nothing was lost", exitError, func(_ *app, err error, f *failure) bool {
+		_, move := errors.AsType[*engine.MoveFailedError](err)
+		f.Error = isFull + f.Error
+		return diskFull(err) && !move // which says where the files are
+	}},
+	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
+		if e.Code == session.RefuseNoSession && e.Hint == "" {
+			f.Hint = a.pickHint(context.Background())
+		}
 	}),
-	kind("error", exitError, func(_ *app, f *failure, e *ranError) { f.Exit = e.exit }),
-	kind("usage", exitUsage, func(_ *app, f *failure, e *usageError) { f.Hint = e.hint }),
-	kind("held", exitHeld, func(_ *app, f *failure, e *registry.HeldError) {
-		f.Hint = "wfs status"
+	of("error", "", exitError, func(_ *app, e *ranError, f *failure) { f.Exit = e.exit }),
+	of("held", "wfs status", exitHeld, func(_ *app, e *registry.HeldError, f *failure) {
 		if workspace.IsRun(e.Holder) {
 			f.Hint = strings.TrimSpace("wfs watch " + e.Holder.Session)
 		}
 	}),
-	kind("locked", exitHeld, func(_ *app, f *failure, e *gitstate.LockedError) { f.asTyped = lockedHint(e, f.again) }),
-	kind("rules", exitUsage, func(a *app, f *failure, e *workspace.FindingsError) {
-		f.Hint = e.Hint(a.again() + " --agent " + a.someAgent())
+	of("locked", "", exitHeld, func(_ *app, e *gitstate.LockedError, f *failure) { f.Hint = lockedHint(e) }),
+	of("rules", "", exitUsage, func(a *app, e *workspace.FindingsError, f *failure) {
+		f.Hint = e.Hint("{again} --agent " + a.someAgent())
 	}),
-	kind(string(session.RefuseHook), exitBlocked, func(_ *app, f *failure, _ *gitstate.HookChangedError) {
-		f.Hint = "run the hook, then wfs run to judge its changes, then wfs finish"
-	}),
-	func(_ *app, err error, f *failure) bool {
-		var git *gitstate.GitError
-		if !errors.As(err, &git) || len(git.Args) == 0 || git.Args[0] != "commit" {
-			return false
+	of[*gitstate.HookChangedError](string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked, nil),
+	{string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked, func(_ *app, err error, _ *failure) bool {
+		git, is := errors.AsType[*gitstate.GitError](err)
+		return is && len(git.Args) > 0 && git.Args[0] == "commit"
+	}},
+	is(string(session.RefuseBranch), "wfs finish --branch NAME", exitError, gitstate.ErrBranchInUse),
+	is("gone", "restore it from a backup or another clone: git clone REMOTE, then move its .git here", exitError, gitstate.ErrGone),
+	is("replaced", "the checkpoints are in git, and your files as they are: wfs status, then wfs run", exitError, durable.ErrReplaced),
+	is(string(session.RefuseMoved), "wfs status, then run it again", exitError, gitstate.ErrMoved),
+	is(string(session.RefuseInTheWay), "move them aside, then run it again", exitError, gitstate.ErrInTheWay),
+	of("move_failed", "", exitError, func(_ *app, e *engine.MoveFailedError, f *failure) {
+		f.Hint = moveFailedHint(e)
+		if diskFull(e) {
+			f.Error = isFull + f.Error
 		}
-		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "fix what your hook or signing reports, then wfs finish", exitBlocked
-		return true
-	},
-	cause(string(session.RefuseBranch), exitError, "wfs finish --branch NAME", gitstate.ErrBranchInUse),
-	cause("gone", exitError, "restore it from a backup or another clone: git clone REMOTE, then move its .git here", gitstate.ErrGone),
-	cause("replaced", exitError, "the checkpoints are in git, and your files as they are: wfs status, then wfs run", durable.ErrReplaced),
-	cause(string(session.RefuseMoved), exitError, "wfs status, then run it again", gitstate.ErrMoved),
-	cause(string(session.RefuseInTheWay), exitError, "move them aside, then run it again", gitstate.ErrInTheWay),
-	kind("move_failed", exitError, func(a *app, f *failure, e *engine.MoveFailedError) { f.asTyped = moveFailedHint(e, a.again()) }),
-	kind("absent", exitError, func(a *app, f *failure, e *gitstate.AbsentError) { f.asTyped = absentHint(e, a.again()) }),
-	kind(string(session.RefuseInTheWay), exitError, func(_ *app, f *failure, e *gitstate.MountedError) {
+	}),
+	of("absent", "", exitError, func(_ *app, e *gitstate.AbsentError, f *failure) { f.Hint = absentHint(e) }),
+	of(string(session.RefuseInTheWay), "", exitError, func(_ *app, e *gitstate.MountedError, f *failure) {
 		f.Hint = "umount " + e.Path + ", then run it again"
 	}),
-	cause("overlap", exitBlocked, "wfs finish", gitstate.ErrOverlap),
-	kind("", exitError, func(_ *app, f *failure, e *gitstate.ReadyError) {
-		f.Code, f.Hint = e.Code, readyHints[e.Code]
+	is("overlap", "wfs finish", exitBlocked, gitstate.ErrOverlap),
+	of("", "", exitError, func(_ *app, e *gitstate.ReadyError, f *failure) {
+		f.Code, f.Hint = string(e.Code), readyHints[string(e.Code)]
 		if e.Code == gitstate.NotIdentified { // it stops a handover alone
 			f.Exit = exitBlocked
 		}
 	}),
-	func(a *app, err error, f *failure) bool {
-		if !errors.Is(err, gitstate.ErrNotRepository) {
-			return false
-		}
-		f.Code, f.Hint = "not_a_repository", "git init, or cd into a repository"
-		if root, was := gitstate.LostRepository(a.env.Dir); was != "" {
+	{"not_a_repository", "git init, or cd into a repository", exitError, func(a *app, err error, f *failure) bool {
+		root, was := gitstate.LostRepository(a.env.Dir)
+		if was != "" {
 			f.Error += fmt.Sprintf("; it is a linked work tree, and its repository was %s, which no longer exists", was)
 			f.Hint = fmt.Sprintf("if it was moved: git -C NEW-PATH worktree repair %s", shellWord(root))
 		}
-		return true
-	},
-	kind("unusable", exitError, func(_ *app, f *failure, e *gitstate.UnusableError) {
-		f.Hint = cmp.Or(e.Hint, "fix it until git status works here")
+		return errors.Is(err, gitstate.ErrNotRepository)
+	}},
+	of("unusable", "fix it until git status works here", exitError, func(_ *app, e *gitstate.UnusableError, f *failure) {
+		f.Hint = cmp.Or(e.Hint, f.Hint)
 	}),
-	cause("bare", exitError, "cd to the files of the repository: git worktree list", gitstate.ErrNoWorkTree),
-	cause("bare", exitError, "git worktree add ../work && cd ../work", gitstate.ErrBare),
-	cause("git", exitError, "install git 2.34 or newer", gitstate.ErrNoGit, gitstate.ErrGitTooOld),
-	cause("newer", exitError, "install that version; this one is: wfs --version", session.ErrNewer, workflows.ErrNewer),
-	cause("not_private", exitError, "wfs doctor", durable.ErrNotPrivate),
-	cause("no_locks", exitError, "clone the repository onto a local disk: git clone . DIRECTORY", durable.ErrNoLocks),
-	// State that cannot be used as it is: the doctor says which, and what to do.
-	cause("corrupt", exitError, "wfs doctor", registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef,
-		gitstate.ErrNoObject, durable.ErrNotRegular, durable.ErrTooLarge),
-	func(a *app, err error, f *failure) bool {
-		if !errors.Is(err, context.Canceled) {
-			return false
-		}
-		if f.Error == context.Canceled.Error() {
+	is("bare", "cd to the files of the repository: git worktree list", exitError, gitstate.ErrNoWorkTree),
+	is("bare", "git worktree add ../work && cd ../work", exitError, gitstate.ErrBare),
+	is("git", "install git 2.34 or newer", exitError, gitstate.ErrNoGit, gitstate.ErrGitTooOld),
+	is("newer", "install that version; this one is: wfs --version", exitError, session.ErrNewer, workflows.ErrNewer),
+	is("not_private", "wfs doctor", exitError, durable.ErrNotPrivate),
+	is("no_locks", "clone the repository onto a local disk: git clone . DIRECTORY", exitError, durable.ErrNoLocks),
+	is("corrupt", "wfs doctor", exitError, registry.ErrCorrupt, session.ErrBadLine, engine.ErrUnreadable, gitstate.ErrBrokenRef, gitstate.ErrNoObject,
+		durable.ErrNotRegular, durable.ErrTooLarge),
+	{"interrupted", "", exitInterrupted, func(a *app, err error, f *failure) bool {
+		if f.Exit = a.signals.exitCode(); f.Error == context.Canceled.Error() {
 			f.Error = "interrupted"
 		}
-		f.Code, f.Exit = "interrupted", a.signals.exitCode()
-		return true
-	},
+		return errors.Is(err, context.Canceled)
+	}},
 }
 
 // diagnose turns any error into what is shown and the exit code.
 func (a *app) diagnose(err error) failure {
-	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}, again: a.again()}
-	var half *engine.HalfWayError
-	if errors.As(err, &half) { // typed again, an undo would take one more operation back
-		f.again = a.typed(half.Completes)
-	}
-	for _, shows := range rules {
-		if shows(a, err, &f) {
+	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}}
+	for _, k := range kinds {
+		try := f
+		if try.Code, try.Hint, try.Exit = k.code, k.hint, k.exit; k.fits(a, err, &try) {
+			f = try
 			break
 		}
 	}
-	if f.Code == string(session.RefuseNoSession) && f.Hint == "" {
-		f.Hint = a.pickHint(context.Background())
+	again := a.again()
+	if half, is := errors.AsType[*engine.HalfWayError](err); is { // typed again, an undo would undo one more operation
+		again = a.typed(half.Completes)
+		f.Hint = cmp.Or(f.Hint, "{again}")
 	}
-	switch {
-	case f.Hint != "":
+	if strings.Contains(f.Hint, "{again}") {
+		f.Hint = strings.ReplaceAll(f.Hint, "{again}", again)
+	} else if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)
-	case f.asTyped != "":
-		f.Hint = f.asTyped
-	case half != nil:
-		f.Hint = f.again
 	}
 	return f
 }
@@ -249,4 +224,35 @@ func (f failure) print(a *app) {
 		return
 	}
 	a.env.Fail(f.Error, f.Hint)
+}
+
+// lockedHint is what to type about a lock of git's that somebody else made.
+func lockedHint(e *gitstate.LockedError) string {
+	remove := fmt.Sprintf("rm %s && {again}", shellWord(e.Path))
+	switch {
+	case e.Deserted():
+		return remove
+	case !e.Known:
+		return "if no git is running here: " + remove
+	}
+	return "when it has ended: {again}"
+}
+
+// moveFailedHint is what to type about a move that failed. {again} is the command that was typed.
+func moveFailedHint(e *engine.MoveFailedError) string {
+	switch {
+	case e.Stuck != nil:
+		return fmt.Sprintf("fix that, then {again}; or to give the move up, with the files as they lie there: %s, then wfs status", e.Way)
+	case e.How == session.MoveNew: // the session is there
+		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
+	}
+	return "fix that, then {again}"
+}
+
+// absentHint is what to type about files that a partial clone has not got.
+func absentHint(e *gitstate.AbsentError) string {
+	if e.Remote == "" {
+		return "git config remote.origin.promisor true, if origin is where it was cloned from, then {again}"
+	}
+	return fmt.Sprintf("when %s can be reached: {again}", e.Remote)
 }

@@ -22,7 +22,7 @@ workflow that the current session has pinned, or the one that the configuration 
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "mermaid" && format != "dot" {
-				return &usageError{fmt.Sprintf("--format %s: it is mermaid or dot", format), "wfs workflow graph --help"}
+				return usage("wfs workflow graph --help", "--format %s: it is mermaid or dot", format)
 			}
 			w, err := a.workflowToDraw(c.Context(), first(args))
 			if err != nil {

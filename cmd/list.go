@@ -42,14 +42,14 @@ func (a *app) listCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx := c.Context()
 			if status != "" && !slices.Contains(statuses, status) {
-				e := &usageError{fmt.Sprintf("--status %q: it is one of %s", status, strings.Join(statuses, ", ")), ""}
+				e := usage("", "--status %q: it is one of %s", status, strings.Join(statuses, ", "))
 				if near := workflows.Suggest(status, statuses); near != "" {
-					e.hint = "wfs list --status " + near
+					e.Hint = "wfs list --status " + near
 				}
 				return e
 			}
 			if merged && noMerged {
-				return &usageError{"--merged and --no-merged exclude each other", "wfs list --help"}
+				return usage("wfs list --help", "--merged and --no-merged exclude each other")
 			}
 			if err := a.Open(ctx); err != nil {
 				return err
@@ -93,10 +93,6 @@ func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	cur, err := a.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +106,7 @@ func (a *app) sessions(ctx context.Context) ([]present.Session, error) {
 			list = append(list, present.Unread(id, err, "wfs show "+string(id)))
 			continue
 		}
-		list = append(list, a.describe(&v.Session, a.PlaceAmong(trees, id, cur)))
+		list = append(list, a.describe(&v.Session, a.On(trees, id)))
 	}
 	slices.SortFunc(list, func(x, y present.Session) int {
 		return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(x.ID, y.ID))

@@ -57,7 +57,7 @@ func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) er
 		j.Failed = &present.Failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)
-	j.SpecEdited = a.specEdited(ctx, s)
+	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.Session, &v, in)
 	if a.json {
 		what, completes := a.halfMoved(ctx)

@@ -17,7 +17,7 @@ func (v *verbosity) flags(f *pflag.FlagSet) {
 func (v *verbosity) how() (present.How, error) {
 	switch {
 	case v.quiet && v.verbose:
-		return "", &usageError{"--quiet and --verbose exclude each other", ""}
+		return "", usage("", "--quiet and --verbose exclude each other")
 	case v.quiet:
 		return present.Quiet, nil
 	case v.verbose:

@@ -10,7 +10,7 @@ import (
 )
 
 // Doing shows what a command is at, for how long, and how many tests have run: in a view of one line, or where there can be
-// none in a line now and then.
+// none in a line when it begins.
 type Doing struct {
 	screen *Screen
 	view   *View
@@ -21,9 +21,6 @@ type Doing struct {
 	tests int
 }
 
-// doingSays is how often there is a line where nothing can be redrawn.
-const doingSays = 10 * time.Second
-
 // ShowDoing shows what gates do until end is called.
 func (s *Screen) ShowDoing() (d *Doing, end func()) {
 	d = &Doing{screen: s}
@@ -33,25 +30,10 @@ func (s *Screen) ShowDoing() (d *Doing, end func()) {
 		}
 		return nil
 	})
-	if d.view != nil {
-		return d, d.view.End
+	if d.view == nil {
+		return d, func() {}
 	}
-	tick := time.NewTicker(doingSays)
-	var saying sync.WaitGroup
-	done := make(chan struct{})
-	saying.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				if text := d.line(); text != "" {
-					s.Note("%s …", text)
-				}
-			}
-		}
-	})
-	return d, func() { tick.Stop(); close(done); saying.Wait() }
+	return d, d.view.End
 }
 
 // Say takes a line of progress: one that ends in an ellipsis is what goes on from now.

@@ -29,7 +29,7 @@ func EventText(body session.Body) string {
 	case session.BudgetWarned:
 		return Budget(b.BudgetLine)
 	case session.Strayed:
-		return strayedText(b)
+		return strings.Join(strayed(b), "; ")
 	case session.Judged:
 		return fmt.Sprintf("%s (%s): %s", b.Verdict, b.Class, b.Reason)
 	case session.Decided:
@@ -102,22 +102,28 @@ func WatchedName(file string) string {
 	return ".git/" + file
 }
 
-// strayedText is the same in a few words.
-func strayedText(b session.Strayed) string {
-	if b.Seen {
-		return "seen by a person"
-	}
-	var names []string
+// strayed are what changed in the repository, beside the session, while a run went on.
+func strayed(b session.Strayed) (p parts) {
+	p.add(b.Seen, "seen by a person")
 	for _, m := range b.Refs {
-		names = append(names, ShortRef(m.Ref))
+		name := ShortRef(m.Ref)
+		switch {
+		case m.Old == "":
+			p.add(true, "during the run, %s was made at %s", name, m.New.Short())
+		case m.New == "":
+			p.add(true, "during the run, %s was deleted; it was at %s, which is kept", name, m.Old.Short())
+		default:
+			p.add(true, "during the run, %s was moved from %s to %s", name, m.Old.Short(), m.New.Short())
+		}
 	}
 	for _, f := range b.Files {
-		names = append(names, WatchedName(f))
+		p.add(true, "during the run, %s was changed", WatchedName(f))
 	}
+	p.add(len(b.Back) > 0, "put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
 	for _, l := range b.Locks {
-		names = append(names, "lock .git/"+l+" set aside")
+		p.add(true, "git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
 	}
-	return strings.Join(names, ", ")
+	return p
 }
 
 func triedBy(agent string) string {
@@ -141,26 +147,3 @@ func ShortRef(ref string) string {
 	return strings.TrimPrefix(ref, "refs/heads/")
 }
 
-// SayStrayed tells what changed in the repository, beside the session, while a run went on.
-func SayStrayed(say func(format string, args ...any), b session.Strayed) {
-	for _, m := range b.Refs {
-		name := ShortRef(m.Ref)
-		switch {
-		case m.Old == "":
-			say("    during the run, %s was made at %s", name, m.New.Short())
-		case m.New == "":
-			say("    during the run, %s was deleted; it was at %s, which is kept", name, m.Old.Short())
-		default:
-			say("    during the run, %s was moved from %s to %s", name, m.Old.Short(), m.New.Short())
-		}
-	}
-	for _, f := range b.Files {
-		say("    during the run, %s was changed", WatchedName(f))
-	}
-	if len(b.Back) > 0 {
-		say("    put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
-	}
-	for _, l := range b.Locks {
-		say("    git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
-	}
-}

@@ -169,7 +169,9 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 		p.checkpoint(b, s)
 		p.sayTurn(b, s)
 	case session.Strayed:
-		SayStrayed(p.Note, b)
+		for _, line := range strayed(b) {
+			p.Note("    %s", line)
+		}
 	case session.Voided:
 		why := b.Why
 		if r := s.LastResult; r != nil && why == engine.VoidedWhy(*r) && p.Much != Quiet {

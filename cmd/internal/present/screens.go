@@ -121,29 +121,24 @@ func (c *Screen) done(d *Session, head string) {
 	}
 	proof := ProofOf(s)
 	c.Out("%s%s%s%s", head, Good("DONE"), text, unprovenGate(proof))
-	tests := map[int][]session.TestID{}
+	shown := map[int]string{}
 	for _, cp := range s.Way() {
 		if len(cp.Targets) > 0 && cp.Next != workflows.Done && cp.NextLap == cp.Lap {
-			tests[cp.Lap] = nil
+			var names []session.TestID
 			for _, t := range cp.Targets {
-				tests[cp.Lap] = append(tests[cp.Lap], shortTest(t))
+				names = append(names, shortTest(t))
 			}
+			shown[cp.Lap] = Some(names, 5, ", ")
 		}
 	}
-	for _, item := range items[:min(len(items), shownItems)] {
-		shown := item.Says()
-		if ids := tests[item.Number]; s.Laps && item.State == session.ItemDelivered && len(ids) > 0 {
-			shown = Some(ids, 5, ", ")
+	for _, item := range items {
+		if !s.Laps || item.State != session.ItemDelivered {
+			delete(shown, item.Number)
 		}
-		c.Short("  %d  %s  %s", item.Number, Pad(safetext.Cut(safetext.Line(item.Text, 200), 32), 32), shown)
 	}
-	c.moreItems(d)
+	c.items(d, shown)
 	if t := TestsOf(s); t != nil && t.Now != nil {
-		text := "all pass"
-		if n := t.Now.Failed + t.Now.Errors; n > 0 {
-			text = fmt.Sprintf("%d %s", n, Plural(n, "fails", "fail"))
-		}
-		c.fact("tests", "%d before, %d now; %s", t.Before.Passed, t.Now.Passed, text)
+		c.fact("tests", "%s", t)
 	}
 	if ran := gatesRan(s); len(ran) > 0 {
 		c.fact("gates", "%s", strings.Join(ran, ", "))

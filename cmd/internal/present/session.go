@@ -139,6 +139,17 @@ type tests struct {
 	Now    *session.Counts `json:"now,omitempty"`
 }
 
+func (t *tests) String() string {
+	text := fmt.Sprintf("%d before", t.Before.Passed)
+	if t.Now == nil {
+		return text
+	}
+	if n := t.Now.Failed + t.Now.Errors; n > 0 {
+		return fmt.Sprintf("%s, %d now; %d %s", text, t.Now.Passed, n, Plural(n, "fails", "fail"))
+	}
+	return fmt.Sprintf("%s, %d now; all pass", text, t.Now.Passed)
+}
+
 // TestsOf counts the tests of gates that tell tests apart, nil when there are none.
 func TestsOf(s *session.Session) *tests {
 	if s.Base0 == nil {

@@ -33,8 +33,9 @@ func (c *Screen) Tell(j *Story) {
 	if s.Agent != "" && !told {
 		c.Short("agent: %s", s.Agent)
 	}
-	if s.Status != session.StatusCompleted || !told {
-		c.items(&j.Session)
+	if j.Items > 0 && (s.Status != session.StatusCompleted || !told) {
+		c.Out("items: %d of %d done", j.ItemsDone, j.Items)
+		c.items(&j.Session, nil)
 	}
 	if j.Failed != nil {
 		c.Out("  the newest run ended with an error: %s", j.Failed.Error)
@@ -116,7 +117,9 @@ func (c *Screen) numbers(j *Story, told bool) {
 	did.add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
 	c.Out("in all: %s; started %s, updated %s", strings.Join(append(did, N(j.Attempts, "attempt")+" judged", N(len(s.Checkpoints), "checkpoint")), ", "),
 		Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
-	c.tests(j)
+	if j.Tests != nil {
+		c.Out("tests: %s", j.Tests)
+	}
 	if text := used(&j.Session); !told && text != "" {
 		c.Out("%s", strings.Replace("used: "+text, "used: said", "said", 1))
 	}
@@ -130,30 +133,7 @@ func (c *Screen) numbers(j *Story, told bool) {
 	c.Flaky(j.Flaky)
 }
 
-// tests compares the tests of the base with those of the newest judgement.
-func (c *Screen) tests(j *Story) {
-	t := j.Tests
-	if t == nil {
-		return
-	}
-	line := fmt.Sprintf("tests: %d passed before", t.Before.Passed) + and(t.Before, "failed", "failed")
-	if t.Now != nil {
-		line += fmt.Sprintf(", %d %s now", t.Now.Passed, Plural(t.Now.Passed, "passes", "pass")) + and(*t.Now, "fails", "fail")
-		if len(j.Of.Expected) > 0 {
-			line += ", while new tests wait for what does not exist yet"
-		}
-	}
-	c.Out("%s", line)
-}
 
-// and counts failing tests, "" for none.
-func and(c session.Counts, one, many string) string {
-	n := c.Failed + c.Errors
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d %s", n, Plural(n, one, many))
-}
 
 // runTime says when a run was, and how long.
 func runTime(r *LastRun, goesOn bool, now time.Time) string {
@@ -176,28 +156,16 @@ func runDid(r *LastRun, laps bool) string {
 	return strings.Join(p, ", ")
 }
 
-// items tells what became of the items of the checklist.
-func (c *Screen) items(d *Session) {
-	if d.Items == 0 {
-		return
-	}
-	c.Out("items: %d of %d done", d.ItemsDone, d.Items)
+// items tells what became of the items of the checklist. shown is what shows them, where that is known.
+func (c *Screen) items(d *Session, shown map[int]string) {
 	for _, item := range d.ItemStates[:min(len(d.ItemStates), shownItems)] {
-		number, says := fmt.Sprintf("  %d  ", item.Number), ": "+item.Says()
-		text := safetext.Line(item.Text, 1000)
-		if room := c.Width - safetext.Width(number+says); room > 20 {
-			text = safetext.Cut(text, room)
-		}
-		c.Short("%s%s%s", number, text, says)
+		c.Short("  %d  %s  %s", item.Number, Pad(safetext.Cut(safetext.Line(item.Text, 200), 32), 32), cmp.Or(shown[item.Number], item.Says()))
 	}
-	c.moreItems(d)
-}
-
-func (c *Screen) moreItems(d *Session) {
 	if n := d.Items - shownItems; n > 0 {
 		c.Out("  and %d more: wfs status %s --json", n, d.ID)
 	}
 }
+
 
 // driver says who drives a session, and what waits for whoever does.
 func (c *Screen) driver(d *Session) {
