@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -62,7 +63,7 @@ of wfs finish.`,
 
 // answerFor takes a session in hand for a person's word about it, and says where it stands then.
 func (a *app) answerFor(ctx context.Context, command, name string, do func(*engine.Hand) error) error {
-	p := a.progress(present.Ordinary)
+	p := a.progress(live.Ordinary)
 	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: name, Trusted: true, Locked: func(session.ID) {
 		a.Engine.Tell = p.Event
 		a.Engine.Works.(*works).report = p.Tell

@@ -205,6 +205,8 @@ func (a *app) diagnose(err error) failure {
 	return f
 }
 
+const isFull = "the disk is full, or your quota is used up: "
+
 // diskFull reports whether an error, or git's own word for it, says that nothing more can be stored.
 func diskFull(err error) bool {
 	var git *gitstate.GitError

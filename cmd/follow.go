@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/phases"
@@ -24,13 +24,13 @@ const lookEvery = 200 * time.Millisecond
 type following struct {
 	*engine.Follower
 	app   *app
-	p     *present.Progress
+	p     *live.Progress
 	log   tail
 	drove bool // a run has begun since this was last looked at
 }
 
 // follow begins to follow a session. What the present run prints from now on is told too.
-func (a *app) follow(ctx context.Context, id session.ID, p *present.Progress) (*following, error) {
+func (a *app) follow(ctx context.Context, id session.ID, p *live.Progress) (*following, error) {
 	f, err := a.Engine.Follow(ctx, id)
 	if err != nil {
 		return nil, err

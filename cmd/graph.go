@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 

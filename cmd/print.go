@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -62,7 +63,7 @@ func plural(n int, one, many string) string { return present.Plural(n, one, many
 func (a *app) showProgress() (done func()) {
 	w := a.Engine.Works.(*works)
 	before, count := w.report, w.count
-	d, end := a.env.ShowDoing()
+	d, end := live.ShowDoing(&a.env.Screen)
 	w.report, w.count = d.Say, d.Counted
 	return func() {
 		end()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/registry"
@@ -89,7 +90,7 @@ it, wfs note leaves a message for the next attempt.`,
 	return c
 }
 
-func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much present.How, detached bool) error {
+func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much live.How, detached bool) error {
 	command := "wfs run"
 	if detached {
 		command = "wfs run --detach"
@@ -120,7 +121,7 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much pr
 }
 
 // connect lets a run show what happens, save files, and tell the user's on-event command.
-func (a *app) connect(ctx context.Context, p *present.Progress, detached bool) {
+func (a *app) connect(ctx context.Context, p *live.Progress, detached bool) {
 	a.notices = &notices{app: a, say: p.Tell}
 	a.Engine.Tell = func(e session.Event, s *session.Session) {
 		p.Event(e, s)
@@ -132,7 +133,7 @@ func (a *app) connect(ctx context.Context, p *present.Progress, detached bool) {
 	}
 }
 
-func (a *app) drive(ctx context.Context, h *engine.Hand, p *present.Progress, o engine.RunOptions, detached bool) error {
+func (a *app) drive(ctx context.Context, h *engine.Hand, p *live.Progress, o engine.RunOptions, detached bool) error {
 	if err := a.mustHaveAgent(ctx, &h.S, h.Plan); err != nil {
 		return err
 	}
@@ -142,8 +143,8 @@ func (a *app) drive(ctx context.Context, h *engine.Hand, p *present.Progress, o 
 	if !detached { // what it prints then is kept in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 	}
-	if p.Much != present.Quiet && !detached {
-		p.View = a.env.ShowRun("Ctrl-C stops it, and keeps what is there")
+	if p.Much != live.Quiet && !detached {
+		p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
 	}
 	if p.View != nil {
 		defer p.View.End()

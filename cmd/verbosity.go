@@ -3,7 +3,7 @@ package cmd
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 )
 
 // verbosity is the flags --quiet and --verbose.
@@ -14,19 +14,19 @@ func (v *verbosity) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&v.verbose, "verbose", "v", false, "tell everything that an agent says and does")
 }
 
-func (v *verbosity) how() (present.How, error) {
+func (v *verbosity) how() (live.How, error) {
 	switch {
 	case v.quiet && v.verbose:
 		return "", usage("", "--quiet and --verbose exclude each other")
 	case v.quiet:
-		return present.Quiet, nil
+		return live.Quiet, nil
 	case v.verbose:
-		return present.Verbose, nil
+		return live.Verbose, nil
 	}
-	return present.Ordinary, nil
+	return live.Ordinary, nil
 }
 
 // progress tells a run's events.
-func (a *app) progress(much present.How) *present.Progress {
-	return &present.Progress{Screen: &a.env.Screen, Much: much}
+func (a *app) progress(much live.How) *live.Progress {
+	return &live.Progress{Screen: &a.env.Screen, Much: much}
 }

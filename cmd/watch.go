@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -36,7 +37,7 @@ writes nothing and takes no lock.`,
 	return c
 }
 
-func (a *app) watch(ctx context.Context, name string, much present.How, wait bool) error {
+func (a *app) watch(ctx context.Context, name string, much live.How, wait bool) error {
 	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
@@ -76,8 +77,8 @@ func (a *app) watch(ctx context.Context, name string, much present.How, wait boo
 // watchRun shows a run until it ends.
 func (a *app) watchRun(ctx context.Context, w *following, who registry.Holder) error {
 	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()), present.Stands(&w.S))
-	if w.p.Much != present.Quiet {
-		w.p.View = a.env.ShowRun("Ctrl-C stops watching; the run continues")
+	if w.p.Much != live.Quiet {
+		w.p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops watching; the run continues")
 	}
 	if w.p.View != nil {
 		defer w.p.View.End()

@@ -15,26 +15,26 @@ func AgentText(e agents.Event, all bool) string {
 	text := safetext.Line(e.Text, ShownLine)
 	switch e.Kind {
 	case agents.Text:
-		return safetext.Line(answered(e.Text), ShownLine)
+		return safetext.Line(Answered(e.Text), ShownLine)
 	case agents.ToolResult:
 		switch {
 		case e.Failed && (all || text != ""):
-			return "< failed: " + cmp.Or(text, toolName(e.Tool))
+			return "< failed: " + cmp.Or(text, ToolName(e.Tool))
 		case all && text != "":
 			return "< " + text
 		}
 		return ""
 	case agents.ToolCall:
-		return "> " + toolName(e.Tool)
+		return "> " + ToolName(e.Tool)
 	case agents.Denial:
-		return "refused, not in the allowed commands: " + toolName(e.Tool)
+		return "refused, not in the allowed commands: " + ToolName(e.Tool)
 	case agents.Retry:
 		return "tries again" + retryText(e.Retrying)
 	case agents.Compaction:
 		return "shortens its context"
 	case agents.Limit:
 		if e.Limited.Status != "allowed" {
-			return limitText(e.Limited)
+			return LimitText(e.Limited)
 		}
 	}
 	switch {
@@ -53,8 +53,8 @@ func AgentText(e agents.Event, all bool) string {
 	return ""
 }
 
-// answered puts an answer that was given by a schema into words. Any other text stays as it is.
-func answered(text string) string {
+// Answered puts an answer that was given by a schema into words. Any other text stays as it is.
+func Answered(text string) string {
 	var a struct {
 		Done        *bool   `json:"done"`
 		Note        *string `json:"note"`
@@ -85,16 +85,8 @@ func answered(text string) string {
 // ShownLine is how many characters of what an agent says stand in a line.
 const ShownLine = 200
 
-// toolText says what a call of a tool does: "runs go test ./...".
-func toolText(t agents.Tool) string {
-	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
-		return "uses " + toolName(t)
-	}
-	return string(t.Action) + " " + safetext.Line(t.Detail, ShownLine)
-}
-
-// toolName is a call in the agent's own words: "Bash rm -rf build".
-func toolName(t agents.Tool) string {
+// ToolName is a call in the agent's own words: "Bash rm -rf build".
+func ToolName(t agents.Tool) string {
 	return safetext.Line(cmp.Or(t.Name, "a tool")+" "+t.Detail, ShownLine)
 }
 
@@ -103,15 +95,15 @@ func retryText(r agents.Retrying) string {
 	if r.Attempt > 0 && r.Of > 0 {
 		text = fmt.Sprintf(" (%d of %d)", r.Attempt, r.Of)
 	}
-	var p parts
+	var p Parts
 	why := safetext.Line(r.Error, 60)
-	p.add(why != "", "%s", why)
-	p.add(r.Status > 0, "HTTP %d", r.Status)
+	p.Add(why != "", "%s", why)
+	p.Add(r.Status > 0, "HTTP %d", r.Status)
 	return strings.TrimSuffix(text+": "+strings.Join(p, ", "), ": ")
 }
 
-// limitText says how much of a provider's limit is used up.
-func limitText(l agents.Limited) string {
+// LimitText says how much of a provider's limit is used up.
+func LimitText(l agents.Limited) string {
 	name := map[string]string{"five_hour": "5-hour limit", "seven_day": "weekly limit"}[l.Window]
 	name = cmp.Or(name, strings.TrimSpace(safetext.Line(l.Window, 20)+" limit"))
 	switch {

@@ -24,13 +24,13 @@ func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
 // Cost says what was used up, "" for nothing: "$0.25, 12,000 tokens".
 func Cost(u session.Usage) string {
-	var p parts
+	var p Parts
 	if usd := USD(u); usd != "$0.00" {
-		p.add(u.USD > 0, "%s", usd)
+		p.Add(u.USD > 0, "%s", usd)
 	} else {
-		p.add(u.USD > 0, "less than a cent")
+		p.Add(u.USD > 0, "less than a cent")
 	}
-	p.add(u.Tokens.Sum() > 0, "%s", Tokens(u.Tokens))
+	p.Add(u.Tokens.Sum() > 0, "%s", Tokens(u.Tokens))
 	return strings.Join(p, ", ")
 }
 
@@ -77,8 +77,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// seconds is a time as it stands behind a row, "" for less than a second.
-func seconds(millis int64) string {
+// Seconds is a time as it stands behind a row, "" for less than a second.
+func Seconds(millis int64) string {
 	if millis < 1000 {
 		return ""
 	}
@@ -132,10 +132,10 @@ func Count(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// parts are pieces of a line.
-type parts []string
+// Parts are pieces of a line.
+type Parts []string
 
-func (p *parts) add(is bool, format string, args ...any) {
+func (p *Parts) Add(is bool, format string, args ...any) {
 	if is {
 		*p = append(*p, fmt.Sprintf(format, args...))
 	}

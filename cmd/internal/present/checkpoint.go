@@ -3,7 +3,6 @@ package present
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -41,14 +40,6 @@ func HeldName(h session.Held) string {
 		why = "tools fill it"
 	}
 	return fmt.Sprintf("%s (%s)", h.Path, why)
-}
-
-// outcome is what came of an attempt, with its numbers, or what else a checkpoint is for.
-func outcome(b session.Checkpointed) Styled {
-	if b.Verdict == "" {
-		return Join(b.Summary)
-	}
-	return Join(Verdict(b.Verdict, b.Class), ": "+strings.TrimPrefix(b.Summary, string(b.Verdict)+": "))
 }
 
 // CheckpointLine is one checkpoint in a list of them.

@@ -29,7 +29,7 @@ func EventText(body session.Body) string {
 	case session.BudgetWarned:
 		return Budget(b.BudgetLine)
 	case session.Strayed:
-		return strings.Join(strayed(b), "; ")
+		return strings.Join(Strayed(b), "; ")
 	case session.Judged:
 		return fmt.Sprintf("%s (%s): %s", b.Verdict, b.Class, b.Reason)
 	case session.Decided:
@@ -87,13 +87,6 @@ func runText(r session.RunResult) string {
 	return text
 }
 
-func shownBy(test session.TestID) string {
-	if test == "" {
-		return "no existing test that passes shows it"
-	}
-	return string(test) + ", written before, is to show it"
-}
-
 // WatchedName is a file beside the session as people find it.
 func WatchedName(file string) string {
 	if strings.HasPrefix(file, ".wfs/") {
@@ -102,35 +95,28 @@ func WatchedName(file string) string {
 	return ".git/" + file
 }
 
-// strayed are what changed in the repository, beside the session, while a run went on.
-func strayed(b session.Strayed) (p parts) {
-	p.add(b.Seen, "seen by a person")
+// Strayed are what changed in the repository, beside the session, while a run went on.
+func Strayed(b session.Strayed) (p Parts) {
+	p.Add(b.Seen, "seen by a person")
 	for _, m := range b.Refs {
 		name := ShortRef(m.Ref)
 		switch {
 		case m.Old == "":
-			p.add(true, "during the run, %s was made at %s", name, m.New.Short())
+			p.Add(true, "during the run, %s was made at %s", name, m.New.Short())
 		case m.New == "":
-			p.add(true, "during the run, %s was deleted; it was at %s, which is kept", name, m.Old.Short())
+			p.Add(true, "during the run, %s was deleted; it was at %s, which is kept", name, m.Old.Short())
 		default:
-			p.add(true, "during the run, %s was moved from %s to %s", name, m.Old.Short(), m.New.Short())
+			p.Add(true, "during the run, %s was moved from %s to %s", name, m.Old.Short(), m.New.Short())
 		}
 	}
 	for _, f := range b.Files {
-		p.add(true, "during the run, %s was changed", WatchedName(f))
+		p.Add(true, "during the run, %s was changed", WatchedName(f))
 	}
-	p.add(len(b.Back) > 0, "put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
+	p.Add(len(b.Back) > 0, "put back, because it shapes what git makes of files: %s", strings.Join(b.Back, ", "))
 	for _, l := range b.Locks {
-		p.add(true, "git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
+		p.Add(true, "git's lock .git/%s had been left behind by a process that is dead, and was set aside", l)
 	}
 	return p
-}
-
-func triedBy(agent string) string {
-	if agent == "" {
-		return ""
-	}
-	return " by " + agent
 }
 
 func By(who string) string {
@@ -146,4 +132,3 @@ func ShortRef(ref string) string {
 	}
 	return strings.TrimPrefix(ref, "refs/heads/")
 }
-

@@ -10,15 +10,15 @@ import (
 
 // GateLine is one gate's result on a line of its own.
 func GateLine(g session.GateResult) Styled {
-	line := Join(g.Gate+": ", gateSays(g))
-	if took := gateTook(g); took != "" {
+	line := Join(g.Gate+": ", GateSays(g))
+	if took := GateTook(g); took != "" {
 		line = Join(line, ", "+took)
 	}
 	return line
 }
 
-// gateSays is one gate's result in words.
-func gateSays(g session.GateResult) Styled {
+// GateSays is one gate's result in words.
+func GateSays(g session.GateResult) Styled {
 	failed := g.Counts.Failed + g.Counts.Errors
 	red := g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass
 	text := ""
@@ -73,12 +73,12 @@ func HoldoutBaseLine(r *session.HoldoutResult) string {
 	return line
 }
 
-// gateTook is how long a gate ran.
-func gateTook(g session.GateResult) string {
+// GateTook is how long a gate ran.
+func GateTook(g session.GateResult) string {
 	if g.Cached {
 		return "cached"
 	}
-	return seconds(g.Millis)
+	return Seconds(g.Millis)
 }
 
 // ProofOf is what is known of the present checkpoint's tree alone, nil when that is nothing.

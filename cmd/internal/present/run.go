@@ -57,7 +57,7 @@ func (c *Screen) Records(list []agents.Record) {
 func recordLines(e agents.Event) []string {
 	switch e.Kind {
 	case agents.Text:
-		return strings.Split(strings.TrimSpace(safetext.Strip(answered(e.Text))), "\n")
+		return strings.Split(strings.TrimSpace(safetext.Strip(Answered(e.Text))), "\n")
 	case agents.Usage: // the sum stands above
 		return nil
 	}
@@ -69,13 +69,13 @@ func recordLines(e agents.Event) []string {
 
 // usedText says who worked and what was used up: "claude 2.1.329  $0.42  41k tokens  12 tool calls  2 refused".
 func usedText(r *session.RunResult) string {
-	var p parts
-	p.add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
-	p.add(r.Model != "", "%s", r.Model)
-	p.add(r.CostUSD+r.EstimatedUSD > 0, "%s", USD(r.Usage()))
-	p.add(r.Tokens.Sum() > 0, "%s", Tokens(r.Tokens))
-	p.add(r.Turns > 0, "%s", N(r.Turns, "turn"))
-	p.add(r.Tools > 0, "%s", N(r.Tools, "tool call"))
-	p.add(r.Denials > 0, "%d refused", r.Denials)
+	var p Parts
+	p.Add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
+	p.Add(r.Model != "", "%s", r.Model)
+	p.Add(r.CostUSD+r.EstimatedUSD > 0, "%s", USD(r.Usage()))
+	p.Add(r.Tokens.Sum() > 0, "%s", Tokens(r.Tokens))
+	p.Add(r.Turns > 0, "%s", N(r.Turns, "turn"))
+	p.Add(r.Tools > 0, "%s", N(r.Tools, "tool call"))
+	p.Add(r.Denials > 0, "%d refused", r.Denials)
 	return strings.Join(p, "  ")
 }

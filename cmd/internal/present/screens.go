@@ -159,10 +159,10 @@ func shortTest(id session.TestID) session.TestID {
 // used is the time and the money that a session took, and what came of its agent's claims.
 func used(d *Session) string {
 	s := d.Of
-	var p parts
+	var p Parts
 	took := ms(s.Spent.RunMillis + s.Spent.GateMillis)
-	p.add(took >= time.Second, "%s", Lasting(took))
-	p.add(d.Cost != "", "%s", d.Cost)
+	p.Add(took >= time.Second, "%s", Lasting(took))
+	p.Add(d.Cost != "", "%s", d.Cost)
 	claims := Claims(d.Claims, d.Refuted)
 	return strings.TrimSuffix(strings.TrimPrefix(strings.Join(p, ", ")+"; "+claims, "; "), "; ")
 }

@@ -60,7 +60,7 @@ func Stands(s *session.Session) string {
 	}
 	n := s.Visit.Attempts
 	if c := s.At(s.Current); c != nil && s.Status == session.StatusWaiting && c.Phase == s.Phase && c.Lap == s.Lap {
-		n = max(n, c.Attempt) // the one that is asked about counts only when it is answered
+		n = max(n, c.Attempt) // the one that is asked about counts only when it is Answered
 	}
 	if n > 0 {
 		line += ", " + N(n, "attempt") + " so far"
@@ -98,13 +98,13 @@ func itemsDid(items []session.Item) string {
 	if n[session.ItemDelivered] == len(items) {
 		return ""
 	}
-	var p parts
+	var p Parts
 	for _, x := range []struct {
 		state session.ItemState
 		says  string
 	}{{session.ItemDelivered, "delivered"}, {session.ItemShown, "shown by tests written before"}, {session.ItemAgreed, "as a person said"},
 		{session.ItemSkipped, "skipped"}, {session.ItemOpen, "open"}} {
-		p.add(n[x.state] > 0, "%d %s", n[x.state], x.says)
+		p.Add(n[x.state] > 0, "%d %s", n[x.state], x.says)
 	}
 	done := len(items) - n[session.ItemSkipped] - n[session.ItemOpen]
 	return fmt.Sprintf("%d of %d items done: %s", done, len(items), strings.Join(p, ", "))
@@ -124,8 +124,8 @@ func WhyStopped(s *session.Session, now time.Time) []string {
 	case s.Status == session.StatusBlocked:
 		return append([]string{"blocked, " + blockedWords[s.Blocked.Reason] + ":"}, s.Blocked.Evidence...)
 	case s.Status == session.StatusWaiting && s.Waiting.Reason == session.WaitLimit:
-		p := parts{WaitingFor(s.Waiting, now)}
-		p.add(s.Waiting.Why != "", "%s", s.Waiting.Why)
+		p := Parts{WaitingFor(s.Waiting, now)}
+		p.Add(s.Waiting.Why != "", "%s", s.Waiting.Why)
 		return p
 	case s.Status == session.StatusWaiting:
 		return append([]string{"waiting for you: " + s.Waiting.Ask}, QuestionLines(s.Waiting.Question, s.Waiting.Ask)...)
@@ -141,10 +141,10 @@ func QuestionLines(q *session.Question, ask string) []string {
 	if q == nil {
 		return nil
 	}
-	var p parts
-	p.add(len(q.Paths) > 0, "about: %s", Some(q.Paths, 10, ", "))
+	var p Parts
+	p.Add(len(q.Paths) > 0, "about: %s", Some(q.Paths, 10, ", "))
 	for _, line := range q.Evidence {
-		p.add(!strings.Contains(ask, line), "%s", line)
+		p.Add(!strings.Contains(ask, line), "%s", line)
 	}
 	return p
 }
@@ -155,11 +155,11 @@ func WaitingFor(w *session.Waiting, now time.Time) string {
 	if left := unix(w.Until).Sub(now); left > 0 {
 		words = Lasting(left)
 	}
-	return waitingUntil(w, now) + " (" + words + ")"
+	return WaitingUntil(w, now) + " (" + words + ")"
 }
 
-// waitingUntil is WaitingFor without how long that is from now.
-func waitingUntil(w *session.Waiting, now time.Time) string {
+// WaitingUntil is WaitingFor without how long that is from now.
+func WaitingUntil(w *session.Waiting, now time.Time) string {
 	what, format := "waiting for a limit until", " 15:04 UTC"
 	switch w.Cause {
 	case session.CauseCalls:

@@ -73,7 +73,7 @@ func (c *Screen) Gates(list []session.GateResult, indent string, all bool) {
 		if g.FirstError != "" {
 			c.Out("%s  %s", indent, g.FirstError)
 		}
-		if all || g.Verdict != session.Pass && !strings.Contains(gateSays(g).String(), g.Reason) {
+		if all || g.Verdict != session.Pass && !strings.Contains(GateSays(g).String(), g.Reason) {
 			c.Out("%s  %s", indent, g.Reason)
 		}
 		if !all {
@@ -112,9 +112,9 @@ func (c *Screen) numbers(j *Story, told bool) {
 	if n := j.Uncounted; n > 0 {
 		c.Out("%s did not count; the newest: %s: %s", N(n, "run"), safetext.Line(j.WhyUncounted, 200), c.Facts.Typed("wfs log --events", s.ID, ""))
 	}
-	var did parts
-	did.add(j.Items > 0, "%d of %d items done", j.ItemsDone, j.Items)
-	did.add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
+	var did Parts
+	did.Add(j.Items > 0, "%d of %d items done", j.ItemsDone, j.Items)
+	did.Add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
 	c.Out("in all: %s; started %s, updated %s", strings.Join(append(did, N(j.Attempts, "attempt")+" judged", N(len(s.Checkpoints), "checkpoint")), ", "),
 		Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
 	if j.Tests != nil {
@@ -133,8 +133,6 @@ func (c *Screen) numbers(j *Story, told bool) {
 	c.Flaky(j.Flaky)
 }
 
-
-
 // runTime says when a run was, and how long.
 func runTime(r *LastRun, goesOn bool, now time.Time) string {
 	switch {
@@ -148,24 +146,27 @@ func runTime(r *LastRun, goesOn bool, now time.Time) string {
 
 // runDid says what came of a run.
 func runDid(r *LastRun, laps bool) string {
-	p := parts{N(r.Attempts, "attempt") + " judged"}
-	p.add(laps && r.Laps > 0, "%s done", N(r.Laps, "lap"))
+	p := Parts{N(r.Attempts, "attempt") + " judged"}
+	p.Add(laps && r.Laps > 0, "%s done", N(r.Laps, "lap"))
 	cost := Cost(r.Used)
-	p.add(cost != "", "%s", cost)
-	p.add(r.Refuted > 0, "%s not true", N(r.Refuted, "claim"))
+	p.Add(cost != "", "%s", cost)
+	p.Add(r.Refuted > 0, "%s not true", N(r.Refuted, "claim"))
 	return strings.Join(p, ", ")
 }
 
 // items tells what became of the items of the checklist. shown is what shows them, where that is known.
 func (c *Screen) items(d *Session, shown map[int]string) {
+	room := 200
+	if c.Width > 0 {
+		room = max(32, c.Width-40)
+	}
 	for _, item := range d.ItemStates[:min(len(d.ItemStates), shownItems)] {
-		c.Short("  %d  %s  %s", item.Number, Pad(safetext.Cut(safetext.Line(item.Text, 200), 32), 32), cmp.Or(shown[item.Number], item.Says()))
+		c.Short("  %d  %s  %s", item.Number, Pad(safetext.Line(item.Text, room), 32), cmp.Or(shown[item.Number], item.Says()))
 	}
 	if n := d.Items - shownItems; n > 0 {
 		c.Out("  and %d more: wfs status %s --json", n, d.ID)
 	}
 }
-
 
 // driver says who drives a session, and what waits for whoever does.
 func (c *Screen) driver(d *Session) {

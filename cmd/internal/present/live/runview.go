@@ -1,10 +1,11 @@
-package present
+package live
 
 import (
 	"cmp"
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -20,9 +21,9 @@ type RunView struct {
 }
 
 // ShowRun puts one up, if that can be. hint is what a person may do.
-func (s *Screen) ShowRun(hint string) *RunView {
+func ShowRun(s *present.Screen, hint string) *RunView {
 	v := &RunView{now: s.Clock, shown: viewing{began: s.Clock()}}
-	v.View = s.Show(func(columns int) []Styled { return v.shown.lines(v.now(), hint, columns) })
+	v.View = Show(s, func(columns int) []present.Styled { return v.shown.lines(v.now(), hint, columns) })
 	if v.View == nil {
 		return nil
 	}
@@ -140,7 +141,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 		s.model = cmp.Or(e.Model, s.model)
 		does = "is starting"
 	case agents.Text:
-		if text := AgentText(e, false); text != "" {
+		if text := present.AgentText(e, false); text != "" {
 			s.said, does = text, "is thinking"
 		}
 	case agents.Thinking:
@@ -152,13 +153,13 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 		does = "is thinking (after " + cmp.Or(e.Tool.Name, "a tool") + ")"
 	case agents.Denial:
 		s.denials++
-		does = "was refused " + toolName(e.Tool)
+		does = "was refused " + present.ToolName(e.Tool)
 	case agents.Usage:
 		s.spent = e.Spent
 	case agents.Limit:
 		s.limit = e.Limited
 	case agents.Compaction, agents.Retry:
-		does = AgentText(e, false)
+		does = present.AgentText(e, false)
 	case agents.Result:
 		does = "has finished"
 	}
@@ -168,35 +169,35 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 }
 
 // lines are the view, as wide as the terminal is.
-func (s *viewing) lines(now time.Time, hint string, columns int) []Styled {
-	var stands, costs parts
-	stands.add(s.phase != "", "%s", s.phase)
-	stands.add(s.lap != "", "%s", s.lap)
-	stands.add(s.attempt > 0, "attempt %d", s.attempt)
-	tests := Plural(s.targets, "test", "tests")
-	stands.add(s.targets > 0 && s.tested, "%d of %d new %s pass", s.passing, s.targets, tests)
-	stands.add(s.targets > 0 && !s.tested, "%d new %s to pass", s.targets, tests)
-	stands.add(s.fails > 0, "%d of %d without progress", s.fails, s.most)
+func (s *viewing) lines(now time.Time, hint string, columns int) []present.Styled {
+	var stands, costs present.Parts
+	stands.Add(s.phase != "", "%s", s.phase)
+	stands.Add(s.lap != "", "%s", s.lap)
+	stands.Add(s.attempt > 0, "attempt %d", s.attempt)
+	tests := present.Plural(s.targets, "test", "tests")
+	stands.Add(s.targets > 0 && s.tested, "%d of %d new %s pass", s.passing, s.targets, tests)
+	stands.Add(s.targets > 0 && !s.tested, "%d new %s to pass", s.targets, tests)
+	stands.Add(s.fails > 0, "%d of %d without progress", s.fails, s.most)
 
-	what, clock := s.what, Clock(now.Sub(s.since))
-	if s.wait != nil && now.Before(unix(s.wait.Until)) {
-		what = waitingUntil(s.wait, now)
-		clock = Clock(unix(s.wait.Until).Sub(now)) + " left"
+	what, clock := s.what, present.Clock(now.Sub(s.since))
+	if s.wait != nil && now.Before(time.Unix(s.wait.Until, 0)) {
+		what = present.WaitingUntil(s.wait, now)
+		clock = present.Clock(time.Unix(s.wait.Until, 0).Sub(now)) + " left"
 	}
 	if what == "" {
 		what, clock = "starting", ""
 	}
 
-	costs.add(s.spent.USD > 0, "$%.2f", s.spent.USD)
+	costs.Add(s.spent.USD > 0, "$%.2f", s.spent.USD)
 	all := s.before + s.spent.USD
-	costs.add(s.cap > 0, "$%.2f of $%.2f in all", all, s.cap)
-	costs.add(s.cap == 0 && s.before > 0, "$%.2f in all", all)
-	costs.add(s.limit.Status != "" && s.limit.Status != "allowed", "%s", limitText(s.limit))
-	costs.add(s.denials > 0, "%d refused", s.denials)
-	costs.add(s.spent.Tokens() > 0, "%s tokens", Count(s.spent.Tokens()))
-	costs.add(s.tools > 0, "%s", N(s.tools, "tool call"))
-	costs.add(s.model != "", "%s", safetext.Line(s.model, 40))
-	lines := []Styled{viewLine(stands, Clock(now.Sub(s.began)), columns)}
+	costs.Add(s.cap > 0, "$%.2f of $%.2f in all", all, s.cap)
+	costs.Add(s.cap == 0 && s.before > 0, "$%.2f in all", all)
+	costs.Add(s.limit.Status != "" && s.limit.Status != "allowed", "%s", present.LimitText(s.limit))
+	costs.Add(s.denials > 0, "%d refused", s.denials)
+	costs.Add(s.spent.Tokens() > 0, "%s tokens", present.Count(s.spent.Tokens()))
+	costs.Add(s.tools > 0, "%s", present.N(s.tools, "tool call"))
+	costs.Add(s.model != "", "%s", safetext.Line(s.model, 40))
+	lines := []present.Styled{viewLine(stands, present.Clock(now.Sub(s.began)), columns)}
 	if s.said != "" {
 		lines = append(lines, viewLine([]string{`"` + s.said + `"`}, "", columns))
 	}
@@ -208,7 +209,7 @@ const viewEdge = "│ "
 
 // viewLine puts parts side by side and a clock at the edge of the terminal. Parts that do not fit are left out, the last
 // ones first; a single one is cut.
-func viewLine(parts []string, clock string, columns int) Styled {
+func viewLine(parts []string, clock string, columns int) present.Styled {
 	room := columns - safetext.Width(viewEdge)
 	if clock != "" && room > safetext.Width(clock)+20 {
 		room -= safetext.Width(clock) + 2
@@ -229,5 +230,13 @@ func viewLine(parts []string, clock string, columns int) Styled {
 	if clock != "" {
 		clock = strings.Repeat(" ", room-safetext.Width(text)+2) + clock
 	}
-	return Join(safetext.Cut(viewEdge+text+clock, columns))
+	return present.Join(safetext.Cut(viewEdge+text+clock, columns))
+}
+
+// toolText says what a call of a tool does: "runs go test ./...".
+func toolText(t agents.Tool) string {
+	if t.Detail == "" || t.Action == agents.Does || t.Action == "" {
+		return "uses " + present.ToolName(t)
+	}
+	return string(t.Action) + " " + safetext.Line(t.Detail, present.ShownLine)
 }

@@ -1,4 +1,4 @@
-package present
+package live
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // Doing shows what a command is at, for how long, and how many tests have run: in a view of one line, or where there can be
 // none in a line when it begins.
 type Doing struct {
-	screen *Screen
+	screen *present.Screen
 	view   *View
 
 	mu    sync.Mutex
@@ -22,11 +23,11 @@ type Doing struct {
 }
 
 // ShowDoing shows what gates do until end is called.
-func (s *Screen) ShowDoing() (d *Doing, end func()) {
+func ShowDoing(s *present.Screen) (d *Doing, end func()) {
 	d = &Doing{screen: s}
-	d.view = s.Show(func(columns int) []Styled {
+	d.view = Show(s, func(columns int) []present.Styled {
 		if text := d.line(); text != "" {
-			return []Styled{Join(safetext.Line(text, columns-1))}
+			return []present.Styled{present.Join(safetext.Line(text, columns-1))}
 		}
 		return nil
 	})
@@ -66,10 +67,10 @@ func (d *Doing) line() string {
 	}
 	line := "    " + d.text
 	if d.tests > 0 {
-		line += fmt.Sprintf(", %d %s", d.tests, Plural(d.tests, "test", "tests"))
+		line += fmt.Sprintf(", %d %s", d.tests, present.Plural(d.tests, "test", "tests"))
 	}
 	if took := d.screen.Clock().Sub(d.began); took >= time.Second {
-		line += ", " + Clock(took)
+		line += ", " + present.Clock(took)
 	}
 	return line
 }

@@ -1,4 +1,5 @@
-package present
+// Package live shows a run, or the work of a command, while it goes on.
+package live
 
 import (
 	"os"
@@ -7,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/screen"
 )
 
@@ -28,7 +30,7 @@ const (
 
 // Show puts a view up, if a person sits at a terminal that can have one. Everything that is printed goes above it until
 // its end is called. lines are as wide as the terminal is.
-func (s *Screen) Show(lines func(columns int) []Styled) *View {
+func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
 	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" || s.Getenv("TERM") == "" ||
 		accessible != "" && accessible != "0" && accessible != "false" {
@@ -46,7 +48,7 @@ func (s *Screen) Show(lines func(columns int) []Styled) *View {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		for _, line := range lines(columns) {
-			frame = append(frame, screen.Line{Text: Render(colours, "%s", line), Columns: line.Columns()})
+			frame = append(frame, screen.Line{Text: present.Render(colours, "%s", line), Columns: line.Columns()})
 		}
 		return frame
 	})

@@ -1,4 +1,4 @@
-package present
+package live
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -14,40 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Stream is one line of `wfs run --json`: an event that is durable, a line of progress, or the end.
-type Stream struct {
-	Version int           `json:"version"`
-	Type    string        `json:"type"` // event, agent, progress, end
-	Seq     int64         `json:"seq,omitempty"`
-	At      *time.Time    `json:"at,omitempty"`
-	Kind    session.Kind  `json:"kind,omitempty"`
-	Data    session.Body  `json:"data,omitempty"`
-	Agent   *agents.Event `json:"agent,omitempty"`
-	Text    string        `json:"text,omitempty"`
-	Session *Session      `json:"session,omitempty"`
-	Exit    *int          `json:"exit,omitempty"`
-}
-
-// EventLine is an event of a session in a stream.
-func EventLine(e session.Event) Stream {
-	return Stream{Version: Version, Type: "event", Seq: e.Seq, At: &e.At, Kind: e.Kind(), Data: e.Body}
-}
-
-// Facts is what showing a session needs to look up.
-type Facts interface {
-	// FilesBetween names the files that differ between two trees, with the lines that came and went.
-	FilesBetween(from, to session.Tree) string
-	// Permission is the word of allow that lets an agent run a command, "" when there is none.
-	Permission(agent, command string) string
-	// Typed is a command as it has to be typed for a session, "" for the one that this is about, in the work tree at root.
-	Typed(command string, id session.ID, root string) string
-	// Answer prints a value as JSON on one line.
-	Answer(v any) error
-}
-
 // Progress turns the engine's events into lines for people, or into JSON.
 type Progress struct {
-	*Screen
+	*present.Screen
 	Much How
 	View *RunView        // nil: there is none
 	Plan *workflows.Plan // nil: not known
@@ -69,9 +39,9 @@ const (
 )
 
 // answer prints a line of the stream, where JSON is wanted.
-func (p *Progress) answer(s Stream) bool {
+func (p *Progress) answer(s present.Stream) bool {
 	if p.JSON {
-		s.Version = Version
+		s.Version = present.Version
 		_ = p.Facts.Answer(s) // nobody is there to read of a closed pipe
 	}
 	return p.JSON
@@ -79,7 +49,7 @@ func (p *Progress) answer(s Stream) bool {
 
 // Tell tells something that people should know.
 func (p *Progress) Tell(text string) {
-	if !p.answer(Stream{Type: "progress", Text: text}) {
+	if !p.answer(present.Stream{Type: "progress", Text: text}) {
 		p.Note("    %s", text)
 	}
 }
@@ -101,19 +71,19 @@ func (p *Progress) Report(text string) {
 // Agent tells what an agent did.
 func (p *Progress) Agent(e agents.Event) {
 	at := p.Clock().UTC()
-	if p.Much == Quiet || p.answer(Stream{Type: "agent", At: &at, Agent: &e}) {
+	if p.Much == Quiet || p.answer(present.Stream{Type: "agent", At: &at, Agent: &e}) {
 		return
 	}
 	if p.View != nil {
 		p.View.Agent(e)
 		if p.Much != Verbose {
 			if e.Kind == agents.Text {
-				p.said = answered(e.Text)
+				p.said = present.Answered(e.Text)
 			}
 			return
 		}
 	}
-	if text := AgentText(e, p.Much == Verbose); text != "" {
+	if text := present.AgentText(e, p.Much == Verbose); text != "" {
 		p.Note("    %s", text)
 	}
 }
@@ -124,7 +94,7 @@ var ends = []session.Kind{session.KindCheckpointed, session.KindStrayed, session
 
 // Event tells an event; s is the session as it is with it.
 func (p *Progress) Event(e session.Event, s *session.Session) {
-	if p.answer(EventLine(e)) {
+	if p.answer(present.EventLine(e)) {
 		return
 	}
 	if p.View != nil {
@@ -147,13 +117,13 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 			p.sayRefused(s, b.RunResult)
 		}
 	case session.UsageFound:
-		if text := Cost(b.Usage); text != "" {
+		if text := present.Cost(b.Usage); text != "" {
 			p.Note("    of a run that was cut off: %s", text)
 		}
 	case session.BudgetSet:
 		p.Note("the budget was set")
 	case session.BudgetWarned:
-		p.Note("budget, %s", Budget(b.BudgetLine))
+		p.Note("budget, %s", present.Budget(b.BudgetLine))
 	case session.Judged:
 		p.judged, p.decided = &b.Judgement, nil
 		p.sayJudged(b)
@@ -169,7 +139,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 		p.checkpoint(b, s)
 		p.sayTurn(b, s)
 	case session.Strayed:
-		for _, line := range strayed(b) {
+		for _, line := range present.Strayed(b) {
 			p.Note("    %s", line)
 		}
 	case session.Voided:
@@ -194,7 +164,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 
 func (p *Progress) driving(b session.Driving, s *session.Session) {
 	if n := len(b.Ended); n > 0 {
-		p.Note("ended %d %s of the interrupted run (pid %s)", n, Plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
+		p.Note("ended %d %s of the interrupted run (pid %s)", n, present.Plural(n, "process", "processes"), strings.Trim(fmt.Sprint(b.Ended), "[]"))
 	}
 	if engine.JudgedNext(s) && s.Open.Runner != "person" {
 		p.attempt(s, s.Open.Phase, s.Open.Attempt)
@@ -215,7 +185,7 @@ func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt 
 		} else if s.Laps {
 			what = fmt.Sprintf("lap %d: %s", s.Lap, what)
 		} else if n := len(s.Items); n > 0 {
-			what = N(n, "item") + ": " + Some(s.Items, 5, "; ")
+			what = present.N(n, "item") + ": " + present.Some(s.Items, 5, "; ")
 		}
 		head, who := string(s.ID)+"  ", s.Workflow
 		if s.Agent != "" {
@@ -245,11 +215,11 @@ func (p *Progress) label() int {
 
 // row tells one thing of an attempt: who or what it is, what came of it, and how long it took.
 func (p *Progress) row(label string, text any, took string) {
-	words := Join(text)
+	words := present.Join(text)
 	if took != "" {
 		took = strings.Repeat(" ", max(0, 36-words.Columns())) + "  " + took
 	}
-	p.NoteAt(p.label()+4, "  %s  %s%s", Pad(label, p.label()), words, took)
+	p.NoteAt(p.label()+4, "  %s  %s%s", present.Pad(label, p.label()), words, took)
 }
 
 // below tells more of the row above.
@@ -267,15 +237,15 @@ func (p *Progress) ran(s *session.Session, b session.RunEnded) {
 			text = p.Facts.FilesBetween(s.Open.Tree, b.Tree)
 		}
 	}
-	took := seconds(r.Millis)
-	if cost := Cost(r.Usage()); cost != "" {
+	took := present.Seconds(r.Millis)
+	if cost := present.Cost(r.Usage()); cost != "" {
 		took = strings.TrimSpace(took + "  " + cost)
 	}
 	p.row(cmp.Or(r.Agent, label), text, took)
 	if r.Outcome != session.OutcomeOK && r.Outcome != session.OutcomeAsk {
-		p.below("%s", RanAs(r))
+		p.below("%s", present.RanAs(r))
 	}
-	if said := safetext.Line(cmp.Or(p.said, r.Note), ShownLine); said != "" && r.Outcome == session.OutcomeOK {
+	if said := safetext.Line(cmp.Or(p.said, r.Note), present.ShownLine); said != "" && r.Outcome == session.OutcomeOK {
 		if p.Width > 0 {
 			said = safetext.Cut(said, max(20, p.Width-p.label()-6))
 		}
@@ -294,7 +264,7 @@ func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 			p.refused = map[string]bool{}
 		}
 		p.refused[key] = true
-		text := fmt.Sprintf("refused %s: `%s`", N(c.Times, "time"), cmp.Or(c.Whole, c.Text))
+		text := fmt.Sprintf("refused %s: `%s`", present.N(c.Times, "time"), cmp.Or(c.Whole, c.Text))
 		if c.Variable {
 			text += fmt.Sprintf("; %s refuses commands with a variable or a substitution, whatever is allowed: `%s`", r.Agent, c.Text)
 		} else if slices.Contains([]string{"git push", "git commit", "git reset"}, c.Text) {
@@ -313,7 +283,7 @@ func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 
 func (p *Progress) sayJudged(b session.Judged) {
 	for _, g := range b.Gates {
-		p.row(g.Gate, gateSays(g), gateTook(g))
+		p.row(g.Gate, present.GateSays(g), present.GateTook(g))
 	}
 	label := "proof"
 	for _, x := range b.Experiments {
@@ -359,7 +329,7 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 			reason = "the agent said it is done; " + reason
 		}
 	}
-	p.NoteAt(p.label()+4, "  %s%s  %s", Judged(b.Verdict, word+" "+at), Pad("", p.label()-len(word+at)-1), reason)
+	p.NoteAt(p.label()+4, "  %s%s  %s", present.Judged(b.Verdict, word+" "+at), present.Pad("", p.label()-len(word+at)-1), reason)
 	if j == nil {
 		return
 	}
@@ -369,13 +339,13 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 		}
 	}
 	for _, t := range j.Tampered[:min(len(j.Tampered), 5)] {
-		p.below("%s%s", NoteMark(t), t.Beside(reason))
+		p.below("%s%s", present.NoteMark(t), t.Beside(reason))
 	}
 	if j.Proof != nil && j.Proof.Verdict == session.Fail && len(j.Proof.Lacks) > 0 {
-		p.below("%s", Remedies)
+		p.below("%s", present.Remedies)
 	}
 	if d != nil && d.TooSmall != "" && j.Lines != nil {
-		p.below("%s is skipped: the lap changed %s of code, fewer than %d", d.TooSmall, N(*j.Lines, "line"), workflows.SmallLap)
+		p.below("%s is skipped: the lap changed %s of code, fewer than %d", d.TooSmall, present.N(*j.Lines, "line"), workflows.SmallLap)
 	}
 }
 
@@ -389,7 +359,7 @@ func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 		p.Note("    includes commit %s, not made by wfs", c.Short())
 	}
 	if from := b.Turn.HeadOld; from != "" && from != b.Turn.HeadNew {
-		p.Note("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are", ShortRef(from), ShortRef(b.Turn.HeadNew))
+		p.Note("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are", present.ShortRef(from), present.ShortRef(b.Turn.HeadNew))
 	}
 	p.Lacks(s.At(b.Number), "    ")
 }
@@ -397,11 +367,33 @@ func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 func (p *Progress) waiting(b session.Waiting, at time.Time) {
 	switch {
 	case b.Reason == session.WaitLimit:
-		p.Note("%s", WaitingFor(&b, at))
+		p.Note("%s", present.WaitingFor(&b, at))
 		if b.Why != "" {
 			p.Note("    %s", b.Why)
 		}
 	case p.Much != Quiet && !b.Approve && !b.Agree && b.Question == nil:
 		p.row("?", `"`+safetext.Line(b.Ask, 1000)+`"`, "")
 	}
+}
+
+func triedBy(agent string) string {
+	if agent == "" {
+		return ""
+	}
+	return " by " + agent
+}
+
+func shownBy(test session.TestID) string {
+	if test == "" {
+		return "no existing test that passes shows it"
+	}
+	return string(test) + ", written before, is to show it"
+}
+
+// outcome is what came of an attempt, with its numbers, or what else a checkpoint is for.
+func outcome(b session.Checkpointed) present.Styled {
+	if b.Verdict == "" {
+		return present.Join(b.Summary)
+	}
+	return present.Join(present.Verdict(b.Verdict, b.Class), ": "+strings.TrimPrefix(b.Summary, string(b.Verdict)+": "))
 }
