@@ -56,7 +56,7 @@ func (r *Repo) moveTree(ctx context.Context, m session.Move, spare bool) error {
 		return r.endMove()
 	}
 	// The plan may be minutes old: somebody read it.
-	w, err := r.survey(ctx, changes, target)
+	w, err := r.survey(ctx, changes)
 	if err != nil {
 		return err
 	}
