@@ -77,6 +77,9 @@ func (a *app) sweep(ctx context.Context, command string) {
 }
 
 func (a *app) settleHalfMade(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+	if err := a.repo.AwaitFilled(ctx, m.Name); err != nil {
+		return err
+	}
 	if m.Trash != "" && !m.Moved {
 		moved, err := a.judgeTrash(m) // killed right after it
 		switch {
@@ -161,42 +164,34 @@ func (a *app) completeBirth(ctx context.Context, m registry.HalfMade, who regist
 }
 
 func placeOfHalfMade(m registry.HalfMade) gitstate.NewWorktree {
-	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name}
+	return gitstate.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
 // clearHalfMade takes away a work tree whose session has not begun. What somebody made there is kept: edits in a rescue,
 // and when there is something that git does not see, the whole beside its place, which is returned.
 func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept string, err error) {
-	if err := a.repo.AwaitFilled(ctx, m.Name); err != nil {
-		return "", err
+	salt := a.env.newID(4)
+	if m.Trash == "" { // it had come to its place
+		m.Trash = registry.TrashOf(m.Dir, salt)
 	}
 	repo, err := a.repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
 		return "", err
 	}
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if repo == nil {
+		return "", a.endRemoval(ctx, m)
+	}
+	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
 		return "", err
 	}
-	var only lost
-	if repo != nil && filled(repo) {
-		only, err = a.keepHalfMade(ctx, m, repo)
-	} else {
-		only.Unsaved, err = a.repo.Unfilled(ctx, placeOfHalfMade(m))
-	}
+	only, err := a.keepHalfMade(ctx, m, repo)
 	if err != nil {
 		return "", err
 	}
-	salt := a.env.newID(4)
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
 	}
 	return a.removeHalfMade(ctx, m)
-}
-
-// filled reports whether git came to the end with the files of a new work tree.
-func filled(repo *gitstate.Repo) bool {
-	_, err := os.Lstat(filepath.Join(repo.GitDir(), "index"))
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // keepHalfMade rescues what somebody made in a work tree before its session had begun, and lists what no rescue holds.
@@ -276,7 +271,7 @@ func (a *app) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil && m.IsTrash() {
+	if err == nil && m.IsTrash() && m.Seen != "" { // else it was never in its place
 		var now string
 		if now, err = gitstate.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			a.note("%s was changed while it was removed", m.Dir)
