@@ -74,7 +74,6 @@ func (a *app) openFor(ctx context.Context, write bool) error {
 			events, _, err := a.clone.Peek(id, tip)
 			return events, err
 		},
-		Begun:      a.clone.Begun,
 		Tip:        a.clone.Tip,
 		KeepTip:    a.clone.KeepTip,
 		DecodePlan: workflows.DecodePlan,
@@ -328,11 +327,7 @@ func (a *app) seeInterrupted(s *session.Session) error {
 func (a *app) take(ctx context.Context, id session.ID) (*engine.Hand, error) {
 	a.clearLaid()
 	a.about = id
-	h, err := a.eng.Open(ctx, id)
-	if h != nil && h.GivenBack > 0 {
-		a.note("the journal of %s was gone: %d %s back, from the newest backup", id, h.GivenBack, plural(h.GivenBack, "event is", "events are"))
-	}
-	return h, err
+	return a.eng.Open(ctx, id)
 }
 
 // clock is the engine's clock.

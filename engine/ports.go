@@ -133,8 +133,6 @@ type Journal interface {
 	Events() []session.Event
 	// Existed reports whether there was a journal for this tip when it was opened.
 	Existed() bool
-	// Begin makes a journal that did not exist with its first events, all at once.
-	Begin(events ...session.Event) error
 	// Append makes events durable before it returns.
 	Append(events ...session.Event) error
 	// Rotate starts the journal that extends a new ledger tip.
