@@ -181,12 +181,16 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept stri
 	if repo == nil {
 		return "", a.endRemoval(ctx, m)
 	}
-	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
-		return "", err
-	}
-	only, err := a.keepHalfMade(ctx, m, repo)
+	ref, only, err := a.keepTree(ctx, repo, a.repo, &m, "removing a work tree that was being made")
 	if err != nil {
 		return "", err
+	}
+	if ref != "" {
+		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
+		sayRescue(ctx, repo, ref, a.note)
+	}
+	if !only.provided { // packages that a set-up was installing when it ended too early are nobody's
+		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
 	}
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
 		m.Trash = registry.AsideOf(m.Dir, salt)
@@ -194,39 +198,33 @@ func (a *app) clearHalfMade(ctx context.Context, m registry.HalfMade) (kept stri
 	return a.removeHalfMade(ctx, m)
 }
 
-// keepHalfMade rescues what somebody made in a work tree before its session had begun, and lists what no rescue holds.
-// Packages that a set-up was installing when it ended too early are nobody's.
-func (a *app) keepHalfMade(ctx context.Context, m registry.HalfMade, repo *gitstate.Repo) (only lost, err error) {
+// keepTree notes what the files of a linked work tree are like that is to be removed, rescues what is in it and in no
+// commit, and lists what no rescue holds. here is another work tree.
+func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade, why string) (ref string, only lost, err error) {
+	if m.Seen, err = gitstate.TreeStamp(m.Dir); err != nil {
+		return "", only, err
+	}
 	exclude := a.clone.ExcludeFile(m.Session)
 	if exclude == "" {
 		if exclude, err = a.guardFile(guardText(nil)); err != nil {
-			return only, err
+			return "", only, err
 		}
 	}
-	snap, err := repo.Snapshot(ctx, exclude)
+	snap, err := tree.Snapshot(ctx, exclude)
 	if err != nil {
-		return only, err
+		return "", only, err
 	}
-	if snap.Raw, err = repo.RawFiles(ctx, snap); err != nil {
-		return only, err
+	if snap.Raw, err = tree.RawFiles(ctx, snap); err != nil {
+		return "", only, err
 	}
-	kept, err := repo.Kept(ctx, snap)
-	if err != nil {
-		return only, err
+	kept, err := tree.Kept(ctx, snap)
+	if err == nil && !kept {
+		ref, err = tree.Rescue(ctx, m.Session, why, snap, a.env.Now().Unix())
 	}
-	if !kept {
-		ref, err := repo.Rescue(ctx, m.Session, "removing a work tree that was being made", snap, a.env.Now().Unix())
-		if err != nil {
-			return only, err
-		}
-		a.note("what had been changed in %s is kept in %s", m.Dir, ref)
-		sayRescue(ctx, repo, ref, a.note)
+	if err == nil {
+		only, err = a.lostWith(ctx, tree, here, m.Session, m.Dir, exclude, snap)
 	}
-	only, err = a.lostWith(ctx, repo, a.repo, m.Session, m.Dir, exclude, snap)
-	if !only.provided {
-		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
-	}
-	return only, err
+	return ref, only, err
 }
 
 // removeHalfMade removes a work tree that somebody has just looked at, and returns where it is kept when somebody else was

@@ -102,23 +102,17 @@ func (a *app) removeTree(ctx context.Context, name string, discard discards) err
 	if err := saveEdits(ctx, h, &j); err != nil {
 		return err
 	}
-	stamp, err := gitstate.TreeStamp(t.Path)
-	if err != nil {
-		return err
-	}
-	now, err := a.wouldLose(ctx, here, id, t.Path) // that took its time, and somebody may be at work there
-	if err != nil {
+	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"),
+		Trash: registry.TrashOf(t.Path, a.env.newID(4))}
+	var now lost // that took its time, and somebody may be at work there
+	if j.Rescued, now, err = a.keepTree(ctx, a.repo, here, &m, "removing the work tree of "+string(id)); err != nil {
 		return err
 	}
 	if err := discard.refusal(now, id, t.Path, "it is in use, and was not removed: "); err != nil {
 		return err
 	}
-	if err := a.rescueEdits(ctx, h, &j); err != nil {
-		return err
-	}
 	work := a.repo.Worktree()
 	a.repo, a.eng.Store = here, here
-	m := registry.HalfMade{Session: id, Dir: t.Path, Above: filepath.Dir(t.Path), Name: strings.TrimSuffix(t.ID, "@linked"), Seen: stamp, Trash: registry.TrashOf(t.Path, a.env.newID(4))}
 	if j.Kept, err = a.removeHalfMade(context.WithoutCancel(ctx), m); err != nil {
 		return err
 	}
@@ -181,22 +175,6 @@ func saveEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
 	if err == nil && saved != nil {
 		j.Saved = saved.Number
 	}
-	return err
-}
-
-// rescueEdits makes what is in the work tree and in no commit reachable.
-func (a *app) rescueEdits(ctx context.Context, h *engine.Hand, j *removedJSON) error {
-	snap, err := a.repo.Snapshot(ctx, a.clone.ExcludeFile(h.ID))
-	if err != nil {
-		return err
-	}
-	if snap.Raw, err = a.repo.RawFiles(ctx, snap); err != nil {
-		return err
-	}
-	if kept, err := a.repo.Kept(ctx, snap); err != nil || kept {
-		return err
-	}
-	j.Rescued, err = a.repo.Rescue(ctx, h.ID, "removing the work tree of "+string(h.ID), snap, a.env.Now().Unix())
 	return err
 }
 
