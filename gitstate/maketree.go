@@ -34,6 +34,10 @@ func (r *Repo) PlanWorktree(ctx context.Context, dir string, taken ...string) (N
 	if err != nil {
 		return n, err
 	}
+	const maxName = 230 // bytes: it has a longer one while it is made or removed
+	if len(filepath.Base(dir)) > maxName {
+		return n, fmt.Errorf("%w: the name of %s is too long", ErrDirTaken, dir)
+	}
 	if _, err := os.Lstat(dir); err == nil {
 		return n, dirTaken(dir)
 	} else if !errors.Is(err, fs.ErrNotExist) {
