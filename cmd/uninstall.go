@@ -446,7 +446,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	for _, r := range clean.found {
-		if err := gitstate.RemoveAll(r.Paths[0]); err != nil {
+		if err := durable.RemoveTree(r.Paths[0]); err != nil {
 			return err
 		}
 	}
@@ -458,7 +458,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	a.repo.Quiet()
-	return gitstate.RemoveAll(a.repo.StateDir())
+	return durable.RemoveTree(a.repo.StateDir())
 }
 
 // leaveSession puts the HEAD of a work tree on a branch of the user's.
