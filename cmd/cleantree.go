@@ -58,7 +58,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if plan.Setup.IsZero() {
 		return nil, nil
 	}
-	installs, err := a.repo.Installing(ctx, tree)
+	installs, err := a.Repo.Installing(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 // copiedTree makes it with packages that are copied from the work tree.
 func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf,
 	tree session.Tree) (*session.CleanTree, error) {
-	key, err := a.repo.Installing(ctx, in.judged)
+	key, err := a.Repo.Installing(ctx, in.judged)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 		if !plan.Setup.IsZero() && !in.fresh && len(in.notes.read(in.file)) > 0 {
 			return nil, session.ErrOtherPackages // the ones that manifests ask for now could not be installed
 		}
-		if packages, err = a.repo.PackagesDigest(ctx, in.judged); err != nil {
+		if packages, err = a.Repo.PackagesDigest(ctx, in.judged); err != nil {
 			return nil, err
 		}
 		if err := in.write(key, packages); err != nil {
@@ -104,7 +104,7 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 		return nil, err
 	}
 	c.Stale = func() bool {
-		now, err := a.repo.PackagesDigest(ctx, in.judged)
+		now, err := a.Repo.PackagesDigest(ctx, in.judged)
 		return err == nil && now != packages
 	}
 	return c, nil
@@ -121,11 +121,11 @@ func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 	if err := in.save(); err != nil {
 		return err
 	}
-	key, err := a.repo.Installing(ctx, in.judged)
+	key, err := a.Repo.Installing(ctx, in.judged)
 	if err != nil {
 		return err
 	}
-	there, err := a.repo.Installed(ctx, in.judged)
+	there, err := a.Repo.Installed(ctx, in.judged)
 	if err != nil {
 		return err
 	}
@@ -180,6 +180,6 @@ func (p packagesOf) save() error {
 
 // roomKey tells rooms of a repository apart by what is installed in them.
 func (a *app) roomKey(installed string) string {
-	sum := sha256.Sum256([]byte(a.repo.CommonDir() + "\x00" + installed))
+	sum := sha256.Sum256([]byte(a.Repo.CommonDir() + "\x00" + installed))
 	return hex.EncodeToString(sum[:6])
 }

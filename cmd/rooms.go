@@ -91,7 +91,7 @@ func (a *app) room(ctx context.Context, key string, plan workflows.Plan, q gitst
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
-	c, err := a.repo.Room(ctx, q)
+	c, err := a.Repo.Room(ctx, q)
 	if there != nil && a.rooms.made != nil {
 		a.rooms.made(q.Dir, a.env.Now().Sub(began))
 	}
@@ -104,7 +104,7 @@ func (a *app) enterRoom(key string) (name, dir string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	base := filepath.Base(cmp.Or(strings.TrimSuffix(a.repo.CommonDir(), "/.git"), a.repo.Root()))
+	base := filepath.Base(cmp.Or(strings.TrimSuffix(a.Repo.CommonDir(), "/.git"), a.Repo.Root()))
 	for n := range sameRooms {
 		name = fmt.Sprintf("%s-%d", key, n)
 		above := filepath.Join(all, name)
@@ -132,8 +132,8 @@ func (a *app) enterRoom(key string) (name, dir string, err error) {
 
 // setUpIn runs the set-up in a room.
 func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) error {
-	w := *a.eng.Works.(*works)
-	c := session.CleanTree{Root: dir, Live: []string{a.repo.Root()}}
+	w := *a.Engine.Works.(*works)
+	c := session.CleanTree{Root: dir, Live: []string{a.Repo.Root()}}
 	r := w.runner()
 	r.Root, r.Environ = dir, nil
 	for _, entry := range a.env.Environ {
@@ -208,7 +208,7 @@ func (a *app) trimRooms(except string) error {
 	for _, e := range entries {
 		path := filepath.Join(filepath.Dir(except), e.Name())
 		used, whose, ok := cleanUsed(path)
-		if !ok || path == except || whose != a.repo.CommonDir() {
+		if !ok || path == except || whose != a.Repo.CommonDir() {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(path, roomLock)); err != nil {
@@ -234,17 +234,17 @@ func (a *app) removeRoom(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(a.repo.ForgetRoom(filepath.Base(path)), durable.RemoveTree(path))
+	return errors.Join(a.Repo.ForgetRoom(filepath.Base(path)), durable.RemoveTree(path))
 }
 
 func (a *app) roomsDir() (string, error) {
-	state, err := a.env.stateDir()
+	state, err := a.env.StateDir()
 	return filepath.Join(state, "clean"), err
 }
 
 // usesClean notes that the clean tree below a directory is used now.
 func (a *app) usesClean(above string) error {
-	text := fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.repo.CommonDir())
+	text := fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.Repo.CommonDir())
 	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
 }
 
@@ -270,7 +270,7 @@ func (g *search) cleanTrees() error {
 		if !ok || g.young(used) {
 			continue
 		}
-		if _, err := os.Lstat(whose); err != nil || whose == g.repo.CommonDir() { // else its own gc sees to it
+		if _, err := os.Lstat(whose); err != nil || whose == g.Repo.CommonDir() { // else its own gc sees to it
 			g.addOutside("clean tree for gates", path)
 		}
 	}
