@@ -32,7 +32,7 @@ var installersNotes = []string{".package-lock.json", ".yarn-integrity", ".yarn-s
 // part.
 func (r *Repo) isInstalled(rel string) bool {
 	return slices.Contains(installDirs, path.Base(rel)) || path.Base(path.Dir(rel)) == ".yarn" ||
-		isEnvironment(r.live(rel))
+		strings.HasSuffix(rel, ".egg-info") || isEnvironment(r.live(rel))
 }
 
 // isEnvironment reports whether a directory is a virtual environment of Python's, which knows its own place.
