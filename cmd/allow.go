@@ -146,11 +146,11 @@ func (a *app) noneNested(paths []string) error {
 		switch {
 		case nested == "":
 		case nested == p:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is a repository of its own: a checkpoint only records its commit, once you have committed that",
-				Hint: fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p))}
+			return session.Refuse(session.RefuseUsage, fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
+				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint does not contain its files",
-				Hint: fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/")))}
+			return session.Refuse(session.RefuseUsage, fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
+				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ func (a *app) configGet(ctx context.Context, key string) error {
 	x, ok := s.Get(key)
 	switch {
 	case !ok:
-		return &session.Refusal{Code: session.RefuseNotSet, Message: key + " is not set", Hint: "wfs config path (says where it could be)"}
+		return session.Refuse(session.RefuseNotSet, "wfs config path (says where it could be)", "%s is not set", key)
 	case a.json:
 		return a.answer(struct {
 			Version int `json:"version"`

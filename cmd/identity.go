@@ -49,8 +49,8 @@ func (a *app) know(ctx context.Context) error {
 	}
 	original, err := a.repo.CopyOf()
 	if err == nil && original != "" {
-		err = &session.Refusal{Code: session.RefuseWorktree, Message: a.repo.Root() + " is a copy of the work tree " + original + ", and git takes both for one, with one index",
-			Hint: check.CopyHint(a.repo.Root())}
+		err = session.Refuse(session.RefuseWorktree, check.CopyHint(a.repo.Root()),
+			"%s is a copy of the work tree %s, and git takes both for one, with one index", a.repo.Root(), original)
 	}
 	return err
 }

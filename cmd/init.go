@@ -115,9 +115,11 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	}
 	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
+		return session.Refuse(session.RefuseUsage, "edit .wfs/config.yaml, or wfs init --force",
+			"%s exists already", configPath)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " is no regular file, and is not replaced", Hint: "mv " + configPath + " " + configPath + ".old, then wfs init"}
+		return session.Refuse(session.RefuseUsage, "mv "+configPath+" "+configPath+".old, then wfs init",
+			"%s is no regular file, and is not replaced", configPath)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -270,7 +272,8 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 		return a.trustFilters(filters)
 	}
 	if !a.asksHere() {
-		return &session.Refusal{Code: session.RefuseUntrusted, Message: "running commands of this repository needs your agreement", Hint: command + " --yes"}
+		return session.Refuse(session.RefuseUntrusted, command+" --yes",
+			"running commands of this repository needs your agreement")
 	}
 	answer, err := a.promptFor(ctx, question, command+" --yes", "", "y", "yes", "n", "no")
 	if err != nil {
@@ -353,7 +356,7 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 		case ctx.Err() != nil:
 			return p, base, ctx.Err()
 		case errors.As(err, &changed):
-			return p, base, &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: ignoreHint(changed)}
+			return p, base, session.Refuse(session.RefuseBaseline, ignoreHint(changed), "%v", err)
 		case err != nil:
 			if first == nil {
 				first = cannotTry(p, err)
@@ -380,7 +383,7 @@ func cannotTry(p detect.Proposal, err error) error {
 	if p.Install != "" {
 		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
 	}
-	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
+	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
 }
 
 // ignoreHint says what to do about files that a gate wrote: git ignores those that are new, but for lock files, and the others

@@ -156,7 +156,7 @@ func (a *app) projectSettings(list []rulesFile, typed ...workflows.Layer) (*work
 		if len(detect.Projects(a.repo.Root(), os.ReadFile)) == 0 {
 			hint = "wfs init --test 'COMMAND'"
 		}
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no test command configured: there is no " + configPath, Hint: hint}
+		return nil, session.Refuse(session.RefuseUsage, hint, "no test command configured: there is no %s", configPath)
 	}
 	return s, err
 }

@@ -87,11 +87,12 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 		return err
 	}
 	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": it would not be read", Hint: "wfs show " + string(id)}
+		return session.Refuse(session.RefuseFinal, "wfs show "+string(id),
+			"%s is %s: it would not be read", id, s.Status)
 	}
 	if w := v.Session.Waiting; v.Session.Status == session.StatusWaiting && (w.Agree || w.Approve) { // a yes would drop it
-		return &session.Refusal{Code: session.RefuseUsage, Message: string(id) + " waits for a yes or a no, and a note is neither",
-			Hint: fmt.Sprintf(`wfs reject %s -m "what is still missing"`, id)}
+		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs reject %s -m "what is still missing"`, id),
+			"%s waits for a yes or a no, and a note is neither", id)
 	}
 	waiting := v.Session.Notes
 	if o := v.Session.Open; o != nil {

@@ -79,7 +79,8 @@ func (a *app) placeOf(ctx context.Context, id session.ID) (*gitstate.Worktree, e
 	if t, err := a.madeFor(ctx, id); err != nil || t != nil {
 		return t, err
 	}
-	return nil, &session.Refusal{Code: session.RefuseNotCurrent, Message: string(id) + " is checked out in no work tree", Hint: "wfs resume " + string(id)}
+	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id),
+		"%s is checked out in no work tree", id)
 }
 
 // madeFor returns the work tree that was made for a session and is on no branch, nil for none.

@@ -163,7 +163,8 @@ func asTyped(c *cobra.Command) string {
 }
 
 func byAgent(command string) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
+	return session.Refuse(session.RefuseUsage, "ask in $WFS_RESULT",
+		"%s is for people; an agent's run cannot use it", command)
 }
 
 // directory is the flag -C. What is relative is so to where the user is.

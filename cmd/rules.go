@@ -75,7 +75,8 @@ func loadWorkflow(list []rulesFile, name string) (*workflows.Workflow, []byte, e
 		return w, text, nil
 	}
 	names := workflowNames(list)
-	r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no workflow %q; there are: %s", name, strings.Join(names, ", ")), Hint: "wfs workflow list"}
+	r := session.Refuse(session.RefuseUsage, "wfs workflow list",
+		"no workflow %q; there are: %s", name, strings.Join(names, ", "))
 	if near := workflows.Suggest(name, names); near != "" {
 		r.Hint = fmt.Sprintf("did you mean %s?", near)
 	}

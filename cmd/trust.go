@@ -136,8 +136,8 @@ func (a *app) mustTrust(list []rulesFile) error {
 	if err != nil || ok {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust",
-		Message: "files below .wfs/ name commands to run, and you have not trusted their current content"}
+	return session.Refuse(session.RefuseUntrusted, "wfs trust",
+		"files below .wfs/ name commands to run, and you have not trusted their current content")
 }
 
 // trustSession refuses to drive a session whose pinned plan came from elsewhere.
@@ -150,8 +150,8 @@ func (a *app) trustSession(ctx context.Context, id session.ID) error {
 	if err != nil || ok {
 		return err
 	}
-	return &session.Refusal{Code: session.RefuseUntrusted, Hint: "wfs trust " + string(id),
-		Message: fmt.Sprintf("%s was not started here, and you have not trusted its commands", id)}
+	return session.Refuse(session.RefuseUntrusted, "wfs trust "+string(id),
+		"%s was not started here, and you have not trusted its commands", id)
 }
 
 type trustJSON struct {
@@ -246,7 +246,8 @@ func (a *app) whatToTrust(ctx context.Context, name string) (*trustJSON, error) 
 			return nil, err
 		}
 		if len(list)+len(filters) == 0 {
-			return nil, &session.Refusal{Code: session.RefuseUsage, Message: "there is nothing to trust: this repository has no files below .wfs/", Hint: "wfs init"}
+			return nil, session.Refuse(session.RefuseUsage, "wfs init",
+				"there is nothing to trust: this repository has no files below .wfs/")
 		}
 		cards, err := a.cards(list)
 		if err != nil {
@@ -363,7 +364,8 @@ func (a *app) promptFor(ctx context.Context, question, flag string, known ...str
 // prompt asks at the terminal for a line. Ctrl-C is an answer too: the read that it leaves behind ends with the process.
 func (a *app) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !a.asksHere() {
-		return "", &session.Refusal{Code: session.RefuseUntrusted, Message: "this needs a decision, and there is no terminal to ask on", Hint: flag}
+		return "", session.Refuse(session.RefuseUntrusted, flag,
+			"this needs a decision, and there is no terminal to ask on")
 	}
 	fmt.Fprint(a.env.Stderr, question)
 	type answer struct {

@@ -169,8 +169,8 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		if id, err := a.clone.Claimed(t.ID); err != nil {
 			return nil, err
 		} else if id != "" {
-			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
-				Message: fmt.Sprintf("a command of %s was interrupted in %s", id, t.Path)}
+			return nil, session.Refuse(session.RefuseWorktree, fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
+				"a command of %s was interrupted in %s", id, t.Path)
 		}
 	}
 	return a.traces(ctx)
@@ -324,15 +324,15 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 	case !ok:
 		return nil
 	case t.Commit != "":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", m.From, t.Path),
-			Hint: fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path))}
+		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path)),
+			"%s is being rebased in %s", m.From, t.Path)
 	case t.Gone && !t.Locked:
 		return nil // its HEAD is detached when the refs go
 	case t.Gone:
 		return goneRefusal(session.ID(name), &t)
 	case tip == "":
-		return &session.Refusal{Code: session.RefuseBranch, Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
-			Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", m.From, t.Path)}
+		return session.Refuse(session.RefuseBranch, fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
+			"HEAD is on %s in %s, and there is no such branch", m.From, t.Path)
 	}
 	free := func(branch string) bool {
 		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
@@ -437,8 +437,8 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return err
 	}
 	if len(settled.Foreign) > 0 {
-		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
-			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
+		return session.Refuse(session.RefuseMoved, "wfs uninstall",
+			"%s was moved by another process, and is left there", settled.Foreign[0].Ref)
 	}
 	a.repo.DropEmpty()
 	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
@@ -478,7 +478,7 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 	}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
-		err = &session.Refusal{Code: session.RefuseMoved, Message: "another process is using " + m.Path, Hint: "wfs uninstall"}
+		err = session.Refuse(session.RefuseMoved, "wfs uninstall", "another process is using %s", m.Path)
 	}
 	return err
 }
