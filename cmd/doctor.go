@@ -116,8 +116,7 @@ func (a *app) sayDoctor(j doctorJSON) {
 
 // checks are the checks of this clone, and what they need.
 func (a *app) checks() *check.Doctor {
-	d := &check.Doctor{Refs: a.repo, Tree: a.repo, Files: a.clone, Journals: a.clone, Histories: a.eng, PID: a.env.PID, Now: a.env.Now,
-		Note: a.note, Stays: a.staysLines, Lock: a.lockFor,
+	d := &check.Doctor{Repo: a.repo, Files: a.clone, Engine: a.eng, PID: a.env.PID, Now: a.env.Now, Note: a.note, Lock: a.lockFor,
 		Deleted: func(ctx context.Context, id session.ID) bool {
 			kept, err := a.keptOf(ctx, id)
 			return err == nil && kept != ""
