@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // none takes a cap away.
@@ -95,7 +96,7 @@ type budgetSetJSON struct {
 }
 
 func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) error {
-	h, err := a.inHand(ctx, "wfs edit", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name, Undriven: true})
 	if err != nil {
 		return err
 	}

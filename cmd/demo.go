@@ -13,6 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 var (
@@ -38,10 +39,10 @@ killed in the middle of its work. Every command that is run is shown, and the re
 }
 
 func (a *app) demo(ctx context.Context, dir string) error {
-	if _, err := proc.LookPath("git", a.env.get("PATH")); err != nil {
+	if _, err := proc.LookPath("git", a.env.Get("PATH")); err != nil {
 		return gitstate.ErrNoGit
 	}
-	if _, err := proc.LookPath("go", a.env.get("PATH")); err != nil {
+	if _, err := proc.LookPath("go", a.env.Get("PATH")); err != nil {
 		return session.Refuse(session.RefuseAgent, "wfs init, in a project of yours",
 			"the demo's project is written in Go, which is not installed here")
 	}
@@ -78,7 +79,7 @@ func newDemoDir(dir string) (string, error) {
 func (a *app) demoEnv(top string) (env []string) {
 	for _, kv := range a.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "GIT_") && !isSetting(name) && name != "WFS_NOW" && name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
+		if !strings.HasPrefix(name, "GIT_") && !workspace.IsSetting(name) && name != "WFS_NOW" && name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
 			env = append(env, kv)
 		}
 	}

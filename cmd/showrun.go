@@ -57,7 +57,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 		}
 		return session.Refuse(session.RefuseUsage, "wfs show "+itoa(n), "no agent worked for checkpoint %d", n)
 	}
-	dir, err := a.clone.RunDir(id, j.RunID)
+	dir, err := a.Clone.RunDir(id, j.RunID)
 	if err != nil {
 		return err
 	}

@@ -120,9 +120,6 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := notOpened(dir); err != nil {
-		return nil, err
-	}
 	r := &Repo{root: dir, env: quietEnv(o.Env), userEnv: cleanEnv(o.Env), waits: o.Waits}
 	var also gitOpts
 	if o.Write {

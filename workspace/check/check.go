@@ -92,7 +92,6 @@ type Report struct {
 	said  string
 	refs  map[string]session.Commit // of ours
 	tips  map[session.ID]session.Commit
-	cut   bool // what was found is in the way of everything else
 }
 
 // Examine looks at everything, what the rest is built upon first.
@@ -103,7 +102,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 		look func() error
 	}
 	files := fileChecks{r}
-	rows := []row{{"paths of refs", r.places}}
+	var rows []row
 	given := func(list []Row) {
 		for _, own := range list {
 			rows = append(rows, row{own.Name, func() error {
@@ -123,9 +122,6 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	for _, row := range rows {
 		r.progress("checking " + row.name)
 		err := row.look()
-		if r.cut {
-			return r, nil
-		}
 		if errors.Is(err, gitstate.ErrBrokenRef) && len(r.Findings) > 0 {
 			continue // said of the ref, or of its place
 		}
