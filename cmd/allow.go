@@ -149,8 +149,8 @@ func (a *app) noneNested(paths []string) error {
 			return session.Refuse(session.RefuseUsage, fmt.Sprintf("git add %s && git commit -m %s", shellWord(p), shellWord("add "+p)),
 				"%s is a repository of its own: a checkpoint only records its commit, once you have committed that", p)
 		default:
-			return &session.Refusal{Code: session.RefuseUsage, Message: p + " is in " + nested + ", a repository of its own: a checkpoint does not contain its files",
-				Hint: fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/")))}
+			return session.Refuse(session.RefuseUsage, fmt.Sprintf("git -C %s add %s", shellWord(filepath.Join(a.Repo.Root(), nested)), shellWord(strings.TrimPrefix(p, nested+"/"))),
+				"%s is in %s, a repository of its own: a checkpoint does not contain its files", p, nested)
 		}
 	}
 	return nil

@@ -261,8 +261,8 @@ func (a *app) checkedRange(ctx context.Context, what string) (base, head session
 	}
 	if merged {
 		if base, err = a.Repo.MergeBase(ctx, base, head); err == nil && base == "" {
-			err = &session.Refusal{Code: session.RefuseUsage, Message: "the two commits have no common ancestor here",
-				Hint: "git fetch --unshallow, if this clone is shallow"}
+			err = session.Refuse(session.RefuseUsage, "git fetch --unshallow, if this clone is shallow",
+				"the two commits have no common ancestor here")
 		}
 	}
 	return base, head, err

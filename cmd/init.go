@@ -114,9 +114,11 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	}
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return &session.Refusal{Code: session.RefuseUsage, Message: workspace.ConfigPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
+		return session.Refuse(session.RefuseUsage, "edit .wfs/config.yaml, or wfs init --force",
+			"%s exists already", workspace.ConfigPath)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return &session.Refusal{Code: session.RefuseUsage, Message: workspace.ConfigPath + " is no regular file, and is not replaced", Hint: "mv " + workspace.ConfigPath + " " + workspace.ConfigPath + ".old, then wfs init"}
+		return session.Refuse(session.RefuseUsage, "mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
+			"%s is no regular file, and is not replaced", workspace.ConfigPath)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
