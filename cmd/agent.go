@@ -197,7 +197,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
 		return nil, session.Refuse(session.RefuseUsage, "wfs agent check NAME (wfs agent list names those that wfs knows)",
-			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s", agentName(&agent), agent.ScriptPath)
+			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s", workspace.AgentName(&agent), agent.ScriptPath)
 	}
 	return nil, session.Refuse(session.RefuseUsage, "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
 		"no agent is configured here")

@@ -173,7 +173,7 @@ func checkResult(c phases.Check) string {
 func (a *app) checkedBy(ctx context.Context, o checkOptions) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
 	if o.test == noAgent {
-		return plan, nil, &usageError{"no test command: nothing to check", "wfs check --help"}
+		return plan, nil, usage("wfs check --help", "no test command: nothing to check")
 	}
 	list, err := a.Rules(ctx)
 	if err != nil {

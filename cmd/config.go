@@ -164,9 +164,9 @@ func knownSetting(key string) error {
 	if len(below) == 0 {
 		below = keys
 	}
-	e := &usageError{fmt.Sprintf("there is no key %q; there are: %s", key, strings.Join(below, ", ")), "wfs config list"}
+	e := usage("wfs config list", "there is no key %q; there are: %s", key, strings.Join(below, ", "))
 	if near := workflows.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
-		e.hint = "wfs config get " + near
+		e.Hint = "wfs config get " + near
 	}
 	return e
 }

@@ -400,7 +400,7 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 	case f == "":
 		f = detect.GuessFormat(o.test)
 	case !slices.Contains(workflows.Formats(), f):
-		return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
+		return nil, usage("", "--format %q: it is one of %s", o.format, workflows.FormatNames())
 	}
 	g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.Auto,
 		Timeout: workflows.DefaultGateTimeout}
@@ -409,7 +409,7 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 
 // tryGate runs a gate on the work tree as it is.
 func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Command) (session.Baseline, error) {
-	file, err := a.guardFile(guardText(nil))
+	file, err := a.GuardFile(nil)
 	if err != nil {
 		return session.Baseline{}, err
 	}
@@ -495,7 +495,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 		next = slices.Insert(next, 0, "wfs trust")
 	}
 	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
-		Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
+		Agent: workspace.AgentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
 	for i, g := range found {
 		if i > 0 {
 			j.More = append(j.More, g)
@@ -526,7 +526,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 		o.say("as it was: %s", backup)
 	}
 	if local != "" {
-		o.say("wrote %s  (%s; yours alone)", workspace.LocalPath, agentName(&agent))
+		o.say("wrote %s  (%s; yours alone)", workspace.LocalPath, workspace.AgentName(&agent))
 	}
 	return j, nil
 }

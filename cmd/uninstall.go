@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -248,7 +249,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if _, err := os.Lstat(a.Repo.StateDir()); err == nil {
 		j.Files = append(j.Files, a.Repo.StateDir())
 	}
-	if dir := (&baseRuns{app: a}).dir(); isDir(dir) {
+	if dir := a.BaseRuns(workflows.Plan{}).Dir(); isDir(dir) {
 		j.Files = append(j.Files, dir)
 	}
 	store, err := a.TrustStore()
@@ -373,7 +374,7 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 			break
 		}
 		if named {
-			return &usageError{file + " already exists and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
+			return usage("wfs uninstall -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 		}
 		j.Backup = fmt.Sprintf("%s-%d.bundle", strings.TrimSuffix(file, ".bundle"), n)
 	}
@@ -414,7 +415,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			}
 		}
 	}
-	(&baseRuns{app: a}).forget()
+	a.BaseRuns(workflows.Plan{}).Forget()
 	settled, err := a.Repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err

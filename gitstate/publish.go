@@ -44,6 +44,12 @@ func (r *Repo) moveRef(ctx context.Context, m session.RefMove, why string) error
 
 // moveRefBy is moveRef with options of git update-ref.
 func (r *Repo) moveRefBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
+	if err := r.moveOwnRef(m); !errors.Is(err, errLeftToGit) {
+		if err == nil && m.Old == "" {
+			err = r.syncRef(m.Ref, true)
+		}
+		return err
+	}
 	old, line := string(m.Old), "delete "+m.Ref
 	if old == "" {
 		old = r.zero()
