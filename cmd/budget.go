@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -176,37 +177,28 @@ func (a *app) sayBudget(s *session.Session, j budgetJSON) {
 }
 
 // rows are what is used or capped of a scope.
-func (x *scopeJSON) rows() [][]any {
-	caps := map[string]session.BudgetLine{}
-	for _, l := range x.scope.Lines() {
-		caps[l.What] = l
-	}
-	all := engine.Scope{Name: x.Scope, Used: x.Used, Cap: workflows.Cap{USD: 1, Tokens: 1, Turns: 1, Attempts: 1, Seconds: 1}}
-	var rows [][]any
-	for _, l := range all.Lines() {
-		name := map[string]string{"usd": "cost", "seconds": "time"}[l.What]
-		if name == "" {
-			name = l.What
-		}
+func (x *scopeJSON) rows() (rows [][]any) {
+	for _, l := range x.scope.All() {
+		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)
 		spent := amount(l.What, l.Spent)
 		if l.What == "usd" {
 			spent = present.USD(x.Used)
 		}
-		c, capped := caps[l.What]
-		if !capped {
-			if l.Spent > 0 || l.What == "usd" {
-				rows = append(rows, []any{name, spent, "–", ""})
-			}
-			continue
-		}
-		left := any(amount(c.What, max(0, c.Cap-c.Spent)))
+		limit, left := "–", any("")
 		switch {
-		case engine.Reached(c):
-			left = present.Bad("nothing")
-		case c.Spent >= 0.8*c.Cap:
-			left = present.Notable(left.(string))
+		case l.Cap <= 0 && l.Spent == 0 && l.What != "usd":
+			continue
+		case l.Cap <= 0:
+		case engine.Reached(l):
+			limit, left = amount(l.What, l.Cap), present.Bad("nothing")
+		default:
+			rest := amount(l.What, max(0, l.Cap-l.Spent))
+			limit, left = amount(l.What, l.Cap), rest
+			if l.Spent >= 0.8*l.Cap {
+				left = present.Notable(rest)
+			}
 		}
-		rows = append(rows, []any{name, spent, amount(c.What, c.Cap), left})
+		rows = append(rows, []any{name, spent, limit, left})
 	}
 	return rows
 }

@@ -80,44 +80,52 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// lists are what can stand in a place, by the word for it in the help. named is the first argument that is there already.
-var lists = map[string]func(a *app, ctx context.Context, named, typed string) []cobra.Completion{
-	"WHEN":   func(*app, context.Context, string, string) []cobra.Completion { return present.Whens },
-	"STATUS": func(*app, context.Context, string, string) []cobra.Completion { return statuses },
-	"SHELL":  func(*app, context.Context, string, string) []cobra.Completion { return shells },
-	"AGENT": func(a *app, ctx context.Context, _, _ string) []cobra.Completion {
+// list is what can stand in a place of one kind. named is the first argument that is there already. A shell shows no errors.
+func (a *app) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
+	switch kind {
+	case "WHEN":
+		return present.Whens
+	case "STATUS":
+		return statuses
+	case "SHELL":
+		return shells
+	case "AGENT":
 		if s, _, err := a.agentSettings(ctx); err == nil {
 			return s.Config.Cards.Names()
 		}
 		return nil
-	},
-	"KEY": func(a *app, ctx context.Context, _, _ string) (keys []cobra.Completion) {
-		if s, err := a.OwnSettings(ctx); err == nil {
-			for _, x := range s.List {
-				keys = append(keys, described(x.Key, x.Text()))
-			}
-		}
-		return keys
-	},
-	"WORKFLOW": func(a *app, ctx context.Context, _, _ string) []cobra.Completion {
+	case "KEY":
+		return a.completeKeys(ctx)
+	}
+	opened := a.Open(ctx) == nil
+	if kind == "WORKFLOW" {
 		var list workspace.Rules // beside those that are built in
-		if a.Open(ctx) == nil {
-			list, _ = a.Rules(ctx) // a shell shows no errors
+		if opened {
+			list, _ = a.Rules(ctx)
 		}
 		return list.WorkflowNames()
-	},
-	"SESSION":    (*app).completeSessions,
-	"DELETED":    (*app).completeDeleted,
-	"BRANCH":     (*app).completeBranches,
-	"CHECKPOINT": (*app).completeAddresses,
-	"REF": func(a *app, ctx context.Context, _, typed string) []cobra.Completion {
-		list := a.completeBranches(ctx, "", "")
+	}
+	if !opened {
+		return nil
+	}
+	switch kind {
+	case "SESSION":
+		return a.completeSessions(ctx)
+	case "DELETED":
+		return a.completeDeleted(ctx)
+	case "BRANCH":
+		return a.completeBranches(ctx)
+	case "CHECKPOINT":
+		return a.completeAddresses(ctx, named, typed)
+	case "REF":
 		if name, _, addressed := strings.Cut(typed, "@"); addressed { // a ref has no checkpoints of its own
-			return append(list, a.completeAddresses(ctx, name, typed)...)
+			return append(a.completeBranches(ctx), a.completeAddresses(ctx, name, typed)...)
 		}
-		return append(list, a.addressable(ctx)...)
-	},
-	"PHASE": (*app).completePhases,
+		return append(a.completeBranches(ctx), a.addressable(ctx)...)
+	case "PHASE":
+		return a.completePhases(ctx, named)
+	}
+	return nil
 }
 
 // candidates lists what may be meant.
@@ -131,10 +139,8 @@ func (a *app) candidates(ctx context.Context, kinds []string, named, typed strin
 		case "DIRECTORY":
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
-		if list := lists[kind]; list != nil {
-			all = append(all, list(a, ctx, named, typed)...)
-		}
-		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") { // or the sessions stand there already
+		all = append(all, a.list(ctx, kind, named, typed)...)
+		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil { // or the sessions stand there already
 			all = append(all, a.addressable(ctx)...)
 		}
 	}
@@ -150,17 +156,18 @@ func described(word, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(safetext.Strip(word), safetext.Line(what, 60))
 }
 
-// sessionsHere are the sessions that can be read.
-func (a *app) sessionsHere(ctx context.Context) map[session.ID]session.Commit {
-	if a.Open(ctx) != nil {
-		return nil
+// completeKeys lists the settings that hold.
+func (a *app) completeKeys(ctx context.Context) (keys []cobra.Completion) {
+	if s, err := a.OwnSettings(ctx); err == nil {
+		for _, x := range s.List {
+			keys = append(keys, described(x.Key, x.Text()))
+		}
 	}
-	all, _ := a.Repo.Sessions(ctx)
-	return all
+	return keys
 }
 
-func (a *app) completeSessions(ctx context.Context, _, _ string) (list []cobra.Completion) {
-	all := a.sessionsHere(ctx)
+func (a *app) completeSessions(ctx context.Context) (list []cobra.Completion) {
+	all, _ := a.Repo.Sessions(ctx)
 	for _, name := range workspace.SortedIDs(all) {
 		what := ""
 		if v, err := a.Engine.Load(ctx, session.ID(name), all[session.ID(name)]); err == nil {
@@ -173,26 +180,22 @@ func (a *app) completeSessions(ctx context.Context, _, _ string) (list []cobra.C
 
 // addressable are the sessions whose checkpoints can be named.
 func (a *app) addressable(ctx context.Context) (list []cobra.Completion) {
-	for _, name := range workspace.SortedIDs(a.sessionsHere(ctx)) {
+	all, _ := a.Repo.Sessions(ctx)
+	for _, name := range workspace.SortedIDs(all) {
 		list = append(list, name+"@")
 	}
 	return list
 }
 
-func (a *app) completeDeleted(ctx context.Context, _, _ string) (list []cobra.Completion) {
-	if a.Open(ctx) == nil {
-		all, _ := a.deletions(ctx)
-		for _, d := range all {
-			list = append(list, string(d.ID))
-		}
+func (a *app) completeDeleted(ctx context.Context) (list []cobra.Completion) {
+	all, _ := a.deletions(ctx)
+	for _, d := range all {
+		list = append(list, string(d.ID))
 	}
 	return list
 }
 
-func (a *app) completeBranches(ctx context.Context, _, _ string) (list []cobra.Completion) {
-	if a.Open(ctx) != nil {
-		return nil
-	}
+func (a *app) completeBranches(ctx context.Context) (list []cobra.Completion) {
 	branches, _ := a.Repo.Branches(ctx)
 	for _, ref := range sortedKeys(branches) {
 		if !strings.HasPrefix(ref, session.BranchPrefix) {
@@ -220,7 +223,7 @@ func (a *app) completeAddresses(ctx context.Context, named, typed string) (list 
 }
 
 // completePhases lists the phases of a session's workflow as it is pinned.
-func (a *app) completePhases(ctx context.Context, named, _ string) (list []cobra.Completion) {
+func (a *app) completePhases(ctx context.Context, named string) (list []cobra.Completion) {
 	v, err := a.OpenView(ctx, named)
 	if err != nil {
 		return nil

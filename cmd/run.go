@@ -122,7 +122,11 @@ func (a *app) run(ctx context.Context, name string, o engine.RunOptions, much li
 
 // connect lets a run show what happens, save files, and tell the user's on-event command.
 func (a *app) connect(ctx context.Context, p *live.Progress, detached bool) {
-	a.notices = &notices{app: a, say: p.Tell}
+	a.notices = &notices{app: a, to: a.NewOnEvent(p.Tell, func() {
+		if a.env.StderrTTY {
+			fmt.Fprint(a.env.Stderr, "\a")
+		}
+	})}
 	a.Engine.Tell = func(e session.Event, s *session.Session) {
 		p.Event(e, s)
 		a.notices.event(e, s)
@@ -159,7 +163,7 @@ func (a *app) drive(ctx context.Context, h *engine.Hand, p *live.Progress, o eng
 		}
 		return err
 	}
-	a.notices.over.Store(true)
+	a.notices.to.Quiet.Store(a.json) // the end stays the last line in JSON
 	if p.View != nil {
 		p.View.End()
 	}

@@ -66,7 +66,6 @@ func (a *app) tell(ctx context.Context, id session.ID, in *gitstate.Worktree) er
 	}
 	j.Next = a.sayHalfMoved(ctx, j.Next)
 	j.Cost = a.costOf(ctx, &v)
-	j.Uncounted, j.WhyUncounted = a.uncounted(ctx, s)
 	a.env.Tell(&j)
 	a.sayUnseen(ctx, s)
 	a.out("")
@@ -87,29 +86,4 @@ func stillSo(end *registry.Ended, s *session.Session) bool {
 		return end.Seq == s.Seq
 	}
 	return end.At >= s.UpdatedAt
-}
-
-// uncounted is how many runs of the newest drive failed without a checkpoint, and why the newest did.
-func (a *app) uncounted(ctx context.Context, s *session.Session) (n int, why string) {
-	if s.Runs == s.Tries { // reading all events takes longer than the rest
-		return 0, ""
-	}
-	events, err := a.history(ctx, s.ID)
-	if err != nil {
-		return 0, ""
-	}
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case session.Driving:
-			n = 0
-		case session.Voided:
-			n, why = n+1, b.Why
-		case session.RunEnded:
-			switch b.Outcome {
-			case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
-				n, why = n+1, present.RanAs(b.RunResult)
-			}
-		}
-	}
-	return n, why
 }

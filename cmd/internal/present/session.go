@@ -97,10 +97,15 @@ type Story struct {
 	Newest    []session.Checkpoint `json:"newest"` // checkpoints, the newest last
 	Gates     []session.GateResult `json:"gates,omitempty"`
 	Failed    *Failure             `json:"failed,omitempty"` // the newest run ended with this error
+}
 
-	// Uncounted is how many runs of the newest drive failed without a checkpoint, and why the newest did.
-	Uncounted    int    `json:"-"`
-	WhyUncounted string `json:"-"`
+// uncounted is how many runs failed without a checkpoint.
+func (j *Story) uncounted() int {
+	n := j.Of.Runs - j.Attempts
+	if j.Of.Open != nil {
+		n--
+	}
+	return n
 }
 
 // Failure is an error as people and scripts see it.

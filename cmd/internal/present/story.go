@@ -109,13 +109,13 @@ func (c *Screen) numbers(j *Story, told bool) {
 	if r := j.LastRun; r != nil {
 		c.Out("last run: %s, %s", runTime(r, j.Driver != nil, now), runDid(r, s.Laps))
 	}
-	if n := j.Uncounted; n > 0 {
-		c.Out("%s did not count; the newest: %s: %s", N(n, "run"), safetext.Line(j.WhyUncounted, 200), c.Facts.Typed("wfs log --events", s.ID, ""))
-	}
 	var did Parts
 	did.Add(j.Items > 0, "%d of %d items done", j.ItemsDone, j.Items)
 	did.Add(j.Items == 0 && s.Laps, "%s done", N(j.LapsDone, "lap"))
-	c.Out("in all: %s; started %s, updated %s", strings.Join(append(did, N(j.Attempts, "attempt")+" judged", N(len(s.Checkpoints), "checkpoint")), ", "),
+	did.Add(true, "%s judged", N(j.Attempts, "attempt"))
+	did.Add(j.uncounted() > 0, "%s not counted", N(j.uncounted(), "run"))
+	did.Add(true, "%s", N(len(s.Checkpoints), "checkpoint"))
+	c.Out("in all: %s; started %s, updated %s", strings.Join(did, ", "),
 		Ago(j.CreatedAt, now), Ago(j.UpdatedAt, now))
 	if j.Tests != nil {
 		c.Out("tests: %s", j.Tests)
