@@ -301,6 +301,9 @@ func (r *Repo) autoIndex(ctx context.Context, index string, head session.Tree) e
 	}
 	a.copied = false
 	x, err := a.side.copyIndex(ctx, index)
+	if err == nil {
+		err = x.store()
+	}
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // upward is a path in a manifest that leads out of the manifest's own directory.
-var upward = regexp.MustCompile(`\.\./[A-Za-z0-9_.@/+-]*[A-Za-z0-9_@+-]`)
+var upward = lazyregexp.New(`\.\./[A-Za-z0-9_.@/+-]*[A-Za-z0-9_@+-]`)
 
 // manifestsOf are those of some files that say where modules are.
 func manifestsOf(files map[string]bool) []string {

@@ -21,7 +21,10 @@ func (r *Repo) moveAll(ctx context.Context, ledger session.RefMove, p session.Pr
 	if !movesTwo(ledger, t) {
 		return false
 	}
-	m := r.startMover(ctx, r.refsMoved(p)...)
+	m := r.mover.Swap(nil)
+	if m == nil {
+		m = r.startMover(ctx, r.refsMoved(p)...)
+	}
 	moved := m.move(ledger) && between() == nil && m.move(t.Refs[0])
 	if moved {
 		durable.Hit(durable.SettleBranch)
@@ -31,6 +34,21 @@ func (r *Repo) moveAll(ctx context.Context, ledger session.RefMove, p session.Pr
 	}
 	err := m.end()
 	return err == nil && moved && r.syncRef(t.Refs[0].Ref, false) == nil
+}
+
+// readyMover starts the process that moveAll needs for what was prepared. Until it is told something, it does nothing.
+func (r *Repo) readyMover(ctx context.Context, p session.Prepared) {
+	ledger := session.RefMove{Ref: LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
+	if movesTwo(ledger, p.Turn) {
+		r.mover.Store(r.startMover(ctx, r.refsMoved(p)...))
+	}
+}
+
+// dismissMover ends it, if nothing came of what was prepared.
+func (r *Repo) dismissMover() {
+	if m := r.mover.Swap(nil); m != nil {
+		_ = m.end()
+	}
 }
 
 // refsMoved are the refs that the moves of a turn of one branch are about.

@@ -101,12 +101,14 @@ type Repo struct {
 	waits   func(why string)
 	auto    autoSaves
 	keeping keeping
+	mover   atomic.Pointer[mover] // see readyMover
 	away    ledAway
 
 	// What git is asked only once. Each has a lock of its own, so that they can be asked for at the same time.
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
 	exclude asked[string] // core.excludesFile, "" when it is not set, noExcludes when it is set to nothing
+	config  asked[map[string]string]
 
 	configured atomic.Pointer[string] // what files of settings were like when that was asked last
 }
@@ -260,7 +262,7 @@ func (r *Repo) askVersion(ctx context.Context) (Version, error) {
 
 // traced lets git write to standard error what it is, and the settings that every writing command wants to know.
 var traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
-	"GIT_TRACE2_CONFIG_PARAMS=user.name,user.email,committer.name,committer.email,core.excludesfile"}
+	"GIT_TRACE2_CONFIG_PARAMS=user.*,committer.*,core.*,attr.*"}
 
 // traceEvents begin the lines of a git process that was asked where it is.
 var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree", "def_repo", "exit", "atexit"}
@@ -313,6 +315,7 @@ func (r *Repo) believe(trace string) {
 	if path, ok := excludesIn(settings); ok {
 		r.exclude.know(path)
 	}
+	r.config.know(settings)
 }
 
 func (v Version) check() error {

@@ -259,6 +259,9 @@ func (r *Repo) settleIndex(ctx context.Context, t session.Turn, state turnState)
 	defer unlock()
 	index := filepath.Join(r.worktreeDir(), "settle")
 	x, err := r.copyIndex(ctx, index)
+	if err == nil {
+		err = x.store()
+	}
 	if err != nil {
 		return err
 	}

@@ -45,14 +45,24 @@ func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, 
 			return s, err
 		}
 	}
-	tree := s.Index
-	if !sameContent(x, added.now) {
-		if tree, err = r.writeTree(ctx, index); err != nil {
-			return s, err
-		}
+	tree, err := r.treeOfAdded(ctx, index, x, added, s.Index)
+	if err != nil {
+		return s, err
 	}
 	s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree)
 	return s, err
+}
+
+// treeOfAdded is the tree of a private index that was added to, durable. old is the index that it was before, which stands
+// for before.
+func (r *Repo) treeOfAdded(ctx context.Context, path string, old *index, added addition, before session.Tree) (session.Tree, error) {
+	if sameContent(old, added.now) {
+		return before, nil
+	}
+	if tree := added.now.info().tree; added.plain && tree != "" {
+		return session.Tree(tree), r.writeObjects(ctx, added.objects...)
+	}
+	return r.writeTree(ctx, path)
 }
 
 // headSnapshot is a snapshot that knows nothing but where HEAD is.
@@ -83,7 +93,7 @@ func removeLeftovers(index string) error {
 	return nil
 }
 
-// copyIndex copies the work tree's index, and returns what is in it.
+// copyIndex reads the work tree's index, of which store makes a copy.
 func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
@@ -92,13 +102,22 @@ func (r *Repo) copyIndex(ctx context.Context, to string) (*index, error) {
 		return nil, err
 	}
 	x, err := r.readIndex(ctx, r.indexPath())
-	if err != nil || x.data == nil {
-		return x, err
+	if err == nil && x.data != nil {
+		x.copyTo = to
+	}
+	return x, err
+}
+
+// store writes the private copy of an index, for git, if it is not written yet.
+func (x *index) store() error {
+	to := x.copyTo
+	if x.copyTo = ""; to == "" {
+		return nil
 	}
 	if err := durable.WriteCache(to, x.data, 0o600); err != nil {
-		return x, err
+		return err
 	}
-	return x, os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
+	return os.Chtimes(to, x.at, x.at) // by which git tells which files may have changed since
 }
 
 // readWhole reads a file, and what it is like; nil when there is none.
@@ -135,6 +154,9 @@ func (r *Repo) treeOfIndex(ctx context.Context, path string, x *index, expected 
 	}
 	if root, ok := r.rootOf(x); ok && root.id == string(expected) {
 		return expected, nil
+	}
+	if err := x.store(); err != nil {
+		return "", err
 	}
 	return r.writeTree(ctx, path)
 }
@@ -238,12 +260,26 @@ func (r *Repo) globalExcludes(ctx context.Context) (string, error) {
 	now := r.settings()
 	if was := r.configured.Swap(&now); was != nil && *was != now {
 		r.exclude.forget()
+		r.config.forget()
 	}
 	path, err := r.exclude.get(func() (string, error) { return r.askExcludes(ctx) })
 	if err != nil {
 		return "", err
 	}
 	return r.excludeFile(path), nil
+}
+
+// settingsNow are the settings of git's that count here, by their names in small letters, as far as wfs wants to know them.
+func (r *Repo) settingsNow(ctx context.Context) (map[string]string, error) {
+	return r.config.get(func() (map[string]string, error) {
+		out, err := r.git(ctx, gitOpts{}, "config", "--list", "-z")
+		all := map[string]string{}
+		for _, entry := range splitZ(out) {
+			key, value, _ := strings.Cut(entry, "\n")
+			all[key] = value
+		}
+		return all, err
+	})
 }
 
 // settings tells whether files of git's settings were written to. What they include is not looked at.

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -102,7 +102,7 @@ func (b *bringer) dependency(to, top string) bool {
 }
 
 // quotedPath is an absolute path in a file of Python's.
-var quotedPath = regexp.MustCompile(`['"](/[^'"\n]+)['"]`)
+var quotedPath = lazyregexp.New(`['"](/[^'"\n]+)['"]`)
 
 // lookPython looks for editable installs that lead elsewhere: to the work tree, or to a copy of the project's own packages.
 func (b *bringer) lookPython(dir string) {

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
 // core.worktree in a repository's configuration leads git to another work tree than the one that it is typed in. In
@@ -22,7 +22,7 @@ type ledAway struct {
 	set   bool
 }
 
-var setsWorkTree = regexp.MustCompile(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
+var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
 
 // led reports whether the repository's configuration says where the work tree is.
 func (r *Repo) led() bool {
