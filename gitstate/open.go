@@ -85,7 +85,7 @@ type Repo struct {
 	commonDir string
 	worktree  string
 	scratch   string // where private files of this work tree are, "" for worktreeDir's own choice
-	idle      bool   // git processes give way to all others, and do not sync loose objects
+	idle      bool   // git processes give way to all others
 	format    string // "sha1" or "sha256"
 	env       []string
 	userEnv   []string

@@ -23,46 +23,56 @@ const userDir = ".wfs"
 // exclude is the session's extra exclude file, "" for none. What cannot be held is named in Skipped, what is held out by
 // its guard in HeldOut. An index with conflicts is a *ReadyError.
 func (r *Repo) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
-	s, err := r.headSnapshot(ctx)
-	if err != nil {
-		return s, err
+	t, err := r.take(ctx, exclude, false)
+	if err == nil && t.Tree != t.HeadTree && t.Tree != t.Index {
+		err = r.writeObjects(ctx, t.objects...)
 	}
-	index := r.snapshotIndex()
-	x, err := r.copyIndex(ctx, index)
-	if err != nil {
-		return s, err
-	}
-	if s.Index, err = r.treeOfIndex(ctx, index, x, s.HeadTree); err != nil {
-		return s, err
-	}
-	added, err := r.addAll(ctx, index, x, s.Index == s.HeadTree, exclude, s.Head.Commit, s.HeadTree)
-	if err != nil {
-		return s, err
-	}
-	s.Staged = added.Staged
-	if len(added.copied) > 0 {
-		if s.Index, err = r.treeWithout(ctx, x, added.copied); err != nil {
-			return s, err
-		}
-	}
-	tree, err := r.treeOfAdded(ctx, index, x, added, s.Index)
-	if err != nil {
-		return s, err
-	}
-	s.Tree, err = r.withUserDir(ctx, tree, s.HeadTree)
-	return s, err
+	return t.Snapshot, err
 }
 
-// treeOfAdded is the tree of a private index that was added to, durable. old is the index that it was before, which stands
-// for before.
-func (r *Repo) treeOfAdded(ctx context.Context, path string, old *index, added addition, before session.Tree) (session.Tree, error) {
-	if sameContent(old, added.now) {
-		return before, nil
+// newSnapshot is a snapshot whose newest objects are not stored yet.
+type newSnapshot struct {
+	session.Snapshot
+	before, now *index
+	objects     []newObject
+}
+
+// take takes a snapshot. With conflicts, an index that has them does not keep it from the files, and stands for no tree.
+func (r *Repo) take(ctx context.Context, exclude string, conflicts bool) (t newSnapshot, err error) {
+	if t.Snapshot, err = r.headSnapshot(ctx); err != nil {
+		return t, err
 	}
-	if tree := added.now.info().tree; added.plain && tree != "" {
-		return session.Tree(tree), r.writeObjects(ctx, added.objects...)
+	index := r.snapshotIndex()
+	if t.before, err = r.copyIndex(ctx, index); err != nil {
+		return t, err
 	}
-	return r.writeTree(ctx, path)
+	t.Index, err = r.treeOfIndex(ctx, index, t.before, t.HeadTree)
+	if conflict := (*ReadyError)(nil); err != nil && (!conflicts || !errors.As(err, &conflict)) {
+		return t, err
+	}
+	added, err := r.addAll(ctx, index, t.before, t.Index == t.HeadTree, exclude, t.Head.Commit, t.HeadTree)
+	if err != nil {
+		return t, err
+	}
+	t.Staged, t.now = added.Staged, added.now
+	if len(added.copied) > 0 && t.Index != "" {
+		if t.Index, err = r.treeWithout(ctx, t.before, added.copied); err != nil {
+			return t, err
+		}
+	}
+	var own treeEntry
+	if t.HeadTree != "" {
+		if own, err = r.entry(ctx, t.HeadTree, userDir); err != nil {
+			return t, err
+		}
+	}
+	trees, err := r.stagedTrees(ctx, index, added.now, own)
+	if err != nil {
+		return t, err
+	}
+	t.Tree = session.Tree(trees[len(trees)-1].id)
+	t.objects = append(added.objects, unstored(trees)...)
+	return t, nil
 }
 
 // headSnapshot is a snapshot that knows nothing but where HEAD is.
@@ -189,12 +199,9 @@ func isUserDir(e treeEntry) bool { return e.name == userDir }
 func (r *Repo) withUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
 	var own treeEntry
 	if from != "" {
-		entries, err := r.tree(ctx, from)
-		if err != nil {
+		var err error
+		if own, err = r.entry(ctx, from, userDir); err != nil {
 			return "", err
-		}
-		if i := slices.IndexFunc(entries, isUserDir); i >= 0 {
-			own = entries[i]
 		}
 	}
 	return r.withOwn(ctx, tree, own)

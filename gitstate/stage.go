@@ -71,11 +71,11 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		}
 	}
 	made.Deleted = deletedFrom(parent, added.now)
-	trees, err := r.stagedTrees(ctx, s.path, added.now, on)
+	trees, err := r.stagedTrees(ctx, s.path, added.now, on.userDir)
 	if err != nil {
 		return nil, err
 	}
-	s.files = r.newFiles(old, added.now)
+	s.files = r.newFiles(r.indexChanges(old, added.now))
 	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].id), before // in the commit below, in this one, or anchored
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
 		return nil, session.ErrUnchanged // what is staged besides the files stays as the user has it
@@ -85,7 +85,7 @@ func (r *Repo) stageLocked(ctx context.Context, d session.Draft, made *session.M
 		return nil, err
 	}
 	durable.Hit(durable.CheckpointAnchored)
-	trees = slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
+	trees = unstored(trees)
 	if added.plain {
 		return append(added.objects, trees...), nil
 	}
@@ -105,19 +105,24 @@ func (s *staged) install() error {
 	return s.repo.installIndex(s.path)
 }
 
-// stagedTrees returns the trees of a private index that are to be made, with the .wfs of what the checkpoint builds on, the
-// root last. Those without data are written already. x is what is in the index.
-func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, on ground) ([]newObject, error) {
+// stagedTrees returns the trees of a private index that are to be made, with this .wfs, the root last. That has no data if git
+// has made it. x is what is in the index.
+func (r *Repo) stagedTrees(ctx context.Context, path string, x *index, own treeEntry) ([]newObject, error) {
 	if entries, below, ok := r.treesOf(x, nil); ok {
-		root, err := r.newTree(setOwn(entries, on.userDir))
+		root, err := r.newTree(setOwn(entries, own))
 		return append(below, root), err
 	}
 	staged, err := r.writeTree(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := r.withOwn(ctx, staged, on.userDir)
+	tree, err := r.withOwn(ctx, staged, own)
 	return []newObject{{kind: "tree", id: string(tree)}}, err
+}
+
+// unstored are those of some trees that git has not made.
+func unstored(trees []newObject) []newObject {
+	return slices.DeleteFunc(trees, func(o newObject) bool { return o.data == nil })
 }
 
 // anchor returns the commit that keeps what is in the index alone, and makes it if need be. One that an earlier, killed
