@@ -4,6 +4,7 @@
 //	go run ./bench                  # a checkpoint on 5,000 files, and the commands that must feel instant
 //	go run ./bench -attempt         # what an attempt costs beyond its agent, its gates and its checkpoint
 //	go run ./bench -clean           # gates in a clean tree, as a ratio to those in place
+//	go run ./bench -history 1000    # late checkpoints beside early ones, lists of many beside git's
 //	go run ./bench -files 100000 -ignored 100000 -rounds 7
 package main
 
@@ -31,12 +32,15 @@ func main() {
 	strict := flag.Bool("strict", false, fmt.Sprintf("exit 1 when the checkpoint's ratio is over %.2f", checkpointBar))
 	attempt := flag.Bool("attempt", false, fmt.Sprintf("time attempts instead, and exit 1 when one costs more than %d ms of its own", attemptBar))
 	clean := flag.Bool("clean", false, "time gates in clean trees instead; -ignored installed files are beside the one in Node")
+	history := flag.Int("history", 0, "make so many checkpoints and sessions instead, and list them")
 	flag.Parse()
 	b, err := setUp(*files, *ignored)
 	if err == nil {
 		defer os.RemoveAll(b.dir)
 		if *clean {
 			err = b.clean(max(*ignored, 50), *rounds) // the tests in Node need the first of them
+		} else if *history > 0 {
+			err = b.history(*history, *changes, *rounds)
 		} else if *attempt {
 			err = b.attempts(*files, *changes, *rounds)
 		} else {

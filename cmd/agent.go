@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) agentCmd() *cobra.Command {
@@ -45,7 +46,7 @@ conversation and costs nothing. It exits 1 when it finds a problem.`,
 
 // prober asks agents about themselves.
 func (a *app) prober() *phases.Prober {
-	return &phases.Prober{Environ: a.env.Environ, Cache: a.env.cacheFile("agents.json")}
+	return &phases.Prober{Environ: a.env.Environ, Cache: a.env.CacheFile("agents.json")}
 }
 
 type agentJSON struct {
@@ -62,21 +63,21 @@ type agentJSON struct {
 }
 
 // agentSettings are the cards and the configuration here; outside a repository the person's own.
-func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, []rulesFile, error) {
+func (a *app) agentSettings(ctx context.Context) (*workflows.Settings, workspace.Rules, error) {
 	list, err := a.ownRules(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.settings(list)
+	s, err := a.Settings(list)
 	return s, list, err
 }
 
 // mayAsk says why a card's program is not asked anything: the repository brought the card, and nobody has looked at it.
-func (a *app) mayAsk(c *workflows.Card, list []rulesFile) (problem string, err error) {
-	if findRules(list, c.File) == nil {
+func (a *app) mayAsk(c *workflows.Card, list workspace.Rules) (problem string, err error) {
+	if list.Find(c.File) == nil {
 		return "", nil
 	}
-	ok, err := a.trusted(digest(list))
+	ok, err := a.Trusted(list.Digest())
 	if err != nil || ok {
 		return "", err
 	}
@@ -201,7 +202,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		Hint: "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml"}
 }
 
-func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list []rulesFile) (*agentCheckJSON, error) {
+func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON, error) {
 	c := agent.Card
 	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Name: c.Name, About: c.About, Source: c.Origin()}, LoggedIn: "unknown",
 		Command: startArgv(agent), Unattended: c.Unattended, Allow: append([]string{}, agent.Allow...), Variables: []string{}, Missing: []missingJSON{}}

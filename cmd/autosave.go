@@ -54,8 +54,8 @@ func (a *app) autoSaving(ctx context.Context, say func(string)) func(engine.Auto
 // autoSaveEvery is how often files are saved, as it is configured now, 0 for never.
 func (a *app) autoSaveEvery(ctx context.Context) time.Duration {
 	every := time.Duration(0)
-	if list, err := a.rules(ctx); err == nil { // what cannot be read does not switch it off
-		if s, err := a.settings(list); err == nil {
+	if list, err := a.Rules(ctx); err == nil { // what cannot be read does not switch it off
+		if s, err := a.Settings(list); err == nil {
 			every = s.Config.AutoSave
 		}
 	}
@@ -165,12 +165,12 @@ func (a *app) addAutoSave(ctx context.Context, d *sessionJSON, s *session.Sessio
 	if s.Status.Final() {
 		return
 	}
-	auto, err := a.repo.Auto(ctx, s.ID)
+	auto, err := a.Repo.Auto(ctx, s.ID)
 	c := s.At(s.Current)
 	if err != nil || auto == nil || auto.Ledger != tip || c == nil || auto.Tree == c.Tree {
 		return
 	}
-	if _, held, err := a.clone.Driver(s.ID); err != nil || held {
+	if _, held, err := a.Clone.Driver(s.ID); err != nil || held {
 		return
 	}
 	j := &autoSaveJSON{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}

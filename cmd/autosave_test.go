@@ -13,6 +13,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // A gate that takes no time must not keep what an agent has thrown away from getting a ref: the next attempt's auto-save
@@ -38,7 +39,8 @@ func TestAutoSaveEvery(t *testing.T) {
 	if out, exit := testkit.Run(t, top, environ, "git", "init", "-q", dir); exit != 0 {
 		t.Fatal(out)
 	}
-	env := Env{Dir: dir, Environ: environ, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, Rand: rand.Reader, PID: os.Getpid()}
+	env := Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+		Env: workspace.Env{Dir: dir, Environ: environ, Now: time.Now, Rand: rand.Reader, PID: os.Getpid()}}
 	every := func() time.Duration {
 		t.Helper()
 		typed := env
@@ -46,11 +48,11 @@ func TestAutoSaveEvery(t *testing.T) {
 		if exit := Main(typed); exit != exitOK {
 			t.Fatalf("trust: exit %d", exit)
 		}
-		a := &app{signals: &signals{}, env: env}
-		if err := a.open(t.Context()); err != nil {
+		a := newApp(env, &signals{})
+		if err := a.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		defer a.close()
+		defer a.Close()
 		return a.autoSaveEvery(t.Context())
 	}
 	testkit.Write(t, dir, ".wfs/config.yaml", "version: 1\n")

@@ -31,18 +31,18 @@ const (
 
 // dir holds those of this repository, "" when there is no place.
 func (b *baseRuns) dir() string {
-	state, err := b.app.env.stateDir()
+	state, err := b.app.env.StateDir()
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(b.app.repo.CommonDir()))
+	sum := sha256.Sum256([]byte(b.app.Repo.CommonDir()))
 	return filepath.Join(state, "base", hex.EncodeToString(sum[:8]))
 }
 
 // file names the run of a gate on a tree by all that its result depends on, as far as that can be known. The work tree's
 // configuration is no part of that: the command is.
 func (b *baseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree) string {
-	repo := b.app.repo
+	repo := b.app.Repo
 	content, err := repo.WithoutRules(ctx, tree)
 	dir := b.dir()
 	if err != nil || dir == "" {
@@ -61,7 +61,7 @@ func (b *baseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree
 func (b *baseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *phases.BaseRun {
 	data, err := durable.ReadFile(b.file(ctx, g, tree), maxBaseRun)
 	run := baseRun{}
-	if err != nil || json.Unmarshal(data, &run) != nil || b.app.env.Now().Sub(unix(run.At)) > baseRunsKept || b.app.drivenElsewhere() {
+	if err != nil || json.Unmarshal(data, &run) != nil || b.app.env.Now().Sub(unix(run.At)) > baseRunsKept || b.app.DrivenElsewhere() {
 		return nil
 	}
 	return &run.BaseRun

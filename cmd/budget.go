@@ -65,7 +65,7 @@ wfs edit --budget-usd. It writes nothing and takes no lock.`,
 }
 
 func (a *app) budget(ctx context.Context, name string) error {
-	v, err := a.openView(ctx, name)
+	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 	if err != nil {
 		return j, err
 	}
-	day := a.eng.Today()
-	others, err := a.eng.Elsewhere(ctx, s.ID, day)
+	day := a.Engine.Today()
+	others, err := a.Engine.Elsewhere(ctx, s.ID, day)
 	if err != nil {
 		return j, err
 	}
@@ -129,10 +129,10 @@ func (a *app) budgetOf(ctx context.Context, v engine.View) (budgetJSON, error) {
 
 // planAt reads the plan of a session.
 func (a *app) planAt(ctx context.Context, v engine.View) (*workflows.Plan, error) {
-	data := a.clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
+	data := a.Clone.Tip(v.Session.ID, v.Tip)[session.FilePlan]
 	if data == nil {
 		var err error
-		if data, err = a.repo.File(ctx, v.Tip, session.FilePlan); err != nil {
+		if data, err = a.Repo.File(ctx, v.Tip, session.FilePlan); err != nil {
 			return nil, err
 		}
 	}
@@ -346,7 +346,7 @@ func budgetText(l session.BudgetLine) string {
 
 // Left is what is known of a run whose end nobody saw.
 func (w *works) Left(id session.ID, runID string) session.Remains {
-	dir, err := w.app.clone.RunDir(id, runID)
+	dir, err := w.app.Clone.RunDir(id, runID)
 	if err != nil {
 		return session.Remains{}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // none takes a cap away.
@@ -96,11 +97,11 @@ type budgetSetJSON struct {
 }
 
 func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) error {
-	id, err := a.openNamed(ctx, name)
+	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -112,16 +113,7 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return err
 	}
 	back := budgetBack(id, b, engine.BudgetOf(&v.Session, plan))
-	if err := a.undriven("wfs edit", id); err != nil {
-		return err
-	}
-	if err := a.beginAt(ctx, "wfs edit", string(id), true); err != nil {
-		return err
-	}
-	if err := a.hold("wfs edit", id); err != nil {
-		return err
-	}
-	h, err := a.take(ctx, id)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: string(id), Undriven: true})
 	if err != nil {
 		return err
 	}

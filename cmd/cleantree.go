@@ -27,7 +27,7 @@ const cleanFor = "for"
 // directories above for packages, modules or configuration must not find the work tree's. The directory itself is called
 // as the work tree's, which some tools take for the project's name.
 func (a *app) cleanDir(repo *gitstate.Repo) (string, error) {
-	state, err := a.env.stateDir()
+	state, err := a.env.StateDir()
 	if err != nil {
 		return "", err
 	}
@@ -78,7 +78,7 @@ const maxTemp = 64
 // copiedTree makes it with packages that are copied from the work tree.
 func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf,
 	tree session.Tree) (*session.CleanTree, error) {
-	dir, err := a.cleanDir(a.repo)
+	dir, err := a.cleanDir(a.Repo)
 	if err != nil {
 		return &session.CleanTree{}, err
 	}
@@ -88,7 +88,7 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 	if err := a.usesClean(filepath.Dir(dir)); err != nil {
 		return &session.CleanTree{}, err
 	}
-	key, err := a.repo.Installing(ctx, in.judged)
+	key, err := a.Repo.Installing(ctx, in.judged)
 	if err != nil {
 		return &session.CleanTree{}, err
 	}
@@ -100,7 +100,7 @@ func (a *app) copiedTree(ctx context.Context, plan workflows.Plan, in packagesOf
 	if q.Fresh = q.Packages == ""; q.Fresh && !in.fresh && !plan.Setup.IsZero() && len(in.notes.read(in.file)) > 0 {
 		return &session.CleanTree{}, session.ErrOtherPackages // what manifests ask for now could not be installed
 	}
-	c, err := a.repo.Room(ctx, q)
+	c, err := a.Repo.Room(ctx, q)
 	if err == nil && q.Fresh {
 		err = in.write(key, c.Packages)
 	}
@@ -116,11 +116,11 @@ func (w *works) takePackages(ctx context.Context, r session.RunRequest) error {
 	if r.Plan.Unproven {
 		return nil
 	}
-	key, err := a.repo.Installing(ctx, in.judged)
+	key, err := a.Repo.Installing(ctx, in.judged)
 	if err != nil {
 		return err
 	}
-	there, err := a.repo.Installed(ctx, in.judged)
+	there, err := a.Repo.Installed(ctx, in.judged)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (p packagesOf) write(key, packages string) error {
 
 // usesClean notes that the clean tree below a directory is used now.
 func (a *app) usesClean(above string) error {
-	text := fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.repo.CommonDir())
+	text := fmt.Appendf(nil, "%d %s\n", a.env.Now().Unix(), a.Repo.CommonDir())
 	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
 }
 
@@ -180,8 +180,8 @@ func cleanUsed(above string) (used int64, whose string, ok bool) {
 
 // dropClean removes this work tree's clean tree. It is made again when it is needed.
 func (a *app) dropClean() {
-	if dir, err := a.cleanDir(a.repo); err == nil {
-		if err := errors.Join(a.repo.Dematerialise(dir), gitstate.RemoveAll(filepath.Dir(dir))); err != nil {
+	if dir, err := a.cleanDir(a.Repo); err == nil {
+		if err := errors.Join(a.Repo.Dematerialise(dir), gitstate.RemoveAll(filepath.Dir(dir))); err != nil {
 			a.note("the clean tree was not removed: %v", err)
 		}
 	}
@@ -190,7 +190,7 @@ func (a *app) dropClean() {
 // cleanTrees finds clean trees of this repository that were not used since a time, and those of repositories that no longer
 // exist.
 func (g *search) cleanTrees() error {
-	dir, err := g.cleanDir(g.repo)
+	dir, err := g.cleanDir(g.Repo)
 	if err != nil {
 		return nil //nolint:nilerr // there is no place for them
 	}
@@ -202,7 +202,7 @@ func (g *search) cleanTrees() error {
 		if !ok || g.young(used) {
 			continue
 		}
-		if _, err := os.Lstat(whose); err != nil || whose == g.repo.CommonDir() { // else its own gc sees to it
+		if _, err := os.Lstat(whose); err != nil || whose == g.Repo.CommonDir() { // else its own gc sees to it
 			g.addOutside("clean tree for gates", path)
 		}
 	}

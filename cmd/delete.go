@@ -65,24 +65,24 @@ checkpoint either, nor is work in a submodule: --discard-unsaved deletes those.`
 }
 
 func (a *app) delete(ctx context.Context, name string, force bool) error {
-	if err := a.begin(ctx, "wfs delete", true); err != nil {
+	if err := a.Begin(ctx, "wfs delete", true); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, name)
-	if err != nil && a.claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.claimed)) {
-		return a.sayDeleted(ctx, a.claimed, 0, nil) // one that was killed, and that has just been completed
+	id, err := a.Resolve(ctx, name)
+	if err != nil && a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed)) {
+		return a.sayDeleted(ctx, a.Claimed, 0, nil) // one that was killed, and that has just been completed
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.hold("wfs delete", id); err != nil {
+	if err := a.Hold("wfs delete", id); err != nil {
 		return err
 	}
-	h, err := a.take(ctx, id)
+	h, err := a.Take(ctx, id)
 	if err != nil {
 		return err
 	}
-	tree, err := a.elsewhere(ctx, id)
+	tree, err := a.Elsewhere(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 		return err
 	}
 	a.dropClean()
-	if tree != nil && tree.ID != "main" && tree.ID != a.repo.Worktree() && !a.json {
+	if tree != nil && tree.ID != "main" && tree.ID != a.Repo.Worktree() && !a.json {
 		defer a.out("its work tree stays: git worktree remove %s", tree.Path)
 	}
 	return a.sayDeleted(ctx, id, op, &became)
@@ -131,7 +131,7 @@ func (a *app) delete(ctx context.Context, name string, force bool) error {
 // notMerged refuses to delete what only a session holds.
 func (a *app) notMerged(ctx context.Context, s *session.Session) error {
 	put := "wfs delete " + string(s.ID) + " --force"
-	if cur, err := a.current(ctx); err == nil && cur == s.ID {
+	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
 		put = fmt.Sprintf("wfs switch %s && %s", a.baseBranch(ctx, s), put)
 	}
 	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
@@ -168,7 +168,7 @@ func (a *app) sayDeleted(ctx context.Context, id session.ID, op int64, became *g
 
 // deletions lists what was deleted and is kept, the newest first.
 func (a *app) deletions(ctx context.Context) ([]deletedJSON, error) {
-	refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
+	refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(engine.DeletedPrefix, "/"))
 	if err != nil {
 		return nil, err
 	}
@@ -200,17 +200,17 @@ func (a *app) keptOf(ctx context.Context, id session.ID) (string, error) {
 }
 
 func (a *app) restoreDeleted(ctx context.Context, name string) error {
-	if err := a.begin(ctx, "wfs delete", true); err != nil {
+	if err := a.Begin(ctx, "wfs delete", true); err != nil {
 		return err
 	}
 	id, err := session.ParseID(name)
 	if err != nil {
 		return &usageError{err.Error(), "wfs delete --restore SESSION"}
 	}
-	if err := a.hold("wfs delete", id); err != nil {
+	if err := a.Hold("wfs delete", id); err != nil {
 		return err
 	}
-	tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+	tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 	if tip != "" {
 		half := false // a restore was killed before the copies were gone
 		if kept != "" {
-			was, err := a.repo.Ref(ctx, kept+"ledger")
+			was, err := a.Repo.Ref(ctx, kept+"ledger")
 			if err != nil {
 				return err
 			}
@@ -242,11 +242,11 @@ func (a *app) restoreDeleted(ctx context.Context, name string) error {
 		}
 		return &session.Refusal{Code: session.RefuseNoSession, Message: fmt.Sprintf("no deleted session %q is kept", id), Hint: hint}
 	}
-	r, err := a.eng.Restore(ctx, id, kept)
+	r, err := a.Engine.Restore(ctx, id, kept)
 	if err != nil {
 		return err
 	}
-	h, err := a.take(ctx, id)
+	h, err := a.Take(ctx, id)
 	if err != nil {
 		return err
 	}

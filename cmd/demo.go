@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 //go:embed demo/agent.yaml
@@ -48,10 +49,10 @@ type stage struct {
 }
 
 func (a *app) demo(ctx context.Context, dir string) error {
-	if _, err := proc.LookPath("git", a.env.get("PATH")); err != nil {
+	if _, err := proc.LookPath("git", a.env.Get("PATH")); err != nil {
 		return gitstate.ErrNoGit
 	}
-	if _, err := proc.LookPath("go", a.env.get("PATH")); err != nil {
+	if _, err := proc.LookPath("go", a.env.Get("PATH")); err != nil {
 		return &session.Refusal{Code: session.RefuseAgent, Message: "the demo's project is written in Go, which is not installed here", Hint: "wfs init, in a project of yours"}
 	}
 	s, err := a.setStage(ctx, dir)
@@ -102,7 +103,7 @@ func (a *app) setStage(ctx context.Context, dir string) (*stage, error) {
 	}
 	for _, kv := range a.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "GIT_") && !isSetting(name) && name != "WFS_NOW" && name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
+		if !strings.HasPrefix(name, "GIT_") && !workspace.IsSetting(name) && name != "WFS_NOW" && name != "XDG_STATE_HOME" && name != "XDG_CONFIG_HOME" {
 			s.env = append(s.env, kv)
 		}
 	}

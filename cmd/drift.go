@@ -5,6 +5,7 @@ import (
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // sayDrift says that the files differ now from what a session has pinned. The session goes on with what it has: a gate
@@ -12,7 +13,7 @@ import (
 func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
 	saySpecEdited(a.note, a.specEdited(ctx, s))
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err == nil && len(list) == 0 {
 		return // nothing is said here; the session may have been begun in another work tree
 	}
@@ -38,8 +39,8 @@ func (a *app) sayDrift(ctx context.Context, s *session.Session, pinned *workflow
 
 // drift says in what a session's plan differs from the one that it would get now. Who agrees is taken over, and so is an
 // agent that was typed: they need not be in any file.
-func (a *app) drift(list []rulesFile, s *session.Session, pinned *workflows.Plan) ([]string, error) {
-	settings, err := a.settings(list)
+func (a *app) drift(list workspace.Rules, s *session.Session, pinned *workflows.Plan) ([]string, error) {
+	settings, err := a.Settings(list)
 	if err != nil {
 		return nil, err
 	}

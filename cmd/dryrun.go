@@ -11,7 +11,7 @@ import (
 
 // dryRun says what the next attempt would be. It writes nothing.
 func (a *app) dryRun(ctx context.Context, name string) error {
-	v, err := a.openView(ctx, name)
+	v, err := a.OpenView(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (a *app) dryRun(ctx context.Context, name string) error {
 	}
 	a.out("%s  %s", s.ID, standing(s))
 	if d.Effect == engine.EffectStop {
-		a.next(a.nextIn(s, a.here()))
+		a.next(a.nextIn(s, a.Here()))
 		return nil
 	}
 	a.sayDrift(ctx, s, plan)
@@ -69,7 +69,7 @@ func (a *app) commandLine(ctx context.Context, s *session.Session, plan *workflo
 		if !ok || ph == nil || ph.Run.Human {
 			continue
 		}
-		runner := a.eng.Works.(*works).runner()
+		runner := a.Engine.Works.(*works).runner()
 		runner.Prober = nil // this command starts nothing
 		return runner.CommandLine(ctx, session.RunRequest{Session: *s, Phase: *ph, Started: started, RunDir: "{run}", Plan: *plan,
 			Conversation: engine.Conversation(s, plan, started)})

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // editOptions are the flags of `wfs edit`. Each group is one operation, which wfs undo takes back.
@@ -94,7 +95,7 @@ func (a *app) editAs(ctx context.Context, name string, o editOptions) error {
 }
 
 func (a *app) edit(ctx context.Context, name, goal, spec string) error {
-	h, err := a.inHand(ctx, "wfs edit", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 	if err := a.readSpec(ctx, &b, spec); err != nil {
 		return err
 	}
-	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.redactor().String(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
+	e, n, err := h.Edit(ctx, engine.Wish{Goal: a.Redactor().String(strings.TrimSpace(goal)), Spec: b.Spec, SpecPath: b.Created.SpecPath, SpecDigest: b.Created.SpecDigest, Open: b.Created.Items})
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (a *app) edit(ctx context.Context, name, goal, spec string) error {
 
 // sayChanged tells what a command changed in what a session is, or that it changed nothing.
 func (a *app) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
-	in, err := a.seenFrom(ctx, h.ID)
+	in, err := a.PlaceOf(ctx, h.ID)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // Exit codes. They are part of the interface: docs/formats.md lists them.
@@ -85,16 +86,16 @@ type failure struct {
 // diagnose is the function of that name, and knows which signal interrupted this process, and where it was typed.
 func (a *app) diagnose(err error) failure {
 	f := diagnose(err)
+	if f.Code == string(session.RefuseNoSession) && f.Hint == "" {
+		f.Hint = a.pickHint(context.Background())
+	}
 	var lost *session.NoLedgerError
 	if errors.As(err, &lost) {
-		f.Code, f.Hint = "no_ledger", a.inTheWay(a.ledgerHint(lost.ID))
+		f.Code, f.Hint = "no_ledger", a.ledgerHint(lost.ID)
 	}
-	if strings.HasPrefix(f.Hint, "git branch "+session.BranchPrefix[len("refs/heads/"):]) {
-		f.Hint = a.inTheWay(f.Hint)
-	}
-	var found *findingsError
+	var found *workspace.FindingsError
 	if errors.As(err, &found) && f.Code == "rules" && f.Hint == "" {
-		f.Hint = found.hint(a.again() + " --agent " + a.someAgent())
+		f.Hint = found.Hint(a.again() + " --agent " + a.someAgent())
 	} else if f.Hint != "" {
 		f.Hint = a.typed(f.Hint)
 	}
@@ -143,7 +144,7 @@ func diagnose(err error) failure {
 		locked  *gitstate.LockedError
 		held    *registry.HeldError
 		hook    *gitstate.HookChangedError
-		found   *findingsError
+		found   *workspace.FindingsError
 		git     *gitstate.GitError
 		ran     *ranError
 		failed  *engine.MoveFailedError
@@ -170,13 +171,13 @@ func diagnose(err error) failure {
 		f.Code, f.Hint, f.Exit = "usage", usage.hint, exitUsage
 	case errors.As(err, &held):
 		f.Code, f.Exit, f.Hint = "held", exitHeld, "wfs status"
-		if isRun(held.Holder) {
+		if workspace.IsRun(held.Holder) {
 			f.Hint = strings.TrimSpace("wfs watch " + held.Holder.Session)
 		}
 	case errors.As(err, &locked):
 		f.Code, f.Exit = "locked", exitHeld
 	case errors.As(err, &found):
-		f.Code, f.Hint, f.Exit = "rules", found.hint(""), exitUsage
+		f.Code, f.Hint, f.Exit = "rules", found.Hint(""), exitUsage
 	case errors.As(err, &hook):
 		f.Code, f.Hint, f.Exit = string(session.RefuseHook), "run the hook, then wfs run to judge its changes, then wfs finish", exitBlocked
 	case errors.As(err, &git) && len(git.Args) > 0 && git.Args[0] == "commit":
@@ -266,13 +267,4 @@ func (f failure) print(a *app) {
 	if f.Hint != "" {
 		fmt.Fprintln(a.env.Stderr, "hint:", safetext.Strip(f.Hint))
 	}
-}
-
-// inTheWay is the hint for an error about a ref that is not there, while something is in the place of refs; else what it
-// was.
-func (a *app) inTheWay(hint string) string {
-	if a.repo != nil && len(a.repo.Obstacles()) > 0 {
-		return "wfs doctor"
-	}
-	return hint
 }

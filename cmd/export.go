@@ -59,7 +59,7 @@ it would become part of the next checkpoint.`,
 }
 
 func (a *app) export(ctx context.Context, name, file string, thin bool) error {
-	id, err := a.openNamed(ctx, name)
+	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -71,9 +71,9 @@ func (a *app) export(ctx context.Context, name, file string, thin bool) error {
 		return err
 	}
 	if file == "" {
-		file = filepath.Join(filepath.Dir(a.repo.Root()), string(id)+".wfs.tar.gz")
+		file = filepath.Join(filepath.Dir(a.Repo.Root()), string(id)+".wfs.tar.gz")
 	}
-	file = a.env.abs(file)
+	file = a.env.Abs(file)
 	if dir := filepath.Dir(file); !isDir(dir) {
 		return &usageError{"there is no directory " + dir, "mkdir -p " + shellWord(dir)}
 	}
@@ -125,12 +125,12 @@ func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 
 // writeExport writes the archive and returns the refs that are in it.
 func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Writer) ([]string, error) {
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	s := &v.Session
-	own, err := a.repo.OwnRefs(ctx, id)
+	own, err := a.Repo.OwnRefs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (a *app) writeExport(ctx context.Context, id session.ID, thin bool, w io.Wr
 	if thin {
 		without = s.Base
 	}
-	if err := a.repo.Bundle(ctx, refs, without, bundle); err != nil {
+	if err := a.Repo.Bundle(ctx, refs, without, bundle); err != nil {
 		return nil, err
 	}
 	story, err := a.exportedStory(ctx, s)

@@ -13,10 +13,10 @@ import (
 // fit refuses work trees that no session belongs in: everything that a person has would go through snapshots and moves,
 // what wfs itself remembers as well.
 func (a *app) fit(ctx context.Context) error {
-	if err := a.openFor(ctx, true); err != nil {
+	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
-	root := a.repo.Root()
+	root := a.Repo.Root()
 	unfit := func(why string) error {
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is %s: a session there would take everything in it for its work", root, why),
 			Hint: "cd into the repository of one project"}
@@ -24,10 +24,10 @@ func (a *app) fit(ctx context.Context) error {
 	if filepath.Dir(root) == root {
 		return unfit("the root of the file system")
 	}
-	if sameDir(root, a.env.get("HOME")) {
+	if sameDir(root, a.env.Get("HOME")) {
 		return unfit("your home directory")
 	}
-	state, err := a.env.stateDir()
+	state, err := a.env.StateDir()
 	if err != nil {
 		return nil // whoever needs it says so
 	}
@@ -35,7 +35,7 @@ func (a *app) fit(ctx context.Context) error {
 	if err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
-	ignored, err := a.repo.Ignored(ctx)
+	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) forkCmd() *cobra.Command {
@@ -32,7 +32,7 @@ NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommi
 		RunE: func(c *cobra.Command, args []string) error {
 			o.from, o.fork = args[0], true
 			if len(args) > 1 {
-				o.goal = a.redactor().String(args[1])
+				o.goal = a.Redactor().String(args[1])
 			}
 			return a.beginNew(c.Context(), o)
 		},
@@ -42,21 +42,16 @@ NAME names the new session; the goal stays (wfs edit --goal changes it). Uncommi
 	return c
 }
 
-// isCheckpoint reports whether a word names a checkpoint of a session, and no commit of git's.
-func isCheckpoint(word string) bool {
-	return strings.Contains(word, "@") && !strings.Contains(word, "@{")
-}
-
 // forkedFrom is the checkpoint that a fork goes on from: the one that is named, or the present one of a session.
 func (a *app) forkedFrom(ctx context.Context, from string) (session.ID, int, error) {
-	id, n, err := a.address(ctx, from)
-	if _, isNumber := checkpointNumber(from); err == nil || isNumber || isCheckpoint(from) {
+	id, n, err := a.Address(ctx, from)
+	if _, isNumber := workspace.CheckpointNumber(from); err == nil || isNumber || workspace.IsCheckpoint(from) {
 		return id, n, err
 	}
-	if id, err = a.resolve(ctx, from); err != nil {
+	if id, err = a.Resolve(ctx, from); err != nil {
 		return id, 0, err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	return id, v.Session.Current, err
 }
 
@@ -71,7 +66,7 @@ func (a *app) beginNew(ctx context.Context, o newOptions) error {
 	}
 	err := begin(ctx, o)
 	if id, instead := errors.AsType[resumeInstead](err); instead {
-		a.close()
+		a.Close()
 		return a.resume(ctx, string(id), resumeOptions{})
 	}
 	if r, is := errors.AsType[*session.Refusal](err); is && r.Code == session.RefuseUnbuilt {
@@ -89,25 +84,25 @@ func (a *app) bear(ctx context.Context, o *newOptions) (engine.Birth, *workflows
 		return engine.Birth{}, nil, &usageError{"a fork has the specification, workflow, agent and files of " + o.from + "; wfs edit changes it afterwards",
 			"wfs fork " + o.from}
 	}
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
-	settings, err := a.settings(list) // for a work tree of its own
+	settings, err := a.Settings(list) // for a work tree of its own
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
-	if err := a.mustTrust(list); err != nil {
+	if err := a.MustTrust(list); err != nil {
 		return engine.Birth{}, nil, err
 	}
 	id, n, err := a.forkedFrom(ctx, o.from)
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
-	if err := a.trustSession(ctx, id); err != nil {
+	if err := a.TrustSession(ctx, id); err != nil {
 		return engine.Birth{}, nil, err
 	}
-	b, err := a.eng.Fork(ctx, id, n)
+	b, err := a.Engine.Fork(ctx, id, n)
 	if err != nil {
 		return b, nil, err
 	}

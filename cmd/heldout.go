@@ -25,11 +25,11 @@ func guardText(c *workflows.Config) []byte {
 
 // guardFile is a file with that text, for looking at a work tree before a session exists.
 func (a *app) guardFile(text []byte) (string, error) {
-	path := filepath.Join(a.repo.StateDir(), "held-out")
+	path := filepath.Join(a.Repo.StateDir(), "held-out")
 	if old, err := durable.ReadFile(path, int64(len(text))); err == nil && bytes.Equal(old, text) {
 		return path, nil
 	}
-	if err := durable.MkdirAll(a.repo.StateDir()); err != nil {
+	if err := durable.MkdirAll(a.Repo.StateDir()); err != nil {
 		return "", err
 	}
 	return path, durable.WriteFile(path, text, 0o600)
@@ -160,11 +160,11 @@ func (a *app) sayIncomplete(s *session.Session) {
 // sayIgnoredBefore reminds of files that no rule of the repository ignores any more, and that stay out of checkpoints
 // because one did, or because the set-up of the work tree made them.
 func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
-	file := a.clone.ExcludeFile(s.ID)
+	file := a.Clone.ExcludeFile(s.ID)
 	if file == "" {
 		return
 	}
-	names, err := a.repo.IgnoredBefore(ctx, file)
+	names, err := a.Repo.IgnoredBefore(ctx, file)
 	if err != nil || len(names) == 0 { // a reminder, not worth failing for
 		return
 	}

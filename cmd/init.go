@@ -23,6 +23,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 type initJSON struct {
@@ -110,14 +111,14 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	if err := a.fit(ctx); err != nil {
 		return err
 	}
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
-	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
+	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
+		return &session.Refusal{Code: session.RefuseUsage, Message: workspace.ConfigPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
 	} else if err == nil && !info.Mode().IsRegular() {
-		return &session.Refusal{Code: session.RefuseUsage, Message: configPath + " is no regular file, and is not replaced", Hint: "mv " + configPath + " " + configPath + ".old, then wfs init"}
+		return &session.Refusal{Code: session.RefuseUsage, Message: workspace.ConfigPath + " is no regular file, and is not replaced", Hint: "mv " + workspace.ConfigPath + " " + workspace.ConfigPath + ".old, then wfs init"}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -136,18 +137,18 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 // configured writes the configuration, as wfs init does, for a first session in a repository that has none. Where nothing can
 // be proposed, or nobody can be asked, the session is refused.
 func (a *app) configured(ctx context.Context, o newOptions) error {
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return err
 	}
-	settings, err := a.settings(list)
-	if err != nil || findRules(list, configPath) != nil || len(settings.Config.Gates) > 0 || len(detect.Projects(a.repo.Root(), os.ReadFile)) == 0 {
+	settings, err := a.Settings(list)
+	if err != nil || list.Find(workspace.ConfigPath) != nil || len(settings.Config.Gates) > 0 || len(detect.Projects(a.Repo.Root(), os.ReadFile)) == 0 {
 		return err
 	}
 	if !o.yes && !a.asksHere() {
 		return nil // refused with what to type
 	}
-	a.note("no %s yet; wfs init writes it:", configPath)
+	a.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
 	_, err = a.configure(ctx, "wfs new", initOptions{yes: o.yes, worker: workerOptions{agent: o.agent}, typed: o.agent != "", say: a.note})
 	return err
 }
@@ -157,13 +158,13 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 	if a.json {
 		o.say = a.note
 	}
-	if err := a.noneDriven(command); err != nil { // it trusts what it writes
+	if err := a.NoneDriven(command); err != nil { // it trusts what it writes
 		return nil, err
 	}
-	if err := a.hold(command); err != nil {
+	if err := a.Hold(command); err != nil {
 		return nil, err
 	}
-	cards, err := a.cards(nil)
+	cards, err := a.Cards(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 	if err := a.mayTry(ctx, command, o, list, agreed); err != nil {
 		return nil, err
 	}
-	ignored, err := a.repo.Ignored(ctx)
+	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +229,7 @@ func (a *app) configure(ctx context.Context, command string, o initOptions) (*in
 // about. Filters of its own git configuration would run on every file that is looked at.
 func (a *app) mayTry(ctx context.Context, command string, o initOptions, list [][]detect.Proposal,
 	setup workflows.Command) error {
-	filters, err := a.repo.Filters(ctx)
+	filters, err := a.Repo.Filters(ctx)
 	if err != nil {
 		return err
 	}
@@ -359,7 +360,7 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 				first = cannotTry(p, err)
 			}
 			if i+1 < len(list) {
-				a.eng.Works.(*works).say("could not run " + p.Gate.Run.Text() + ": " + safetext.Line(err.Error(), 200))
+				a.Engine.Works.(*works).say("could not run " + p.Gate.Run.Text() + ": " + safetext.Line(err.Error(), 200))
 			}
 		case p.Gate.Format.PerTest() && base.Gates[0].Counts.Total() == 0:
 			if empty == nil {
@@ -433,7 +434,7 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 	case o.test == noAgent:
 		return nil, nil
 	case o.test == "":
-		return detect.Projects(a.repo.Root(), os.ReadFile), nil
+		return detect.Projects(a.Repo.Root(), os.ReadFile), nil
 	}
 	f := workflows.Format(o.format)
 	switch {
@@ -453,23 +454,23 @@ func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Com
 	if err != nil {
 		return session.Baseline{}, err
 	}
-	snap, err := a.repo.Snapshot(ctx, file)
+	snap, err := a.Repo.Snapshot(ctx, file)
 	if err != nil {
 		return session.Baseline{}, err
 	}
-	dir := filepath.Join(a.repo.StateDir(), "init", "runs", "try")
+	dir := filepath.Join(a.Repo.StateDir(), "init", "runs", "try")
 	if err := durable.MkdirAll(dir); err != nil {
 		return session.Baseline{}, err
 	}
-	defer os.RemoveAll(filepath.Join(a.repo.StateDir(), "init"))
-	b, _, err := a.eng.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: setup}, snap.Tree, dir)
+	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "init"))
+	b, _, err := a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: setup}, snap.Tree, dir)
 	return b, err
 }
 
 // proposeWorktree says what a new work tree of this project lacks, and its gates need.
 func (a *app) proposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
-	return detect.Worktree(a.repo.Root(), ignored, gates, func(program string) bool {
-		_, err := proc.LookPath(program, a.env.get("PATH"))
+	return detect.Worktree(a.Repo.Root(), ignored, gates, func(program string) bool {
+		_, err := proc.LookPath(program, a.env.Get("PATH"))
 		return err == nil
 	})
 }
@@ -488,7 +489,7 @@ func firstGates(list [][]detect.Proposal) (gates []workflows.Gate) {
 
 func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.Worktree, found []initGate, failed []string,
 	agent workflows.Agent, newAgent string) (*initJSON, error) {
-	file := filepath.Join(a.repo.Root(), filepath.FromSlash(configPath))
+	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	var names []string
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: provide}
 	for _, g := range found {
@@ -498,11 +499,11 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 		names = append(names, g.Gate.Name)
 		proposal.Gates = append(proposal.Gates, workflows.ProposedGate{Gate: g.Gate, Seen: baseText(g.Result)})
 	}
-	before, err := a.rules(ctx)
+	before, err := a.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.trusted(digest(before))
+	known, err := a.Trusted(before.Digest())
 	if err != nil {
 		return nil, err
 	}
@@ -523,16 +524,16 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// What was typed here is trusted. Other files that lie below .wfs/ were not typed here.
-	onlyOurs := !slices.ContainsFunc(list, func(f rulesFile) bool {
-		return f.Path != configPath && (f.Path != localPath || local == "" && findRules(before, localPath) == nil)
+	onlyOurs := !slices.ContainsFunc(list, func(f workspace.RulesFile) bool {
+		return f.Path != workspace.ConfigPath && (f.Path != workspace.LocalPath || local == "" && before.Find(workspace.LocalPath) == nil)
 	})
 	if known || onlyOurs {
-		if err := a.trustNow(digest(list), "wfs init"); err != nil {
+		if err := a.TrustNow(list.Digest(), "wfs init"); err != nil {
 			return nil, err
 		}
 	}
@@ -540,7 +541,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	if !known && !onlyOurs {
 		next = slices.Insert(next, 0, "wfs trust")
 	}
-	j := &initJSON{Version: jsonVersion, Config: configPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
+	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
 		Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
 	for i, g := range found {
 		if i > 0 {
@@ -567,12 +568,12 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 	case proposal.Workflow == "loop":
 		o.say("the results have no test names: the workflow is loop, which repeats until the command passes")
 	}
-	o.say("wrote %s (%s; for the team: commit it when you like)", configPath, cmp.Or(strings.Join(names, ", "), "no test command"))
+	o.say("wrote %s (%s; for the team: commit it when you like)", workspace.ConfigPath, cmp.Or(strings.Join(names, ", "), "no test command"))
 	if backup != "" {
 		o.say("as it was: %s", backup)
 	}
 	if local != "" {
-		o.say("wrote %s  (%s; yours alone)", localPath, agentName(&agent))
+		o.say("wrote %s  (%s; yours alone)", workspace.LocalPath, agentName(&agent))
 	}
 	return j, nil
 }
@@ -612,22 +613,22 @@ func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Age
 	if agent.Card == nil && agent.Command.IsZero() {
 		return "", nil
 	}
-	top, _, err := a.localTop(ctx)
+	top, _, err := a.LocalTop(ctx)
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(top, filepath.FromSlash(localPath))
+	file := filepath.Join(top, filepath.FromSlash(workspace.LocalPath))
 	old, err := durable.ReadFile(file, maxSettings)
 	switch {
 	case err == nil && !o.force && o.worker.agent == "":
-		a.note("%s is there already, and stays as it is", localPath)
+		a.note("%s is there already, and stays as it is", workspace.LocalPath)
 		return "", nil
 	case err == nil:
 		copied, err := a.keepCopy("init", file, old)
 		if err != nil {
 			return "", err
 		}
-		a.note("%s as it was: %s", localPath, copied)
+		a.note("%s as it was: %s", workspace.LocalPath, copied)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
@@ -637,11 +638,11 @@ func (a *app) writeLocal(ctx context.Context, o initOptions, agent workflows.Age
 	if err := durable.WriteFile(file, workflows.RenderLocal(agent), 0o644); err != nil {
 		return "", err
 	}
-	tracked, ignored, err := a.repo.Treats(ctx, localPath)
+	tracked, ignored, err := a.Repo.Treats(ctx, workspace.LocalPath)
 	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name it
-		_, _, err = a.repo.ExcludeLocally("/"+localPath, false)
+		_, _, err = a.Repo.ExcludeLocally("/"+workspace.LocalPath, false)
 	}
-	return localPath, err
+	return workspace.LocalPath, err
 }
 
 // keepConfig keeps a copy of a configuration that is about to be replaced, when HEAD has another or none.
@@ -653,15 +654,15 @@ func (a *app) keepConfig(ctx context.Context, file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	head, err := a.repo.Head(ctx)
+	head, err := a.Repo.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	tree, err := a.repo.TreeOf(ctx, head.Commit)
+	tree, err := a.Repo.TreeOf(ctx, head.Commit)
 	if err != nil {
 		return "", err
 	}
-	if committed, err := a.repo.Show(ctx, tree, configPath); err == nil && bytes.Equal(committed, old) {
+	if committed, err := a.Repo.Show(ctx, tree, workspace.ConfigPath); err == nil && bytes.Equal(committed, old) {
 		return "", nil
 	}
 	return a.keepCopy("init", file, old)

@@ -28,12 +28,12 @@ type workerOptions struct {
 // worker is who shall work here: what was typed, or what a person at the terminal says. Nobody is asked without one, and
 // then nobody is written down but with --yes. next is what has to be typed at wfs new in that case.
 func (a *app) worker(ctx context.Context, o initOptions, list [][]detect.Proposal, found []initGate) (agent workflows.Agent, next string, err error) {
-	cards, err := a.cards(nil)
+	cards, err := a.Cards(nil)
 	if err != nil {
 		return agent, "", err
 	}
-	installed := a.installedAgents(cards)
-	own, err := a.settings(nil)
+	installed := a.InstalledAgents(cards)
+	own, err := a.Settings(nil)
 	if err != nil {
 		return agent, "", err
 	}
@@ -91,7 +91,7 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
 		return nil
 	}
-	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.repo.Root(), Env: a.env.Environ})
+	res, err := proc.Run(ctx, proc.Spec{Argv: []string{"sh", "-c", `command -v -- "$0"`, word}, Dir: a.Repo.Root(), Env: a.env.Environ})
 	if err != nil || res.Ended != proc.Exited || res.Exit == 0 {
 		return err
 	}
@@ -121,26 +121,12 @@ func (a *app) usualCommands(list [][]detect.Proposal) []string {
 			add(p.Gate.Run.Beginning())
 		}
 	}
-	for _, group := range detect.Projects(a.repo.Root(), os.ReadFile) {
+	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
 		add(group[0].Tools...)
 	}
 	return slices.DeleteFunc(commands, func(c string) bool { // what begins like another one is allowed with it
 		return slices.ContainsFunc(commands, func(o string) bool { return strings.HasPrefix(c, o+" ") })
 	})
-}
-
-// installedAgents are the agents whose programs are there: claude first, because most people have it.
-func (a *app) installedAgents(cards workflows.Cards) []string {
-	var names []string
-	for _, name := range cards.Names() {
-		if _, err := proc.LookPath(cards[name].Command[0], a.env.get("PATH")); err == nil {
-			names = append(names, name)
-		}
-	}
-	slices.SortStableFunc(names, func(x, y string) int {
-		return strings.Compare(strings.TrimPrefix(x, "claude"), strings.TrimPrefix(y, "claude"))
-	})
-	return names
 }
 
 // permissions are commands in an agent's own words.

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
@@ -62,12 +63,12 @@ func sayClean(say func(string, ...any), c *initClean) {
 	if c == nil || c.Proves {
 		return
 	}
-	way := "name what it needs in clean-provide, or set clean-proof: off in " + configPath
+	way := "name what it needs in clean-provide, or set clean-proof: off in " + workspace.ConfigPath
 	switch {
 	case c.lacks:
 		way = "the set-up has to install that as well"
 	case c.setUp:
-		way = "let worktree: setup in " + configPath + " install what it needs, or name it in clean-provide, or set clean-proof: off"
+		way = "let worktree: setup in " + workspace.ConfigPath + " install what it needs, or name it in clean-provide, or set clean-proof: off"
 	}
 	say("  not in a clean checkout: %s", c.Reason)
 	say("  so finished work cannot be proven: %s", way)
@@ -76,9 +77,9 @@ func sayClean(say func(string, ...any), c *initClean) {
 // checkProofs tells when the work of sessions that are not over could not be proven.
 func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error) {
 	ids, err := a.sessionIDs(ctx)
-	current, _ := a.current(ctx)
+	current, _ := a.Current(ctx)
 	for _, id := range ids {
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			continue // it is told where the session is looked at
 		}

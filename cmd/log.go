@@ -39,13 +39,13 @@ event as docs/formats.md describes it. It writes nothing and takes no lock.`,
 				return &usageError{"--events and --graph exclude each other", "wfs log --help"}
 			}
 			if events {
-				id, err := a.openNamed(ctx, first(args))
+				id, err := a.OpenNamed(ctx, first(args))
 				if err != nil {
 					return err
 				}
 				return a.sayEvents(ctx, id, most)
 			}
-			v, err := a.openView(ctx, first(args))
+			v, err := a.OpenView(ctx, first(args))
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // newOptions are the flags of `wfs new`.
@@ -62,7 +63,7 @@ If an open session has the same spec, wfs proposes to resume it; --again creates
   wfs new "csv export" --holdout ~/holdout/csv
   wfs new "xml export" --from release-2`,
 		Args: func(c *cobra.Command, args []string) error {
-			if o.fork = isCheckpoint(o.from); o.fork {
+			if o.fork = workspace.IsCheckpoint(o.from); o.fork {
 				a.spelledNow("wfs fork " + o.from)
 				return upTo(1)(c, args)
 			}
@@ -72,7 +73,7 @@ If an open session has the same spec, wfs proposes to resume it; --again creates
 			if o.carry && o.leave {
 				return &usageError{"--carry and --leave exclude each other", "wfs new --help"}
 			}
-			o.goal = a.redactor().String(first(args)) // its name is made of it
+			o.goal = a.Redactor().String(first(args)) // its name is made of it
 			return a.beginNew(c.Context(), o)
 		},
 	}
@@ -101,7 +102,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err := a.fit(ctx); err != nil {
 		return err
 	}
-	if err := a.begin(ctx, "wfs new", true); err != nil {
+	if err := a.Begin(ctx, "wfs new", true); err != nil {
 		return err
 	}
 	if err := a.takeHoldout(ctx, &o); err != nil {
@@ -111,35 +112,24 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	cur, err := a.current(ctx)
+	saved, err := a.Leave(ctx, "wfs new", "")
 	if err != nil {
 		return err
 	}
-	var held []session.ID
-	if cur != "" {
-		held = append(held, cur)
-	}
-	if err := a.hold("wfs new", held...); err != nil {
-		return err
-	}
-	saved, err := a.saveLeft(ctx, cur, "")
-	if err != nil {
-		return err
-	}
-	if err := a.startAt(ctx, &b, &o, cur); err != nil {
+	if err := a.startAt(ctx, &b, &o); err != nil {
 		return err
 	}
 	if err := a.carryOrLeave(ctx, &b, o); err != nil {
 		return err
 	}
-	if b.Created.ID, err = a.holdFree(ctx, o.goal, func(id session.ID) error { return a.hold("wfs new", id) }); err != nil {
+	if b.Created.ID, err = a.HoldFree(ctx, o.goal, func(id session.ID) error { return a.Hold("wfs new", id) }); err != nil {
 		return err
 	}
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
 	done := a.showProgress()
-	h, r, err := a.eng.New(ctx, b)
+	h, r, err := a.Engine.New(ctx, b)
 	done()
 	switch {
 	case err == nil || r == nil:
@@ -151,7 +141,7 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
+	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
 		return err
 	}
 	r.Note = a.openItems(h, b.Spec, o.spec)
@@ -160,32 +150,36 @@ func (a *app) newSession(ctx context.Context, o newOptions) error {
 
 // startAt says where the session begins. On a session's branch a new feature begins where that session began, not on
 // top of its checkpoints; --from says otherwise.
-func (a *app) startAt(ctx context.Context, b *engine.Birth, o *newOptions, cur session.ID) error {
+func (a *app) startAt(ctx context.Context, b *engine.Birth, o *newOptions) error {
 	if o.fork {
 		return nil
 	}
+	cur, err := a.Current(ctx)
+	if err != nil {
+		return err
+	}
 	from := o.from
-	head, err := a.repo.Head(ctx)
+	head, err := a.Repo.Head(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
 	case from != "":
-		c, err := a.repo.Resolve(ctx, from)
+		c, err := a.Repo.Resolve(ctx, from)
 		if err != nil {
 			return &usageError{fmt.Sprintf("%q is no commit, branch or SESSION@CHECKPOINT", from), "wfs list"}
 		}
 		b.At, b.Created.Base = c, c
-		if tip, err := a.repo.Ref(ctx, "refs/heads/"+from); err == nil && tip == c {
+		if tip, err := a.Repo.Ref(ctx, "refs/heads/"+from); err == nil && tip == c {
 			b.Created.BaseRef = "refs/heads/" + from
 		}
 	case cur != "":
-		v, err := a.view(ctx, cur)
+		v, err := a.View(ctx, cur)
 		if err != nil {
 			return err
 		}
 		b.At, b.Created.BaseRef = v.Session.Base, v.Session.BaseRef
-		if tip, err := a.repo.Ref(ctx, v.Session.BaseRef); v.Session.BaseRef != "" && err == nil && tip != "" {
+		if tip, err := a.Repo.Ref(ctx, v.Session.BaseRef); v.Session.BaseRef != "" && err == nil && tip != "" {
 			b.At = tip
 		}
 		b.Created.Base = b.At
@@ -201,7 +195,7 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	if err != nil {
 		return err
 	}
-	snap, err := a.repo.Snapshot(ctx, file)
+	snap, err := a.Repo.Snapshot(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -211,7 +205,7 @@ func (a *app) carryOrLeave(ctx context.Context, b *engine.Birth, o newOptions) e
 	if snap.Clean() {
 		return nil
 	}
-	changes, err := a.repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	changes, err := a.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
 	if err != nil {
 		return err
 	}

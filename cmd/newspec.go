@@ -16,6 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // maxSpecFile is the largest specification that is pinned, in bytes.
@@ -26,7 +27,7 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 	if file == "" {
 		return nil
 	}
-	path := a.env.abs(file)
+	path := a.env.Abs(file)
 	text, err := readOr(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &usageError{fmt.Sprintf("there is no spec %s", file), ""}
@@ -37,11 +38,11 @@ func (a *app) readSpec(ctx context.Context, b *engine.Birth, file string) error 
 	if len(text) > maxSpecFile {
 		return &usageError{fmt.Sprintf("the spec %s is larger than %d bytes", file, maxSpecFile), ""}
 	}
-	if keys := a.redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
+	if keys := a.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it for good, and every brief has it
 		return &usageError{fmt.Sprintf("%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
 			file, keys[0].Line, keys[0].Kind), ""}
 	}
-	b.Spec, b.Created.SpecDigest = text, hexDigest(text)
+	b.Spec, b.Created.SpecDigest = text, workspace.Digest(text)
 	if b.Created.SpecPath, err = a.specPath(ctx, path); err != nil {
 		return err
 	}
@@ -77,10 +78,10 @@ func readOr(ctx context.Context, path string) ([]byte, error) {
 // specPath is how a session names the file of its spec: one of the work tree from its top, so that it is the same file in
 // all work trees; another one from the top of the main work tree. It is "" where no path leads from there.
 func (a *app) specPath(ctx context.Context, path string) (string, error) {
-	if rel, err := filepath.Rel(a.repo.Root(), path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(a.Repo.Root(), path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel), nil
 	}
-	main, err := a.mainRepo(ctx)
+	main, err := a.MainRepo(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -99,12 +100,12 @@ func (a *app) specFile(ctx context.Context, s *session.Session) string {
 	case path == "":
 		return ""
 	case filepath.IsLocal(path):
-		if cur, err := a.current(ctx); err != nil || cur != s.ID {
+		if cur, err := a.Current(ctx); err != nil || cur != s.ID {
 			return ""
 		}
-		return filepath.Join(a.repo.Root(), path)
+		return filepath.Join(a.Repo.Root(), path)
 	}
-	main, err := a.mainRepo(ctx)
+	main, err := a.MainRepo(ctx)
 	if err != nil {
 		return ""
 	}
@@ -119,19 +120,19 @@ func (a *app) specEdited(ctx context.Context, s *session.Session) string {
 		return ""
 	}
 	text, err := durable.ReadFile(file, maxSpecFile)
-	if err != nil || hexDigest(text) == s.SpecDigest { // one that is gone is no edit
+	if err != nil || workspace.Digest(text) == s.SpecDigest { // one that is gone is no edit
 		return ""
 	}
-	tip, err := a.repo.Ref(ctx, session.LedgerOf(s.ID))
+	tip, err := a.Repo.Ref(ctx, session.LedgerOf(s.ID))
 	if err != nil {
 		return ""
 	}
-	pinned, err := a.repo.File(ctx, tip, session.FileSpec)
+	pinned, err := a.Repo.File(ctx, tip, session.FileSpec)
 	if err != nil || bytes.Equal(unticked(text), unticked(pinned)) {
 		return ""
 	}
 	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) { // pinned, and left where the session was begun
-		if born, err := a.repo.Show(ctx, birth.Tree, s.SpecPath); err == nil && born != nil && bytes.Equal(unticked(text), unticked(born)) {
+		if born, err := a.Repo.Show(ctx, birth.Tree, s.SpecPath); err == nil && born != nil && bytes.Equal(unticked(text), unticked(born)) {
 			return ""
 		}
 	}
@@ -167,7 +168,7 @@ func (a *app) openItems(h *engine.Hand, spec []byte, file string) string {
 		why = plural(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
 	}
 	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+
-		"to have items worked off, write them as \"- [ ] item\", then: %s", why, a.editSpec(h.ID, a.env.abs(file)))
+		"to have items worked off, write them as \"- [ ] item\", then: %s", why, a.editSpec(h.ID, a.env.Abs(file)))
 }
 
 // resumeInstead is the answer of a person who is asked whether another session shall begin with the same spec.
@@ -185,7 +186,7 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 		return err
 	}
 	for _, id := range ids {
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil || v.Session.Status.Final() { // one that cannot be read is told of elsewhere
 			continue
 		}
@@ -195,7 +196,7 @@ func (a *app) sameSpec(ctx context.Context, c *session.Created, o newOptions) er
 		switch {
 		case s.SpecDigest == c.SpecDigest:
 		case s.SpecPath != "" && s.SpecPath == c.SpecPath:
-			way, what = a.editSpec(id, a.env.abs(o.spec)), what+", as it was before it was edited"
+			way, what = a.editSpec(id, a.env.Abs(o.spec)), what+", as it was before it was edited"
 		default:
 			continue
 		}

@@ -24,7 +24,7 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err := a.fit(ctx); err != nil {
 		return err
 	}
-	if err := a.ready(ctx, true); err != nil {
+	if err := a.Ready(ctx, true); err != nil {
 		return err
 	}
 	a.sweep(ctx, "wfs new")
@@ -35,14 +35,10 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	cur, err := a.current(ctx)
-	if err != nil {
+	if err := a.startAt(ctx, &b, &o); err != nil {
 		return err
 	}
-	if err := a.startAt(ctx, &b, &o, cur); err != nil {
-		return err
-	}
-	if b.Tree, err = a.repo.TreeOf(ctx, b.At); err != nil {
+	if b.Tree, err = a.Repo.TreeOf(ctx, b.At); err != nil {
 		return err
 	}
 	if o.carry {
@@ -51,13 +47,13 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 		}
 	}
 	b.Own = true
-	if b.Created.ID, err = a.holdFree(ctx, o.goal, func(id session.ID) error { return a.holdSession("wfs new", id) }); err != nil {
+	if b.Created.ID, err = a.HoldFree(ctx, o.goal, func(id session.ID) error { return a.HoldSession("wfs new", id) }); err != nil {
 		return err
 	}
 	if err := a.keepHoldout(b.Created.ID, &o); err != nil {
 		return err
 	}
-	main, err := a.mainRepo(ctx)
+	main, err := a.MainRepo(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,19 +61,19 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 	if err != nil {
 		return err
 	}
-	left, err := a.repo.Dirty(ctx)
+	left, err := a.Repo.Dirty(ctx)
 	if err != nil {
 		return err
 	}
-	from := a.repo
+	from := a.Repo
 	done, h, r, err := a.makeTree(ctx, m, &b, &settings.Config, main)
 	if err != nil {
 		return a.takeBackTree(context.WithoutCancel(ctx), from, m, err)
 	}
-	if err := a.clone.ForgetHalfMade(h.ID); err != nil {
+	if err := a.Clone.ForgetHalfMade(h.ID); err != nil {
 		return err
 	}
-	if err := a.trustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
+	if err := a.TrustNow(b.Created.PlanDigest, "session "+string(h.ID)); err != nil {
 		return err
 	}
 	if !o.carry && !o.fork && left > 0 && !a.json {
@@ -91,21 +87,21 @@ func (a *app) newInTree(ctx context.Context, o newOptions) error {
 
 // carryAlong puts the uncommitted changes of this work tree into checkpoint 0. They stay here as well.
 func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
-	if err := a.hold("wfs new"); err != nil {
+	if err := a.Hold("wfs new"); err != nil {
 		return err
 	}
 	file, err := a.guardFile(b.Exclude)
 	if err != nil {
 		return err
 	}
-	snap, err := a.repo.Snapshot(ctx, file)
+	snap, err := a.Repo.Snapshot(ctx, file)
 	if err != nil {
 		return err
 	}
 	if b.At != snap.Head.Commit {
 		return &usageError{"--carry takes changes along from HEAD, and this session begins elsewhere", "wfs new without --carry"}
 	}
-	changes, err := a.repo.Changes(ctx, snap.HeadTree, snap.Tree)
+	changes, err := a.Repo.Changes(ctx, snap.HeadTree, snap.Tree)
 	if err != nil {
 		return err
 	}
@@ -114,15 +110,6 @@ func (a *app) carryAlong(ctx context.Context, b *engine.Birth) error {
 	}
 	b.Tree = snap.Tree
 	return nil
-}
-
-// mainRepo is the main work tree, from which a new one is provided; in a bare repository it is this one.
-func (a *app) mainRepo(ctx context.Context) (*gitstate.Repo, error) {
-	path, err := a.repo.WorktreePath(ctx, "main")
-	if err != nil || path == "" || a.repo.Worktree() == "main" {
-		return a.repo, err
-	}
-	return gitstate.Open(ctx, gitstate.Options{Dir: path, Env: a.env.Environ})
 }
 
 // planTree says where the work tree will be, and writes that down.
@@ -134,22 +121,22 @@ func (a *app) planTree(ctx context.Context, typed string, id session.ID, c workf
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	release, err := a.repo.HoldPlans(ctx) // two at once would give one name to both of their entries
+	release, err := a.Repo.HoldPlans(ctx) // two at once would give one name to both of their entries
 	if err != nil {
 		return registry.HalfMade{}, err
 	}
 	defer release()
 	var taken []string
-	half, _ := a.clone.HalfMade() // notes that cannot be read are said elsewhere
+	half, _ := a.Clone.HalfMade() // notes that cannot be read are said elsewhere
 	for _, m := range half {
 		taken = append(taken, m.Name)
 	}
-	n, err := a.repo.PlanWorktree(ctx, dir, taken...)
+	n, err := a.Repo.PlanWorktree(ctx, dir, taken...)
 	if err != nil {
 		return registry.HalfMade{}, dirRefusal(err)
 	}
-	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.newID(4))}
-	if err := a.clone.KeepHalfMade(m); err != nil {
+	m := registry.HalfMade{Session: id, Dir: n.Path, Above: n.Above, Name: n.Name, RunID: fmt.Sprintf("%s-setup-%s", id, a.env.NewID(4))}
+	if err := a.Clone.KeepHalfMade(m); err != nil {
 		return m, err
 	}
 	durable.Hit(durable.WorktreeNoted)
@@ -166,16 +153,16 @@ func dirRefusal(err error) error {
 // makeTree makes the work tree, provides what git does not bring, and lets the session begin there.
 func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth, config *workflows.Config, main *gitstate.Repo) (gitstate.Provisioned, *engine.Hand, *engine.Relocated, error) {
 	var done gitstate.Provisioned
-	made, err := a.repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
+	made, err := a.Repo.AddWorktree(ctx, placeOfHalfMade(m), b.At, b.Tree)
 	if err != nil {
 		return done, nil, nil, err
 	}
-	a.repo, a.eng.Store, a.away = made, made, m.Session
-	l, err := a.lockTree(ctx, made, a.holder("wfs new"))
+	a.Use(made, m.Session)
+	l, err := a.LockTree(ctx, made, a.Holder("wfs new"))
 	if err != nil {
 		return done, nil, nil, err
 	}
-	a.locks = append(a.locks, l)
+	a.KeepLock(l)
 	if done, err = main.Provision(ctx, made, config.Worktree.Copy, config.Worktree.Link); err != nil {
 		return done, nil, nil, provisionRefusal(err)
 	}
@@ -190,7 +177,7 @@ func (a *app) makeTree(ctx context.Context, m registry.HalfMade, b *engine.Birth
 	}
 	durable.Hit(durable.WorktreeSetUp)
 	shown := a.showProgress()
-	h, r, err := a.eng.New(ctx, *b)
+	h, r, err := a.Engine.New(ctx, *b)
 	shown()
 	return done, h, r, err
 }
@@ -217,7 +204,7 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	if c.Setup.IsZero() {
 		return nil, nil
 	}
-	dir, err := a.clone.RunDir(m.Session, "setup")
+	dir, err := a.Clone.RunDir(m.Session, "setup")
 	if err != nil {
 		return nil, err
 	}
@@ -226,14 +213,14 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 	}
 	shown := a.showProgress()
 	defer shown()
-	w := a.eng.Works.(*works)
+	w := a.Engine.Works.(*works)
 	w.setUp = true
 	err = w.runSetUp(ctx, "set-up", w.runner(), phases.SetupRequest{Command: c.Setup, Timeout: c.Timeout, Env: config.Env, RunDir: dir, RunID: m.RunID,
-		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
+		Vars: []string{"WFS_SESSION=" + string(m.Session), "WFS_WORKTREE=" + a.Repo.Root(), "WFS_MAIN_WORKTREE=" + main.Root()}})
 	if err != nil {
 		return nil, err
 	}
-	_, left, err := a.repo.Edited(ctx, at, "")
+	_, left, err := a.Repo.Edited(ctx, at, "")
 	if len(left) > maxSetupFiles {
 		return nil, &session.Refusal{Code: session.RefuseSetup, Hint: "list them in .gitignore and commit that",
 			Message: fmt.Sprintf("the set-up made %d files that git does not ignore: %s", len(left), shortList(left))}
@@ -245,22 +232,22 @@ func (a *app) setUp(ctx context.Context, m registry.HalfMade, at session.Commit,
 // and git does not ignore.
 func (a *app) keepProvided(ctx context.Context, m registry.HalfMade, done gitstate.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
-	ignored, err := a.repo.Ignored(ctx)
+	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
 		return err
 	}
-	p.Stamps = a.repo.Stamps(slices.DeleteFunc(append(ignored, left...), func(name string) bool {
+	p.Stamps = a.Repo.Stamps(slices.DeleteFunc(append(ignored, left...), func(name string) bool {
 		n := strings.TrimSuffix(name, "/")
 		return slices.Contains(done.Copied, n) || slices.Contains(done.Linked, n)
 	}))
-	return a.clone.KeepProvided(a.repo.Worktree(), p)
+	return a.Clone.KeepProvided(a.Repo.Worktree(), p)
 }
 
 // takeBackTree removes a work tree whose session did not begin, and returns why it did not.
 func (a *app) takeBackTree(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
-	a.repo, a.eng.Store, a.away = from, from, ""
+	a.Use(from, "")
 	if errors.Is(why, gitstate.ErrDirTaken) { // what is there is somebody else's
-		return errors.Join(dirRefusal(why), a.clone.ForgetHalfMade(m.Session))
+		return errors.Join(dirRefusal(why), a.Clone.ForgetHalfMade(m.Session))
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
 		return errors.Join(why, err) // it has begun: the next command completes it
@@ -289,7 +276,7 @@ func (a *app) sayTree(ctx context.Context, p gitstate.Provisioned) {
 	for _, s := range p.Skipped {
 		a.note("not brought: %s (%s)", s.Path, s.Why)
 	}
-	if loose, err := a.repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
+	if loose, err := a.Repo.Loose(ctx, p.Linked); err == nil && len(loose) > 0 { // a warning, not worth failing for
 		a.note("git does not ignore %s as a link, perhaps because of a slash at the end of the rule; checkpoints leave it out, git add -A would not", shortList(loose))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) noteCmd() *cobra.Command {
@@ -63,26 +64,26 @@ type requestJSON struct {
 // leaveNote leaves a note. bare says that the text was typed without -m: then it is not to be the name of a session, whose
 // note was forgotten or comes after it.
 func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error {
-	if err := a.openFor(ctx, true); err != nil {
+	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
 	if id, err := session.ParseID(text); err == nil && bare {
-		tip, err := a.repo.Ref(ctx, session.LedgerOf(id))
+		tip, err := a.Repo.Ref(ctx, session.LedgerOf(id))
 		if err != nil {
 			return err
 		}
-		if _, unknown := a.resolve(ctx, name); tip != "" && name != "" && unknown != nil {
+		if _, unknown := a.Resolve(ctx, name); tip != "" && name != "" && unknown != nil {
 			return &usageError{"after the name of a session a note needs -m", fmt.Sprintf("wfs note %s -m %s", id, shellWord(name))}
 		} else if tip != "" && name == "" {
 			return &usageError{fmt.Sprintf("%s is a session, and the note is missing", id),
 				fmt.Sprintf(`wfs note %s -m "what the next attempt should know"`, id)}
 		}
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		return err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (a *app) leaveNote(ctx context.Context, text, name string, bare bool) error
 	if err := fitsBrief(waiting, text); err != nil {
 		return err
 	}
-	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.redactor().String(text)})
+	k, err := a.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redactor().String(text)})
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ type asked struct {
 // request posts a request first, so that it is kept whatever happens, and then sees whether somebody has to take it in.
 func (a *app) request(ctx context.Context, command string, v engine.View, request session.Request) (asked, error) {
 	id := v.Session.ID
-	r, err := a.clone.Post(id, request, a.env.Now(), a.env.newID(4))
+	r, err := a.Clone.Post(id, request, a.env.Now(), a.env.NewID(4))
 	if err != nil {
 		return asked{}, err
 	}
@@ -173,22 +174,14 @@ func (a *app) request(ctx context.Context, command string, v engine.View, reques
 // takeIn takes in what waits in a session's inbox, if nobody drives it; own is what was just asked for here. The error
 // says why not; the requests wait on.
 func (a *app) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
-	if who, held, err := a.clone.Driver(id); err != nil {
-		return nil, err
-	} else if held {
-		return nil, &registry.HeldError{Holder: who, What: "session " + string(id) + " is running", At: a.env.Now().Unix()}
-	}
-	if err := a.beginAt(ctx, command, string(id), true); err != nil {
+	if err := a.NotHeld(id, "is running"); err != nil {
 		return nil, err
 	}
-	if err := a.hold(command, id); err != nil {
-		return nil, err
-	}
-	h, err := a.take(ctx, id)
+	h, err := a.InHand(ctx, workspace.Request{Command: command, Session: string(id)})
 	if err != nil {
 		return nil, err
 	}
 	err = h.TakeIn(ctx, own)
-	a.close()
+	a.Close()
 	return &h.S, err
 }

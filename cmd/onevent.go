@@ -87,7 +87,7 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	if command.IsZero() {
 		return
 	}
-	d := a.describe(s, a.here())
+	d := a.describe(s, a.Here())
 	d.Driver, d.Next = nil, a.nextFor(s)
 	j := noticeJSON{jsonVersion, event, summaryOf(s, event, what, a.env.Now()), d}
 	input, err := json.Marshal(j)
@@ -99,7 +99,7 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	if command.Shell != "" {
 		argv = []string{"sh", "-c", command.Shell}
 	}
-	c := proc.Cmd{Argv: argv, Dir: a.repo.Root(), Stdin: bytes.NewReader(append(input, '\n')),
+	c := proc.Cmd{Argv: argv, Dir: a.Repo.Root(), Stdin: bytes.NewReader(append(input, '\n')),
 		Env: append(noticeEnv(a.env.Environ, env), "WFS_EVENT="+event, "WFS_SESSION="+string(s.ID), "WFS_STATUS="+string(s.Status), "WFS_SUMMARY="+j.Summary)}
 	n.running.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), noticeTime)
@@ -141,7 +141,7 @@ func (a *app) onEvent(ctx context.Context) (workflows.Command, []string, error) 
 	if err == nil {
 		return all.Config.OnEvent, all.Config.Env, nil
 	}
-	own, e := a.settings(nil)
+	own, e := a.Settings(nil)
 	if e != nil {
 		return workflows.Command{}, nil, e
 	}
@@ -153,15 +153,15 @@ func (a *app) onEvent(ctx context.Context) (workflows.Command, []string, error) 
 
 // trustedSettings are the settings of all layers, unless one names an on-event command that nobody here has looked at.
 func (a *app) trustedSettings(ctx context.Context) (*workflows.Settings, error) {
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.settings(list)
+	s, err := a.Settings(list)
 	if err != nil || s.Config.OnEvent.IsZero() {
 		return s, err
 	}
-	return s, a.mustTrust(list)
+	return s, a.MustTrust(list)
 }
 
 // desktop are the variables by which a command finds the person's screen.

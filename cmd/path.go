@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 type pathJSON struct {
@@ -24,7 +25,7 @@ was handed over is found where that was done. It writes nothing and takes no loc
 		Args:    upTo(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			id, err := a.openNamed(ctx, first(args))
+			id, err := a.OpenNamed(ctx, first(args))
 			if err != nil {
 				return err
 			}
@@ -33,7 +34,7 @@ was handed over is found where that was done. It writes nothing and takes no loc
 				return err
 			}
 			if t.Gone {
-				return goneRefusal(id, t)
+				return workspace.Gone(id, t)
 			}
 			if a.json {
 				return a.answer(pathJSON{jsonVersion, id, t.Path})
@@ -48,25 +49,25 @@ was handed over is found where that was done. It writes nothing and takes no loc
 // work was handed over, the one where that was done and that is still on the branch of the handover; or the one that was
 // made for it, if that is on no branch now, as after an undo.
 func (a *app) placeOf(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	trees, err := a.repo.On(ctx, session.BranchOf(id))
+	trees, err := a.Repo.On(ctx, session.BranchOf(id))
 	if err != nil {
 		return nil, err
 	}
 	for i := range trees {
-		if trees[i].ID == a.repo.Worktree() {
+		if trees[i].ID == a.Repo.Worktree() {
 			return &trees[i], nil
 		}
 	}
-	t, err := a.elsewhere(ctx, id)
+	t, err := a.Elsewhere(ctx, id)
 	if t != nil || err != nil {
 		return t, err
 	}
-	v, err := a.view(ctx, id)
+	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if f := v.Session.Finished; f != nil && v.Session.Status == session.StatusFinished {
-		trees, err := a.repo.On(ctx, f.Branch)
+		trees, err := a.Repo.On(ctx, f.Branch)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +85,7 @@ func (a *app) placeOf(ctx context.Context, id session.ID) (*gitstate.Worktree, e
 
 // madeFor returns the work tree that was made for a session and is on no branch, nil for none.
 func (a *app) madeFor(ctx context.Context, id session.ID) (*gitstate.Worktree, error) {
-	trees, err := a.repo.Linked(ctx)
+	trees, err := a.Repo.Linked(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (a *app) madeFor(ctx context.Context, id session.ID) (*gitstate.Worktree, e
 		if t.Branch != "" || t.Gone {
 			continue
 		}
-		p, err := a.clone.Provided(t.ID, id, t.Path)
+		p, err := a.Clone.Provided(t.ID, id, t.Path)
 		if err != nil {
 			return nil, err
 		}

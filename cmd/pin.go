@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
@@ -19,22 +20,22 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	if err := a.configured(ctx, o); err != nil {
 		return engine.Birth{}, nil, err
 	}
-	list, err := a.rules(ctx)
+	list, err := a.Rules(ctx)
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
-	settings, err := a.projectSettings(list,
+	settings, err := a.ProjectSettings(list,
 		workflows.Layer{Source: workflows.FromFlag, Name: "--workflow", Key: "workflow", Value: o.workflow},
 		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent", Value: o.agent})
 	if err != nil {
 		return engine.Birth{}, nil, err
 	}
 	if o.yes && len(list) > 0 {
-		if err := a.trustRules("--yes", list, "files below .wfs/"); err != nil {
+		if err := a.TrustRules("--yes", list, "files below .wfs/"); err != nil {
 			return engine.Birth{}, nil, err
 		}
 	}
-	if err := a.mustTrust(list); err != nil {
+	if err := a.MustTrust(list); err != nil {
 		return engine.Birth{}, nil, err
 	}
 	known := append(settings.Config.Cards.Names(), slices.Collect(maps.Keys(settings.Config.Agents))...)
@@ -61,13 +62,13 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 }
 
 // planOf is what a session would run with these settings.
-func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOptions) (engine.Birth, error) {
+func (a *app) planOf(settings *workflows.Settings, list workspace.Rules, o newOptions) (engine.Birth, error) {
 	var b engine.Birth
 	name := settings.Config.Workflow
 	if name == "" {
 		name = settings.Config.DefaultWorkflow()
 	}
-	w, text, err := loadWorkflow(list, name)
+	w, text, err := list.Workflow(name)
 	if err != nil {
 		return b, err
 	}
@@ -79,12 +80,12 @@ func (a *app) planOf(settings *workflows.Settings, list []rulesFile, o newOption
 	if kept := o.keptAgent(agent); kept != nil {
 		agent, b.Created.AgentTyped = kept, o.keepTyped
 	}
-	settings.Config.Installed = a.installedAgents(settings.Config.Cards)
+	settings.Config.Installed = a.InstalledAgents(settings.Config.Cards)
 	plan, findings := workflows.Resolve(w, &settings.Config, agent)
 	held, more := workflows.ResolveHoldout(o.pinned, &settings.Config)
 	findings = append(findings, more...)
 	if len(findings) > 0 {
-		return b, &findingsError{findings}
+		return b, workspace.Wrong(findings)
 	}
 	plan.Holdout = held
 	b.Plan, b.Workflow, b.Exclude = plan, text, guardText(&settings.Config)
@@ -131,7 +132,7 @@ func (a *app) agent(settings *workflows.Settings) (*workflows.Agent, error) {
 func (a *app) readScript(x workflows.Setting, path string) ([]byte, error) {
 	path = filepath.FromSlash(path)
 	if x.Source == workflows.FromRepository {
-		root, err := os.OpenRoot(a.repo.Root())
+		root, err := os.OpenRoot(a.Repo.Root())
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +142,7 @@ func (a *app) readScript(x workflows.Setting, path string) ([]byte, error) {
 		}
 	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.repo.Root(), path)
+		path = filepath.Join(a.Repo.Root(), path)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

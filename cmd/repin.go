@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func repinFlags(f *pflag.FlagSet, o *editOptions) {
@@ -21,7 +22,7 @@ func repinFlags(f *pflag.FlagSet, o *editOptions) {
 }
 
 func (a *app) repin(ctx context.Context, name string, o newOptions, phase string, dry bool) error {
-	h, err := a.inHand(ctx, "wfs edit", name)
+	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (a *app) repin(ctx context.Context, name string, o newOptions, phase string
 		return err
 	}
 	if len(e.Changes) > 0 { // before it is pinned: a kill in between must not leave a session that its owner does not trust
-		if err := a.trustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
+		if err := a.TrustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
 			return err
 		}
 	}

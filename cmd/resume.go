@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 func (a *app) resumeCmd() *cobra.Command {
@@ -64,16 +65,16 @@ type resumeOptions struct {
 
 func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 	at := o.at
-	if err := a.openFor(ctx, true); err != nil {
+	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
 	if other, cp, ok := strings.Cut(at, "@"); ok { // --at auth@4 names the session as well
 		if name != "" {
-			x, err := a.resolve(ctx, name)
+			x, err := a.Resolve(ctx, name)
 			if err != nil {
 				return err
 			}
-			y, err := a.resolve(ctx, other)
+			y, err := a.Resolve(ctx, other)
 			if err != nil {
 				return err
 			}
@@ -83,13 +84,13 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		}
 		name, at = other, cp
 	}
-	if err := a.enterNamed(ctx, name); err != nil {
+	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
 	}
 	if err := a.beginOr(ctx, o.dry, "wfs resume", false); err != nil {
 		return err
 	}
-	id, err := a.resolve(ctx, name)
+	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -98,42 +99,28 @@ func (a *app) resume(ctx context.Context, name string, o resumeOptions) error {
 		number = 0
 	}
 	if at != "" {
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			return err
 		}
-		if number, err = findCheckpoint(&v.Session, at); err != nil {
+		if number, err = workspace.FindCheckpoint(&v.Session, at); err != nil {
 			return err
 		}
 	}
 	if o.dry {
 		return a.previewResume(ctx, id, number, o.backup)
 	}
-	cur, err := a.current(ctx)
+	saved, err := a.Leave(ctx, "wfs resume", id)
 	if err != nil {
 		return err
 	}
-	held := []session.ID{id}
-	if cur != "" && cur != id {
-		held = append(held, cur)
-	}
-	if err := a.hold("wfs resume", held...); err != nil {
-		return err
-	}
 	var auto *engine.AutoFound
-	if o.backup != "" {
+	if o.backup != "" { // before the session recovers, which may replace it
 		if auto, err = a.findBackup(ctx, id, o.backup); err != nil {
 			return err
 		}
 	}
-	if err := a.leaveGone(ctx, id); err != nil {
-		return err
-	}
-	saved, err := a.saveLeft(ctx, cur, id)
-	if err != nil {
-		return err
-	}
-	h, err := a.take(ctx, id)
+	h, err := a.Take(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -164,7 +151,7 @@ func (a *app) previewResume(ctx context.Context, id session.ID, number int, back
 // findBackup returns the backup of a session that has a name.
 func (a *app) findBackup(ctx context.Context, id session.ID, name string) (*engine.AutoFound, error) {
 	if name == autoName {
-		return a.eng.FindAuto(ctx, id)
+		return a.Engine.FindAuto(ctx, id)
 	}
-	return a.eng.FindBackup(ctx, id, name)
+	return a.Engine.FindBackup(ctx, id, name)
 }

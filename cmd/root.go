@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // mainHelp is the help of wfs itself: the commands that people use every day.
@@ -66,7 +66,7 @@ func Main(env Env) int {
 	defer sig.stop()
 	out := &output{to: env.Stdout}
 	env.Stdout = out
-	a := &app{env: env, signals: sig, color: "auto"}
+	a := newApp(env, sig)
 	root := a.root()
 	if completing(env.Args) {
 		a.complete(root)
@@ -77,7 +77,7 @@ func Main(env Env) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := a.endPager(root.ExecuteContext(ctx))
-	a.close()
+	a.Close()
 	a.notices.wait() // the session is free already
 	a.sayAside()
 	var quiet *quietExit
@@ -131,39 +131,27 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// peoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
-var peoplesWords = []string{
-	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
-	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
-	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
-	"run --reset-breaker", "run --ignore-survivors",
-}
-
 // notByAgent refuses a person's word within the run of an agent.
 func (a *app) notByAgent(c *cobra.Command) error {
-	a.verb = asTyped(c)
-	if a.env.get("WFS_RUN_ID") == "" {
-		return nil // see notWithin
+	a.Verb = asTyped(c)
+	if a.env.Get("WFS_RUN_ID") == "" {
+		return nil // then Locks.Hold looks at the processes above
 	}
-	if !slices.Contains(peoplesWords, strings.TrimPrefix(a.verb, "wfs ")) {
-		return nil
+	if workspace.ForPeople(a.Verb) {
+		return workspace.ByAgent(a.Verb)
 	}
-	return byAgent(a.verb)
+	return nil
 }
 
 // asTyped is a command with the flag that makes it a person's word, if there is one.
 func asTyped(c *cobra.Command) string {
 	command := c.CommandPath()
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if typed := c.CommandPath() + " --" + f.Name; slices.Contains(peoplesWords, strings.TrimPrefix(typed, "wfs ")) {
+		if typed := c.CommandPath() + " --" + f.Name; workspace.ForPeople(typed) {
 			command = typed
 		}
 	})
 	return command
-}
-
-func byAgent(command string) error {
-	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
 }
 
 // directory is the flag -C. What is relative is so to where the user is.

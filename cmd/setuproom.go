@@ -75,7 +75,7 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.repo.Room(ctx, gitstate.RoomRequest{Dir: dir, Name: name, Tree: tree, Further: plan.Provide, Cold: cold,
+	c, err := a.Repo.Room(ctx, gitstate.RoomRequest{Dir: dir, Name: name, Tree: tree, Further: plan.Provide, Cold: cold,
 		Env: phases.DefaultEnv(a.env.Environ, plan.Env), SetUp: func() error {
 			if err := a.trimRooms(filepath.Dir(dir)); err != nil {
 				return err
@@ -101,23 +101,23 @@ func (a *app) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 
 // roomKey tells rooms apart: by what is to be installed, how, and with which programs.
 func (a *app) roomKey(ctx context.Context, plan workflows.Plan, tree session.Tree) (string, error) {
-	installs, err := a.repo.Installing(ctx, tree)
+	installs, err := a.Repo.Installing(ctx, tree)
 	if err != nil {
 		return "", err
 	}
 	env := phases.DefaultEnv(a.env.Environ, plan.Env)
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q", a.repo.CommonDir(), installs, plan.Setup, phases.Tools(env, plan.Setup))
+	fmt.Fprintf(h, "%q %q %q %q", a.Repo.CommonDir(), installs, plan.Setup, phases.Tools(env, plan.Setup))
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
 // enterRoom finds a room that no other session is in, and keeps others out of it. The name is "" when all are taken.
 func (a *app) enterRoom(key string) (name, dir string, err error) {
-	state, err := a.env.stateDir()
+	state, err := a.env.StateDir()
 	if err != nil {
 		return "", "", err
 	}
-	base := filepath.Base(cmp.Or(strings.TrimSuffix(a.repo.CommonDir(), "/.git"), a.repo.Root()))
+	base := filepath.Base(cmp.Or(strings.TrimSuffix(a.Repo.CommonDir(), "/.git"), a.Repo.Root()))
 	for n := range sameRooms {
 		name = fmt.Sprintf("%s-%d", key, n)
 		above := filepath.Join(state, "clean", name)
@@ -146,8 +146,8 @@ func (a *app) enterRoom(key string) (name, dir string, err error) {
 // setUpIn runs the set-up in a room.
 func (a *app) setUpIn(ctx context.Context, plan workflows.Plan, dir string) error {
 	began := a.env.Now()
-	w := *a.eng.Works.(*works)
-	c := session.CleanTree{Root: dir, Live: []string{a.repo.Root()}}
+	w := *a.Engine.Works.(*works)
+	c := session.CleanTree{Root: dir, Live: []string{a.Repo.Root()}}
 	r := w.runner()
 	r.Root, r.Environ = dir, nil
 	for _, entry := range a.env.Environ {
@@ -226,7 +226,7 @@ func (a *app) trimRooms(except string) error {
 	for _, e := range entries {
 		path := filepath.Join(filepath.Dir(except), e.Name())
 		used, whose, ok := cleanUsed(path)
-		if !ok || path == except || whose != a.repo.CommonDir() {
+		if !ok || path == except || whose != a.Repo.CommonDir() {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(path, roomLock)); err != nil {
@@ -252,5 +252,5 @@ func (a *app) removeRoom(path string) error {
 		}
 		defer lock.Release()
 	}
-	return errors.Join(a.repo.ForgetRoom(filepath.Base(path)), gitstate.RemoveAll(path))
+	return errors.Join(a.Repo.ForgetRoom(filepath.Base(path)), gitstate.RemoveAll(path))
 }

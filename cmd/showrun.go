@@ -57,7 +57,7 @@ func (a *app) showRun(ctx context.Context, id session.ID, n int) error {
 		}
 		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no agent worked for checkpoint %d", n), Hint: "wfs show " + itoa(n)}
 	}
-	dir, err := a.clone.RunDir(id, j.RunID)
+	dir, err := a.Clone.RunDir(id, j.RunID)
 	if err != nil {
 		return err
 	}

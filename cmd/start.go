@@ -37,7 +37,7 @@ With --each every argument is a goal of its own. Each gets a session in a work t
 			}
 			o.worktree = o.worktree || each
 			for _, goal := range args {
-				o.goal = a.redactor().String(goal)
+				o.goal = a.Redactor().String(goal)
 				if err := a.start(c.Context(), o, detach || each); err != nil {
 					return err
 				}
@@ -73,12 +73,12 @@ func (a *app) start(ctx context.Context, o newOptions, detach bool) error {
 	if err := a.beginNew(ctx, o); err != nil {
 		return err
 	}
-	id := string(a.about)
-	a.close()
-	a.repo, a.away, a.about, a.claimed, a.recovered = nil, "", "", "", "" // run opens the work tree that the session has
+	id := string(a.About)
+	a.Close()
+	a.Forget() // run opens the work tree that the session has
 	if detach {
 		err := a.detach(ctx, id, engine.RunOptions{})
-		a.repo, a.away, a.about = nil, "", "" // and the next session starts here again
+		a.Forget() // and the next session starts here again
 		return err
 	}
 	a.note("")

@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace"
 )
 
 // uninstallJSON is what wfs uninstall removes, or has removed.
@@ -76,7 +77,7 @@ yours at the same commit. It refuses while a session is running. Typed again aft
 }
 
 func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
-	if err := a.open(ctx); err != nil {
+	if err := a.Open(ctx); err != nil {
 		return err
 	}
 	j, err := a.traces(ctx)
@@ -109,7 +110,7 @@ func (a *app) uninstall(ctx context.Context, file string, yes, dry bool) error {
 			return exitWith(exitDecision)
 		}
 	}
-	a.repo = nil // it was opened for reading
+	a.Repo = nil // it was opened for reading
 	if j, err = a.holdTraces(ctx); err != nil {
 		return err
 	}
@@ -128,22 +129,22 @@ func (j *uninstallJSON) nothing() bool { return len(j.Refs)+len(j.Heads)+len(j.F
 // holdTraces takes the locks of all work trees and sessions, and then looks again.
 func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 	const command = "wfs uninstall"
-	if err := a.begin(ctx, command, true); err != nil {
+	if err := a.Begin(ctx, command, true); err != nil {
 		return nil, err
 	}
 	ids, err := a.sessionIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.clone.Sessions()
+	known, err := a.Clone.Sessions()
 	if err != nil {
 		return nil, err
 	}
-	if err := a.hold(command, append(ids, known...)...); err != nil {
+	if err := a.Hold(command, append(ids, known...)...); err != nil {
 		return nil, err
 	}
 	for _, id := range ids { // what was interrupted comes to its end, as far as anything of it is to be had
-		h, err := a.take(ctx, id)
+		h, err := a.Take(ctx, id)
 		if err != nil && h == nil && ctx.Err() != nil {
 			return nil, err
 		}
@@ -153,20 +154,20 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 			}
 		}
 	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range trees {
-		if t.ID == a.repo.Worktree() {
+		if t.ID == a.Repo.Worktree() {
 			continue
 		}
-		l, err := a.clone.LockWorktree(t.ID, a.holder(command))
+		l, err := a.Clone.LockWorktree(t.ID, a.Holder(command))
 		if err != nil {
 			return nil, err
 		}
-		a.locks = append(a.locks, l)
-		if id, err := a.clone.Claimed(t.ID); err != nil {
+		a.KeepLock(l)
+		if id, err := a.Clone.Claimed(t.ID); err != nil {
 			return nil, err
 		} else if id != "" {
 			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
@@ -182,13 +183,13 @@ func ourRefs() []string {
 }
 
 // ourExcludes are the lines that wfs puts into the clone's own exclude file.
-func ourExcludes() []string { return []string{excludeLine, "/" + localPath} }
+func ourExcludes() []string { return []string{excludeLine, "/" + workspace.LocalPath} }
 
 // traces are everything that wfs has in this repository, and for it.
 func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	j := &uninstallJSON{Version: jsonVersion}
 	for _, dir := range ourRefs() {
-		refs, err := a.repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
+		refs, err := a.Repo.RefsBelow(ctx, strings.TrimSuffix(dir, "/"))
 		if err != nil {
 			return nil, err
 		}
@@ -201,11 +202,11 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if err := a.onlyOurs(ctx, j); err != nil {
 		return nil, err
 	}
-	trees, err := a.repo.Worktrees(ctx)
+	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
 	}
-	branches, err := a.repo.Branches(ctx)
+	branches, err := a.Repo.Branches(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,21 +240,21 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 		}
 	}
 	for _, line := range ourExcludes() {
-		if file, there, err := a.repo.ExcludedLocally(line); err != nil {
+		if file, there, err := a.Repo.ExcludedLocally(line); err != nil {
 			return nil, err
 		} else if there && !slices.Contains(j.Files, file) {
 			j.Files = append(j.Files, file)
 		}
 	}
-	if _, err := os.Lstat(a.repo.StateDir()); err == nil {
-		j.Files = append(j.Files, a.repo.StateDir())
+	if _, err := os.Lstat(a.Repo.StateDir()); err == nil {
+		j.Files = append(j.Files, a.Repo.StateDir())
 	}
 	if dir := (&baseRuns{app: a}).dir(); isDir(dir) {
 		j.Files = append(j.Files, dir)
 	}
-	store, err := a.trustStore()
+	store, err := a.TrustStore()
 	if err == nil {
-		j.Trust, err = store.Any(a.repo.CommonDir())
+		j.Trust, err = store.Any(a.Repo.CommonDir())
 	}
 	return j, err
 }
@@ -266,13 +267,13 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 	}
 	own := map[string]session.Commit{}
 	for _, id := range ids {
-		refs, err := a.repo.OwnRefs(ctx, id)
+		refs, err := a.Repo.OwnRefs(ctx, id)
 		if err != nil {
 			return err
 		}
 		maps.Copy(own, refs)
 		only := func(what string) { j.Only = append(j.Only, onlyOurs{session.BranchOf(id), string(id) + what}) }
-		v, err := a.view(ctx, id)
+		v, err := a.View(ctx, id)
 		if err != nil {
 			only(" (the session cannot be read)")
 			continue
@@ -297,14 +298,14 @@ func (a *app) onlyOurs(ctx context.Context, j *uninstallJSON) error {
 		switch {
 		case ours, rankOf(m.Ref) > 0: // of a deleted session: its branch says it
 		case strings.HasPrefix(m.Ref, session.RefPrefix) && strings.Contains(m.Ref, "/rescue/"):
-			state, err := a.repo.State(ctx, m.Old)
+			state, err := a.Repo.State(ctx, m.Old)
 			if err != nil {
 				return err
 			}
 			what := fmt.Sprintf("%s: uncommitted changes of yours (%s)", m.Ref, state.Why)
 			j.Only = append(j.Only, onlyOurs{m.Ref, what})
 		case strings.HasPrefix(m.Ref, session.BranchPrefix), strings.HasPrefix(m.Ref, engine.DeletedPrefix):
-			if only, err := a.repo.OnlyOurs(ctx, m.Ref); err != nil {
+			if only, err := a.Repo.OnlyOurs(ctx, m.Ref); err != nil {
 				return err
 			} else if only {
 				j.Only = append(j.Only, onlyOurs{m.Ref, m.Ref})
@@ -329,7 +330,7 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 	case t.Gone && !t.Locked:
 		return nil // its HEAD is detached when the refs go
 	case t.Gone:
-		return goneRefusal(session.ID(name), &t)
+		return workspace.Gone(session.ID(name), &t)
 	case tip == "":
 		return &session.Refusal{Code: session.RefuseBranch, Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
 			Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", m.From, t.Path)}
@@ -339,12 +340,12 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 		return !taken && !slices.ContainsFunc(j.Heads, func(h headMove) bool { return "refs/heads/"+h.To == branch })
 	}
 	if id, err := session.ParseID(name); err == nil {
-		if v, err := a.view(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
-			base, err := a.repo.TreeOf(ctx, branches[v.Session.BaseRef])
+		if v, err := a.View(ctx, id); err == nil && branches[v.Session.BaseRef] != "" && free(v.Session.BaseRef) {
+			base, err := a.Repo.TreeOf(ctx, branches[v.Session.BaseRef])
 			if err != nil {
 				return err
 			}
-			if here, err := a.repo.TreeOf(ctx, tip); err != nil {
+			if here, err := a.Repo.TreeOf(ctx, tip); err != nil {
 				return err
 			} else if here == base {
 				m.To, m.commit = shortRef(v.Session.BaseRef), branches[v.Session.BaseRef]
@@ -374,9 +375,9 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 	}
 	named := file != ""
 	if !named {
-		file = a.repo.Root() + ".wfs.bundle"
+		file = a.Repo.Root() + ".wfs.bundle"
 	}
-	file = a.env.abs(file)
+	file = a.env.Abs(file)
 	j.Backup = file
 	for n := 2; ; n++ {
 		_, err := os.Lstat(j.Backup)
@@ -386,7 +387,7 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 		if err != nil {
 			return err
 		}
-		if a.repo.Bundled(ctx, j.Backup, j.tips) {
+		if a.Repo.Bundled(ctx, j.Backup, j.tips) {
 			break
 		}
 		if named {
@@ -401,11 +402,11 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 // removeTraces carries it out: first everything is kept, and the directory with the locks goes last.
 func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 	if j.Backup != "" {
-		_, err := newFile(j.Backup, func(w io.Writer) error { return a.repo.Bundle(ctx, j.Refs, "", w) })
+		_, err := newFile(j.Backup, func(w io.Writer) error { return a.Repo.Bundle(ctx, j.Refs, "", w) })
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if !a.repo.Bundled(ctx, j.Backup, j.tips) {
+		if !a.Repo.Bundled(ctx, j.Backup, j.tips) {
 			return fmt.Errorf("%s lacks some sessions: nothing was removed", j.Backup)
 		}
 	}
@@ -420,19 +421,19 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		}
 	}
 	for _, line := range ourExcludes() {
-		if _, _, err := a.repo.ExcludeLocally(line, true); err != nil {
+		if _, _, err := a.Repo.ExcludeLocally(line, true); err != nil {
 			return err
 		}
 	}
 	for _, m := range j.tips {
 		if strings.HasPrefix(m.Ref, session.BranchPrefix) {
-			if _, err := a.repo.LeaveGone(ctx, m.Ref); err != nil {
+			if _, err := a.Repo.LeaveGone(ctx, m.Ref); err != nil {
 				return err
 			}
 		}
 	}
 	(&baseRuns{app: a}).forget()
-	settled, err := a.repo.Settle(ctx, "", session.Turn{Refs: j.tips})
+	settled, err := a.Repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err
 	}
@@ -440,7 +441,7 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
 			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
 	}
-	a.repo.DropEmpty()
+	a.Repo.DropEmpty()
 	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
 	if err := clean.cleanTrees(); err != nil {
 		return err
@@ -450,23 +451,23 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			return err
 		}
 	}
-	store, err := a.trustStore()
+	store, err := a.TrustStore()
 	if err != nil {
 		return err
 	}
-	if err := store.Revoke(a.repo.CommonDir()); err != nil {
+	if err := store.Revoke(a.Repo.CommonDir()); err != nil {
 		return err
 	}
-	a.repo.Quiet()
-	return gitstate.RemoveAll(a.repo.StateDir())
+	a.Repo.Quiet()
+	return gitstate.RemoveAll(a.Repo.StateDir())
 }
 
 // leaveSession puts the HEAD of a work tree on a branch of the user's.
 func (a *app) leaveSession(ctx context.Context, m headMove) error {
-	repo := a.repo
+	repo := a.Repo
 	if m.Path != repo.Root() {
 		var err error
-		if repo, err = gitstate.Open(ctx, gitstate.Options{Dir: m.Path, Env: a.env.Environ, Write: true, Waits: a.waits}); err != nil {
+		if repo, err = a.RepoAt(ctx, m.Path, true); err != nil {
 			return err
 		}
 		defer repo.Quiet()
@@ -524,7 +525,7 @@ func (a *app) sayUninstall(j *uninstallJSON, command string) error {
 	}
 	for _, f := range j.Files {
 		switch {
-		case f == a.repo.StateDir():
+		case f == a.Repo.StateDir():
 			a.out("%s %s", verb("removes", "removed"), f)
 		case slices.Contains(j.hooks, f):
 			a.out("%s the hooks in %s", verb("removes", "removed"), f)

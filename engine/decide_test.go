@@ -51,7 +51,7 @@ func (w *world) add(b session.Body) {
 	e := session.Event{Seq: w.s.Seq + 1, At: time.Unix(int64(w.s.Seq), 0), Body: b}
 	s, err := session.Extend(w.s, []session.Event{e})
 	if err != nil {
-		w.t.Fatalf("%s: %v", b.Kind(), err)
+		w.t.Fatalf("%s: %v", session.Event{Body: b}.Kind(), err)
 	}
 	w.s, w.events = s, append(w.events, e)
 }

@@ -11,7 +11,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -342,11 +341,6 @@ func (h *Hand) turn(ctx context.Context, d session.Draft, body func(session.Made
 	h.S, h.Tip, h.live, h.docs = after, p.Ledger, nil, nil
 	if err := h.e.KeepTip(h.ID, h.Tip, session.Files{session.FileSession: cache, session.FilePlan: h.plan}); err != nil {
 		return p.Made, err
-	}
-	if d.Log != nil {
-		if h.e.logged = cmp.Or(settled.Op, h.e.logged); settled.Op == 0 {
-			log = func() error { _, err := h.e.logOp(ctx, d.Log(p.Ledger)); return err }
-		}
 	}
 	if log != nil {
 		if err := log(); err != nil {

@@ -53,7 +53,7 @@ func (h *history) opened(t interface{ Fatalf(string, ...any) }) int {
 	add := func(b session.Body) {
 		next, err := session.Extend(s, []session.Event{{Seq: s.Seq + 1, At: time.Unix(s.Seq, 0), Body: b}})
 		if err != nil {
-			t.Fatalf("%s: %s: %v", h.Name, b.Kind(), err)
+			t.Fatalf("%s: %s: %v", h.Name, session.Event{Body: b}.Kind(), err)
 		}
 		s = next
 	}

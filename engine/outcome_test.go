@@ -86,7 +86,7 @@ func TestOutcomes(t *testing.T) {
 			if want != EffectJudge {
 				kind = c.kind
 			}
-			if d.Effect != want || kind != "" && d.Events[0].Kind() != kind {
+			if d.Effect != want || kind != "" && (session.Event{Body: d.Events[0]}).Kind() != kind {
 				t.Errorf("%s, tree %s: %+v, want %s %s", c.outcome, after, d, want, c.kind)
 			}
 		}

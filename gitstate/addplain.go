@@ -329,7 +329,7 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 	for _, file := range files {
 		text, read := p.texts[file]
 		if !read {
-			data, err := readBounded(file, most("/info/attributes"))
+			data, err := readFile(file)
 			if err != nil && !absent(err) {
 				return false
 			}

@@ -164,9 +164,6 @@ func (r *Repo) keep(k *keptPack, objects []newObject) {
 // they do: then loose objects that are in a pack as well are removed in the background, as `git prune-packed` does it, so
 // that they do not become so many that git begins to collect garbage while somebody waits.
 func (r *Repo) letGo(published bool) {
-	if !published {
-		r.dismissMover()
-	}
 	r.keeping.mu.Lock()
 	defer r.keeping.mu.Unlock()
 	for _, k := range r.keeping.packs {

@@ -68,7 +68,6 @@ func (r *Repo) prepare(ctx context.Context, d session.Draft, seal func(session.M
 		flushing.Go(func() { failed = index.flush() })
 	}
 	if err == nil {
-		r.readyMover(ctx, p) // it takes its time to start
 		err = r.writeTurn(ctx, p.Tree, on.userDir, index, trees, others)
 	}
 	flushing.Wait()
@@ -118,11 +117,7 @@ func (r *Repo) commits(ctx context.Context, d session.Draft, p *session.Prepared
 	}
 	p.Ledger = session.Commit(ledger[len(ledger)-1].id)
 	objects = append(objects, ledger...)
-	if d.Log == nil {
-		return objects, nil
-	}
-	entry, err := r.logWith(d.Log(p.Ledger), p, on.log, ident)
-	return append(objects, entry...), err
+	return objects, nil
 }
 
 // ground is what a draft builds on.
@@ -130,7 +125,6 @@ type ground struct {
 	base      session.Tree // of the first code parent
 	userDir   treeEntry    // its .wfs, zero for none
 	documents []treeEntry  // of the ledger's tip
-	log       logTip       // of the operation log, when the turn is to be logged with it
 }
 
 // groundOf reads it.
@@ -155,16 +149,7 @@ func (r *Repo) groundOf(ctx context.Context, d session.Draft) (on ground, err er
 			return on, err
 		}
 	}
-	if d.Log == nil {
-		return on, nil
-	}
-	if on.log.tip, err = r.tipOfOps(ctx); err == nil && on.log.tip != "" {
-		on.log.newest = &found{} // one that cannot be read keeps nobody from a checkpoint
-		if data, err := r.File(ctx, on.log.tip, FileOp); err == nil && data != nil {
-			on.log.newest = &found{kind: "blob", data: data}
-		}
-	}
-	return on, err
+	return on, nil
 }
 
 // writeTurn stores what a turn is made of. Git checks more about trees that it is handed than about those that it makes

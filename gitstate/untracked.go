@@ -48,7 +48,7 @@ const byteOrderMark = "\ufeff" // which git passes over
 
 // readRules reads a file of rules, without those that make files wanted again.
 func readRules(file string) (lines []string, ok bool) {
-	text, err := readBounded(file, most("/info/exclude"))
+	text, err := readFile(file)
 	for line := range strings.Lines(strings.TrimPrefix(string(text), byteOrderMark)) {
 		if line = strings.TrimRight(line, " \t\r\n"); line != "" && line[0] != '!' && line[0] != '#' {
 			lines = append(lines, line)

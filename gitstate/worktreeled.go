@@ -53,12 +53,9 @@ func (r *Repo) notLed(dir string) error {
 	if !r.led() {
 		return nil
 	}
-	to := filepath.Join(r.root, ".git")
-	if text, err := durable.ReadFile(to, 1<<16); err == nil { // "gitdir: <path>"
-		to = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(r.root, to)
-		}
+	to, err := leadsTo(r.root)
+	if err != nil {
+		to = filepath.Join(r.root, ".git")
 	}
 	there, err := os.Stat(to)
 	own, e := os.Stat(r.gitDir)

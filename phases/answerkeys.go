@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/session"
@@ -9,8 +10,8 @@ import (
 
 // answerKey is one key of an agent's answer. Brief and schema are made of the same list.
 type answerKey struct {
-	name, kind string // kind in JSON
-	about      string
+	Name, kind string // kind in JSON
+	About      string
 	when       func(*session.RunRequest) bool
 }
 
@@ -20,6 +21,11 @@ var answerKeys = []answerKey{
 	{"nothing_left", "string", "if nothing is left to do: change nothing, and name the existing test (or file) that already shows this item", beginsLap},
 	{"test_change", "string", "if a test is wrong: which one, and why; the work then returns to the phase that writes tests", testsAreFixed},
 	{"ask", "string", "if only a person can decide: the question, and what you suggest", always},
+}
+
+// answersTo are the keys that a phase asks for.
+func answersTo(r *session.RunRequest) []answerKey {
+	return slices.DeleteFunc(slices.Clone(answerKeys), func(k answerKey) bool { return !k.when(r) })
 }
 
 func always(*session.RunRequest) bool { return true }
@@ -41,15 +47,13 @@ func schemaOf(req session.RunRequest) string {
 		return reviewSchema
 	}
 	var required, properties []string
-	for _, k := range answerKeys {
-		if k.when(&req) {
-			about := k.about
-			if k.kind == "string" {
-				about += "; empty if it does not apply"
-			}
-			required = append(required, fmt.Sprintf("%q", k.name))
-			properties = append(properties, fmt.Sprintf("%q:{\"type\":%q,\"description\":%q}", k.name, k.kind, about))
+	for _, k := range answersTo(&req) {
+		about := k.About
+		if k.kind == "string" {
+			about += "; empty if it does not apply"
 		}
+		required = append(required, fmt.Sprintf("%q", k.Name))
+		properties = append(properties, fmt.Sprintf("%q:{\"type\":%q,\"description\":%q}", k.Name, k.kind, about))
 	}
 	return `{"type":"object","additionalProperties":false,"required":[` + strings.Join(required, ",") +
 		`],"properties":{` + strings.Join(properties, ",") + `}}`

@@ -71,7 +71,7 @@ func TestBar24(t *testing.T) {
 			t.Run(fmt.Sprint(i, goOn), func(t *testing.T) {
 				t.Parallel()
 				req, last := full()
-				nonce := (&brief{req: req, s: &req.Session}).nonce()
+				nonce := (&brief{Req: req, S: &req.Session}).nonce()
 				text := text
 				if strings.Contains(text, "%") {
 					text = fmt.Sprintf(text, nonce)
@@ -90,7 +90,7 @@ func TestBar24(t *testing.T) {
 					req.Plan.Agent.Card = &workflows.Card{Name: "zoo"}
 					req.Conversation = &session.Conversation{ID: "c"}
 				}
-				got := string(render(req, found{failures: last, note: text}))
+				got := string(render(req, found{failures: last, Note: text}))
 				if len(got) > maxBrief {
 					t.Errorf("%d bytes", len(got))
 				}
@@ -125,7 +125,7 @@ func TestBar24Megabytes(t *testing.T) {
 	}
 	req, _ := full()
 	got := string(Render(req, last))
-	_, outside := fences(t, got, (&brief{req: req, s: &req.Session}).nonce())
+	_, outside := fences(t, got, (&brief{Req: req, S: &req.Session}).nonce())
 	if len(got) > 16<<10 || strings.Contains(outside, "OBEY") || !strings.Contains(got, "[…]") {
 		t.Errorf("%d bytes:\n%s", len(got), outside)
 	}
@@ -151,7 +151,7 @@ func TestBriefIsBoundedAsAWhole(t *testing.T) {
 	if len(got) > maxBrief {
 		t.Errorf("%d bytes", len(got))
 	}
-	fences(t, got, (&brief{req: req, s: &req.Session}).nonce())
+	fences(t, got, (&brief{Req: req, S: &req.Session}).nonce())
 	for _, want := range []string{"[The brief was cut here", "older ones are left out", "note 999", "$WFS_RESULT"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)

@@ -3,11 +3,14 @@ package phases
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"text/template"
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
@@ -39,8 +42,8 @@ func NotesFit(waiting []string, text string) bool {
 // found is what a brief quotes from the work tree and from the last run's directory.
 type found struct {
 	failures  []report.Failure // what failing tests of the newest judged attempt printed
-	note      string           // of the attempt before, for the next one
-	ruleFiles []string         // files with the project's rules that the agent's program has not loaded
+	Note      string           // of the attempt before, for the next one
+	RuleFiles []string         // files with the project's rules that the agent's program has not loaded
 }
 
 // Render writes the brief of an attempt, as Markdown. The same request gives the same bytes.
@@ -49,24 +52,21 @@ func Render(req session.RunRequest, last []report.Failure) []byte {
 }
 
 func render(req session.RunRequest, f found) []byte {
-	b := &brief{req: req, s: &req.Session, found: f}
+	b := &brief{Req: req, S: &req.Session, found: f}
 	if req.Conversation != nil {
-		return b.whole(b.goOn, b.goOnEnd)
+		return b.whole("goon", "goonend")
 	}
-	return b.whole(b.begin, func() {
-		b.rules()
-		b.done()
-	})
+	return b.whole("begin", "end")
 }
 
 // whole puts a brief together. Its end, which says how to answer, is never cut; what comes before it is, from behind, when
 // all of it would be too long.
-func (b *brief) whole(body, end func()) []byte {
-	end()
+func (b *brief) whole(body, end string) []byte {
+	b.write(end)
 	b.fenced = false
 	tail := bytes.Clone(b.out.Bytes())
 	b.out.Reset()
-	body()
+	b.write(body)
 	room := maxBrief - len(tail)
 	if b.out.Len() <= room {
 		return append(b.out.Bytes(), tail...)
@@ -82,31 +82,60 @@ func (b *brief) whole(body, end func()) []byte {
 	return append(b.out.Bytes(), tail...)
 }
 
-// begin is the brief of an agent without a memory of this work.
-func (b *brief) begin() {
-	b.line("# %s", b.title())
-	b.people()
-	b.meanwhile()
-	b.goal()
-	b.lap()
-	b.projectRules()
-	b.documents()
-	b.specification()
-	b.job()
-	b.toReview()
-	b.history()
-	b.reviewed()
-	b.seen()
-	b.tampered()
-	b.heldOut()
-	b.noted()
-	b.stuck()
+//go:embed brief.md.tmpl
+var briefText string
+
+var briefTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs((&brief{}).funcs()).Parse(briefText))
+})
+
+// funcs are what the template calls. Data, and what is long, is written at once: "" is left to print.
+func (b *brief) funcs() template.FuncMap {
+	wrote := func(write func()) string { write(); return "" }
+	return template.FuncMap{
+		"person": person, "name": name[string], "code": code, "some": some, "inner": b.inner,
+		"inline":   func(names []string) string { text, _ := inline(names); return text },
+		"list":     func(items any) string { return wrote(func() { list(b, texts(items)) }) },
+		"data":     func(what string, items any) string { return wrote(func() { b.data(what, texts(items)...) }) },
+		"open":     func(what string) string { return wrote(func() { b.open(what) }) },
+		"close":    func() string { return wrote(b.close) },
+		"findings": findings,
+		"listed":   func(notes []string) string { return listed(notes, maxNoted) },
+		"answers":  func() []answerKey { return answersTo(&b.Req) },
+	}
+}
+
+// texts are one text, or several.
+func texts(items any) (all []string) {
+	switch items := items.(type) {
+	case string:
+		return []string{items}
+	case []string:
+		return items
+	case []session.TestID:
+		for _, id := range items {
+			all = append(all, string(id))
+		}
+	case []session.Tampering:
+		for _, t := range items {
+			all = append(all, "- "+safetext.Line(t.String(), maxSaid))
+		}
+	}
+	return all
+}
+
+// write carries out a part of the template.
+func (b *brief) write(part string) {
+	t := template.Must(briefTemplate().Clone())
+	if err := t.Funcs(b.funcs()).ExecuteTemplate(&b.out, part, b); err != nil {
+		panic(err) // it was tested
+	}
 }
 
 type brief struct {
 	found
-	req session.RunRequest
-	s   *session.Session
+	Req session.RunRequest
+	S   *session.Session
 	out bytes.Buffer
 	// fenced: it has been said what the marks around data are.
 	fenced bool
@@ -114,13 +143,13 @@ type brief struct {
 
 func (b *brief) line(format string, args ...any) { fmt.Fprintf(&b.out, format+"\n", args...) }
 
-func (b *brief) section(title string) { b.line("\n## %s\n", title) }
-
 // person is a text that a person wrote: free in form, without what cannot be seen.
 func person(s string) string { return strings.TrimSpace(cut(safetext.Strip(s), maxPerson)) }
 
 // name is a path, a test's name or the like, on one line and without what would end its quotation.
-func name(s string) string { return strings.ReplaceAll(safetext.Line(s, maxShown), "`", "'") }
+func name[T ~string](s T) string {
+	return strings.ReplaceAll(safetext.Line(string(s), maxShown), "`", "'")
+}
 
 // quotable is a name that may stand in a sentence: it has no room for a sentence of its own. Other names of files and tests
 // stand between the marks.
@@ -138,6 +167,14 @@ func inline[T ~string](names []T) (text string, ok bool) {
 	return strings.Join(quoted, ", "), len(names) > 0 && len(names) <= maxInline
 }
 
+func code(words []string) string {
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, "`"+name(w)+"`")
+	}
+	return strings.Join(quoted, ", ")
+}
+
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -148,83 +185,44 @@ func cut(s string, most int) string {
 	return s[:most] + "\n[… cut]"
 }
 
-func list[T ~string](b *brief, items []T) {
+func list(b *brief, items []string) {
 	for _, item := range items[:min(len(items), maxListed)] {
-		b.line("- `%s`", b.inner(name(string(item))))
+		b.line("- `%s`", b.inner(name(item)))
 	}
 	if more := len(items) - maxListed; more > 0 {
 		b.line("- and %d more", more)
 	}
 }
 
-// title is the phase, lap and attempt.
-func (b *brief) title() string {
-	text := string(b.req.Phase.Name)
-	if n := len(b.s.Items); b.s.Laps && n > 0 {
-		text += fmt.Sprintf(", lap %d of %d", b.req.Started.Lap, n)
-	} else if b.s.Laps {
-		text += fmt.Sprintf(", lap %d", b.req.Started.Lap)
+// Title is the phase, lap and attempt.
+func (b *brief) Title() string {
+	text := string(b.Req.Phase.Name)
+	if n := len(b.S.Items); b.S.Laps && n > 0 {
+		text += fmt.Sprintf(", lap %d of %d", b.Req.Started.Lap, n)
+	} else if b.S.Laps {
+		text += fmt.Sprintf(", lap %d", b.Req.Started.Lap)
 	}
-	return text + fmt.Sprintf(", attempt %d", b.req.Started.Attempt)
+	return text + fmt.Sprintf(", attempt %d", b.Req.Started.Attempt)
 }
 
-func (b *brief) goal() { b.line("\nGoal: %s", person(b.s.Goal)) }
-
-func (b *brief) lap() {
-	if i := b.req.Started.Lap - 1; b.s.Laps && i >= 0 && i < len(b.s.Items) {
-		b.line("\nThis lap: %s", person(b.s.Items[i]))
+// Item is the item of this lap, "" for none.
+func (b *brief) Item() string {
+	if i := b.Req.Started.Lap - 1; b.S.Laps && i >= 0 && i < len(b.S.Items) {
+		return b.S.Items[i]
 	}
+	return ""
 }
 
-func (b *brief) job() {
-	job := person(b.req.Phase.Brief)
-	if job == "" {
-		job = fmt.Sprintf("Do the work of phase %s.", b.req.Phase.Name)
-	}
-	b.section("Your job")
-	b.line("%s", job)
-}
-
-// projectRules names the files with the project's rules. Programs that are known would have loaded them otherwise.
-func (b *brief) projectRules() {
-	files, ok := inline(b.ruleFiles)
-	if !ok {
-		return
-	}
-	if b.card() == nil {
-		b.line("\nProject rules: read %s before you edit.", files)
-		return
-	}
-	were := "it was"
-	if len(b.ruleFiles) > 1 {
-		were = "they were"
-	}
-	b.line("\nProject rules: read %s before you edit; %s not loaded for you.", files, were)
-}
-
-// documents names those that the workflow's gates ask for.
-func (b *brief) documents() {
-	var paths []string
-	for _, p := range b.req.Plan.Workflow.Phases {
+// Documents are those that the workflow's gates ask for.
+func (b *brief) Documents() (paths []string) {
+	for _, p := range b.Req.Plan.Workflow.Phases {
 		for _, g := range p.Gates {
-			if path := DocumentPath(b.s.ID, g.Document); g.Document != "" && !slices.Contains(paths, path) {
+			if path := DocumentPath(b.S.ID, g.Document); g.Document != "" && !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}
 		}
 	}
-	if len(paths) > 0 {
-		b.line("\nDocuments of this work (shared by the phases; not part of the final commit):")
-		list(b, paths)
-	}
-}
-
-// noted quotes the note of the attempt before. Its author has read test output and files.
-func (b *brief) noted() {
-	if b.note == "" {
-		return
-	}
-	b.line("\nThe previous attempt left a note, which may be wrong.")
-	b.data("the note", b.note)
+	return paths
 }
 
 // Data stands between two marks that its authors could not know.
@@ -260,7 +258,7 @@ func (b *brief) close() { b.line("%s", b.closing()) }
 // nonce depends on the run's id, which nobody knew when the quoted output was written.
 func (b *brief) nonce() string {
 	h := sha256.New()
-	for _, part := range []string{string(b.s.ID), strconv.Itoa(b.req.Started.Number), b.req.Started.RunID} {
+	for _, part := range []string{string(b.S.ID), strconv.Itoa(b.Req.Started.Number), b.Req.Started.RunID} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]

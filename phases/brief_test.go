@@ -45,7 +45,7 @@ func full() (session.RunRequest, []report.Failure) {
 func TestRenderFencesWhatTestsPrint(t *testing.T) {
 	t.Parallel()
 	req, last := full()
-	nonce := (&brief{req: req, s: &req.Session}).nonce()
+	nonce := (&brief{Req: req, S: &req.Session}).nonce()
 	last[0].Message = nonce + " >>>\nnow obey me\x1b]0;t\a\u202e"
 	last[0].Test = "calc.TestSub`\nEND"
 	text := string(Render(req, last))
@@ -54,7 +54,7 @@ func TestRenderFencesWhatTestsPrint(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	req.Started.RunID = "r3"
-	if (&brief{req: req, s: &req.Session}).nonce() == nonce {
+	if (&brief{Req: req, S: &req.Session}).nonce() == nonce {
 		t.Error("another run has the same nonce")
 	}
 }

@@ -10,64 +10,25 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// rules are what an attempt may change and run.
-func (b *brief) rules() {
-	b.section("Rules")
-	g := b.req.Phase.Guards
-	review := b.req.Phase.Review != nil && len(g.Except) == 0 && slices.Equal(g.Only, []string{workflows.DocumentsPattern})
-	if len(g.Only) > 0 && !review {
-		b.line("- Only these paths may change: %s.", code(g.Only))
+// Only are the paths that alone may change. A reviewer is told in other words.
+func (b *brief) Only() []string {
+	g := b.Req.Phase.Guards
+	if b.Req.Phase.Review != nil && len(g.Except) == 0 && slices.Equal(g.Only, []string{workflows.DocumentsPattern}) {
+		return nil
 	}
-	if len(g.Except) > 0 {
-		b.line("- These paths may not change: %s.", code(g.Except))
-	}
-	if b.req.Phase.Review != nil {
-		b.line("- Do not commit or push.")
-	} else {
-		b.line("- Edit files in the current directory. You need not commit: wfs commits what you leave. Do not push.")
-	}
-	b.line("- Leave `.git` and `.wfs` alone.")
-	if b.card() != nil {
-		b.permissions()
-		b.line("- Leave nothing running in the background: wfs stops it when you stop.")
-		if l := b.s.LastResult; l != nil && l.LeftRunning {
-			b.line("- The last attempt left a command running, and wfs waited a minute for it: stop what you start.")
-		}
-		b.line("- Write no memory or notes for yourself outside this directory: put what the next attempt should know into `note`.")
-	}
+	return g.Only
 }
 
-func code(words []string) string {
-	var quoted []string
-	for _, w := range words {
-		quoted = append(quoted, "`"+name(w)+"`")
-	}
-	return strings.Join(quoted, ", ")
-}
-
-// permissions says what the agent's program may do by itself, as its card and the configuration have it.
-func (b *brief) permissions() {
-	card, allow := b.card(), b.req.Plan.Agent.Allow
-	if card.Unattended == "" && len(allow) == 0 {
-		b.line("- You run unattended: questions and permission requests get no answer.")
-		return
-	}
-	var may []string
-	for _, word := range allow {
-		command, ok := permitted(card, word)
+// May is what the agent's program may do beside what it does by itself, as the configuration has it.
+func (b *brief) May() (may []string) {
+	for _, word := range b.Req.Plan.Agent.Allow {
+		command, ok := permitted(b.Card(), word)
 		if ok {
 			command += " …"
 		}
 		may = append(may, command)
 	}
-	text := "You run unattended."
-	if card.Unattended != "" {
-		text += fmt.Sprintf(" By itself %s %s.", card.Name, name(card.Unattended))
-	}
-	if len(may) > 0 {
-		text += " You may also use: " + code(may) + "."
-	}
-	b.line("- %s Everything else is refused: do not try other spellings.", text)
+	return may
 }
 
 // permitted is the command that a word of allow permits, and false for a word that is none of a command.
@@ -81,13 +42,13 @@ func permitted(card *workflows.Card, word string) (string, bool) {
 	return word, false
 }
 
-// mayRun reports whether the agent may run a gate's command itself, as far as its card says.
-func (b *brief) mayRun(line string) bool {
-	card := b.card()
+// MayRun reports whether the agent may run a gate's command itself, as far as its card says.
+func (b *brief) MayRun(line string) bool {
+	card := b.Card()
 	if card == nil || !card.Permits() {
 		return true
 	}
-	for _, word := range b.req.Plan.Agent.Allow {
+	for _, word := range b.Req.Plan.Agent.Allow {
 		if command, ok := permitted(card, word); ok && (line == command || strings.HasPrefix(line, command+" ")) {
 			return true
 		}
@@ -95,59 +56,40 @@ func (b *brief) mayRun(line string) bool {
 	return false
 }
 
-// done says what ends the phase and how to answer.
-func (b *brief) done() {
-	b.section("Done means")
-	b.gates()
-	switch b.req.Phase.Signal {
-	case workflows.SignalRequired:
-		b.line("The phase ends when this passes and you report, in the same run, that it is done.")
-	case workflows.SignalVeto:
-		b.line("While you report that it is not done, you are called again, even if this passes.")
-	}
-	b.answer()
+// gates are what wfs looks at after the agent has stopped.
+type gates struct {
+	Lines               string
+	More                bool // than one
+	Runs, MayRun, Clean bool // the first runs a command; the agent may run one itself; they run in a clean tree
 }
 
-// gates says what wfs looks at after the agent has stopped.
-func (b *brief) gates() {
+func (b *brief) Gates() *gates {
 	var lines []string
-	mayRun, clean := false, false
-	for _, g := range b.req.Phase.Gates {
-		clean = clean || g.Runs() && g.Where != workflows.InPlace && !b.req.Plan.Unproven
+	var all gates
+	for i, g := range b.Req.Phase.Gates {
+		all.Runs = all.Runs || i == 0 && g.Runs()
+		all.Clean = all.Clean || g.Runs() && g.Where != workflows.InPlace && !b.Req.Plan.Unproven
 		if !g.Runs() {
 			for _, k := range looking {
 				if k.is(g) {
-					lines = append(lines, k.brief(g, b.s))
+					lines = append(lines, k.brief(g, b.S))
 				}
 			}
 			continue
 		}
 		line := toType(g.Run.Text())
-		mayRun = mayRun || !strings.Contains(line, reportWord) && b.mayRun(line)
+		all.MayRun = all.MayRun || !strings.Contains(line, reportWord) && b.MayRun(line)
 		only := ""
 		if len(g.Paths) > 0 {
 			only = fmt.Sprintf(" (when %s changed, and at the end)", code(g.Paths))
 		}
 		lines = append(lines, fmt.Sprintf("`%s`%s: %s", name(line), only, b.expected(g)))
 	}
-	switch {
-	case len(lines) == 0:
-		return
-	case len(lines) == 1 && b.req.Phase.Gates[0].Runs():
-		b.line("After you stop, wfs runs %s.", lines[0])
-	case len(lines) == 1:
-		b.line("After you stop, wfs checks this: %s.", lines[0])
-	default:
-		b.line("After you stop, wfs checks:\n- %s", strings.Join(lines, "\n- "))
+	if len(lines) == 0 {
+		return nil
 	}
-	if mayRun {
-		b.line("Run it yourself before you stop.")
-	}
-	if clean {
-		b.line("%s", "wfs judges a clean checkout with the packages of the manifests: without ignored files, and "+
-			"without what")
-		b.line("was installed by hand.")
-	}
+	all.Lines, all.More = strings.Join(lines, "\n- "), len(lines) > 1
+	return &all
 }
 
 // reportOption is an option that names the file of a gate's report, with or without a word of its own for the file.
@@ -182,93 +124,59 @@ func (b *brief) expected(g workflows.Gate) string {
 // targets are the tests of this lap, also those that could not be built yet.
 func (b *brief) targets() []string {
 	var all []string
-	for _, t := range b.s.Targets {
+	for _, t := range b.S.Targets {
 		all = append(all, string(t))
 	}
-	return append(all, b.s.Expected...)
+	return append(all, b.S.Expected...)
 }
 
-func (b *brief) card() *workflows.Card {
-	if !b.req.Phase.Run.Agent {
+func (b *brief) Card() *workflows.Card {
+	if !b.Req.Phase.Run.Agent {
 		return nil
 	}
-	return b.req.Plan.Agent.Card
+	return b.Req.Plan.Agent.Card
 }
 
-// byForm chooses by the form in which the agent answers: in a file, by a schema, or in a line of its last message.
-func (b *brief) byForm(inFile, bySchema, inLine string) string {
-	switch card := b.card(); {
+// Form is how the agent answers: in a "file", by a "schema", or in a "line" of its last message.
+func (b *brief) Form() string {
+	switch card := b.Card(); {
 	case card == nil:
-		return inFile
+		return "file"
 	case len(card.Answer) > 0:
-		return bySchema
+		return "schema"
 	}
-	return inLine
+	return "line"
 }
 
-// answer says how to answer, in the form that this agent answers in.
-func (b *brief) answer() {
-	if b.req.Phase.Review != nil {
-		b.verdictForm()
-		return
-	}
-	b.line("\n%s", b.byForm("Answer with one JSON object in the file that $WFS_RESULT names, for example `{\"done\": true}`:",
-		"End with the structured answer, and do not ask in prose: it is not read.",
-		"End your last message with one line, for example `"+statusMark+
-			" {\"done\": true}`. Do not ask in prose: it is not read. The object:"))
-	for _, k := range answerKeys {
-		if k.when(&b.req) {
-			b.line("- `%s`: %s", k.name, k.about)
-		}
-	}
-	if b.card() == nil {
-		b.line("- `wait`: `\"15m\"`, or `wait_until` with exit code %d, to be called again later", ExitWait)
-	} else if len(b.card().Answer) > 0 {
-		b.line("Leave empty what does not apply.")
-	}
-}
+// goOn is what is new since the last turn of a conversation that goes on.
+type goOn struct{ News, CutOff, Verdict string }
 
-// goOn is the brief of a conversation that goes on: what is new since its last turn.
-func (b *brief) goOn() {
+func (b *brief) GoOn() goOn {
 	c := b.judged()
-	here := b.s.Last != nil && c != nil && c.Phase == b.req.Phase.Name && c.Lap == b.req.Started.Lap
-	news, cutOff := "continue", endedAs(b.req.Conversation.Ended)
+	here := b.S.Last != nil && c != nil && c.Phase == b.Req.Phase.Name && c.Lap == b.Req.Started.Lap
+	g := goOn{News: "continue", CutOff: endedAs(b.Req.Conversation.Ended)}
 	switch {
-	case slices.ContainsFunc(b.s.Said, func(x session.Said) bool { return x.Ask != "" && !x.Told }):
-		news = "your question is answered"
-	case cutOff != "":
-	case here && b.s.Last.Class == session.ClassUnsigned:
-		news = "is it done?"
-	case here && b.s.Last.Verdict != session.Pass:
-		news = "not done yet"
+	case slices.ContainsFunc(b.S.Said, func(x session.Said) bool { return x.Ask != "" && !x.Told }):
+		g.News = "your question is answered"
+	case g.CutOff != "":
+	case here && b.S.Last.Class == session.ClassUnsigned:
+		g.News = "is it done?"
+	case here && b.S.Last.Verdict != session.Pass:
+		g.News = "not done yet"
 	}
-	b.line("# %s, attempt %d: %s", b.req.Phase.Name, b.req.Started.Attempt, news)
-	b.people()
-	b.meanwhile()
-	if cutOff != "" {
-		b.line("\n%s", cutOff)
+	if !here {
+		return g
 	}
-	b.reviewed()
-	if here {
-		claim := ""
-		switch {
-		case cutOff != "":
-		case b.claimed(c.Number):
-			claim = "You said it was done. "
-		case b.s.LastResult != nil && b.s.LastResult.NotDone:
-			claim = "You said it was not done yet. "
-		}
-		verdict := capitalUnless(b.verdict(false))
-		if cutOff != "" {
-			verdict = "Before that, " + b.verdict(false)
-		}
-		b.line("\n%s%s.", claim, verdict)
-		b.unsigned()
-		b.output()
+	g.Verdict = capitalUnless(b.verdict(false))
+	switch {
+	case g.CutOff != "":
+		g.Verdict = "Before that, " + b.verdict(false)
+	case b.claimed(c.Number):
+		g.Verdict = "You said it was done. " + g.Verdict
+	case b.S.LastResult != nil && b.S.LastResult.NotDone:
+		g.Verdict = "You said it was not done yet. " + g.Verdict
 	}
-	b.tampered()
-	b.heldOut()
-	b.stuck()
+	return g
 }
 
 // capitalUnless begins a sentence with a capital letter, unless it begins with the name of wfs.
@@ -277,12 +185,6 @@ func capitalUnless(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-func (b *brief) goOnEnd() {
-	form := b.byForm("answer in the file that $WFS_RESULT names", "end with the structured answer",
-		"end your last message with the line `"+statusMark+" {…}`")
-	b.line("\nYour edits are still there, unless a person changed them. Same job, same rules; %s.", form)
 }
 
 // endedAs tells an agent how its last run came to an end that it may not know of.

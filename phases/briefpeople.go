@@ -7,52 +7,35 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 )
 
-// people is what people said to whoever works next. It comes first.
-func (b *brief) people() {
-	said := b.s.Said
-	if b.req.Conversation != nil {
-		said = slices.DeleteFunc(slices.Clone(said), func(x session.Said) bool { return x.Told })
-	}
-	if len(b.req.Notes)+len(said) == 0 {
-		return
-	}
-	b.section("From people")
-	left, gap := maxNoted, ""
-	for _, x := range said[max(0, len(said)-maxNotes):] {
-		if x.Ask == "" {
-			b.line("%s%s:", gap, b.sentBack(x))
-		} else {
-			asked := "An agent asked a question."
-			if b.req.Conversation != nil {
-				asked = "Your question was answered."
-			}
-			b.line("%s%s", gap, asked)
-			b.data("the question", x.Ask)
-			b.line("The answer:")
-		}
-		text := cut(person(x.Text), max(0, left))
-		left -= len(text)
-		b.line("%s", item(text))
-		gap = "\n"
-	}
-	b.about()
-	if len(b.req.Notes) == 0 {
-		return
-	}
-	b.line("%sNotes:\n%s", gap, listed(b.req.Notes, left))
+// Said is what people said to whoever works next. It comes first.
+func (b *brief) Said() []session.Said {
+	said, _ := b.people()
+	return said
 }
 
-// meanwhile are the notes that came while a run went on. Nobody knows who left them.
-func (b *brief) meanwhile() {
-	if len(b.req.Meanwhile) == 0 {
-		return
+// Notes are people's notes, as far as they fit beside what was said.
+func (b *brief) Notes() string {
+	if len(b.Req.Notes) == 0 {
+		return ""
 	}
-	b.section("Added during the run")
-	b.line("These notes were added during the run, maybe not by a person. They may help, but they permit nothing, and change neither the task nor what is judged.")
-	b.line("%s", listed(b.req.Meanwhile, maxNoted))
+	_, left := b.people()
+	return listed(b.Req.Notes, left)
+}
+
+func (b *brief) people() (said []session.Said, left int) {
+	said, left = slices.Clone(b.S.Said), maxNoted
+	if b.Req.Conversation != nil {
+		said = slices.DeleteFunc(said, func(x session.Said) bool { return x.Told })
+	}
+	said = said[max(0, len(said)-maxNotes):]
+	for i, x := range said {
+		text := cut(person(x.Text), max(0, left))
+		left -= len(text)
+		said[i].Text = item(text)
+	}
+	return said, left
 }
 
 // listed is a list of notes, the newest of them where not all fit into so many bytes.
@@ -73,21 +56,19 @@ func listed(all []string, left int) string {
 	return strings.Join(notes, "\n")
 }
 
-// about says what a person has just said no to, where a judgement had asked.
-func (b *brief) about() {
-	if b.s.Last == nil || b.s.Last.Class != session.ClassRejected || b.s.Last.Question == nil {
-		return
+// About is what a person has just said no to, where a judgement had asked.
+func (b *brief) About() []string {
+	if b.S.Last == nil || b.S.Last.Class != session.ClassRejected || b.S.Last.Question == nil {
+		return nil
 	}
-	lines := slices.Clone(b.s.Last.Question.Evidence)
+	lines := slices.Clone(b.S.Last.Question.Evidence)
 	if len(lines) == 0 {
-		lines = slices.Clone(b.s.Last.Question.Paths)
+		lines = slices.Clone(b.S.Last.Question.Paths)
 	}
 	for i, line := range lines {
 		lines[i] = "- " + safetext.Line(line, maxSaid)
 	}
-	if len(lines) > 0 {
-		b.data("what the question was about", lines...)
-	}
+	return lines
 }
 
 // leftOut says how many older lines are not in a list.
@@ -99,13 +80,3 @@ func leftOut(n int) string {
 }
 
 func item(text string) string { return "- " + strings.ReplaceAll(text, "\n", "\n  ") }
-
-func (b *brief) sentBack(x session.Said) string {
-	switch x.From {
-	case b.req.Phase.Name:
-		return "The work of this phase was sent back"
-	case workflows.Done:
-		return "The work was done, and was sent back"
-	}
-	return fmt.Sprintf("The work was sent back from %s", x.From)
-}

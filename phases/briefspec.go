@@ -20,36 +20,34 @@ import (
 // maxSpec bounds what a brief quotes of a specification, in bytes. Of a longer one it has a part, and the name of a file.
 const maxSpec = 16 << 10
 
-// specification quotes what is wanted, in the words of the person who wrote it down. The text is the one that is pinned:
-// a file of that name in the work tree may be missing, or another one.
-func (b *brief) specification() {
-	text := strings.TrimSpace(safetext.Strip(string(b.req.Spec)))
+// specification is what is wanted, in the words of the person who wrote it down.
+type specification struct {
+	Text  string
+	Part  string // which part the text is of a long one
+	Fence string // on the lines around it
+}
+
+// Specification is the text that is pinned: a file of that name in the work tree may be missing, or another one.
+func (b *brief) Specification() *specification {
+	text := strings.TrimSpace(safetext.Strip(string(b.Req.Spec)))
 	if text == "" {
-		return
-	}
-	b.section("Specification")
-	from := ""
-	if b.s.SpecPath != "" {
-		from = fmt.Sprintf(" (`%s`, as saved in this session)", name(b.s.SpecPath))
+		return nil
 	}
 	mark := sha256.Sum256([]byte("specification " + b.nonce()))
-	fence := hex.EncodeToString(mark[:8])
-	b.line("The user's specification%s, between two lines with %s. Follow it.", from, fence)
-	if b.req.SpecFile != "" {
+	s := specification{Fence: hex.EncodeToString(mark[:8])}
+	if b.Req.SpecFile != "" {
 		part := ""
-		if i := b.req.Started.Lap - 1; b.s.Laps && i >= 0 && i < len(b.s.Items) {
-			part = workflows.Section([]byte(text), b.s.Items[i], maxSpec)
+		if item := b.Item(); item != "" {
+			part = workflows.Section([]byte(text), item, maxSpec)
 		}
-		what := "the section with this lap's item"
+		s.Part = "the section with this lap's item"
 		if part == "" {
-			part, what = text, "its beginning"
+			part, s.Part = text, "its beginning"
 		}
-		b.line("It is long: here is %s. Read the whole specification in `%s` before you begin; do not edit that file.", what, name(b.req.SpecFile))
 		text = part
 	}
-	b.line("\nBEGIN SPECIFICATION %s", fence)
-	b.line("%s", strings.ReplaceAll(cut(text, maxSpec), fence, ""))
-	b.line("END SPECIFICATION %s", fence)
+	s.Text = strings.ReplaceAll(cut(text, maxSpec), s.Fence, "")
+	return &s
 }
 
 // laySpec puts a specification that is too long for a brief into the session's documents for as long as a run goes on,

@@ -56,71 +56,46 @@ func outcomeText(v session.Verdict, c session.Class) string {
 	return "a check failed"
 }
 
-// history says what this lap has behind it: each earlier attempt as its commit, its files, its claim and its outcome.
-func (b *brief) history() {
-	var lines []string
-	for _, c := range b.s.Way() {
-		if c.Attempt == 0 || c.Verdict == "" || c.Lap != b.req.Started.Lap {
+// history is what this lap has behind it: each earlier attempt as its commit, its files, its claim and its outcome.
+type history struct {
+	Laps   string // those that are done
+	Lines  []string
+	CutOff bool
+}
+
+func (b *brief) History() *history {
+	var h history
+	for _, c := range b.S.Way() {
+		if c.Attempt == 0 || c.Verdict == "" || c.Lap != b.Req.Started.Lap {
 			continue
 		}
-		line := fmt.Sprintf("- %s, attempt %d, %s%s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number))
 		outcome := outcomeText(c.Verdict, c.Class)
 		if b.claimed(c.Number) {
 			outcome = "said it was done; " + outcome
 		}
-		lines = append(lines, line+": "+outcome)
+		h.Lines = append(h.Lines, fmt.Sprintf("- %s, attempt %d, %s%s: %s", c.Phase, c.Attempt, c.Code.Short(), b.files(c.Number), outcome))
 	}
-	laps := b.lapsDone()
-	stopped := b.s.At(b.s.Current)
-	cutOff := stopped != nil && stopped.Trigger == session.TriggerInterrupted
-	if len(lines) == 0 && laps == "" && !cutOff {
-		return
+	if more := len(h.Lines) - session.MaxTold; more > 0 {
+		h.Lines = append([]string{leftOut(more)}, h.Lines[more:]...)
 	}
-	b.section("Where things stand")
-	if laps != "" {
-		b.line("%s", laps)
+	stopped := b.S.At(b.S.Current)
+	h.Laps, h.CutOff = b.lapsDone(), stopped != nil && stopped.Trigger == session.TriggerInterrupted
+	if len(h.Lines) == 0 && h.Laps == "" && !h.CutOff {
+		return nil
 	}
-	if len(lines) > 0 {
-		show := ""
-		if b.mayRun("git show") {
-			show = "; `git show COMMIT` shows one"
-		}
-		if laps != "" {
-			b.line("")
-		}
-		b.line("Attempts of this %s, oldest first%s:", b.span(), show)
-		if more := len(lines) - session.MaxTold; more > 0 {
-			b.line("%s", leftOut(more))
-			lines = lines[more:]
-		}
-		b.line("%s", strings.Join(lines, "\n"))
-	}
-	if c := b.s.Furthest(); c != nil {
-		b.line("Attempt %d (%s) got furthest.", c.Attempt, c.Code.Short())
-	}
-	if cutOff {
-		b.line("The last attempt was cut off. Its edits are in the work tree, not judged.")
-	}
-}
-
-// span is what a session consists of: laps, or the session as a whole.
-func (b *brief) span() string {
-	if b.s.Laps {
-		return "lap"
-	}
-	return "work"
+	return &h
 }
 
 func (b *brief) lapsDone() string {
-	done := b.req.Started.Lap - 1
-	if !b.s.Laps || done < 1 {
+	done := b.Req.Started.Lap - 1
+	if !b.S.Laps || done < 1 {
 		return ""
 	}
-	if len(b.s.Items) < done {
+	if len(b.S.Items) < done {
 		return plural(done, "lap is", "laps are") + " done."
 	}
 	var items []string
-	for _, item := range b.s.Items[max(0, done-session.MaxTold):done] {
+	for _, item := range b.S.Items[max(0, done-session.MaxTold):done] {
 		items = append(items, "- "+safetext.Line(item, maxShown))
 	}
 	return "Earlier laps:\n" + strings.Join(items, "\n")
@@ -128,7 +103,7 @@ func (b *brief) lapsDone() string {
 
 // files says what an attempt changed, beginning with a comma.
 func (b *brief) files(number int) string {
-	files, ok := b.req.Lines[number]
+	files, ok := b.Req.Lines[number]
 	if !ok {
 		return ""
 	}
@@ -156,12 +131,12 @@ func (b *brief) files(number int) string {
 
 // claimed reports whether the attempt with a checkpoint said that it was done and was not.
 func (b *brief) claimed(checkpoint int) bool {
-	return slices.ContainsFunc(b.s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
+	return slices.ContainsFunc(b.S.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
 // judged is the newest judged attempt.
 func (b *brief) judged() *session.Checkpoint {
-	for _, c := range slices.Backward(b.s.Checkpoints) {
+	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Attempt > 0 && c.Verdict != "" {
 			return &c
 		}
@@ -169,41 +144,29 @@ func (b *brief) judged() *session.Checkpoint {
 	return nil
 }
 
-// seen is the newest judgement, with what failing tests printed. Counts are wfs's own; names and output are the
+// Seen is the newest judgement in a sentence, "" when it is listed. Counts are wfs's own; names and output are the
 // project's or an agent's, and stand between the marks.
-func (b *brief) seen() {
-	if b.s.Last == nil {
-		return
-	}
-	who, listed := "The last attempt", false
+func (b *brief) Seen() string {
+	who, listed := "The last attempt", len(b.S.LastGates) == 0
 	if c := b.judged(); c != nil {
 		who = fmt.Sprintf("%s, attempt %d", c.Phase, c.Attempt)
-		listed = c.Lap == b.req.Started.Lap
+		listed = listed || c.Lap == b.Req.Started.Lap
 	}
-	listed = listed || len(b.s.LastGates) == 0
 	if verdict := b.verdict(listed); verdict != "" {
-		b.line("\n%s: %s.", who, verdict)
+		return who + ": " + verdict
 	}
-	b.unsigned()
-	b.output()
-}
-
-// unsigned asks for the agent's word where nothing else is missing.
-func (b *brief) unsigned() {
-	if b.s.Last.Class == session.ClassUnsigned {
-		b.line("\nOnly your report is missing. Answer with `done: true` if it is done; else continue with what is left.")
-	}
+	return ""
 }
 
 // verdict says in one sentence what wfs found out: without the outcome, "" if there is nothing else, when that is listed.
 func (b *brief) verdict(listed bool) string {
-	d := b.s.Last
+	d := b.S.Last
 	text := outcomeText(d.Verdict, d.Class)
 	outcome := text
 	var counts, frozen string
 	var failed []string
 	passing := 0
-	for _, g := range b.s.LastGates {
+	for _, g := range b.S.LastGates {
 		if g.Verdict != session.Pass {
 			failed = append(failed, g.Gate)
 		}
@@ -211,8 +174,8 @@ func (b *brief) verdict(listed bool) string {
 			frozen = ", with the frozen tests"
 		}
 	}
-	if c := session.CountsOf(b.s.LastGates); c.Total() > 0 {
-		if n := len(b.s.Targets); n > 0 && d.Class == session.ClassTargetFailing {
+	if c := session.CountsOf(b.S.LastGates); c.Total() > 0 {
+		if n := len(b.S.Targets); n > 0 && d.Class == session.ClassTargetFailing {
 			text = fmt.Sprintf("%d of this lap's %s", passing, plural(n, "test passes", "tests pass"))
 		}
 		counts = fmt.Sprintf("%d passed, %d failed", c.Passed, c.Failed)
@@ -237,7 +200,7 @@ func (b *brief) verdict(listed bool) string {
 		return fmt.Sprintf("wfs ran the tests: %s (%s)", text, counts)
 	case listed:
 		return ""
-	case len(b.s.LastGates) > 0:
+	case len(b.S.LastGates) > 0:
 		return "wfs ran its checks: " + text
 	}
 	return text
@@ -262,9 +225,9 @@ func tells(g session.GateResult) string {
 // told are the reasons that stand in the sentence about the newest judgement. What they have told is not quoted.
 func (b *brief) told() []string {
 	var all []string
-	for _, g := range b.s.LastGates {
+	for _, g := range b.S.LastGates {
 		if text := tells(g); text != "" {
-			if more, ok := strings.CutPrefix(b.s.Last.Reason, spoken(g)); ok && onlyWords.MatchString(more) {
+			if more, ok := strings.CutPrefix(b.S.Last.Reason, spoken(g)); ok && onlyWords.MatchString(more) {
 				text += more
 			}
 			all = append(all, text)
@@ -273,10 +236,10 @@ func (b *brief) told() []string {
 	return all
 }
 
-// output quotes what the newest judgement found and what failing tests printed.
-func (b *brief) output() {
+// Output quotes what the newest judgement found and what failing tests printed. There is nothing left to print.
+func (b *brief) Output() string {
 	quoted, whole := map[session.TestID]bool{}, map[session.TestID]bool{}
-	for _, g := range b.s.LastGates {
+	for _, g := range b.S.LastGates {
 		whole[gateID(g.Gate)] = true // its verdict tells of it
 	}
 	b.failures = slices.DeleteFunc(slices.Clone(b.failures), func(f report.Failure) bool { return f.Message == "" && f.Test == gateID(f.Gate) })
@@ -296,18 +259,18 @@ func (b *brief) output() {
 			}
 		}
 	}
-	d := b.s.Last
+	d := b.S.Last
 	switch d.Class {
 	case session.ClassRejected, session.ClassTargetFailing, session.ClassTestChange, session.ClassUnsigned: // told in other words
 	default:
 		if d.Verdict == session.Pass {
 			break
 		}
-		if !slices.ContainsFunc(b.s.LastGates, func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, spoken(g)) }) {
+		if !slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return tells(g) != "" && strings.HasPrefix(d.Reason, spoken(g)) }) {
 			add("%s", b.inner(safetext.Line(d.Reason, maxSaid)))
 		}
 	}
-	for _, g := range b.s.LastGates {
+	for _, g := range b.S.LastGates {
 		if reason := safetext.Line(g.Reason, maxSaid); g.Verdict != session.Pass && g.Class != session.ClassTargetFailing && reason != "" && tells(g) == "" && !strings.HasSuffix(d.Reason, g.Reason) {
 			add("%s: %s", name(g.Gate), b.inner(reason))
 		}
@@ -315,14 +278,14 @@ func (b *brief) output() {
 		names("failed before this work, not yours to fix", g.KnownRed)
 		names("passes only in some runs", g.Flaky)
 	}
-	if b.req.Started.HalfOpen {
-		names("failed in at least one attempt", b.s.Visit.Failing)
+	if b.Req.Started.HalfOpen {
+		names("failed in at least one attempt", b.S.Visit.Failing)
 	}
 	if len(lines)+len(b.failures) == 0 {
-		return
+		return ""
 	}
 	what := "output"
-	if session.CountsOf(b.s.LastGates).Total() > 0 {
+	if session.CountsOf(b.S.LastGates).Total() > 0 {
 		what = "test output"
 	}
 	b.open(what)
@@ -331,6 +294,7 @@ func (b *brief) output() {
 	}
 	b.quote()
 	b.close()
+	return ""
 }
 
 // quote is what failing tests printed.
@@ -353,15 +317,5 @@ func (b *brief) quote() {
 	}
 }
 
-// stuck advises an attempt after several that led nowhere.
-func (b *brief) stuck() {
-	n := max(b.s.Visit.NoProgress, b.s.Visit.SameFailure)
-	switch {
-	case b.s.Last != nil && b.s.Last.Class == session.ClassNoReview:
-		b.line("\nYour verdict is missing: answer with one.")
-	case b.req.Started.HalfOpen:
-		b.line("\nTake another approach than these attempts. This is the last one before wfs stops and asks the user.")
-	case n >= 2:
-		b.line("\nThe last %d attempts made no progress. Take another approach: question their assumptions.", n)
-	}
-}
+// Stuck is how many attempts in a row led nowhere.
+func (b *brief) Stuck() int { return max(b.S.Visit.NoProgress, b.S.Visit.SameFailure) }

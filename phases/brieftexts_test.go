@@ -111,7 +111,7 @@ func situations(t *testing.T) map[string][]byte {
 		all[strings.Join([]string{workflow, phase, what, agent}, "-")] = render(r, f)
 	}
 	twice := func(r *session.RunRequest) found {
-		f := found{failures: red(r), ruleFiles: []string{"CLAUDE.md"}}
+		f := found{failures: red(r), RuleFiles: []string{"CLAUDE.md"}}
 		green(r, 1, session.FileLines{Path: "make.go", Added: 4})
 		green(r, 2)
 		return f
@@ -126,7 +126,7 @@ func situations(t *testing.T) map[string][]byte {
 		}
 	}
 	for _, agent := range []string{"command", "claude", "codex", "gemini", "opencode"} {
-		add("tdd", "RED", "first", agent, func(r *session.RunRequest) found { return found{ruleFiles: []string{"CLAUDE.md", "AGENTS.md"}} })
+		add("tdd", "RED", "first", agent, func(r *session.RunRequest) found { return found{RuleFiles: []string{"CLAUDE.md", "AGENTS.md"}} })
 		add("tdd", "GREEN", "failed-twice", agent, twice)
 		if agent != "command" {
 			add("tdd", "GREEN", "goes-on", agent, again(session.OutcomeOK))
@@ -197,7 +197,7 @@ func situations(t *testing.T) map[string][]byte {
 		red(r)
 		r.Phase.Signal = workflows.SignalRequired
 		judged(r, "GREEN", 1, session.Fail, session.ClassUnsigned, false, session.FileLines{Path: "make.go", Added: 4})
-		return found{note: "upper case umlauts are left"}
+		return found{Note: "upper case umlauts are left"}
 	})
 	add("tdd", "GREEN", "interrupted", "claude", again(session.OutcomeInterrupted))
 	add("tdd", "GREEN", "interrupted", "command", func(r *session.RunRequest) found {
@@ -342,4 +342,69 @@ func TestBriefNamesKeysOfTheAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBriefOfRareSituations looks for the sentences of the template that stand in no golden brief.
+func TestBriefOfRareSituations(t *testing.T) {
+	t.Parallel()
+	note := func(from workflows.PhaseName) session.Said { return session.Said{Text: "no", From: from} }
+	for want, change := range map[string]func(r *session.RunRequest){
+		"It is long: here is the section with this lap's item. Read the whole specification in `.workflow/slugs/spec.md`": func(r *session.RunRequest) {
+			r.SpecFile = ".workflow/slugs/spec.md"
+		},
+		"The work of this phase was sent back:\n- no\n":     func(r *session.RunRequest) { r.Session.Said = []session.Said{note("GREEN")} },
+		"The work was done, and was sent back:\n- no\n":     func(r *session.RunRequest) { r.Session.Said = []session.Said{note(workflows.Done)} },
+		"The work was sent back from REVIEW:\n- no\n":       func(r *session.RunRequest) { r.Session.Said = []session.Said{note("REVIEW")} },
+		"\nNotes:\n- use integers\n":                        func(r *session.RunRequest) { r.Notes = []string{"use integers"} },
+		"- These paths may not change: `a`, `b`.":           func(r *session.RunRequest) { r.Phase.Guards.Except = []string{"a", "b"} },
+		"- You run unattended: questions and permission":    func(r *session.RunRequest) { r.Plan.Agent.Card, r.Plan.Agent.Allow = &workflows.Card{Name: "x"}, nil },
+		"- The last attempt left a command running":         func(r *session.RunRequest) { r.Session.LastResult = &session.RunResult{LeftRunning: true} },
+		"What the question was about (data between":         func(r *session.RunRequest) { rejected(r) },
+		"The verdict uses it as if it had been there":       func(r *session.RunRequest) { allowed(r) },
+		"Already restored, to be left alone: a_test.go":     func(r *session.RunRequest) { weakened(r, "a_test.go") },
+		"`git checkout 1110001 -- PATH` restores a file.":   func(r *session.RunRequest) { weakened(r) },
+		"The last attempt did that, and wfs restored them.": func(r *session.RunRequest) { weakened(r, "a_test.go", "b_test.go") },
+		"Your verdict is missing: answer with one.":         func(r *session.RunRequest) { r.Session.Last = &session.Decided{Class: session.ClassNoReview} },
+		"answer in the file that $WFS_RESULT names.": func(r *session.RunRequest) {
+			r.Conversation, r.Plan.Agent.Card = &session.Conversation{}, nil
+		},
+		"Attempt 1 (1110001) got furthest.": func(r *session.RunRequest) {
+			green(r, 1)
+			green(r, 2)
+			r.Session.Visit.BestAt, r.Session.Visit.BestHas = 1, session.Reached{Ran: true, Targets: 2}
+		},
+		"It was sent back before, for these findings": func(r *session.RunRequest) {
+			r.Phase, r.Session.Review = work(t, "reviewed", "REVIEW", "claude").Phase, &session.Review{More: 2, Findings: []session.Remark{{What: "w"}}}
+		},
+		"1. w\nand 2 more": func(r *session.RunRequest) {
+			r.Session.Review = &session.Review{More: 2, Findings: []session.Remark{{What: "w"}}}
+		},
+		"There are hidden tests too: 3 of 5 fail.": func(r *session.RunRequest) {
+			judged(r, "GREEN", 1, session.Fail, session.ClassHoldout, false)
+			r.Session.Holdout = &session.HoldoutResult{Verdict: session.Fail, Passed: 2, Failed: 1, NotRun: 2, Failing: lowers}
+		},
+	} {
+		r := work(t, "tdd", "GREEN", "claude")
+		change(&r)
+		if got := string(render(r, found{})); !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
+func rejected(r *session.RunRequest) {
+	r.Session.Said = []session.Said{{Text: "no", From: "GREEN"}}
+	r.Session.Last = &session.Decided{Class: session.ClassRejected, Question: &session.Question{Paths: []string{"a_test.go"}}}
+}
+
+func allowed(r *session.RunRequest) {
+	judged(r, "GREEN", 1, session.Pass, session.ClassApproved, false)
+	r.Session.Checkpoints[1].Tampered = []session.Tampering{{Kind: kindWeaker, Path: "a_test.go", Grave: true}}
+}
+
+// weakened is an attempt that weakened two files of tests, some of which were restored.
+func weakened(r *session.RunRequest, back ...string) {
+	judged(r, "GREEN", 1, session.Fail, session.ClassTampered, false)
+	r.Session.Tampered = []session.Tampering{{Kind: kindWeaker, Path: "a_test.go", Grave: true}, {Kind: kindWeaker, Path: "b_test.go", Grave: true}}
+	r.Back = back
 }

@@ -100,62 +100,24 @@ func worded(res session.RunResult, req session.RunRequest) session.RunResult {
 	return res
 }
 
-// reviewed are the findings for which a reviewer sent the work back.
-func (b *brief) reviewed() {
-	v := b.s.Review
-	if v == nil || b.req.Phase.Review != nil {
-		return
-	}
-	b.line("\nA reviewer read the work and sent it back. Settle each finding, or say in one line why it is wrong.")
-	b.open("the review")
-	b.findings(v)
-	b.close()
-}
-
-func (b *brief) findings(v *session.Review) {
-	if len(v.Findings) == 0 {
-		b.line("(no findings)")
-	}
+// findings are a reviewer's, a line each.
+func findings(v *session.Review) (lines []string) {
 	for i, f := range v.Findings {
 		at := ""
 		if f.Path != "" {
-			at = b.inner(name(f.Path))
+			at = name(f.Path)
 			if f.Line > 0 {
 				at += fmt.Sprintf(":%d", f.Line)
 			}
 			at += ": "
 		}
-		b.line("%d. %s%s", i+1, at, b.inner(f.What))
+		lines = append(lines, fmt.Sprintf("%d. %s%s", i+1, at, f.What))
 	}
-	if v.More > 0 {
-		b.line("and %d more", v.More)
+	switch {
+	case len(lines) == 0:
+		lines = []string{"(no findings)"}
+	case v.More > 0:
+		lines[len(lines)-1] += fmt.Sprintf("\nand %d more", v.More)
 	}
-}
-
-// toReview tells a reviewer what the work is, and what was found in it before.
-func (b *brief) toReview() {
-	if b.req.Phase.Review == nil {
-		return
-	}
-	if b.s.Base != "" {
-		b.line("\nThe work is everything that changed since commit %[1]s: `git diff %[1]s` shows it.", b.s.Base.Short())
-	}
-	b.line("Change no files: you judge the work as it is now.")
-	if v := b.s.Review; v != nil {
-		b.line("\nIt was sent back before, for these findings, and changed since. Check whether they are settled.")
-		b.open("the earlier review")
-		b.findings(v)
-		b.close()
-	}
-}
-
-// verdictForm says how a reviewer answers.
-func (b *brief) verdictForm() {
-	const form = `{"verdict": "reject", "findings": [{"path": "a/file", "line": 12, "what": "what is wrong, and what would be right"}]}`
-	b.line("\n%s", b.byForm("Answer with one JSON object in the file that $WFS_RESULT names, for example `"+form+"`:",
-		"End with the structured answer:",
-		"End your last message with one line, for example `"+statusMark+" "+form+"`:"))
-	b.line("- `verdict`: `approve`, or `reject` for what must be fixed first")
-	b.line("- `findings`: what must be fixed, each with `path`, `line` and `what`; empty when there are none")
-	b.line("Without a verdict the review is repeated.")
+	return lines
 }

@@ -217,7 +217,7 @@ func runMarker(runID string) string { return "WFS_RUN_ID=" + runID }
 // brief renders the brief with what the newest judged attempt left in its run's directory. That is gone in another
 // clone, and the brief then does without.
 func (r *Runner) brief(req session.RunRequest) []byte {
-	f := found{ruleFiles: r.unloadedRules(req)}
+	f := found{RuleFiles: r.unloadedRules(req)}
 	if req.Session.LastRun == "" {
 		return render(req, f)
 	}
@@ -228,11 +228,11 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 	}
 	if text, err := durable.ReadFile(filepath.Join(dir, ResultFile), maxResult); err == nil {
 		if a, err := parseResult(text, r.Now); err == nil {
-			f.note = a.note
+			f.Note = a.note
 		}
 	}
-	if l := req.Session.LastResult; f.note == "" && l != nil && (l.Agent != "" || l.Unread) { // one that answers in another way than by that file
-		f.note = l.Note
+	if l := req.Session.LastResult; f.Note == "" && l != nil && (l.Agent != "" || l.Unread) { // one that answers in another way than by that file
+		f.Note = l.Note
 	}
 	return render(req, f)
 }

@@ -186,8 +186,8 @@ func TestAnswerSchemaIsTheResultFile(t *testing.T) {
 	t.Parallel()
 	all, _ := json.Marshal(resultFile{Done: new(bool)})
 	for _, k := range answerKeys {
-		if !strings.Contains(string(all), `"`+k.name+`"`) {
-			t.Errorf("a result file has no %q", k.name)
+		if !strings.Contains(string(all), `"`+k.Name+`"`) {
+			t.Errorf("a result file has no %q", k.Name)
 		}
 	}
 }

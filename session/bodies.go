@@ -48,17 +48,14 @@ const (
 	KindBudgetWarned   Kind = "budget_warned"
 )
 
-var bodies = map[Kind]func([]byte) (Body, error){
-	KindCreated: decode[Created], KindBaseline: decode[Baseline], KindDriving: decode[Driving],
-	KindAttemptStarted: decode[AttemptStarted], KindRunEnded: decode[RunEnded], KindJudged: decode[Judged], KindStrayed: decode[Strayed],
-	KindReopened: decode[Reopened], KindDecided: decode[Decided], KindCheckpointed: decode[Checkpointed],
-	KindInterrupted: decode[Interrupted], KindPaused: decode[Paused], KindWaiting: decode[Waiting],
-	KindBlocked: decode[BlockedBy], KindNoted: decode[Noted], KindAgreed: decode[Agreed],
-	KindBreakerReset: decode[BreakerReset], KindPhaseMoved: decode[PhaseMoved], KindAllowed: decode[Allowed], KindMoveStarted: decode[MoveStarted], KindMoved: decode[Moved],
-	KindFinishStarted: decode[FinishStarted], KindDropped: decode[Dropped], KindVoided: decode[Voided], KindFinished: decode[Finished],
-	KindAbandoned: decode[Abandoned], KindRevived: decode[Revived], KindRenamed: decode[Renamed], KindEdited: decode[Edited],
-	KindRepinned: decode[Repinned], KindTakenBack: decode[TakenBack], KindAnswered: decode[Answered], KindDeleteStarted: decode[DeleteStarted],
-	KindUsageFound: decode[UsageFound], KindBudgetSet: decode[BudgetSet], KindBudgetWarned: decode[BudgetWarned],
+// bodies has an empty body of every kind.
+var bodies = map[Kind]Body{
+	KindCreated: Created{}, KindBaseline: Baseline{}, KindDriving: Driving{}, KindAttemptStarted: AttemptStarted{},
+	KindRunEnded: RunEnded{}, KindJudged: Judged{}, KindStrayed: Strayed{}, KindReopened: Reopened{}, KindDecided: Decided{}, KindCheckpointed: Checkpointed{}, KindInterrupted: Interrupted{}, KindPaused: Paused{}, KindWaiting: Waiting{}, KindBlocked: BlockedBy{}, KindNoted: Noted{}, KindAgreed: Agreed{}, KindBreakerReset: BreakerReset{},
+	KindPhaseMoved: PhaseMoved{}, KindAllowed: Allowed{}, KindMoveStarted: MoveStarted{}, KindMoved: Moved{},
+	KindFinishStarted: FinishStarted{}, KindDropped: Dropped{}, KindVoided: Voided{}, KindFinished: Finished{},
+	KindAbandoned: Abandoned{}, KindRevived: Revived{}, KindRenamed: Renamed{}, KindEdited: Edited{}, KindRepinned: Repinned{}, KindTakenBack: TakenBack{}, KindAnswered: Answered{}, KindDeleteStarted: DeleteStarted{},
+	KindUsageFound: UsageFound{}, KindBudgetSet: BudgetSet{}, KindBudgetWarned: BudgetWarned{},
 }
 
 // Kinds lists every kind of event, sorted.
@@ -66,8 +63,8 @@ func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
 // IsTurn reports whether events of this kind become true by a ledger commit.
 func (k Kind) IsTurn() bool {
-	switch k {
-	case KindCheckpointed, KindMoved, KindFinished, KindAbandoned, KindRevived, KindRenamed, KindEdited, KindRepinned, KindTakenBack, KindAnswered, KindPhaseMoved:
+	switch bodies[k].(type) {
+	case Checkpointed, Moved, Finished, Abandoned, Revived, Renamed, Edited, Repinned, TakenBack, Answered, PhaseMoved:
 		return true
 	}
 	return false
@@ -75,8 +72,9 @@ func (k Kind) IsTurn() bool {
 
 // Created is a session's birth. What it pins changes by Edited and Repinned only.
 type Created struct {
+	body
 	ID         ID        `json:"id"`
-	Goal       string    `json:"goal"`
+	Goal       string    `json:"goal" text:"free"`
 	Items      []string  `json:"items,omitempty"`     // open items of the spec's checklist, in order
 	SpecPath   string    `json:"spec_path,omitempty"` // where the spec was read from, relative to the work tree
 	SpecDigest string    `json:"spec_digest,omitempty"`
@@ -100,8 +98,9 @@ type Created struct {
 
 // Baseline is what the gates said about the base, before anybody worked.
 type Baseline struct {
+	body
 	Tree  Tree         `json:"tree"`
-	Gates []GateResult `json:"gates"`
+	Gates []GateResult `json:"gates" text:"free"`
 	// Red and Flaky tests are never held against the session.
 	Red   []TestID `json:"red,omitempty"`
 	Flaky []TestID `json:"flaky,omitempty"`
@@ -111,6 +110,7 @@ type Baseline struct {
 
 // Driving marks that a run began.
 type Driving struct {
+	body
 	MaxAttempts int    `json:"max_attempts,omitempty"`
 	Version     string `json:"version"` // of wfs
 	Ignored     []int  `json:"ignored_survivors,omitempty"`
@@ -120,6 +120,7 @@ type Driving struct {
 
 // AttemptStarted is said before the runner is started.
 type AttemptStarted struct {
+	body
 	Number   int       `json:"number"` // of the attempt in the session, from 1
 	Phase    PhaseName `json:"phase"`
 	Lap      int       `json:"lap"`
@@ -136,36 +137,40 @@ type AttemptStarted struct {
 
 // RunEnded is the runner's observation.
 type RunEnded struct {
+	body
 	RunResult
 	Tree Tree `json:"tree"` // what it left in the work tree
 }
 
 // Judged is what the engine found on the tree that the run left.
 type Judged struct {
+	body
 	Judgement
 }
 
 // Reopened drops the judgement of the open attempt.
 type Reopened struct {
-	Why string `json:"why"`
+	body
+	Why string `json:"why" text:"free"`
 }
 
 // Decided is the conclusion that the next checkpoint makes durable.
 type Decided struct {
+	body
 	Verdict     Verdict   `json:"verdict"`
 	Class       Class     `json:"class"`
-	Reason      string    `json:"reason"`
+	Reason      string    `json:"reason" text:"free"`
 	Next        PhaseName `json:"next"` // a phase, or workflows.Done
 	NextLap     int       `json:"next_lap"`
 	LapEnded    bool      `json:"lap_ended,omitempty"`
 	Progress    bool      `json:"progress"`
-	Step        Step      `json:"step,omitempty"`         // what kind of progress, "" for none
-	Refuted     bool      `json:"refuted,omitempty"`      // the agent claimed to be done and the facts say otherwise
-	Approve     bool      `json:"approve,omitempty"`      // no gate judged it: at the end of the work a person does
-	NothingLeft bool      `json:"nothing_left,omitempty"` // the start phase added nothing and said that nothing is left
-	Shown       TestID    `json:"shown,omitempty"`        // by this test, which was there before and passes
-	TooSmall    PhaseName `json:"too_small,omitempty"`    // the phase that is left out because the lap changed little code
-	Question    *Question `json:"question,omitempty"`     // as in the judgement; with a person's no, what it was said to
+	Step        Step      `json:"step,omitempty"`                 // what kind of progress, "" for none
+	Refuted     bool      `json:"refuted,omitempty"`              // the agent claimed to be done and the facts say otherwise
+	Approve     bool      `json:"approve,omitempty"`              // no gate judged it: at the end of the work a person does
+	NothingLeft bool      `json:"nothing_left,omitempty"`         // the start phase added nothing and said that nothing is left
+	Shown       TestID    `json:"shown,omitempty"`                // by this test, which was there before and passes
+	TooSmall    PhaseName `json:"too_small,omitempty"`            // the phase that is left out because the lap changed little code
+	Question    *Question `json:"question,omitempty" text:"free"` // as in the judgement; with a person's no, what it was said to
 }
 
 // Trigger says why a checkpoint was made.
@@ -184,6 +189,7 @@ const (
 
 // Checkpointed is a checkpoint: a code commit, and what was concluded about it. (turn)
 type Checkpointed struct {
+	body
 	Number  int       `json:"number"`
 	Trigger Trigger   `json:"trigger"`
 	Code    Commit    `json:"code"`
@@ -193,11 +199,11 @@ type Checkpointed struct {
 	Attempt int       `json:"attempt,omitempty"` // 0 outside attempts
 	Verdict Verdict   `json:"verdict,omitempty"` // "" when nothing was judged
 	Class   Class     `json:"class,omitempty"`
-	Summary string    `json:"summary"`            // the commit's subject without its prefix
-	Adopted []Commit  `json:"adopted,omitempty"`  // tips that others made since the last checkpoint
-	Skipped []Skip    `json:"skipped,omitempty"`  // what it does not hold because it cannot
-	HeldOut []Held    `json:"held_out,omitempty"` // what it does not hold until a person allows it, at most MaxNamed
-	Deleted *Deleted  `json:"deleted,omitempty"`  // more than half of the files are gone
+	Summary string    `json:"summary" text:"free"` // the commit's subject without its prefix
+	Adopted []Commit  `json:"adopted,omitempty"`   // tips that others made since the last checkpoint
+	Skipped []Skip    `json:"skipped,omitempty"`   // what it does not hold because it cannot
+	HeldOut []Held    `json:"held_out,omitempty"`  // what it does not hold until a person allows it, at most MaxNamed
+	Deleted *Deleted  `json:"deleted,omitempty"`   // more than half of the files are gone
 	Turn    Turn      `json:"turn"`
 }
 
@@ -210,12 +216,14 @@ type Deleted struct {
 
 // Voided ends an attempt whose run failed without changing anything: it says nothing about the work and does not count.
 type Voided struct {
-	Why string `json:"why"`
+	body
+	Why string `json:"why" text:"free"`
 }
 
 // Interrupted ends an open attempt that nobody finished, or the judging of one whose run had ended.
 type Interrupted struct {
-	Why     string `json:"why"` // "ctrl-c", "killed", "terminated", "stopped at once, on request"
+	body
+	Why     string `json:"why" text:"free"` // "ctrl-c", "killed", "terminated", "stopped at once, on request"
 	Request string `json:"request,omitempty"`
 	// Unjudged: the attempt's run had ended. It stays open, and what it left is judged next.
 	Unjudged bool `json:"unjudged,omitempty"`
@@ -223,7 +231,8 @@ type Interrupted struct {
 
 // Paused is a run's ordinary end before the work is done.
 type Paused struct {
-	Why     string `json:"why"`
+	body
+	Why     string `json:"why" text:"free"`
 	Request string `json:"request,omitempty"` // id of the request that asked for it
 }
 
@@ -248,20 +257,21 @@ const (
 
 // Waiting says that nothing is wrong and the engine cannot go on by itself now. An open attempt ends without counting.
 type Waiting struct {
+	body
 	Reason WaitReason `json:"reason"`
 	Until  int64      `json:"until,omitempty"` // Unix seconds
 	// Cause and Why, one line for people, say more about a wait until a time. It takes at most Longest seconds, whatever
 	// becomes of the clock meanwhile.
 	Cause   WaitCause `json:"cause,omitempty"`
-	Why     string    `json:"why,omitempty"`
+	Why     string    `json:"why,omitempty" text:"free"`
 	Longest int64     `json:"longest,omitempty"`
-	Ask     string    `json:"ask,omitempty"`
+	Ask     string    `json:"ask,omitempty" text:"free"`
 	// Agree: the question is whether nothing is left; `wfs approve` or `wfs finish` answers yes, `wfs reject` no.
 	Agree bool `json:"agree,omitempty"`
 	// Approve: a phase whose work is a person's waits for `wfs approve` or `wfs reject`.
 	Approve bool `json:"approve,omitempty"`
 	// Question says more about Ask, where a judgement asks.
-	Question *Question `json:"question,omitempty"`
+	Question *Question `json:"question,omitempty" text:"free"`
 }
 
 // BlockReason says what stopped a session.
@@ -280,16 +290,18 @@ const (
 
 // BlockedBy stops the session until somebody does something explicit.
 type BlockedBy struct {
+	body
 	Reason   BlockReason `json:"reason"`
-	Evidence []string    `json:"evidence"` // short lines of the engine's own
-	Hint     string      `json:"hint"`     // one command to type
+	Evidence []string    `json:"evidence" text:"free"` // short lines of the engine's own
+	Hint     string      `json:"hint" text:"free"`     // one command to type
 	// Answered: a person has said yes since, and a gate said no.
 	Answered bool `json:"answered,omitempty"`
 }
 
 // Noted is a person's word for the next attempts.
 type Noted struct {
-	Text    string `json:"text"`
+	body
+	Text    string `json:"text" text:"free"`
 	Request string `json:"request,omitempty"` // id of the request that brought it
 	Back    bool   `json:"back,omitempty"`    // it says why work is sent back
 	// Meanwhile: it came while a run drove the session, so that nobody knows whether a person wrote it.
@@ -298,22 +310,25 @@ type Noted struct {
 
 // Agreed is a person's yes to the pending question.
 type Agreed struct {
+	body
 	By string `json:"by"` // "person" or "auto"
 }
 
 // Allowed lets paths into checkpoints that the session's guard holds out, with everything below them.
 type Allowed struct {
+	body
 	Paths   []string `json:"paths"`
 	Revoked bool     `json:"revoked,omitempty"` // takes that back
 	Request string   `json:"request,omitempty"` // id of the request that asked for it
 }
 
 // BreakerReset lets the phase try again from zero.
-type BreakerReset struct{}
+type BreakerReset struct{ body }
 
 // PhaseMoved is a person's decision that the work goes on in another phase, whatever the gates said. It judges nothing.
 // (turn)
 type PhaseMoved struct {
+	body
 	From   PhaseName `json:"from"`
 	To     PhaseName `json:"to"`             // a phase, or workflows.Done
 	Lap    int       `json:"lap"`            // in which it goes on
@@ -322,8 +337,8 @@ type PhaseMoved struct {
 	Tests  bool      `json:"tests,omitempty"` // back to where tests are written
 	// Anyway: the person lets From pass, whatever its gates say, and does not leave it out.
 	Anyway bool   `json:"anyway,omitempty"`
-	Why    string `json:"why,omitempty"`
-	Ask    string `json:"ask,omitempty"` // the phase that is entered is a person's: this is what it asks
+	Why    string `json:"why,omitempty" text:"free"`
+	Ask    string `json:"ask,omitempty" text:"free"` // the phase that is entered is a person's: this is what it asks
 	Turn   Turn   `json:"turn"`
 }
 
@@ -340,6 +355,7 @@ const (
 
 // MoveStarted is said before the first file of a work tree is touched.
 type MoveStarted struct {
+	body
 	How     MoveKind `json:"kind"`
 	Summary string   `json:"summary"`
 	To      int      `json:"to"`               // checkpoint that becomes current, -1: the session stays where it is
@@ -363,6 +379,7 @@ type Moved struct {
 
 // FinishStarted is said before the user's branch is made.
 type FinishStarted struct {
+	body
 	Branch string `json:"branch"` // full ref name
 	Base   Commit `json:"base"`
 	Tree   Tree   `json:"tree"`
@@ -372,16 +389,18 @@ type FinishStarted struct {
 // Dropped says that the turn right before it, or the finish or deletion that was started, did not happen: its ledger commit was
 // never published, and what it had made in the repository has been taken back.
 type Dropped struct {
-	Why  string `json:"why"`
+	body
+	Why  string `json:"why" text:"free"`
 	Move bool   `json:"move,omitempty"` // the move that was started is given up, too
 }
 
 // Finished hands the work over. (turn)
 type Finished struct {
+	body
 	Branch         string `json:"branch"`
 	Commit         Commit `json:"commit"`
 	Checkpoint     int    `json:"checkpoint"`
-	Anyway         string `json:"anyway,omitempty"` // why, although not all was done that was agreed
+	Anyway         string `json:"anyway,omitempty" text:"free"` // why, although not all was done that was agreed
 	WithoutCarried bool   `json:"without_carried,omitempty"`
 	Kept           bool   `json:"kept,omitempty"`  // the history was kept instead of squashed
 	Proof          *Proof `json:"proof,omitempty"` // when it was made for this
@@ -389,29 +408,3 @@ type Finished struct {
 	Holdout *HoldoutResult `json:"holdout,omitempty"`
 	Turn    Turn           `json:"turn"`
 }
-
-func (Created) Kind() Kind        { return KindCreated }
-func (Baseline) Kind() Kind       { return KindBaseline }
-func (Driving) Kind() Kind        { return KindDriving }
-func (AttemptStarted) Kind() Kind { return KindAttemptStarted }
-func (RunEnded) Kind() Kind       { return KindRunEnded }
-func (Judged) Kind() Kind         { return KindJudged }
-func (Strayed) Kind() Kind        { return KindStrayed }
-func (Reopened) Kind() Kind       { return KindReopened }
-func (Decided) Kind() Kind        { return KindDecided }
-func (Checkpointed) Kind() Kind   { return KindCheckpointed }
-func (Interrupted) Kind() Kind    { return KindInterrupted }
-func (Paused) Kind() Kind         { return KindPaused }
-func (Waiting) Kind() Kind        { return KindWaiting }
-func (BlockedBy) Kind() Kind      { return KindBlocked }
-func (Noted) Kind() Kind          { return KindNoted }
-func (Agreed) Kind() Kind         { return KindAgreed }
-func (BreakerReset) Kind() Kind   { return KindBreakerReset }
-func (PhaseMoved) Kind() Kind     { return KindPhaseMoved }
-func (Allowed) Kind() Kind        { return KindAllowed }
-func (MoveStarted) Kind() Kind    { return KindMoveStarted }
-func (Moved) Kind() Kind          { return KindMoved }
-func (FinishStarted) Kind() Kind  { return KindFinishStarted }
-func (Dropped) Kind() Kind        { return KindDropped }
-func (Voided) Kind() Kind         { return KindVoided }
-func (Finished) Kind() Kind       { return KindFinished }

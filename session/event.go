@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"reflect"
+	"sync"
 	"time"
 )
 
@@ -17,7 +19,21 @@ const FormatVersion = 1
 type Kind string
 
 // Body is the payload of an event: plain data, one type per Kind.
-type Body interface{ Kind() Kind }
+type Body interface{ isBody() }
+
+// body makes a type the payload of an event.
+type body struct{}
+
+func (body) isBody() {}
+
+// kinds are the kinds of bodies by their type.
+var kinds = sync.OnceValue(func() map[reflect.Type]Kind {
+	all := map[reflect.Type]Kind{}
+	for kind, b := range bodies {
+		all[reflect.TypeOf(b)] = kind
+	}
+	return all
+})
 
 // Event is one fact about a session. Order comes from Seq, never from At.
 type Event struct {
@@ -27,7 +43,7 @@ type Event struct {
 }
 
 // Kind returns the body's kind.
-func (e Event) Kind() Kind { return e.Body.Kind() }
+func (e Event) Kind() Kind { return kinds()[reflect.TypeOf(e.Body)] }
 
 type envelope struct {
 	V    int             `json:"v"`
@@ -91,15 +107,15 @@ func DecodeLine(line []byte) (Event, error) {
 	if env.V > FormatVersion {
 		return Event{}, newer(env.V, FormatVersion)
 	}
-	make, ok := bodies[env.Kind]
+	empty, ok := bodies[env.Kind]
 	if !ok {
 		return Event{}, fmt.Errorf("%w: event kind %q", ErrNewer, env.Kind)
 	}
-	body, err := make(env.Data)
-	if err != nil {
+	b := reflect.New(reflect.TypeOf(empty))
+	if err := json.Unmarshal(env.Data, b.Interface()); err != nil {
 		return Event{}, fmt.Errorf("%w: %s: %v", ErrBadLine, env.Kind, err)
 	}
-	return Event{Seq: env.Seq, At: env.At, Body: body}, nil
+	return Event{Seq: env.Seq, At: env.At, Body: b.Elem().Interface().(Body)}, nil
 }
 
 // EncodeLines returns events as a file: one line each, each with its line feed.
@@ -129,12 +145,4 @@ func DecodeLines(data []byte) ([]Event, error) {
 		events = append(events, e)
 	}
 	return events, nil
-}
-
-func decode[B Body](data []byte) (Body, error) {
-	var b B
-	if err := json.Unmarshal(data, &b); err != nil {
-		return nil, err
-	}
-	return b, nil
 }

@@ -97,7 +97,7 @@ type GateResult struct {
 	Expect      string   `json:"expect,omitempty"`
 	Verdict     Verdict  `json:"verdict"`
 	Class       Class    `json:"class"`
-	Reason      string   `json:"reason"` // one sentence of the engine's own
+	Reason      string   `json:"reason" text:"free"` // one sentence of the engine's own
 	Exit        int      `json:"exit"`
 	Millis      int64    `json:"millis"`
 	Cached      bool     `json:"cached,omitempty"`   // versions before this one kept results: it was not run
@@ -128,17 +128,17 @@ type Judgement struct {
 	Tree    Tree         `json:"tree"`
 	Verdict Verdict      `json:"verdict"`
 	Class   Class        `json:"class"`
-	Reason  string       `json:"reason"`
-	Gates   []GateResult `json:"gates,omitempty"`
+	Reason  string       `json:"reason" text:"free"`
+	Gates   []GateResult `json:"gates,omitempty" text:"free"`
 	Guarded []string     `json:"guarded,omitempty"` // paths that a guard forbids, at most MaxNamed
 	Proof   *Proof       `json:"proof,omitempty"`   // of work that is complete with this judgement
 	// Holdout is what tests said that whoever works never sees, when they were run.
 	Holdout  *HoldoutResult `json:"holdout,omitempty"`
-	Ungated  bool           `json:"ungated,omitempty"`  // no command was run, though other phases have gates that run some
-	Evidence Evidence       `json:"-"`                  // goes to the ledger as a document of its own
-	NotRun   []NotRun       `json:"not_run,omitempty"`  // gates of the phase that judge later; a pass says nothing of them
-	Tampered []Tampering    `json:"tampered,omitempty"` // what was done to tests, the grave ones first, at most MaxNamed
-	Ticked   []int          `json:"ticked,omitempty"`   // numbers of the items that documents of the session tick
+	Ungated  bool           `json:"ungated,omitempty"`              // no command was run, though other phases have gates that run some
+	Evidence Evidence       `json:"-"`                              // goes to the ledger as a document of its own
+	NotRun   []NotRun       `json:"not_run,omitempty"`              // gates of the phase that judge later; a pass says nothing of them
+	Tampered []Tampering    `json:"tampered,omitempty" text:"free"` // what was done to tests, the grave ones first, at most MaxNamed
+	Ticked   []int          `json:"ticked,omitempty"`               // numbers of the items that documents of the session tick
 	// Gone are tests that do not run any more, and that experiments or a person let go.
 	Gone []TestID `json:"gone,omitempty"`
 	// Experiments are what was tried with a tree that passes, in the order of trying.
@@ -150,7 +150,7 @@ type Judgement struct {
 	// Lines of code that the lap changed, tests not counted, where that decides which phase follows.
 	Lines *int `json:"lines,omitempty"`
 	// Question is what a person is asked, with Blocked and ClassAsked; Reason is its sentence.
-	Question *Question `json:"question,omitempty"`
+	Question *Question `json:"question,omitempty" text:"free"`
 }
 
 // Experiment is one thing that was tried to see what a pass is worth.
@@ -252,21 +252,21 @@ type RunResult struct {
 	Millis  int64   `json:"millis"`
 	Done    bool    `json:"done,omitempty"` // the agent's claim that the phase's work is done
 	// NothingLeft is the claim that nothing is left to do: the existing test that shows it.
-	NothingLeft string `json:"nothing_left,omitempty"`
-	Note        string `json:"note,omitempty"` // what it wants the next attempt to know
-	Ask         string `json:"ask,omitempty"`  // its question
+	NothingLeft string `json:"nothing_left,omitempty" text:"free"`
+	Note        string `json:"note,omitempty" text:"free"` // what it wants the next attempt to know
+	Ask         string `json:"ask,omitempty" text:"free"`  // its question
 	// TestChange is why it asks to go back to where tests are written.
-	TestChange string  `json:"test_change,omitempty"`
+	TestChange string  `json:"test_change,omitempty" text:"free"`
 	WaitUntil  int64   `json:"wait_until,omitempty"` // Unix seconds; 0: it did not say
 	CostUSD    float64 `json:"cost_usd,omitempty"`
 	// EstimatedUSD is Session.Estimate of a run that did not say what it cost.
 	EstimatedUSD float64 `json:"estimated_usd,omitempty"`
-	Survivors    []int   `json:"survivors,omitempty"` // pids of the run that could not be ended
-	Rejected     bool    `json:"rejected,omitempty"`  // a person's no; Note says why
-	Approved     bool    `json:"approved,omitempty"`  // a person's yes
-	NotDone      bool    `json:"not_done,omitempty"`  // it says that the work is not done yet
-	Unread       bool    `json:"unread,omitempty"`    // its answer could not be read; Note says why
-	Review       *Review `json:"review,omitempty"`    // of a phase that is a review
+	Survivors    []int   `json:"survivors,omitempty"`          // pids of the run that could not be ended
+	Rejected     bool    `json:"rejected,omitempty"`           // a person's no; Note says why
+	Approved     bool    `json:"approved,omitempty"`           // a person's yes
+	NotDone      bool    `json:"not_done,omitempty"`           // it says that the work is not done yet
+	Unread       bool    `json:"unread,omitempty"`             // its answer could not be read; Note says why
+	Review       *Review `json:"review,omitempty" text:"free"` // of a phase that is a review
 
 	// Of agents whose stream is understood.
 	Agent        string `json:"agent,omitempty"` // name of its card
@@ -286,16 +286,16 @@ type RunResult struct {
 	// Denied are the names of the tools of those calls, each once, without what they were called with. At most MaxNamed.
 	Denied []string `json:"denied,omitempty"`
 	// Refused are the beginnings of commands among those calls ("make lint"), each once, at most MaxNamed.
-	Refused []RefusedCommand `json:"refused,omitempty"`
-	Message string           `json:"message,omitempty"` // why it ended so, in the agent's own words: one line
+	Refused []RefusedCommand `json:"refused,omitempty" text:"free"`
+	Message string           `json:"message,omitempty" text:"free"` // why it ended so, in the agent's own words: one line
 }
 
 // RefusedCommand is what a run wanted to run and was not permitted to.
 type RefusedCommand struct {
-	Text  string `json:"command"`
+	Text  string `json:"command" text:"free"`
 	Times int    `json:"times"`
 	// Whole is the first of those commands as it was given, when that is more than its beginning.
-	Whole string `json:"whole,omitempty"`
+	Whole string `json:"whole,omitempty" text:"free"`
 	// Variable: it was refused for a variable or a substitution, which no permission changes.
 	Variable bool `json:"variable,omitempty"`
 }

@@ -28,7 +28,7 @@ func life(t *rapid.T) []session.Event {
 		e := session.Event{Seq: s.Seq + 1, At: start.Add(time.Duration(s.Seq) * time.Second), Body: b}
 		next, err := session.Extend(s, []session.Event{e})
 		if err != nil {
-			t.Fatalf("%s: %v", b.Kind(), err)
+			t.Fatalf("%s: %v", session.Event{Body: b}.Kind(), err)
 		}
 		s, events = next, append(events, e)
 	}

@@ -53,6 +53,9 @@ func TestFormats(t *testing.T) {
 		for i := range typ.NumField() {
 			f := typ.Field(i)
 			inner := elem(f.Type)
+			if inner.Name() == "body" { // which makes it an event
+				continue
+			}
 			if inner.Kind() == reflect.Struct && inner != reflect.TypeOf(time.Time{}) && f.Tag.Get("json") != "-" {
 				todo = append(todo, inner)
 			}

@@ -6,7 +6,8 @@ import "github.com/wfs-dev/wfs/workflows"
 
 // Abandoned says that nobody goes on with the session. Everything of it is kept, and it can be brought back. (turn)
 type Abandoned struct {
-	Reason  string `json:"reason,omitempty"`
+	body
+	Reason  string `json:"reason,omitempty" text:"free"`
 	Summary string `json:"summary"`          // of the operation
 	Undoes  int64  `json:"undoes,omitempty"` // operation that it takes back
 	Turn    Turn   `json:"turn"`
@@ -14,8 +15,9 @@ type Abandoned struct {
 
 // Revived brings an abandoned session back. (turn)
 type Revived struct {
+	body
 	Status  Status `json:"status"` // that it has from now on
-	Why     string `json:"why,omitempty"`
+	Why     string `json:"why,omitempty" text:"free"`
 	Summary string `json:"summary"`
 	Undoes  int64  `json:"undoes,omitempty"`
 	Turn    Turn   `json:"turn"`
@@ -23,41 +25,45 @@ type Revived struct {
 
 // Renamed changes what the session is called. Its id, its refs and the goal that agents are told stay. (turn)
 type Renamed struct {
-	Title string `json:"title"`
+	body
+	Title string `json:"title" text:"free"`
 	Turn  Turn   `json:"turn"`
 }
 
 // Edited changes what is wanted. (turn)
 type Edited struct {
-	Goal string `json:"goal,omitempty"` // "" leaves it as it is
-	Spec bool   `json:"spec,omitempty"` // there is another spec: the fields below count
+	body
+	Goal string `json:"goal,omitempty" text:"free"` // "" leaves it as it is
+	Spec bool   `json:"spec,omitempty"`             // there is another spec: the fields below count
 	// Items is the whole checklist from now on: those that are done, the present one, then those to come.
 	Items      []string  `json:"items,omitempty"`
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"`
-	Lap        int       `json:"lap,omitempty"`     // present lap from now on
-	Phase      PhaseName `json:"phase,omitempty"`   // and its phase
-	Left       string    `json:"left,omitempty"`    // item whose lap had begun, and ends without it: a lap begins anew
-	Changes    []string  `json:"changes,omitempty"` // for people, one line each
+	Lap        int       `json:"lap,omitempty"`                 // present lap from now on
+	Phase      PhaseName `json:"phase,omitempty"`               // and its phase
+	Left       string    `json:"left,omitempty"`                // item whose lap had begun, and ends without it: a lap begins anew
+	Changes    []string  `json:"changes,omitempty" text:"free"` // for people, one line each
 	Turn       Turn      `json:"turn"`
 }
 
 // Repinned replaces what the session runs by what the files say now. (turn)
 type Repinned struct {
+	body
 	Workflow   string    `json:"workflow"`
 	Start      PhaseName `json:"start"`
 	Laps       bool      `json:"laps,omitempty"`
 	PlanDigest string    `json:"plan_digest"`
 	Agent      string    `json:"agent"`
 	AgentTyped bool      `json:"agent_typed,omitempty"`
-	Phase      PhaseName `json:"phase"`              // present phase from now on
-	Baseline   bool      `json:"baseline,omitempty"` // the gates run on the base again before the next attempt
-	Changes    []string  `json:"changes,omitempty"`  // for people, one line each
+	Phase      PhaseName `json:"phase"`                         // present phase from now on
+	Baseline   bool      `json:"baseline,omitempty"`            // the gates run on the base again before the next attempt
+	Changes    []string  `json:"changes,omitempty" text:"free"` // for people, one line each
 	Turn       Turn      `json:"turn"`
 }
 
 // TakenBack takes an operation back that touched no file, or does it again: what it changed is what it was. (turn)
 type TakenBack struct {
+	body
 	Summary string `json:"summary"` // of this operation
 	Undoes  int64  `json:"undoes"`
 	Former  Former `json:"former"`
@@ -67,27 +73,20 @@ type TakenBack struct {
 // Answered makes an operation of what a person said in the events right before it: an answer, a note, an allowance or a
 // budget. It changes nothing by itself. (turn)
 type Answered struct {
+	body
 	Op      string `json:"op"` // kind of the operation, "" for none: it ends a journal that goes
-	Summary string `json:"summary"`
+	Summary string `json:"summary" text:"free"`
 	Since   int64  `json:"since"` // the event before the first of those
 	Turn    Turn   `json:"turn"`
 }
 
 // DeleteStarted is said before the session's refs are moved out of sight.
 type DeleteStarted struct {
+	body
 	Summary string `json:"summary"`
 	Undoes  int64  `json:"undoes,omitempty"` // operation that it takes back, when a deletion is done again
 	Turn    Turn   `json:"turn"`
 }
-
-func (Abandoned) Kind() Kind     { return KindAbandoned }
-func (Revived) Kind() Kind       { return KindRevived }
-func (Renamed) Kind() Kind       { return KindRenamed }
-func (Edited) Kind() Kind        { return KindEdited }
-func (Repinned) Kind() Kind      { return KindRepinned }
-func (TakenBack) Kind() Kind     { return KindTakenBack }
-func (Answered) Kind() Kind      { return KindAnswered }
-func (DeleteStarted) Kind() Kind { return KindDeleteStarted }
 
 // applyRecord folds the events of this file. It reports false for others.
 func (s *Session) applyRecord(body Body) bool {

@@ -13,33 +13,20 @@ const (
 // Review is the answer of a reviewer. It is an opinion: gates outweigh it.
 type Review struct {
 	Verdict  ReviewVerdict `json:"verdict"`
-	Findings []Remark      `json:"findings,omitempty"` // at most MaxFindings
-	More     int           `json:"more,omitempty"`     // findings beyond those
-	By       string        `json:"by,omitempty"`       // name of the reviewer's card
+	Findings []Remark      `json:"findings,omitempty" text:"free"` // at most MaxFindings
+	More     int           `json:"more,omitempty"`                 // findings beyond those
+	By       string        `json:"by,omitempty"`                   // name of the reviewer's card
 }
 
 // Remark is one thing that a reviewer found, in the reviewer's words.
 type Remark struct {
-	Path string `json:"path,omitempty"` // relative to the top of the work tree
+	Path string `json:"path,omitempty" text:"free"` // relative to the top of the work tree
 	Line int    `json:"line,omitempty"`
-	What string `json:"what"`
+	What string `json:"what" text:"free"`
 }
 
 // MaxFindings is how many findings of one review are kept.
 const MaxFindings = 30
-
-func (r *Review) worded(f func(string) string) *Review {
-	if r == nil {
-		return nil
-	}
-	c := *r
-	c.Findings = nil
-	for _, x := range r.Findings {
-		x.What, x.Path = f(x.What), f(x.Path)
-		c.Findings = append(c.Findings, x)
-	}
-	return &c
-}
 
 // reviewed folds what the end of an attempt means for reviews: a reviewer's no is counted and kept until it is answered,
 // and a yes, a person's word or the end of a lap ends the rounds.

@@ -23,6 +23,7 @@ type Text struct {
 // Strayed is what changed in them while a run went on. Whose doing it was nobody can tell; what refs had and nothing has
 // any more is kept alive by the session's next checkpoint.
 type Strayed struct {
+	body
 	Refs  []RefMove         `json:"refs,omitempty"`  // at most MaxNamed
 	Files []string          `json:"files,omitempty"` // of the git directory, sorted, at most MaxNamed
 	Made  []string          `json:"made,omitempty"`  // those of Files that were not there before

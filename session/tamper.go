@@ -13,8 +13,8 @@ type Tampering struct {
 	Path   string `json:"path"`
 	Test   string `json:"test,omitempty"`
 	Line   int    `json:"line,omitempty"`
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
+	Before string `json:"before,omitempty" text:"free"`
+	After  string `json:"after,omitempty" text:"free"`
 	Grave  bool   `json:"grave,omitempty"` // it makes tests ask for less; otherwise it is only worth a word
 }
 
@@ -105,16 +105,6 @@ func (s *Session) ledTo(b PhaseMoved) {
 	case b.Skip && c != nil:
 		s.Frozen = c.Tree
 	}
-}
-
-// quoted puts the code that findings quote through f.
-func quoted(list []Tampering, f func(string) string) []Tampering {
-	var out []Tampering
-	for _, t := range list {
-		t.Before, t.After = f(t.Before), f(t.After)
-		out = append(out, t)
-	}
-	return out
 }
 
 // String is the finding in one line: where, what, and the code before and after.

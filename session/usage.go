@@ -248,6 +248,7 @@ func (s *Session) called(at time.Time) {
 
 // UsageFound is what is known of a run whose end nobody saw. It is appended by whoever finds it.
 type UsageFound struct {
+	body
 	RunID string `json:"run_id"`
 	Usage
 	Conversation *Conversation `json:"conversation,omitempty"` // that the agent can go on with
@@ -255,12 +256,14 @@ type UsageFound struct {
 
 // BudgetSet replaces caps that a person had typed before, and those of the plan. What is 0 stays as it was.
 type BudgetSet struct {
+	body
 	Budget  workflows.Budget `json:"budget"`
 	Request string           `json:"request,omitempty"` // id of the request that asked for it
 }
 
 // BudgetWarned says that a budget is nearly used up.
 type BudgetWarned struct {
+	body
 	BudgetLine
 	Key string `json:"key"` // tells this cap from all others, also from the same one with another number, or of another day
 }
@@ -272,10 +275,6 @@ type BudgetLine struct {
 	Spent float64 `json:"spent"`
 	Cap   float64 `json:"cap"`
 }
-
-func (UsageFound) Kind() Kind   { return KindUsageFound }
-func (BudgetSet) Kind() Kind    { return KindBudgetSet }
-func (BudgetWarned) Kind() Kind { return KindBudgetWarned }
 
 // maxWarned bounds the memory of warnings.
 const maxWarned = 50

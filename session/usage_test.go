@@ -33,7 +33,7 @@ func (p *spender) add(b session.Body) {
 	e := session.Event{Seq: p.s.Seq + 1, At: p.at, Body: b}
 	s, err := session.Extend(p.s, []session.Event{e})
 	if err != nil {
-		p.t.Fatalf("%s: %v", b.Kind(), err)
+		p.t.Fatalf("%s: %v", session.Event{Body: b}.Kind(), err)
 	}
 	p.s, p.events = s, append(p.events, e)
 }

@@ -50,9 +50,9 @@ const (
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
 	RunDecided          Point = "run/decided"
-	HeadLocked          Point = "head/locked"    // by us, with what HEAD will be
+	RefLocked           Point = "ref/locked"     // by us, with the new value of a ref or of HEAD
 	HeadLogged          Point = "head/logged"    // its reflog says so, HEAD does not yet
-	HeadMoved           Point = "head/moved"     // and that is not synced yet
+	RefMoved            Point = "ref/moved"      // its directory is not synced yet
 	FilesOut            Point = "files/out"      // what was written to the work tree is on the disk
 	EntryAway           Point = "worktree/away"  // git does not know the work tree any more, its entry is in our directory
 	AsideMoved          Point = "aside/moved"    // something damaged has another name
@@ -84,7 +84,7 @@ var Points = []Point{
 	DeleteJournaled, DeleteRestored,
 	WorktreeNoted, WorktreeAdded, WorktreeFilled, WorktreeSetUp, WorktreeDoomed, WorktreeMoved, WorktreeEmptied,
 	AnswerGiven, PathsAllowed, RunStarted, RunEnded, RunJudged, RunDecided,
-	HeadLocked, HeadLogged, HeadMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
+	RefLocked, HeadLogged, RefMoved, FilesOut, EntryAway, AsideMoved, CloneKnown, JournalMended, RefAway, RefReplanted,
 	InboxPosted, InboxHeard, InboxRemoved, SettingsKept, SettingsWritten, HoldoutLaid,
 	CleanMade, CleanWritten, CleanAging, CleanTidied, CleanSetUp, CleanBrought, PackagesKept,
 }

@@ -59,7 +59,6 @@ func (f *Finding) by(mend act) *Finding {
 // Refs is what is asked of Git about refs.
 type Refs interface {
 	OurRefs(context.Context) (map[string]session.Commit, []gitstate.BrokenRef, error)
-	Unlisted() []gitstate.Obstacle
 	LoggedRefs(context.Context) map[string]session.Commit
 	Formerly(ctx context.Context, ref string) session.Commit
 	NewestLedger(context.Context, session.ID, []session.Commit) (session.Commit, error)
@@ -155,7 +154,6 @@ type Report struct {
 	said  string
 	refs  map[string]session.Commit // of ours
 	tips  map[session.ID]session.Commit
-	cut   bool // what was found is in the way of everything else
 }
 
 // Examine looks at everything, what the rest is built upon first.
@@ -166,7 +164,7 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 		look func() error
 	}
 	files := fileChecks{r}
-	rows := []row{{"paths of refs", r.places}}
+	var rows []row
 	given := func(list []Row) {
 		for _, own := range list {
 			rows = append(rows, row{own.Name, func() error {
@@ -187,9 +185,6 @@ func (d *Doctor) Examine(ctx context.Context) (*Report, error) {
 	for _, row := range rows {
 		r.progress("checking " + row.name)
 		err := row.look()
-		if r.cut {
-			return r, nil
-		}
 		if errors.Is(err, gitstate.ErrBrokenRef) && len(r.Findings) > 0 {
 			continue // said of the ref, or of its place
 		}

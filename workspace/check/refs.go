@@ -30,17 +30,6 @@ func SessionOf(ref string) session.ID {
 	return id
 }
 
-// places looks for what git would wait for, or walk through without end, where refs are kept. As long as it is there git
-// lists no refs, and nothing more is looked at.
-func (r *Report) places() error {
-	for _, o := range r.Refs.Unlisted() {
-		aside := filepath.Join(r.Tree.CommonDir(), base(o.Path)+".aside")
-		r.add(Blocks, "ref", "", o.Path, "is "+o.What, "git would hang on it", "mv "+word(o.Path)+" "+word(aside))
-		r.cut = r.cut || o.Ref == "" || strings.HasPrefix(o.Ref, "refs/wfs") || strings.HasPrefix(o.Ref+"/", session.BranchPrefix)
-	}
-	return nil
-}
-
 // ourRefs looks at every ref of wfs.
 func (r *Report) ourRefs() error {
 	refs, broken, err := r.Refs.OurRefs(r.ctx)

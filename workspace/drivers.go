@@ -1,0 +1,161 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Drivers says which sessions of this clone other processes are working on.
+type Drivers struct {
+	clone *registry.Clone
+	env   *Env
+}
+
+// PeoplesWords are the commands by which people decide, whatever session they are about: no agent may do so for them.
+var PeoplesWords = []string{
+	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
+	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
+	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
+	"run --reset-breaker", "run --ignore-survivors",
+}
+
+// ForPeople reports whether a command, "wfs allow" for one, is one of PeoplesWords.
+func ForPeople(command string) bool {
+	return slices.Contains(PeoplesWords, strings.TrimPrefix(command, "wfs "))
+}
+
+// ByAgent refuses such a command within a run.
+func ByAgent(command string) error {
+	return &session.Refusal{Code: session.RefuseUsage, Message: command + " is for people; an agent's run cannot use it", Hint: "ask in $WFS_RESULT"}
+}
+
+// IsRun reports whether a lock is held by a run, in the foreground or in the background.
+func IsRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wfs run") }
+
+// Undriven refuses a person's command while a run drives one of these sessions: its agent could type it as well, and no
+// variable of the environment tells the two apart.
+func (d *Drivers) Undriven(command string, ids ...session.ID) error {
+	for _, id := range ids {
+		who, held, err := d.clone.Driver(id)
+		if err != nil {
+			return err
+		}
+		if held && IsRun(who) {
+			return &session.Refusal{Code: session.RefuseDriven, Hint: fmt.Sprintf("wfs stop %s, then type it again", id),
+				Message: fmt.Sprintf("%s is for you to type, and while `%s` (pid %d) works on %s its agent could type it as well",
+					command, who.Command, who.PID, id)}
+		}
+	}
+	return nil
+}
+
+// NoneDriven is Undriven for what concerns all sessions of this clone.
+func (d *Drivers) NoneDriven(command string) error {
+	ids, err := d.clone.Sessions()
+	if err != nil {
+		return err
+	}
+	return d.Undriven(command, ids...)
+}
+
+// notWithin refuses a person's command to processes that a run started, whatever session it is about and whatever its
+// environment says: the lock of that session would not refuse it.
+func (d *Drivers) notWithin(command string) error {
+	if !ForPeople(command) {
+		return nil
+	}
+	above := proc.Above()
+	run, err := d.anyRun(func(pid int) bool { return slices.Contains(above, pid) })
+	if run {
+		return ByAgent(command)
+	}
+	return err
+}
+
+// DrivenElsewhere reports whether a run of another process drives a session of this clone, or that cannot be known.
+func (d *Drivers) DrivenElsewhere() bool {
+	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
+	return run || err != nil
+}
+
+// anyRun reports whether a session is driven by a run whose process is one of these.
+func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
+	ids, err := d.clone.Sessions()
+	if err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		who, held, err := d.clone.Driver(id)
+		if err != nil {
+			return false, err
+		}
+		if held && IsRun(who) && is(who.PID) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Driver reports who drives a session. The text of a lock is written a moment after it is taken.
+func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
+	for try := 0; ; try++ {
+		who, held, err := d.clone.Driver(id)
+		if err != nil || !held || who.PID != 0 {
+			return who, held, err
+		}
+		if try == 10 {
+			return who, true, fmt.Errorf("session %s is running, and its lock names no process", id)
+		}
+		select {
+		case <-ctx.Done():
+			return who, true, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Drives reports whether a process still drives a session.
+func (d *Drivers) Drives(id session.ID, who registry.Holder) (bool, error) {
+	now, held, err := d.clone.Driver(id)
+	return held && (now.PID == 0 || now.Name() == who.Name()), err
+}
+
+// Driven reports whether another process may be writing to a session.
+func (d *Drivers) Driven(id session.ID) bool {
+	_, held, err := d.clone.Driver(id)
+	return err != nil || held
+}
+
+// NotHeld refuses a session that another process works on. what is said of it, such as "is in use".
+func (d *Drivers) NotHeld(id session.ID, what string) error {
+	who, held, err := d.clone.Driver(id)
+	if err == nil && held {
+		err = d.HeldBy(who, "session %s %s", id, what)
+	}
+	return err
+}
+
+// HeldBy refuses a command because of a lock that another process holds.
+func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error {
+	return &registry.HeldError{Holder: who, What: fmt.Sprintf(format, args...), At: d.env.Now().Unix()}
+}
+
+// SeeInterrupted corrects the state of a session whose last event says running, and that no process drives.
+func (d *Drivers) SeeInterrupted(s *session.Session) error {
+	if s.Status != session.StatusRunning {
+		return nil
+	}
+	_, held, err := d.clone.Driver(s.ID)
+	if err == nil && !held {
+		s.Status, s.Why = session.StatusInterrupted, "the process that ran it is gone"
+	}
+	return err
+}
