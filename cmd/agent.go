@@ -183,7 +183,8 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		}
 		if !ok {
 			known := append(s.Config.Cards.Names(), sortedKeys(s.Config.Agents)...)
-			r := &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("no agent %q; there are: %s", name, strings.Join(known, ", ")), Hint: "wfs agent list"}
+			r := session.Refuse(session.RefuseUsage, "wfs agent list",
+				"no agent %q; there are: %s", name, strings.Join(known, ", "))
 			if near := workflows.Suggest(name, known); near != "" {
 				r.Hint = "wfs agent check " + near
 			}
@@ -195,11 +196,11 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 	case agent.Card != nil:
 		return &agent, nil
 	case !agent.Command.IsZero() || agent.ScriptPath != "":
-		return nil, &session.Refusal{Code: session.RefuseUsage, Message: "the agent here is a command of yours, and only agents that wfs knows can be checked: " + agentName(&agent) + agent.ScriptPath,
-			Hint: "wfs agent check NAME (wfs agent list names those that wfs knows)"}
+		return nil, session.Refuse(session.RefuseUsage, "wfs agent check NAME (wfs agent list names those that wfs knows)",
+			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s", workspace.AgentName(&agent), agent.ScriptPath)
 	}
-	return nil, &session.Refusal{Code: session.RefuseUsage, Message: "no agent is configured here",
-		Hint: "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml"}
+	return nil, session.Refuse(session.RefuseUsage, "wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
+		"no agent is configured here")
 }
 
 func (a *app) checkAgent(ctx context.Context, agent *workflows.Agent, list workspace.Rules) (*agentCheckJSON, error) {

@@ -106,7 +106,8 @@ func (a *app) setBudget(ctx context.Context, name string, b workflows.Budget) er
 		return err
 	}
 	if s := &v.Session; s.Status.Final() {
-		return &session.Refusal{Code: session.RefuseFinal, Message: string(id) + " is " + string(s.Status) + ": it spends nothing any more", Hint: "wfs budget " + string(id)}
+		return session.Refuse(session.RefuseFinal, "wfs budget "+string(id),
+			"%s is %s: it spends nothing any more", id, s.Status)
 	}
 	plan, err := a.planAt(ctx, v)
 	if err != nil {

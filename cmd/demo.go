@@ -53,7 +53,8 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return gitstate.ErrNoGit
 	}
 	if _, err := proc.LookPath("go", a.env.Get("PATH")); err != nil {
-		return &session.Refusal{Code: session.RefuseAgent, Message: "the demo's project is written in Go, which is not installed here", Hint: "wfs init, in a project of yours"}
+		return session.Refuse(session.RefuseAgent, "wfs init, in a project of yours",
+			"the demo's project is written in Go, which is not installed here")
 	}
 	s, err := a.setStage(ctx, dir)
 	if err != nil {

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,8 +17,8 @@ func (a *app) fit(ctx context.Context) error {
 	}
 	root := a.Repo.Root()
 	unfit := func(why string) error {
-		return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s is %s: a session there would take everything in it for its work", root, why),
-			Hint: "cd into the repository of one project"}
+		return session.Refuse(session.RefuseUsage, "cd into the repository of one project",
+			"%s is %s: a session there would take everything in it for its work", root, why)
 	}
 	if filepath.Dir(root) == root {
 		return unfit("the root of the file system")
@@ -44,8 +43,8 @@ func (a *app) fit(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &session.Refusal{Code: session.RefuseUsage, Message: fmt.Sprintf("%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state),
-		Hint: "set XDG_STATE_HOME to a directory elsewhere"}
+	return session.Refuse(session.RefuseUsage, "set XDG_STATE_HOME to a directory elsewhere",
+		"%s, where wfs remembers what you trust, lies in this work tree, and git does not ignore it", state)
 }
 
 func sameDir(a, b string) bool {

@@ -172,7 +172,7 @@ func (a *app) keepTree(ctx context.Context, tree, here *gitstate.Repo, m *regist
 	}
 	exclude := a.Clone.ExcludeFile(m.Session)
 	if exclude == "" {
-		if exclude, err = a.guardFile(guardText(nil)); err != nil {
+		if exclude, err = a.GuardFile(nil); err != nil {
 			return "", only, err
 		}
 	}
@@ -275,8 +275,8 @@ func (a *app) endRemoval(ctx context.Context, m registry.HalfMade) error {
 		if mounted := (*gitstate.MountedError)(nil); errors.As(err, &mounted) {
 			hint = "umount " + mounted.Path + ": the next command that changes something removes the rest"
 		}
-		return &session.Refusal{Code: session.RefuseInTheWay, Hint: hint,
-			Message: fmt.Sprintf("%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)}
+		return session.Refuse(session.RefuseInTheWay, hint,
+			"%s is no work tree any more, but what is left of it, in %s, cannot be removed: %v", m.Dir, m.Trash, err)
 	}
 	return a.Clone.ForgetHalfMade(m.Session)
 }

@@ -77,7 +77,7 @@ in wfs' state directory.`,
 // hookArgs lets the name of an agent through whose hooks are known.
 func hookArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "claude" {
-		return &usageError{fmt.Sprintf("wfs has no hooks for %q, only for claude", args[0]), c.CommandPath() + " claude"}
+		return usage(c.CommandPath()+" claude", "wfs has no hooks for %q, only for claude", args[0])
 	}
 	return upTo(1)(c, args)
 }

@@ -116,9 +116,11 @@ func (a *app) init(ctx context.Context, o initOptions) error {
 	}
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !o.force {
-		return &session.Refusal{Code: session.RefuseUsage, Message: workspace.ConfigPath + " exists already", Hint: "edit .wfs/config.yaml, or wfs init --force"}
+		return session.Refuse(session.RefuseUsage, "edit .wfs/config.yaml, or wfs init --force",
+			"%s exists already", workspace.ConfigPath)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return &session.Refusal{Code: session.RefuseUsage, Message: workspace.ConfigPath + " is no regular file, and is not replaced", Hint: "mv " + workspace.ConfigPath + " " + workspace.ConfigPath + ".old, then wfs init"}
+		return session.Refuse(session.RefuseUsage, "mv "+workspace.ConfigPath+" "+workspace.ConfigPath+".old, then wfs init",
+			"%s is no regular file, and is not replaced", workspace.ConfigPath)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -271,7 +273,8 @@ func (a *app) mayTry(ctx context.Context, command string, o initOptions, list []
 		return a.trustFilters(filters)
 	}
 	if !a.asksHere() {
-		return &session.Refusal{Code: session.RefuseUntrusted, Message: "running commands of this repository needs your agreement", Hint: command + " --yes"}
+		return session.Refuse(session.RefuseUntrusted, command+" --yes",
+			"running commands of this repository needs your agreement")
 	}
 	answer, err := a.promptFor(ctx, question, command+" --yes", "", "y", "yes", "n", "no")
 	if err != nil {
@@ -354,7 +357,7 @@ func (a *app) try(ctx context.Context, list []detect.Proposal, setup workflows.C
 		case ctx.Err() != nil:
 			return p, base, ctx.Err()
 		case errors.As(err, &changed):
-			return p, base, &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: ignoreHint(changed)}
+			return p, base, session.Refuse(session.RefuseBaseline, ignoreHint(changed), "%v", err)
 		case err != nil:
 			if first == nil {
 				first = cannotTry(p, err)
@@ -381,7 +384,7 @@ func cannotTry(p detect.Proposal, err error) error {
 	if p.Install != "" {
 		hint = p.Install + " && wfs init, or wfs init --test 'COMMAND'; or wfs init --test none"
 	}
-	return &session.Refusal{Code: session.RefuseBaseline, Message: err.Error(), Hint: hint}
+	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
 }
 
 // ignoreHint says what to do about files that a gate wrote: git ignores those that are new, but for lock files, and the others
@@ -441,7 +444,7 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 	case f == "":
 		f = detect.GuessFormat(o.test)
 	case !slices.Contains(workflows.Formats(), f):
-		return nil, &usageError{fmt.Sprintf("--format %q: it is one of %s", o.format, workflows.FormatNames()), ""}
+		return nil, usage("", "--format %q: it is one of %s", o.format, workflows.FormatNames())
 	}
 	g := workflows.Gate{Name: "tests", Run: workflows.Command{Shell: o.test}, Format: f, Where: workflows.Auto,
 		Timeout: workflows.DefaultGateTimeout}
@@ -450,7 +453,7 @@ func (a *app) propose(o initOptions) ([][]detect.Proposal, error) {
 
 // tryGate runs a gate on the work tree as it is.
 func (a *app) tryGate(ctx context.Context, g workflows.Gate, setup workflows.Command) (session.Baseline, error) {
-	file, err := a.guardFile(guardText(nil))
+	file, err := a.GuardFile(nil)
 	if err != nil {
 		return session.Baseline{}, err
 	}
@@ -542,7 +545,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 		next = slices.Insert(next, 0, "wfs trust")
 	}
 	j := &initJSON{Version: jsonVersion, Config: workspace.ConfigPath, Local: local, Workflow: proposal.Workflow, Failed: failed,
-		Agent: agentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
+		Agent: workspace.AgentName(&agent), Allow: agent.Allow, Next: next, Backup: backup}
 	for i, g := range found {
 		if i > 0 {
 			j.More = append(j.More, g)
@@ -573,7 +576,7 @@ func (a *app) writeConfig(ctx context.Context, o initOptions, provide workflows.
 		o.say("as it was: %s", backup)
 	}
 	if local != "" {
-		o.say("wrote %s  (%s; yours alone)", workspace.LocalPath, agentName(&agent))
+		o.say("wrote %s  (%s; yours alone)", workspace.LocalPath, workspace.AgentName(&agent))
 	}
 	return j, nil
 }

@@ -112,7 +112,7 @@ is meant, and the branch once the session is finished; wfs/NAME and heads/NAME s
 		Example: "  wfs switch csv-export\n  wfs switch main\n  wfs switch -\n  wfs switch csv-export --dry-run",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{"switch needs a session or branch", "wfs list"}
+				return usage("wfs list", "switch needs a session or branch")
 			}
 			return nil
 		},
@@ -140,8 +140,8 @@ func (a *app) switchTo(ctx context.Context, name string, dry bool) error {
 	if t, err := a.Elsewhere(ctx, target); err != nil {
 		return err
 	} else if t != nil && !t.Gone {
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is checked out in another work tree: %s", target, t.Path),
-			Hint: fmt.Sprintf(`cd "$(wfs path %s)"`, target)}
+		return session.Refuse(session.RefuseWorktree, fmt.Sprintf(`cd "$(wfs path %s)"`, target),
+			"%s is checked out in another work tree: %s", target, t.Path)
 	}
 	if dry {
 		return a.preview(ctx, target, func(l *engine.Look) (engine.Preview, error) { return l.Enter(ctx) })
@@ -187,7 +187,8 @@ func (a *app) leave(ctx context.Context, cur session.ID, branch string, dry bool
 		return a.sayParked(ctx, branch)
 	}
 	if cur == "" {
-		return &session.Refusal{Code: session.RefuseNotCurrent, Message: "no session is current here: going from one branch of yours to another is git's business", Hint: "git switch " + short}
+		return session.Refuse(session.RefuseNotCurrent, "git switch "+short,
+			"no session is current here: going from one branch of yours to another is git's business")
 	}
 	if dry {
 		return a.preview(ctx, cur, func(l *engine.Look) (engine.Preview, error) { return l.Leave(ctx, branch) })

@@ -1,18 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/engine"
-	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/phases"
 	"github.com/wfs-dev/wfs/workflows"
-	"github.com/wfs-dev/wfs/workspace"
 )
 
 // pin resolves everything that the session will run, out of files that are read once and trusted as read.
@@ -42,7 +38,7 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 	if err := a.knownAgent(ctx, o.agent, known); err != nil {
 		return engine.Birth{}, nil, err
 	}
-	b, err := a.planOf(settings, list, o)
+	b, err := a.Plan(settings, list, o.pinning())
 	if err != nil {
 		return b, nil, err
 	}
@@ -55,98 +51,26 @@ func (a *app) pin(ctx context.Context, o newOptions) (engine.Birth, *workflows.S
 		}
 	}
 	a.noteLacking(ctx, b.Plan)
-	if err := a.readSpec(ctx, &b, o.spec); err != nil {
+	if err := a.ReadSpec(ctx, &b, o.spec); err != nil {
 		return b, nil, err
 	}
 	return b, settings, a.sameSpec(ctx, &b.Created, o)
 }
 
-// planOf is what a session would run with these settings.
-func (a *app) planOf(settings *workflows.Settings, list workspace.Rules, o newOptions) (engine.Birth, error) {
-	var b engine.Birth
-	name := settings.Config.Workflow
-	if name == "" {
-		name = settings.Config.DefaultWorkflow()
+// bear is what a new session is made of: what is configured now, or what the session runs that it is a fork of.
+func (a *app) bear(ctx context.Context, o *newOptions) (engine.Birth, *workflows.Settings, error) {
+	if !o.fork {
+		return a.pin(ctx, *o)
 	}
-	w, text, err := list.Workflow(name)
-	if err != nil {
-		return b, err
+	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {
+		return engine.Birth{}, nil, usage("wfs fork "+o.from,
+			"a fork has the specification, workflow, agent and files of %s; wfs edit changes it afterwards", o.from)
 	}
-	agent, err := a.agent(settings)
-	if err != nil {
-		return b, err
+	b, settings, err := a.Fork(ctx, o.from, o.budget)
+	if b.Plan != nil && b.Plan.Holdout != nil {
+		o.pinned = b.Plan.Holdout
 	}
-	b.Created.AgentTyped = agentTyped(settings)
-	if kept := o.keptAgent(agent); kept != nil {
-		agent, b.Created.AgentTyped = kept, o.keepTyped
-	}
-	settings.Config.Installed = a.InstalledAgents(settings.Config.Cards)
-	plan, findings := workflows.Resolve(w, &settings.Config, agent)
-	held, more := workflows.ResolveHoldout(o.pinned, &settings.Config)
-	findings = append(findings, more...)
-	if len(findings) > 0 {
-		return b, workspace.Wrong(findings)
-	}
-	plan.Holdout = held
-	b.Plan, b.Workflow, b.Exclude = plan, text, guardText(&settings.Config)
-	b.PlanText, b.Created.PlanDigest = workflows.EncodePlan(plan)
-	b.Created.Budget = o.budget
-	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.goal, w.Name, w.Start
-	b.Created.Laps, b.Created.Agent = w.Laps != nil, agentName(&plan.Agent)
-	return b, nil
-}
-
-// agentTyped reports whether the agent is of the command line or the environment, and no file's.
-func agentTyped(settings *workflows.Settings) bool {
-	for _, key := range []string{"agent.use", "agent.command", "agent.script"} {
-		if x, ok := settings.Get(key); ok && (x.Source == workflows.FromFlag || x.Source == workflows.FromEnvironment) {
-			return true
-		}
-	}
-	return false
-}
-
-// agent is who works, with the text of its script; nil when nobody is named.
-func (a *app) agent(settings *workflows.Settings) (*workflows.Agent, error) {
-	agent := settings.Config.Agent
-	x, ok := settings.Get("agent.script")
-	if !ok {
-		if agent.Command.IsZero() && agent.Card == nil {
-			return nil, nil
-		}
-		return &agent, nil
-	}
-	text, err := a.readScript(x, agent.ScriptPath)
-	if err != nil {
-		return nil, &usageError{fmt.Sprintf("the agent's script cannot be read: %v", err), "wfs config list --show-origin"}
-	}
-	if _, err := phases.ParseScript(string(text)); err != nil {
-		return nil, &usageError{fmt.Sprintf("%s: %v", filepath.Base(agent.ScriptPath), err), "wfs new --help"}
-	}
-	agent.Script, agent.ScriptPath = string(text), ""
-	return &agent, nil
-}
-
-// readScript reads a script from where its layer may point: a repository not out of itself, by links neither. Only a
-// regular file of a bounded size is read: whoever wrote the path may not have been a person.
-func (a *app) readScript(x workflows.Setting, path string) ([]byte, error) {
-	path = filepath.FromSlash(path)
-	if x.Source == workflows.FromRepository {
-		root, err := os.OpenRoot(a.Repo.Root())
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		if _, err := root.Stat(path); err != nil { // a link that leads out, for one
-			return nil, err
-		}
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.Repo.Root(), path)
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, err
-	}
-	return durable.ReadFile(real, workflows.MaxFileSize)
+	parent, _, _ := strings.Cut(b.Created.Parent, "@")
+	o.goal, o.leave = cmp.Or(o.goal, parent), true
+	return b, settings, err
 }

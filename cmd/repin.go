@@ -9,7 +9,6 @@ import (
 
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -84,14 +83,5 @@ func (a *app) sayWouldChange(id session.ID, changes []string) error {
 		return nil
 	}
 	a.out("nothing was changed")
-	return nil
-}
-
-// keptAgent is the agent of a session that is pinned anew, when neither the command line nor the configuration has one to
-// put in its place.
-func (o *newOptions) keptAgent(found *workflows.Agent) *workflows.Agent {
-	if o.keep != nil && o.agent == "" && (o.keepTyped || found == nil) {
-		return o.keep
-	}
 	return nil
 }

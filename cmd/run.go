@@ -47,7 +47,7 @@ it, wfs note leaves a message for the next attempt.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if o.MaxAttempts < 0 {
-				return &usageError{"--max-attempts must not be negative", ""}
+				return usage("", "--max-attempts must not be negative")
 			}
 			if err := fitsBrief(nil, o.Note); err != nil {
 				return err
@@ -125,7 +125,7 @@ func (a *app) connect(ctx context.Context, p *progress, detached bool) {
 		p.event(e, s)
 		a.notices.event(e, s)
 	}
-	a.Engine.Saving = a.autoSaving(ctx, p.line)
+	a.Engine.Saving = a.Saving(ctx, p.line)
 	if !detached { // what the agent does is in the log of its run
 		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.report, p.agent
 	}
@@ -189,7 +189,7 @@ func (a *app) unfinished(ctx context.Context, name string, err error) error {
 	if not.Code == gitstate.NotDone {
 		return engine.Unfinished(not.Detail)
 	}
-	return &session.Refusal{Code: session.RefuseConflict, Message: not.Error(), Hint: a.diagnose(err).Hint}
+	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
 
 // ended says how a run ended, and gives the exit code.
@@ -270,7 +270,7 @@ func commandOf(p *workflows.Plan, phase session.PhaseName) string {
 	if !ph.Run.Agent {
 		return ph.Run.Command.Text()
 	}
-	return agentName(p.AgentOf(ph))
+	return workspace.AgentName(p.AgentOf(ph))
 }
 
 func gatesOf(p *workflows.Plan, phase session.PhaseName) []string {

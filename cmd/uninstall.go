@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -170,8 +171,8 @@ func (a *app) holdTraces(ctx context.Context) (*uninstallJSON, error) {
 		if id, err := a.Clone.Claimed(t.ID); err != nil {
 			return nil, err
 		} else if id != "" {
-			return nil, &session.Refusal{Code: session.RefuseWorktree, Hint: fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
-				Message: fmt.Sprintf("a command of %s was interrupted in %s", id, t.Path)}
+			return nil, session.Refuse(session.RefuseWorktree, fmt.Sprintf("wfs -C %s resume %s", shellWord(t.Path), id),
+				"a command of %s was interrupted in %s", id, t.Path)
 		}
 	}
 	return a.traces(ctx)
@@ -249,7 +250,7 @@ func (a *app) traces(ctx context.Context) (*uninstallJSON, error) {
 	if _, err := os.Lstat(a.Repo.StateDir()); err == nil {
 		j.Files = append(j.Files, a.Repo.StateDir())
 	}
-	if dir := (&baseRuns{app: a}).dir(); isDir(dir) {
+	if dir := a.BaseRuns(workflows.Plan{}).Dir(); isDir(dir) {
 		j.Files = append(j.Files, dir)
 	}
 	store, err := a.TrustStore()
@@ -325,15 +326,15 @@ func (a *app) leavesTo(ctx context.Context, j *uninstallJSON, t gitstate.Worktre
 	case !ok:
 		return nil
 	case t.Commit != "":
-		return &session.Refusal{Code: session.RefuseWorktree, Message: fmt.Sprintf("%s is being rebased in %s", m.From, t.Path),
-			Hint: fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path))}
+		return session.Refuse(session.RefuseWorktree, fmt.Sprintf("git -C %s rebase --abort", shellWord(t.Path)),
+			"%s is being rebased in %s", m.From, t.Path)
 	case t.Gone && !t.Locked:
 		return nil // its HEAD is detached when the refs go
 	case t.Gone:
 		return workspace.Gone(session.ID(name), &t)
 	case tip == "":
-		return &session.Refusal{Code: session.RefuseBranch, Hint: fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
-			Message: fmt.Sprintf("HEAD is on %s in %s, and there is no such branch", m.From, t.Path)}
+		return session.Refuse(session.RefuseBranch, fmt.Sprintf("git -C %s switch BRANCH", shellWord(t.Path)),
+			"HEAD is on %s in %s, and there is no such branch", m.From, t.Path)
 	}
 	free := func(branch string) bool {
 		taken := slices.ContainsFunc(trees, func(o gitstate.Worktree) bool { return o.Branch == branch })
@@ -391,7 +392,7 @@ func (a *app) placeBackup(ctx context.Context, j *uninstallJSON, file string) er
 			break
 		}
 		if named {
-			return &usageError{file + " already exists and is not overwritten", "wfs uninstall -o ANOTHER-FILE"}
+			return usage("wfs uninstall -o ANOTHER-FILE", "%s already exists and is not overwritten", file)
 		}
 		j.Backup = fmt.Sprintf("%s-%d.bundle", strings.TrimSuffix(file, ".bundle"), n)
 	}
@@ -432,14 +433,14 @@ func (a *app) removeTraces(ctx context.Context, j *uninstallJSON) error {
 			}
 		}
 	}
-	(&baseRuns{app: a}).forget()
+	a.BaseRuns(workflows.Plan{}).Forget()
 	settled, err := a.Repo.Settle(ctx, "", session.Turn{Refs: j.tips})
 	if err != nil {
 		return err
 	}
 	if len(settled.Foreign) > 0 {
-		return &session.Refusal{Code: session.RefuseMoved, Hint: "wfs uninstall",
-			Message: settled.Foreign[0].Ref + " was moved by another process, and is left there"}
+		return session.Refuse(session.RefuseMoved, "wfs uninstall",
+			"%s was moved by another process, and is left there", settled.Foreign[0].Ref)
 	}
 	a.Repo.DropEmpty()
 	clean := &search{app: a, before: a.env.Now().Add(time.Hour)}
@@ -479,7 +480,7 @@ func (a *app) leaveSession(ctx context.Context, m headMove) error {
 	}
 	settled, err := repo.Settle(ctx, session.ID(strings.TrimPrefix(m.From, "wfs/")), turn)
 	if err == nil && (len(settled.Foreign) > 0 || settled.HeadForeign != "") {
-		err = &session.Refusal{Code: session.RefuseMoved, Message: "another process is using " + m.Path, Hint: "wfs uninstall"}
+		err = session.Refuse(session.RefuseMoved, "wfs uninstall", "another process is using %s", m.Path)
 	}
 	return err
 }

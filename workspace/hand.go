@@ -57,15 +57,19 @@ func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
 			return nil, err
 		}
 	}
-	return h.take(ctx, r, id)
-}
-
-func (h *Hands) take(ctx context.Context, r Request, id session.ID) (*engine.Hand, error) {
 	if err := h.w.Hold(r.Command, id); err != nil {
 		return nil, err
 	}
 	if r.Locked != nil {
 		r.Locked(id)
+	}
+	return h.Take(ctx, id)
+}
+
+// HoldAndTake locks a session and opens it for writing. The caller has called Begin or Ready.
+func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) (*engine.Hand, error) {
+	if err := h.w.Hold(command, id); err != nil {
+		return nil, err
 	}
 	return h.Take(ctx, id)
 }
