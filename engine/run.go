@@ -496,9 +496,6 @@ func (h *Hand) verdict(ctx context.Context, req session.JudgeRequest, o *session
 	if err != nil {
 		return j, err
 	}
-	if err := h.asksForBranch(ctx, o, &j); err != nil {
-		return j, err
-	}
 	asks(h.Plan, &req.Phase, &j)
 	insists(&h.S, &j)
 	if o.Run.Approved && j.Class == session.ClassAsked && !saysNo(j.Gates) { // this is the answer
