@@ -73,18 +73,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 
 // JudgedNext reports whether the run of a session's open attempt has ended, and the next run judges what it left first.
 func JudgedNext(s *session.Session) bool {
-	o := s.Open
-	if o == nil || o.Run == nil || len(o.Run.Survivors) > 0 {
-		return false
-	}
-	switch o.Run.Outcome {
-	case session.OutcomeOK, session.OutcomeCapped, session.OutcomeDenied, session.OutcomeRefused:
-		return true
-	case session.OutcomeFailed, session.OutcomeIdle, session.OutcomeHung, session.OutcomeTimeout, session.OutcomeNoResult,
-		session.OutcomeTooLong:
-		return o.After != o.Tree
-	}
-	return false
+	return s.Open != nil && s.Open.Run != nil && decideRun(s, &workflows.Plan{}, Facts{}).Effect == EffectJudge
 }
 
 // cannotWork blocks the session at the first sign of what trying again cannot mend.

@@ -64,8 +64,8 @@ func (h *Hand) NoSurvivors() error {
 		return nil
 	}
 	ids := numbers(known(alive))
-	r := &session.Refusal{Code: session.RefuseSurvivors, Hint: "kill" + ids + ", then run it again",
-		Message: fmt.Sprintf("processes of the last run of %s are still running, and may write to the files here: %s", h.ID, Named(alive))}
+	r := session.Refuse(session.RefuseSurvivors, "kill"+ids+", then run it again",
+		"processes of the last run of %s are still running, and may write to the files here: %s", h.ID, Named(alive))
 	if ids == "" {
 		r.Hint = "stop it, then run it again"
 	}

@@ -1,5 +1,7 @@
 package session
 
+import "fmt"
+
 // Refusal is an error that a person can do something about: what is wrong, and the next command to type.
 type Refusal struct {
 	Code    RefusalCode
@@ -8,6 +10,11 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string { return r.Message }
+
+// Refuse is a refusal with the command to type, "" for none, and a message as of fmt.Sprintf.
+func Refuse(code RefusalCode, hint, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
 
 // RefusalCode tells refusals apart for scripts; each has one exit code.
 type RefusalCode string
