@@ -47,8 +47,9 @@ func waitsForAnswer(s *session.Session) session.Waiting {
 	if !strings.HasSuffix(reason, "?") {
 		reason = strings.TrimSuffix(reason, ".") + ". Is that right (approve), or what should change (reject)?"
 	}
-	return session.Waiting{Reason: session.WaitHuman, Approve: true, Ask: fmt.Sprintf("%s: %s", s.Phase, reason),
-		Question: s.Last.Question}
+	w := asking(fmt.Sprintf("%s: %s", s.Phase, reason))
+	w.Question = s.Last.Question
+	return w
 }
 
 // askAgain lets a session wait for an answer when its run died before it could.

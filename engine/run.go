@@ -468,8 +468,7 @@ func (h *Hand) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (do
 	case ctx.Err() != nil:
 		return true, h.leaveUnjudged(work)
 	case err != nil: // could not find out: neither red nor green, and not the agent's fault
-		block := session.BlockedBy{Reason: session.BlockGate, Evidence: []string{oneLine(err.Error(), 300)}, Hint: "wfs run"}
-		if err := h.append(block); err != nil {
+		if err := h.append(blocked(session.BlockGate, "wfs run", oneLine(err.Error(), 300))); err != nil {
 			return true, err
 		}
 		_, err := h.save(work, session.TriggerInterrupted, "could not be judged")
