@@ -89,6 +89,9 @@ func (t *trials) passesFrozen(ctx context.Context) (changed bool, failures []rep
 			continue
 		}
 		seen = append(seen, tree)
+		if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
+			return changed, nil, err
+		}
 		result, failures, err := t.against(ctx, ref, tree)
 		if err != nil {
 			if err := t.cannot(ctx, tryFrozen, err); err != nil {
@@ -106,6 +109,33 @@ func (t *trials) passesFrozen(ctx context.Context) (changed bool, failures []rep
 		}
 	}
 	return changed, nil, nil
+}
+
+// takenOut reports whether tests that are gone run again when only the settings of what runs tests are as they were:
+// then nothing stands in their place, whatever else there is.
+func (t *trials) takenOut(ctx context.Context, ref reference) (bool, error) {
+	paths := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
+		return testpaths.HoldsTests(p) || isCode(p) && !testpaths.AboutTests(p)
+	})
+	if !t.gone || len(paths) == 0 {
+		return false, nil
+	}
+	tree, err := t.withTests(ctx, ref.tree, ref.files, paths)
+	if err != nil {
+		return false, err
+	}
+	t.say("gate " + t.gate.Name + " with " + some(paths) + " as it was before …")
+	run, err := t.alter(ctx, tree, tryFrozen, nil)
+	if err != nil {
+		return false, t.cannot(ctx, tryFrozen, err)
+	}
+	again := slices.DeleteFunc(slices.Clone(t.out.Gone), run.lacks)
+	if len(again) == 0 {
+		return false, nil
+	}
+	t.tried(tryFrozen, fails, fmt.Sprintf("%s again with the previous %s: %s",
+		plural(len(again), "missing test runs", "missing tests run"), some(paths), someNames(again)))
+	return true, nil
 }
 
 // weigh asks what edited tests are worth beside those of a reference, against which the code did well or not.
